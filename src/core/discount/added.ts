@@ -13,8 +13,8 @@ export type AddedCoupon = {
   /** Amount to which the percentage was applied so far: the lines of the invoice, later additions and corrections. */
   readonly baseMinor: bigint;
   /**
-   * Part of the added amount that was billed before and then credited. The credit returned the discount of this part to
-   * the coupon, so `restMinor` includes it.
+   * Part of the added amount that was billed before and then credited. The credit returned the discount of this part
+   * to the coupon, so `restMinor` includes that discount.
    */
   readonly againMinor: bigint;
   /**

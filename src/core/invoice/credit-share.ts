@@ -70,8 +70,8 @@ export function creditShare<Share extends DiscountShare>(
 /**
  * Returns the exact tax of a part of held lines, by tax rate, in minor units. If all lines have the same rates,
  * calculates the tax with these rates, but at most the tax that is left. If the lines have different rates, takes the
- * same share of the tax left of each rate. The last part takes all tax that is left, so that the credits together
- * return exactly the billed tax.
+ * same share of the tax that is left at each rate. The last part takes all tax that is left, so that the credits
+ * together return exactly the billed tax.
  */
 export function taxOfPart(
   { heldMinor, taxes, hasOneSetOfRates }: HeldLines,

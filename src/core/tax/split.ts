@@ -4,7 +4,7 @@ import { allocateShares } from '../money';
 /** The tax of one rate on the lines of an invoice, in the order of the lines. */
 export type RateSplit = {
   readonly inclusive: boolean;
-  /** The tax of each line in minor units; its sum is the tax of the rate. */
+  /** The tax of each line in minor units. The parts add up to the tax of the rate. */
   readonly partsMinor: readonly bigint[];
   /** The exact tax of each line, times `denominator`. */
   readonly numerators: readonly bigint[];

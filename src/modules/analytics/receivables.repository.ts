@@ -32,8 +32,8 @@ const OPEN_NOW = `
       AND amount_due > amount_paid + amount_credited)`;
 
 /**
- * Postings to receivables, each with the invoice that it changes. Includes the customer id, so that a filter by customer applies
- * before the join.
+ * Postings to receivables, each with the invoice that it changes. Includes the customer id, so that a filter by
+ * customer applies before the join with `invoice`.
  */
 const POSTED = `
     SELECT amount_minor, posted.customer_id, coalesce(payment.invoice_id, credit_note.invoice_id, source_id) AS invoice_id
@@ -44,8 +44,8 @@ const POSTED = `
     WHERE account = 'accounts_receivable'`;
 
 /**
- * Key that amounts owed are summed by. It is the subscription of an invoice, because credit of a later invoice lowers any of the
- * subscription's invoices. An invoice without a subscription is its own key.
+ * Key by which amounts owed are summed: the subscription of an invoice, because credit of a later invoice can lower
+ * any invoice of the subscription. For an invoice without a subscription, the key is the id of the invoice.
  */
 const DEBT_KEY = 'coalesce(subscription_id, invoice.id)';
 
@@ -53,7 +53,7 @@ const DEBT_KEY = 'coalesce(subscription_id, invoice.id)';
 export const OWED_STORED = `
   SELECT ${DEBT_KEY} AS key, customer_id, currency, amount_due - amount_paid - amount_credited AS amount
   FROM invoice WHERE status = 'open'`;
-/** All postings to receivables. Their sums for each {@link DEBT_KEY} equal those of {@link OWED_STORED}. */
+/** All postings to receivables. Their sums for each {@link DEBT_KEY} equal the sums of {@link OWED_STORED}. */
 export const OWED_POSTED = `
   SELECT ${DEBT_KEY} AS key, posted.customer_id, currency, amount_minor AS amount
   FROM (${POSTED}) AS posted JOIN invoice ON invoice.id = invoice_id`;
@@ -64,9 +64,9 @@ const LOWERED_LATER = `
   WHERE kind = 'credit_applied' AND occurred_at >= $1 AND test_clock_id IS NULL`;
 
 /**
- * Credits of the subscriptions of {@link LOWERED_LATER}, each with the amount by which its negative invoice lowered open
- * invoices. Credit that lowered an uncollectible invoice does not count: the negative invoice also posted a recovery of
- * the same amount.
+ * Credits of the subscriptions of {@link LOWERED_LATER}, each with the amount by which its negative invoice lowered
+ * open invoices. Credit that lowered an uncollectible invoice does not count: the negative invoice also posted a
+ * recovery of the same amount.
  */
 const CREDITS = `
   SELECT subscription_id AS "subscriptionId", posted.id AS "postedId", posted.occurred_at >= $1 AS "isLater", (

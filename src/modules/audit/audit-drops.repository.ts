@@ -6,8 +6,8 @@ import { rowHashesSql } from './row-hashes';
 import { unpackedSql } from './unpacked-changes';
 
 /**
- * Longest wait of a drop for its locks. Readers and writers that come later wait for the drop. It therefore gives up
- * soon, and is retried.
+ * Maximum time that a drop waits for its locks. While it waits, later readers and writers wait behind it. The drop
+ * therefore gives up soon, and is retried.
  */
 const LONGEST_WAIT_MS = 200;
 

@@ -91,7 +91,10 @@ const BEGIN_GRACE = `
   SELECT subscription_id, customer_id, $3 FROM unnest($1::varchar[], $2::varchar[]) AS s (subscription_id, customer_id)
   ON CONFLICT DO NOTHING`;
 
-/** Stores balances. A balance is current while its versions are those of the customer and the entitlement. */
+/**
+ * Stores balances. A balance is current while it has the current access version of the customer and the current rules
+ * version of the entitlement.
+ */
 @Injectable()
 export class BalancesRepository {
   constructor(private readonly database: Database) {}
@@ -174,8 +177,8 @@ export class BalancesRepository {
   }
 
   /**
-   * Returns the access version of a customer. Inserts version 1 if there is none. Does not lock the row, because a
-   * transaction that holds this lock may be waiting for locks of the caller.
+   * Returns the access version of a customer. Inserts version 1 if there is none. Does not lock the row, because
+   * another transaction that has locked the row may be waiting for locks of the caller.
    */
   async accessVersionOf({ id, testClockId }: EntitledCustomer): Promise<number> {
     const known = await this.findAccess(id);

@@ -170,8 +170,8 @@ export class ConsumeSharedService {
 
   /**
    * Locks balances, decides their requests, and writes answers, usage and events. Lock order: streams, then balances.
-   * @param isRepeated true to read the stored answers first. Repeated requests are rare, so a first attempt does not
-   *   read them.
+   * @param isRepeated true to read the stored answers first. Repeated requests are rare, so a first attempt leaves out
+   *   this read.
    */
   private async consume(
     requested: readonly RequestedBalance[],

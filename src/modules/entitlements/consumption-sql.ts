@@ -131,10 +131,10 @@ const COUNTED: Readonly<Record<Counting, string>> = {
  * {@link LOCK} read them. Returns the numbers of the written balances, from 1. Fails if the key of an answer or event
  * is already stored.
  *
- * If a row changes after the snapshot of the statement, PostgreSQL checks its version again when it locks the row, and
- * skips it. The lateral joins look up each row by its key, whatever the sizes of the tables were when the plan was
- * made. `generate_subscripts` hides the number of balances from the planner. Otherwise PostgreSQL would estimate a plan
- * for few balances as cheaper and plan each execution again, which takes longer than the statement.
+ * If a row changes after the snapshot of the statement, PostgreSQL compares the version again when it locks the row,
+ * and skips the row. The lateral joins look up each row by its key, whatever the sizes of the tables were when the
+ * plan was made. `generate_subscripts` hides the number of balances from the planner. Otherwise PostgreSQL would
+ * estimate a plan for few balances as cheaper and plan each execution again, which takes longer than the statement.
  *
  * Parameters: $1 the current time, and
  * - for each balance: $2 id, $3 version, $4 customer, $5 access version, $6 entitlement, $7 version of the entitlement,

@@ -63,7 +63,7 @@ export class MeteredUsageService {
     await this.usage.invalidateStream({ customerId, eventName: await this.eventNameOf(meterId) });
   }
 
-  /** Returns the usage in a part of a window, without keeping a window for that part registered. */
+  /** Returns the usage in a part of a window. Opens a usage window for this part, and closes it after the read. */
   async readOnce(customerId: string, meterId: string, period: Period): Promise<Rational> {
     const part = { reset: 'never', ...period } as const;
     const used = await this.open(customerId, meterId, part);
@@ -86,8 +86,8 @@ export class MeteredUsageService {
   }
 
   /**
-   * Refuses consumption of an entitlement if its meter cannot count any quantity. Tests the quantity 1, because a meter
-   * that cannot count 1 cannot count any other quantity.
+   * Refuses consumption of an entitlement if its meter can count no quantity at all. Tests the quantity 1, because a
+   * meter that cannot count 1 cannot count any other quantity.
    * @throws {ProblemError} `entitlement_not_consumable`
    */
   async requireConsumable({ entitlement: { key, meterId } }: BalanceRecord): Promise<void> {
@@ -97,8 +97,8 @@ export class MeteredUsageService {
   }
 
   /**
-   * Returns the usage events of requests; none without a meter. Null if the meter cannot count one of the quantities
-   * exactly.
+   * Returns the usage events of requests; an empty list if the entitlement has no meter; null if the meter cannot count
+   * one of the quantities exactly.
    */
   async eventsOf(
     { entitlement: { meterId }, row }: BalanceRecord,

@@ -171,7 +171,7 @@ export class SharedConsumptionsRepository {
   }
 }
 
-/** Returns the answers of the balances, with the number of their balance from 1. */
+/** Returns the answers of the balances, each with the number of its balance, counted from 1. */
 function answersOf(writes: readonly ConsumptionWrite[]) {
   return writes.flatMap(({ balance: { record }, decisions }, index) =>
     decisions.map((decision) => ({ ...decision, row: record.row, number: index + 1 })),

@@ -36,8 +36,9 @@ export class SubscriptionBalancesService {
   }
 
   /**
-   * Invalidates the balances of these customers and updates grace periods. Metered balances that have a meter or grants, or that the
-   * subscriptions give, are recalculated at once, because their windows start with the billing period.
+   * Invalidates the balances of the customers of these subscriptions, and updates grace periods. Recalculates at once
+   * the metered balances with a meter or grants, and the balances with a meter that the subscriptions give, because
+   * their windows start with the billing period.
    */
   async updateAfterChanges(changes: readonly SubscriptionChange[], now: Date): Promise<void> {
     if (changes.length === 0) return;

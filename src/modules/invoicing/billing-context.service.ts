@@ -73,8 +73,8 @@ export class BillingContextService {
   }
 
   /**
-   * Reads the contexts of many billing requests, most data for all requests together. Returns a function from a
-   * request to its context. Each context has the credit that the customer has before any of these invoices uses
+   * Reads the contexts of many billing requests. Reads most of the data for all requests together. Returns a function
+   * from a request to its context. Each context has the credit that the customer has before any of these invoices uses
    * credit.
    * @param customers customers of all requests
    */

@@ -162,13 +162,16 @@ export class CreditGrantsRepository {
     return this.database.updateOne(CreditGrantEntity, RESERVE, [sourceId, amount.toString()]);
   }
 
-  /** Turns reserved credit of a source into refunded credit, up to an amount. Returns the amount turned. */
+  /** Marks reserved credit of a source as refunded, up to an amount. Returns the amount marked. */
   async takeReserved(sourceId: string, amount: bigint): Promise<bigint> {
     this.database.requireTransaction();
     return this.queryAmount(TAKE_RESERVED, [sourceId, amount.toString()]);
   }
 
-  /** Takes unused credit for a lost dispute, up to an amount; a negative amount gives it back. Returns the amount taken. */
+  /**
+   * Takes unused credit of a source for a lost dispute, up to an amount. A negative amount gives lost credit back.
+   * Returns the amount taken.
+   */
   async takeLost(sourceId: string, amount: bigint): Promise<bigint> {
     this.database.requireTransaction();
     return this.queryAmount(TAKE_LOST, [sourceId, amount.toString()]);
@@ -223,14 +226,17 @@ export class CreditGrantsRepository {
     invariant(rows.length === credits.size, 'The credits hold what is used of them.');
   }
 
-  /** Uses an amount of a credit; a negative amount gives it back. Throws where `tryUse` returns false. */
+  /**
+   * Uses an amount of a credit; a negative amount gives used credit back. Throws an error in the cases in which
+   * `tryUse` returns false.
+   */
   async use(id: string, amount: bigint): Promise<void> {
     invariant(await this.tryUse(id, amount), `The credit ${id} does not hold ${amount}.`);
   }
 
   /**
-   * Uses an amount of a credit and returns true; a negative amount gives it back. Returns false and changes nothing if less is
-   * available, or if less was used than is to be given back.
+   * Uses an amount of a credit and returns true; a negative amount gives used credit back. Returns false and
+   * changes nothing if less is available, or if the amount to give back is more than invoices have used.
    */
   async tryUse(id: string, amount: bigint): Promise<boolean> {
     this.database.requireTransaction();

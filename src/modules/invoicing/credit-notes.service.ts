@@ -256,7 +256,10 @@ export class CreditNotesService {
     return after;
   }
 
-  /** Adds a part of a note to the credited amounts of its line; with sign -1, subtracts it. */
+  /**
+   * Adds a line of a credit note to the credited amounts of the invoice line that it credits. With `sign` -1,
+   * subtracts it.
+   */
   private async creditLine(invoice: Invoice, part: CreditNoteLine, sign: 1n | -1n): Promise<void> {
     const line = invoice.lines.find(({ id }) => id === part.lineId);
     if (line === undefined) return;
@@ -300,7 +303,10 @@ function assertCreditable(
   });
 }
 
-/** Returns what a credit note can still take of each line: a net amount, or zero if only tax is left. Omits lines with neither. */
+/**
+ * Returns, for each line, the net amount that a credit note can still credit; zero if only tax is left of the
+ * line. Leaves out lines of which nothing is left.
+ */
 function allCreditableParts(invoice: Invoice, elsewhere: BilledOnOtherInvoices): Parts {
   const parts: Parts[number][] = [];
   for (const line of invoice.lines) {
@@ -312,7 +318,10 @@ function allCreditableParts(invoice: Invoice, elsewhere: BilledOnOtherInvoices):
   return parts;
 }
 
-/** Returns the net amount that a credit note may take of a line, in addition to the `parts` that it already takes. */
+/**
+ * Returns the net amount of a line that a credit note may credit, in addition to the `parts` that the note already
+ * credits.
+ */
 function creditableBesideParts(
   parts: Parts,
   line: InvoiceLine,

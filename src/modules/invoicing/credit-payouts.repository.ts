@@ -105,8 +105,8 @@ export class CreditPayoutsRepository {
   }
 
   /**
-   * Turns the credit that a refund had reserved into refunded credit, because the refund succeeded. Returns the
-   * refunded amount. Also locks the credit that came from the payment.
+   * Marks the credit that a refund had reserved as refunded, after the refund succeeded. Returns the refunded
+   * amount. Also locks the credit that came from the payment.
    */
   refund(refundId: string, paymentId: string): Promise<bigint> {
     return this.move(REFUND, refundId, paymentId);

@@ -91,8 +91,9 @@ export class InvoicePaymentsService {
   }
 
   /**
-   * Reserves an amount of a locked invoice for a payment that was already charged and has no outcome yet, even if less is
-   * payable. The payment later pays only what the invoice then needs. Records `invoice.updated`.
+   * Reserves an amount of a locked invoice for a payment that was already charged and has no outcome yet, even if
+   * less is payable. When the payment succeeds, at most the amount that is then unpaid is applied. Records
+   * `invoice.updated`.
    */
   async reserveForSentCharge(before: Invoice, amount: bigint, now: Date): Promise<void> {
     await this.update(before, withReserve(before, amount, now), now);

@@ -21,8 +21,8 @@ import { InvoicesRepository } from './invoices.repository';
 import { UsageReadingsService } from './usage-readings.service';
 
 /**
- * Invoices that are calculated but not numbered or stored yet. Invoices without a grace period are posted and have used
- * credit.
+ * Invoices that are calculated but not numbered or stored yet. Invoices without a grace period are already posted
+ * to the ledger, and have already used credit.
  */
 export interface PreparedInvoices {
   /** Drafts without numbers. A draft with a grace period is finalized when the grace period ends. */
@@ -151,8 +151,8 @@ export class IssueInvoiceService {
   }
 
   /**
-   * Returns the customers of billing requests, and fixes the currency of customers without one. A request without lines fixes none
-   * here, because it may bill nothing.
+   * Returns the customers of billing requests, and fixes the currency of customers without one. A request without
+   * lines fixes no currency here, because its invoice may bill nothing.
    */
   private async customersOf(
     requests: readonly BillingRequest[],

@@ -4,7 +4,7 @@ import type { DueTable } from '../test-clocks';
 import { isWaiting, type WaitingDraft } from './domain/grace';
 import { InvoicesRepository } from './invoices.repository';
 
-/** A due draft, and the subscription to lock before it. */
+/** A due draft, and its subscription, which must be locked before the draft. */
 export interface DueDraft {
   readonly id: string;
   readonly subscriptionId: string;

@@ -6,8 +6,9 @@ import { splitTrace } from './domain/shared-trace';
 import type { InvoiceLineEntity } from './invoice-line.entity';
 
 /**
- * Returns the ids of the traces, and stores those that are not stored yet. Two transactions that store the same trace at once
- * store it twice, because neither may wait for the other: one of them may have taken invoice numbers.
+ * Returns the ids of the traces, and stores those that are not stored yet. If two transactions store the same trace
+ * at the same time, it is stored twice. Neither may wait for the other, because it may have locked the number
+ * series of invoices.
  */
 const SHARE = `
   WITH given AS MATERIALIZED (

@@ -46,7 +46,7 @@ export type SimulationStep =
 interface Simulation {
   readonly command: SimulationCommand;
   readonly currency: string;
-  /** Replacement of each price of the plan; null if the price is dropped. */
+  /** Replacement of each price of the plan, by the id of that price; null if the price is dropped. */
   readonly replacements: ReadonlyMap<string, NamedPrice | null>;
   readonly meters: ReadonlyMap<string, Meter>;
 }

@@ -22,14 +22,17 @@ export const TAX_ROWS = [
   `SELECT customer_id AS key, customer_id, currency, -tax AS amount FROM credit_note WHERE status = 'issued' AND tax <> 0`,
 ];
 
-/** Net amounts of invoices before discounts, less those of credit notes: earned or still deferred. */
+/**
+ * Net amounts of invoices before discounts, less the net amounts of credit notes: revenue, recognized or still
+ * deferred.
+ */
 export const REVENUE_ROWS = [
   `SELECT customer_id AS key, customer_id, currency, line.net + line.discount AS amount
    FROM invoice JOIN invoice_line AS line ON invoice_id = invoice.id WHERE ${isInEffect('invoice')}`,
   `SELECT customer_id AS key, customer_id, currency, -net AS amount FROM credit_note WHERE status = 'issued'`,
 ];
 
-/** Amounts that payments paid of invoices. */
+/** Amounts of invoices that were paid by payments. */
 export const INVOICES_PAID_ROWS = `
   SELECT customer_id AS key, customer_id, currency, amount_paid AS amount FROM invoice WHERE amount_paid <> 0`;
 
@@ -43,7 +46,7 @@ export const CREDIT_BALANCE_ROWS = `
   SELECT customer_id AS key, customer_id, currency, remaining + reserved AS amount
   FROM credit_grant WHERE remaining > 0 OR reserved > 0`;
 
-/** Credit from payments, found by the prefix of payment ids. */
+/** Credit that came from payments: its `source_id` has the prefix of payment ids. */
 export const CREDIT_OF_PAYMENTS_ROWS = `
   SELECT customer_id AS key, customer_id, currency, amount
   FROM credit_grant WHERE starts_with(source_id, 'pay_')`;
@@ -52,11 +55,11 @@ export const CREDIT_OF_PAYMENTS_ROWS = `
 export const REFUNDED_CREDIT_ROWS = `
   SELECT customer_id AS key, customer_id, currency, -refunded AS amount FROM credit_grant WHERE refunded > 0`;
 
-/** Credit that lost disputes took, negative. */
+/** Credit that was taken back because of lost disputes, negative. */
 export const LOST_CREDIT_ROWS = `
   SELECT customer_id AS key, customer_id, currency, -lost AS amount FROM credit_grant WHERE lost > 0`;
 
-/** Amounts that issued credit notes leave to refund, negative. */
+/** Amounts of issued credit notes that are to be refunded on the payment, negative. */
 export const CREDIT_NOTE_REFUND_ROWS = `
   SELECT customer_id AS key, customer_id, currency, -to_refund AS amount
   FROM credit_note WHERE status = 'issued' AND to_refund <> 0`;

@@ -84,7 +84,7 @@ export class UsageReadingsService {
     return counted;
   }
 
-  /** Returns the usage of subscriptions that changed after it was billed, by item and period. */
+  /** Returns the usage of these subscriptions, by item and period, if the usage changed after it was billed. */
   async late(subscriptionIds: readonly string[]): Promise<readonly LateUsageRequest[]> {
     if (subscriptionIds.length === 0) return [];
     const late = await this.billing.late(subscriptionIds);
@@ -101,7 +101,7 @@ export class UsageReadingsService {
 
   /**
    * Records the billed usage, in the transaction of the invoices.
-   * @param made each request with its invoice, which may have no lines; null: no invoice was made
+   * @param made each request with its invoice, which may have no lines; `invoice` is null if none was made
    */
   async record(
     made: readonly {
@@ -141,7 +141,9 @@ export class UsageReadingsService {
     await this.billing.lockUnarchived(usagePeriodsOf(invoice), otherwise);
   }
 
-  /** Reopens the usage of a void invoice, and returns it. The usage counts as late until an invoice bills it. */
+  /**
+   * Reopens the usage of a void invoice, and returns this usage. It counts as late usage until an invoice bills it.
+   */
   async reopen(invoice: Invoice): Promise<readonly LateUsageRequest[]> {
     const { subscriptionId } = invoice;
     const periods = usagePeriodsOf(invoice);

@@ -9,7 +9,8 @@ export class LedgerTotalEntity {
   @PrimaryColumn({ type: 'varchar', length: 60, collation: 'C' }) readonly account!: string;
   @PrimaryColumn({ type: 'char', length: 3 }) readonly currency!: string;
   /**
-   * Group of the database session: its process id modulo 1024. The part -1 has postings that are older than this table.
+   * Group of the database session: its process id modulo 1024. The part -1 sums the postings that are older than
+   * this table.
    */
   @PrimaryColumn({ type: 'integer' }) readonly part!: number;
   @Column({ type: 'numeric' }) readonly amountMinor!: string;

@@ -195,7 +195,7 @@ export class LedgerRepository {
 
   /**
    * Returns a text for each key whose sums differ, with both sums in minor units.
-   * @param since limits the rows to customers with a transaction from this id on; null: all
+   * @param since limits the rows to customers with a transaction from this id on; null: all customers
    */
   async findDifferences(
     left: SummedRows,

@@ -36,7 +36,8 @@ export class LedgerService {
   }
 
   /**
-   * Writes many transactions with one statement, and the events of those that change a credit balance with another.
+   * Writes many transactions with one statement. Another statement records events for the transactions that change
+   * a credit balance.
    * @returns the ids of the written transactions
    * @throws {InvariantError} when a transaction does not balance, or its source has already posted this kind
    */

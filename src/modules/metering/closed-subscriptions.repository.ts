@@ -70,7 +70,8 @@ export class ClosedSubscriptionsRepository {
   constructor(private readonly database: Database) {}
 
   /**
-   * Closes subscriptions: later changes of their usage need an invoice of their own. Clears due times that were planned before.
+   * Closes subscriptions: later changes of their usage are billed by a separate invoice. Clears due times that were
+   * set before.
    */
   async close(
     subscriptions: readonly (ClosedSubscription & { readonly testClockId: string | null })[],

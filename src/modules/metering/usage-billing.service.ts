@@ -15,14 +15,14 @@ import { type BilledPeriod, type LateBill, UsageBilledRepository } from './usage
 /** Fraction digits to which a bill rounds a quantity without a finite decimal form. The invoice line uses the exact quantity. */
 const STORED_DIGITS = 18;
 
-/** Usage of an item in a period, as it is billed. */
+/** Billed usage of a subscription item in a period. */
 export interface UsageBill {
   readonly customerId: string;
   readonly meter: Pick<Meter, 'id' | 'eventName'>;
   readonly itemId: string;
   readonly subscriptionId: string | null;
   readonly period: Period;
-  /** Instant from which events were counted; before the period if values carry over into it. */
+  /** Instant from which events were counted; before the start of the period if values carry over into the period. */
   readonly countedFrom: Date;
   /** Position in the stream up to which events and voids were counted. */
   readonly upToPosition: bigint;
@@ -52,7 +52,8 @@ export class UsageBillingService {
   ) {}
 
   /**
-   * Blocks new events of these customers and names until the transaction ends, so that exactly the usage that was read is billed.
+   * Blocks new events of these customers with these event names until the transaction ends, so that exactly the usage
+   * that was read is billed.
    */
   async blockNewEvents(
     usage: readonly { readonly customerId: string; readonly eventName: string }[],
@@ -81,7 +82,7 @@ export class UsageBillingService {
     await this.archivedUsage.lockUnarchived(periods, otherwise);
   }
 
-  /** Reopens periods: the next invoice corrects what changed since they were billed. */
+  /** Reopens billed periods: the next invoice bills the difference between their current and their billed usage. */
   async reopen(periods: readonly BilledPeriod[]): Promise<void> {
     if (periods.length === 0) return;
     await this.billed.mark(periods, true);
@@ -89,8 +90,8 @@ export class UsageBillingService {
   }
 
   /**
-   * Closes the usage of subscriptions in the transaction of their last invoice, which has blocked new events of their
-   * customers. Later changes, and late usage that this invoice left out, are billed by an invoice of their own.
+   * Closes the usage of subscriptions. The caller's transaction makes their last invoice, and has blocked new events of
+   * their customers. Later changes, and late usage that the last invoice left out, are billed on a separate invoice.
    */
   async close(subscriptions: Parameters<ClosedSubscriptionsRepository['close']>[0]): Promise<void> {
     if (subscriptions.length === 0) return;
@@ -99,8 +100,8 @@ export class UsageBillingService {
   }
 
   /**
-   * Records bills in the transaction of their invoice, which has called {@link blockNewEvents}. Clears the late-usage
-   * mark of the billed periods, because these bills include the late usage.
+   * Records bills. Must be called in the transaction that makes their invoice, after {@link blockNewEvents}. Clears the
+   * late-usage mark of the billed periods, because these bills include the late usage.
    */
   async record(bills: readonly UsageBill[], now: Date): Promise<void> {
     this.database.requireTransaction();

@@ -1,7 +1,7 @@
 import { Check, Entity, Index } from 'typeorm';
 import { IdColumn, InstantColumn, ReferenceColumn } from '../../platform/database';
 
-/** Subscription whose last invoice was made. Later changes of its usage are billed by an invoice of their own. */
+/** Subscription whose last invoice was made. Later changes of its usage are billed on a separate invoice. */
 @Entity('usage_closed_subscription')
 @Index('usage_closed_subscription_due_index', ['lateDueAt', 'id'], {
   where: '"late_due_at" IS NOT NULL AND "test_clock_id" IS NULL',

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Rational } from '../../core/decimal';
 import type { Period } from '../../core/time';
 
-/** A registered window whose usage may have changed. */
+/** A period of a customer and a meter that has its own running totals. Its usage may have changed. */
 export interface ChangedWindow {
   readonly customerId: string;
   readonly meterId: string;
@@ -15,8 +15,9 @@ export interface ChangedWindow {
 export type UsageHook = (windows: readonly ChangedWindow[]) => Promise<void>;
 
 /**
- * Hooks on the ingest path, for modules of higher layers that must react in the commit of the events. These modules register
- * their hooks when the application starts. A hook must not take locks that come before streams in the lock order.
+ * Hooks on the ingest path, for modules of higher layers that must act in the transaction that stores the events. These
+ * modules register their hooks when the application starts. A hook must not take locks that come before streams in the
+ * lock order.
  */
 @Injectable()
 export class UsageHooks {

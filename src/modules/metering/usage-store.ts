@@ -39,7 +39,7 @@ export interface UsageQuery {
   readonly upToPosition: bigint | null;
 }
 
-/** Usage at one position of the stream. */
+/** Usage counted up to one position of the stream. */
 export interface UsageReading {
   readonly groups: readonly GroupUsage[];
   /** Instant from which events are counted. Earlier than the period if values carry over into it. */
@@ -58,7 +58,7 @@ export interface UsageSeriesQuery {
   readonly heldSince?: Date | undefined;
 }
 
-/** Usage of each window, and of all windows as one period, at one position of the stream. */
+/** Usage of each window, and of all windows as one period, counted up to one position of the stream. */
 export interface UsageSeries {
   readonly windows: readonly (readonly GroupUsage[])[];
   readonly whole: readonly GroupUsage[];
@@ -121,19 +121,22 @@ export interface ProofQuery extends Pick<UsageQuery, 'customerId' | 'meter' | 'p
 /** Number of events of a meter by outcome. */
 export interface UsageProof {
   readonly accepted: bigint;
-  /** Counted, like `rejected`, over all whole hours that overlap the period. */
+  /** Duplicates in all whole hours that overlap the period. `rejected` covers the same hours. */
   readonly duplicates: bigint;
   readonly rejected: bigint;
   readonly voided: bigint;
   /** Events that were accepted, not voided, and counted by the meter. */
   readonly counted: bigint;
-  /** Counted events that are included in every bill of a period they belong to. */
+  /** Counted events that belong to a billed period, and were billed in all billed periods they belong to. */
   readonly billed: bigint;
   /** Counted events that no bill has counted or will count. */
   readonly unbillable: bigint;
   /** All other counted events. */
   readonly pending: bigint;
-  /** SHA-256, hex, over the keys of the accepted events, by timestamp and key, each followed by a line feed. */
+  /**
+   * SHA-256, in hex, of the idempotency keys of the accepted events, ordered by timestamp and key. Each key is followed
+   * by a line feed.
+   */
   readonly digest: string;
   /** Archived months of the period. Their events are counted only in `duplicates` and `rejected`. */
   readonly archived: readonly ArchivedMonth[];
@@ -157,10 +160,10 @@ export interface UsageEventPage {
  */
 export abstract class UsageStore {
   /**
-   * Stores events and updates all totals in one commit: that of the caller's transaction if there is one. An event whose key is
-   * stored counts as a duplicate, or is rejected if its content differs.
-   * @param events read once, in order; the store keeps a bounded number in memory, and holds no locks that others wait for
-   *   while it reads
+   * Stores events and updates all totals in one commit, or in the caller's transaction if there is one. An event whose
+   * key is already stored counts as a duplicate, or is rejected if its content differs from the stored event.
+   * @param events read once, in order; while the store reads the events, it keeps a bounded number in memory, and holds
+   *   no locks that others wait for
    */
   abstract append(events: IncomingEvents): Promise<AppendResult>;
 
@@ -193,8 +196,8 @@ export abstract class UsageStore {
   abstract total(query: TotalUsageQuery): Promise<TotalUsage>;
 
   /**
-   * Returns the events that a reading counts, of one group if given, by timestamp and position. For a weighted sum these
-   * include earlier events whose value carries over into the period.
+   * Returns the events that {@link aggregate} counts for the query, of one group if given, ordered by timestamp and
+   * position. For a weighted sum these include earlier events whose value carries over into the period.
    * @throws {ProblemError} `invalid_cursor`
    */
   abstract listCounted(
@@ -203,7 +206,10 @@ export abstract class UsageStore {
     page: UsageEventPageRequest,
   ): Promise<UsageEventPage>;
 
-  /** Returns for each query the archived months that contain events of its reading. {@link listCounted} leaves these events out. */
+  /**
+   * Returns for each query the archived months with events that {@link aggregate} counts. {@link listCounted} leaves
+   * these events out.
+   */
   abstract listArchived(
     queries: readonly UsageQuery[],
   ): Promise<readonly (readonly ArchivedMonth[])[]>;

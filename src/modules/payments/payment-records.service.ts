@@ -62,7 +62,7 @@ export class PaymentRecordsService {
   /**
    * Posts a succeeded payment, and adds the part that pays no invoice to the credit balance of the customer. If the
    * invoice was written off, posts the recovery first.
-   * @param invoice the invoice before the payment; null: none
+   * @param invoice the invoice before the payment was applied; null if the payment pays no invoice
    */
   async postSucceeded(payment: Payment, invoice: Pick<Invoice, 'status'> | null): Promise<void> {
     const { id, customerId, currency, provider, amount, amountApplied } = payment;
@@ -82,7 +82,7 @@ export class PaymentRecordsService {
     await this.idempotency.completeFor(payment.id, paymentAnswer(payment));
   }
 
-  /** Does nothing if the outcome does not contradict a final status of the payment. */
+  /** Records a discrepancy if the outcome contradicts the final status of the payment. */
   async recordDiscrepancy(before: Payment, outcome: ProviderOutcome): Promise<void> {
     const { id: paymentId, status, providerReference } = before;
     const reported = { paymentId, refundId: null, status, providerReference };
@@ -104,8 +104,8 @@ export class PaymentRecordsService {
   }
 
   /**
-   * Returns the time of the customer's test clock, or real time. It dates payments, refunds, disputes and their ledger
-   * transactions. Credits of the customer are consumed in the order of these times.
+   * Returns the time of the customer's test clock, or real time. Payments, refunds, disputes and their ledger
+   * transactions are dated with this time. Credits of the customer are consumed in the order of these times.
    */
   async currentTimeOf(customerId: string): Promise<Date> {
     let testClockId = this.testClockIds.get(customerId);

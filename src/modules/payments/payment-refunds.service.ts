@@ -160,8 +160,8 @@ export class PaymentRefundsService {
    * Lowers the refunded amount of a locked payment because a bank returned the refund, and records the event, in the
    * caller's transaction. Credit that becomes available covers the loss of a dispute about the payment.
    * @returns the part that became credit of the customer again, and the credit that covered a loss. The caller posts
-   *   both in one ledger transaction: an earlier failure of the refund may have posted a recovery, and a source posts
-   *   each kind of transaction once.
+   *   both in one ledger transaction. A separate recovery could fail, because a source posts each kind of transaction
+   *   once, and an earlier failure of this refund may have posted a recovery already.
    */
   async markReturned(
     refundId: string,

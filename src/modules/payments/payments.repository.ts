@@ -153,8 +153,8 @@ export class PaymentsRepository {
   }
 
   /**
-   * Stores the reference of a prepared charge. Returns the stored reference, which is that of another process if it was
-   * first. Returns null if the outcome of the payment is final.
+   * Stores the reference of a prepared charge, unless another process has stored one first. Returns the stored
+   * reference. Returns null if the outcome of the payment is final.
    */
   keepReference(id: string, reference: string): Promise<string | null> {
     return this.database.queryValue<string>(KEEP_REFERENCE, [id, reference]);
@@ -190,7 +190,8 @@ export class PaymentsRepository {
   }
 
   /**
-   * Returns the payment, or null if it does not exist.
+   * Changes the amounts of a payment after a refund ended or was returned. Returns the payment, or null if it does not
+   * exist.
    * @param reserved subtracted from the amount reserved for refunds
    * @param refunded added to the refunded amount: 0 if the refund failed, negative if a bank returned the refund
    */

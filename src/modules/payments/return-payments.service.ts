@@ -114,7 +114,7 @@ export class ReturnPaymentsService {
       const refundedMinor = lesser(before.amountRefunded - credit.refunded, appliedMinor);
       const unrefundedMinor = appliedMinor - refundedMinor;
       const reserved = lesser(before.amountRefundPending - credit.reserved, unrefundedMinor);
-      // Limited to the money that refunds left, because a refund and a dispute can both take the same money.
+      // At most the money that is not refunded or reserved, because a refund and a dispute can take the same money.
       const lostMinor = lesser(before.amountLost - credit.lost, unrefundedMinor - reserved);
       const returned = {
         paymentId: id,

@@ -34,7 +34,7 @@ export class ReconciliationsRepository {
 
   /**
    * Returns the newest run of a provider, or null. Another transaction that calls this method for the same provider
-   * waits until this transaction ends, so that only one of both starts a run.
+   * waits until this transaction ends, so that only one of the two transactions starts a run.
    */
   async lockNewest(provider: ListingProvider): Promise<Reconciliation | null> {
     this.database.requireTransaction();

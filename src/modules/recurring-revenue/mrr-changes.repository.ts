@@ -19,7 +19,10 @@ const SUMS = `
   SELECT subscription_id AS id, sum(after_minor - before_minor)::text AS amount
   FROM mrr_change WHERE subscription_id = ANY ($1) GROUP BY subscription_id`;
 
-/** Sums changes by currency, window and kind. Windows are numbered from 1; number 0 is the time before the first window. */
+/**
+ * Sums changes by currency, window and kind. Windows are numbered from 1; number 0 is the time before the first
+ * window.
+ */
 const WINDOWS = `
   SELECT currency, width_bucket(changed_at, $1::timestamptz[]) AS window, kind,
     sum(after_minor - before_minor)::text AS amount, count(*)::integer AS changes

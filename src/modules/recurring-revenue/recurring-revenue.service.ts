@@ -34,8 +34,8 @@ export class RecurringRevenueService {
   ) {}
 
   /**
-   * Records the present recurring revenue of subscriptions, in the transaction that has locked and changed them. An unchanged
-   * amount is not recorded.
+   * Records the present recurring revenue of subscriptions, in the transaction that has locked and changed them. An
+   * unchanged amount is not recorded.
    */
   async record(changed: readonly Subscription[], now: Date): Promise<void> {
     const real = changed.filter(({ testClockId }) => testClockId === null);
@@ -62,8 +62,8 @@ export class RecurringRevenueService {
   }
 
   /**
-   * Returns the recurring revenue of subscriptions at an instant, by subscription id. Leaves out subscriptions whose status has
-   * no revenue.
+   * Returns the recurring revenue of subscriptions at an instant, by subscription id. Leaves out subscriptions
+   * whose status has no revenue.
    */
   async currentAmountsOf(
     subscriptions: readonly Subscription[],

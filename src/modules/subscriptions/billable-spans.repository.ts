@@ -2,7 +2,10 @@ import { Injectable } from '@nestjs/common';
 import { Database } from '../../platform/database';
 import type { BillableSpan, SubscribedSpan } from './domain/unbillable';
 
-/** Spans of a customer's subscriptions, except subscriptions that are incomplete or that expired without a first payment. */
+/**
+ * Spans of a customer's subscriptions, except subscriptions that are incomplete or that expired without a first
+ * payment.
+ */
 const SUBSCRIBED = `
   SELECT start_at AS "startAt", ended_at AS "endAt" FROM subscription
   WHERE customer_id = $1 AND status NOT IN ('incomplete', 'incomplete_expired')`;

@@ -84,7 +84,8 @@ export class StartSubscriptionService {
 
   /**
    * Refuses a subscription with metered prices that starts before the end of archived usage, because archived usage
-   * cannot be billed. If the usage of the customer is locked, no further usage is archived until the transaction ends.
+   * cannot be billed. If the caller has locked the usage streams of the customer, no further usage is archived
+   * until the transaction ends.
    * @throws {ProblemError} `usage_archived`
    */
   async requireUsage({ subscription, items }: Snapshot): Promise<void> {

@@ -130,8 +130,8 @@ export class SubscriptionsRepository {
   }
 
   /**
-   * Returns snapshots in the sequence of the given ids, without missing subscriptions. Locks the subscriptions by ascending id,
-   * so that two transactions do not deadlock.
+   * Returns snapshots in the sequence of the given ids, without missing subscriptions. Locks the subscriptions by
+   * ascending id, so that two transactions do not deadlock.
    */
   async lockSnapshots(ids: readonly string[]): Promise<readonly Snapshot[]> {
     const locked = 'WHERE id = ANY ($1) ORDER BY id FOR NO KEY UPDATE';
@@ -153,7 +153,10 @@ export class SubscriptionsRepository {
     return this.database.select(SubscriptionPeriodEntity, NEWEST_PERIODS, [ids]);
   }
 
-  /** Returns the periods of subscriptions that end at or after the earliest instant given for each, oldest first. */
+  /**
+   * Returns, for each subscription, the periods that end at or after the earliest instant given for it, oldest
+   * first.
+   */
   periodsSince(
     ids: readonly string[],
     since: readonly Date[],

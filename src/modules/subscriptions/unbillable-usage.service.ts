@@ -24,8 +24,8 @@ export class UnbillableUsageService {
   }
 
   /**
-   * Returns the spans up to `now` in which no subscription of the customer bills the usage of a meter. A later change of a
-   * subscription, such as a resume, can change the result.
+   * Returns the spans up to `now` in which no subscription of the customer bills the usage of a meter. A later
+   * change of a subscription, such as a resume, can change the result.
    */
   async unbillablePeriods(
     customerId: string,

@@ -28,7 +28,8 @@ export interface DueQueue<Row extends DueRow> {
   /** Divides rows into batches, which run one after the other. If absent, all rows are one batch. */
   readonly batchesOf?: (rows: readonly Row[]) => readonly (readonly Row[])[];
   /**
-   * Handling of refused work on a test clock. `postpone`: tries again a day later. `fail`: stops the clock, as a defect does.
+   * Handling of refused work on a test clock. `postpone`: tries again a day later. `fail`: stops the clock, as a
+   * defect does.
    */
   readonly whenRefused: 'postpone' | 'fail';
   /** Records the error code with which a rule refused the work of a row. Called at each refused attempt. */
@@ -85,8 +86,8 @@ export class DueQueues {
     const rows = await this.claims.claim(queue.name, leaseEndsAt, () =>
       this.due.claim(queue.rows, now, leaseEndsAt, maxRows),
     );
-    // Reads the clock again, because a claimed row may have been written after `now`, and must not be processed before
-    // that.
+    // Reads the clock again, because a claimed row may have been written after `now`, and must not be processed with
+    // an earlier instant.
     await this.run(queue, rows, this.clock.now(), (error, { id }) => {
       this.logger.error({ err: error, work: queue.name, id }, 'due work failed');
     });

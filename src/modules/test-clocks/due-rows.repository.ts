@@ -81,9 +81,10 @@ export class DueRowsRepository {
   }
 
   /**
-   * Returns when the next work of each job falls due on a test clock; null where nothing is planned. The query is a prepared
-   * statement, because planning it takes 20 times as long as running it. Other statements that search rows must not be prepared
-   * (decision 22). This one serves test clocks alone, so an unsuitable plan until the next ANALYZE is acceptable.
+   * Returns when the next work of each job falls due on a test clock; null where nothing is planned. The query is a
+   * prepared statement, because planning it takes 20 times as long as running it. Other statements that search rows
+   * must not be prepared (decision 22). This one serves test clocks alone, so an unsuitable plan until the next
+   * ANALYZE is acceptable.
    */
   async nextDueOnTestClock<Name extends string>(
     jobs: readonly { readonly name: Name; readonly nextDue: string }[],

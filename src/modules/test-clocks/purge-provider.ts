@@ -4,8 +4,8 @@ import { TestClockParticipants } from './test-clock-participants';
 
 /**
  * Returns a Nest provider that deletes the rows of a module about customers on a deleted test clock.
- * @param statements run one after the other; `$1` stands for the ids of the customers. A statement returns the ids of
- *   deleted objects that have events
+ * @param statements SQL statements, executed in this order. `$1` stands for the ids of the customers. Each statement
+ *   returns the ids of the deleted objects that have events
  */
 export function purgeProvider(
   name: string,

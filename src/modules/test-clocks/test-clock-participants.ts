@@ -35,7 +35,7 @@ export interface TestClockPurge {
   readonly purge: (customerIds: readonly string[]) => Promise<readonly string[]>;
 }
 
-/** Deletes the customers on a test clock, after all data that refers to the customers. */
+/** Counts, locks and deletes the customers on a test clock. All data that refers to the customers is deleted first. */
 export interface TestClockCustomers {
   readonly count: (testClockId: string) => Promise<number>;
   /**
@@ -71,8 +71,8 @@ export class TestClockParticipants {
   }
 
   /**
-   * Returns the jobs with planned work on the clock, each with its next instant, in the order in which the jobs would
-   * run.
+   * Returns the jobs with planned work on the clock, each with the instant at which its next work falls due, in the
+   * order in which the jobs would run.
    */
   async plannedJobs(testClockId: string): Promise<readonly PlannedJob[]> {
     const jobs = TEST_CLOCK_JOBS.flatMap((name) => this.jobs.get(name) ?? []);

@@ -306,7 +306,7 @@ export class Database {
   }
 
   /**
-   * Refuses an open transaction. For example, an external call in it would keep its locks until the call ends.
+   * Refuses an open transaction. For example, a transaction would keep its locks for the time of an external call.
    * @throws {Error} when a transaction is open, which is a defect of the caller
    */
   refuseTransaction(what: string): void {

@@ -264,7 +264,7 @@ export class ListQuery {
 
   /**
    * Adds the conditions of {@link whereOneOf} and {@link whereReferredBy} as ordinary conditions. A page in the usual
-   * order instead applies one of the two value by value.
+   * order that has such a condition does not use this method: it reads its rows value by value.
    */
   private addRemainingConditions(): void {
     this.addMultipleValues();

@@ -48,7 +48,7 @@ export class Reports implements OnApplicationShutdown {
   }
 
   /**
-   * Runs the reads of a report on one snapshot. First waits until fewer reports of its kind run than their limit.
+   * Runs the reads of a report on one snapshot. First waits until fewer reports of this kind run than the limit allows.
    * @throws {ProblemError} `too_many_reports` when the limit is reached and the waiting list of this kind is full
    */
   async run<Result>(kind: ReportKind, reads: () => Promise<Result>): Promise<Result> {

@@ -19,7 +19,7 @@ export const searchedText = (...columns: readonly string[]): string =>
  * Returns SQL of the condition that a searched text contains a part, without regard to case. The trigram index of the
  * ASCII form finds candidates. The digits of one character can match those of another, so `strpos` then compares the
  * texts.
- * @param part parameter with the part, which has no wildcards
+ * @param part SQL parameter with the part, such as `$1`; `%`, `_` and a backslash in the part stand for themselves
  */
 export const containsPart = (searched: string, part: string): string => {
   // Escapes the backslash first, because the other escapes add backslashes.

@@ -141,8 +141,8 @@ export function EnumField(
 }
 
 /**
- * OpenAPI style of a list separated by commas. Its type is `object`, because Nest's types allow the style only for
- * `@ApiQuery`.
+ * OpenAPI style of a list separated by commas. The constant has the type `object`, because Nest's types allow the
+ * style only for `@ApiQuery`.
  */
 const SEPARATED_BY_COMMAS: object = { style: 'form', explode: false };
 
@@ -283,7 +283,7 @@ export function NestedListField(
   return ListField(dto, rules, description, options);
 }
 
-/** Ids of resources, each once. */
+/** A list of ids of resources, without duplicates. */
 export function IdListField(
   prefix: IdPrefix,
   description: string,

@@ -114,7 +114,10 @@ const ALWAYS: readonly AnyProblem[] = [
   internalError,
 ];
 
-/** Decorator of a handler. Declares the documentation, success status and access of the operation, and adds its guards. */
+/**
+ * Decorator of a handler. Declares the documentation, success status and access of the operation, and adds its
+ * guards.
+ */
 export function Operation(options: OperationOptions): MethodDecorator {
   return (target, name, descriptor) => {
     const reads = options.reads ?? readsOf(options, inputsOf(target, name));
@@ -184,8 +187,8 @@ function describe({ description, access, customerToken }: OperationOptions): str
 }
 
 /**
- * Returns the security schemes, any one of which is enough. OpenAPI has no scopes for HTTP schemes, so the scope is an
- * extension.
+ * Returns the security schemes, any one of which is enough. OpenAPI has no scopes for HTTP schemes, so the extension
+ * `x-required-scope` names the scope.
  */
 function securityOf(access: Access): Record<string, never[]>[] {
   return access === 'public' ? [] : SECURITY_SCHEMES.map((scheme) => ({ [scheme]: [] }));
@@ -253,7 +256,7 @@ function fileSchema(mediaType: string): { readonly type: 'string'; readonly form
   return mediaType.startsWith('text/') ? { type: 'string' } : { type: 'string', format: 'binary' };
 }
 
-/** One response of several classes, which a client distinguishes by their field `object`. */
+/** Describes a response with one of several DTO classes, which a client distinguishes by their field `object`. */
 function oneOfResponse(
   status: number,
   answers: Readonly<Record<string, Type<unknown>>>,

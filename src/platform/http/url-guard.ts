@@ -9,7 +9,7 @@ const unreadable = new WeakSet<IncomingMessage>();
 
 /**
  * Replaces request targets that Express cannot parse (`http://[/v1`), because Express would skip all middleware and
- * answer in HTML. The request is then logged, measured and refused by `guardUrl` like any other request.
+ * answer in HTML. The request is then logged and measured like any other request, and refused by `guardUrl`.
  */
 export function catchUnreadableTargets(server: Server): void {
   server.prependListener('request', (request: IncomingMessage & { originalUrl?: string }) => {

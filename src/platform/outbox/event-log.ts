@@ -110,7 +110,10 @@ const DELETE_EVENTS = `
   )
   SELECT pack_id, pack_place FROM deleted`;
 
-/** Locks packs before changing them, so that a transaction that deleted other events of a pack sees the changes. */
+/**
+ * Locks packs before changing them. If two transactions delete events of one pack, the second waits, and then sees
+ * the changes of the first.
+ */
 const LOCK_PACKS = 'SELECT FROM event_pack WHERE id = ANY ($1) ORDER BY id FOR UPDATE';
 const REMOVE_PACKS = `
   DELETE FROM event_pack WHERE id = ANY ($1) AND NOT EXISTS (SELECT FROM event WHERE pack_id = event_pack.id)`;
@@ -138,8 +141,8 @@ export class EventLog {
   ) {}
 
   /**
-   * Takes the oldest events off the queue and returns them in their order. Call it in the transaction that creates their
-   * deliveries: if that transaction is rolled back, the events stay in the queue.
+   * Takes the oldest events off the queue and returns them in their order. Call it in the transaction that creates
+   * their deliveries: if that transaction is rolled back, the events stay in the queue.
    */
   async takeUndispatched(limit: number): Promise<readonly EventHead[]> {
     this.database.requireTransaction();
@@ -205,7 +208,8 @@ export class EventLog {
 
   /**
    * Deletes all events of these deleted objects and all events about these deleted customers, together with the
-   * deliveries of these events. Events about a customer include those of drafts and tokens that were deleted before.
+   * deliveries of these events. Events about a customer include events of drafts and tokens that were deleted
+   * before.
    */
   async remove(deletedIds: readonly string[], customerIds: readonly string[]): Promise<void> {
     this.database.requireTransaction();

@@ -53,8 +53,9 @@ export function isByTime({ from, to }: EventLogFilter): boolean {
 }
 
 /**
- * Returns the last sort keys of a list, as in the index that the list reads. In the primary key, this is the id. In all
- * other indexes, it is {@link idTime} of the id, and then the id.
+ * Returns the last sort keys of a list, as SQL. They are the last columns of the index that the list reads: in the
+ * primary key, only the id; in all other indexes, {@link idTime} of the id, and then the id.
+ * @param id SQL expression of the id
  */
 function endOf(filter: EventLogFilter, id: string): readonly string[] {
   const { type, customerIds, actor } = filter;

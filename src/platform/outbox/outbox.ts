@@ -99,7 +99,10 @@ export class Outbox {
     return head;
   }
 
-  /** Records many events, in their order, with one statement. The caller must have locked each object as for `record`. */
+  /**
+   * Records many events, in their order, with one statement. The caller must have locked each object as for
+   * `record`.
+   */
   async recordAll(changes: readonly EventRecord[]): Promise<readonly EventHead[]> {
     this.database.requireTransaction();
     if (changes.length === 0) return [];
@@ -223,8 +226,8 @@ export function toEventRecord<Resource, Dto extends { readonly id: string }>(
 }
 
 /**
- * Returns the event record of a change between two DTOs. With it, a caller can convert a resource once for several
- * events.
+ * Returns the event record of a change between two DTOs. A caller that records several events of one change can
+ * convert the resource once.
  */
 export function shownEventRecord<Dto extends { readonly id: string }>(
   { type }: Pick<DomainEvent<never, Dto>, 'type'>,

@@ -22,7 +22,7 @@ import { FirstPaymentsWorkflow } from '../subscriptions/first-payments.workflow'
  *
  * 1. Locks the customer, the subscription and the invoice.
  * 2. Locks the payments of the invoice, and the payments whose credit the invoice used. Reads how much of these
- *    payments refunds and disputes have taken, so that no money is given back twice.
+ *    payments was taken by refunds and disputes, so that no money is given back twice.
  * 3. Issues the note. The note first lowers what the invoice owes; the rest of the note becomes credit or is to be
  *    refunded.
  * 4. Refuses a note whose refund or credit would need the money of a payment with an open dispute.
@@ -43,7 +43,8 @@ export class IssueCreditNoteWorkflow {
 
   /**
    * @throws {ProblemError} `reference_not_found`, `invoice_not_creditable`, `credit_exceeds_line`,
-   *   `credit_takes_nothing`, `credit_given_back_already`, `payment_disputed`, `test_clock_advancing`, `test_clock_failed`
+   *   `credit_takes_nothing`, `credit_given_back_already`, `payment_disputed`, `test_clock_advancing`,
+   *   `test_clock_failed`
    */
   issue(request: CreditNoteRequest): Promise<CreditNote> {
     const { invoiceId } = request;

@@ -27,7 +27,8 @@ export class FinalizeDueDraftsWorkflow {
   ) {}
 
   /**
-   * Finalizes drafts, at most one of each subscription, in one commit. Skips drafts that were finalized or deleted meanwhile.
+   * Finalizes drafts, at most one of each subscription, in one commit. Skips drafts that were finalized or deleted
+   * meanwhile.
    */
   finalizeDue(drafts: readonly DueDraft[], now: Date): Promise<void> {
     return this.database.transaction(async () => {

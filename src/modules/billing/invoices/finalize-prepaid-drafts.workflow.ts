@@ -20,7 +20,8 @@ import { BillingLocks } from '../billing-locks';
  * 1. Locks the drafts of the subscriptions. The caller has locked the subscriptions.
  * 2. Reads the instant up to which the charges in advance of each subscription are earned.
  * 3. Calls {@link BillingLocks.lockBeforeInvoices}.
- * 4. Finalizes the drafts one after the other, so that each uses the coupons and the credit that earlier drafts left.
+ * 4. Finalizes the drafts one after the other, so that each uses the coupons and the credit that remain after the
+ *    earlier drafts.
  */
 @Injectable()
 export class FinalizePrepaidDraftsWorkflow {

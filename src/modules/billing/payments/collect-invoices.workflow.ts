@@ -21,7 +21,7 @@ const INVOICES_PER_READ = 50;
 interface StartedCharges {
   /** Number of invoices that the search read, charged or not. */
   readonly examined: number;
-  /** Payments that the search began. The caller sends them to the provider. */
+  /** Pending payments that were written for these invoices. The caller sends them to the provider. */
   readonly payments: readonly Payment[];
 }
 

@@ -74,7 +74,8 @@ export class SavePaymentMethodWorkflow {
   private async planChargesNow({ id, testClockId }: Customer): Promise<void> {
     const now = await this.locks.timeOn(testClockId);
     const unpaid = await this.status.lockUnpaidOf(id);
-    // Locks invoices, which come before the access version of the customer, which a status changes.
+    // Comes before `retry`, because locks on invoices must be taken before the lock on the access version of the
+    // customer, which a new status of a subscription changes.
     await this.collection.planChargesNow(id, now);
     await this.status.retry(unpaid, now);
   }

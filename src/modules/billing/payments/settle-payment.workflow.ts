@@ -81,8 +81,8 @@ export class SettlePaymentWorkflow {
   }
 
   /**
-   * Books a failed or canceled payment as succeeded, in the caller's transaction, with its postings. The payment pays what
-   * its invoice still needs.
+   * Books a failed or canceled payment as succeeded, in the caller's transaction, with its postings. The payment pays
+   * what its invoice still needs.
    * @param reference the provider's id of the charge
    */
   async correct(id: string, reference: string): Promise<Payment> {

@@ -21,8 +21,9 @@ import { IssueCreditNoteWorkflow } from '../credit-notes/issue-credit-note.workf
 /**
  * Refunds payments, in two commits with the call to the provider between them.
  *
- * 1. First commit: claims the idempotency key. Issues the credit note, if the request has one, which locks the customer, the
- *    subscription and the invoice. Then reserves the amount on the payment and writes the pending refund.
+ * 1. First commit: claims the idempotency key. If the request has a credit note, issues the note; this also locks the
+ *    customer, the subscription and the invoice. Then reserves the amount on the payment and writes the pending
+ *    refund.
  * 2. Sends the refund to the provider, outside any transaction.
  * 3. Second commit: settles the refund.
  */

@@ -36,8 +36,8 @@ interface Applied extends Decision {
  * 4. Updates the entitlement balances of the customers.
  * 5. Prepares the invoices, in the order of the decisions, and recognizes the revenue of closed periods.
  * 6. Voids or credits the invoices of subscriptions that ended without their first payment. Ends the coupons of
- *    subscriptions that ended. Activates subscriptions whose first invoice leaves nothing to pay. Records MRR, with the
- *    coupons that the invoices have left.
+ *    subscriptions that ended. Activates subscriptions whose first invoice leaves nothing to pay. Records MRR, with
+ *    the coupons that remain after the invoices.
  * 7. Numbers and stores the invoices, and records the events of the subscriptions.
  */
 @Injectable()

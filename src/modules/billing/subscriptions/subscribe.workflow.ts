@@ -15,11 +15,14 @@ import { PreviewInvoiceWorkflow, type SubscriptionPreview } from './preview-invo
 import { RenewSubscriptionsWorkflow } from './renew-subscriptions.workflow';
 
 /**
- * Maximum number of concurrent starts in a process. More starts would not be faster, because each waits for an invoice
- * number.
+ * Maximum number of subscriptions that a process starts concurrently. A higher maximum would not be faster, because
+ * each start waits for an invoice number.
  */
 const MAX_CONCURRENT = Math.max(2, availableParallelism());
-/** Maximum wait of a start for the starts before it. Then it starts anyway, because those may be waiting for a lock. */
+/**
+ * Maximum time that the start of a subscription waits for earlier starts. After this time it runs anyway, because the
+ * earlier starts may be waiting for a lock.
+ */
 const LONGEST_WAIT_MS = 500;
 
 /**

@@ -30,7 +30,7 @@ export class SubscriptionStatusWorkflow {
     private readonly outbox: Outbox,
   ) {}
 
-  /** Writes the status that follows from a payment event. A no-op if the status stays. */
+  /** Writes the status that follows from a payment event. A no-op if the status does not change. */
   async applyPaymentEvent(before: Subscription, event: PaymentEvent, now: Date): Promise<void> {
     const changed = afterPaymentEvent(before, event);
     if (changed === before) return;

@@ -16,7 +16,7 @@ export interface CustomerUsage extends UsageQuote {
 }
 
 /**
- * Quotes usage that is not billed yet. Writes and locks nothing.
+ * Quotes the cost of usage that is not billed yet. Writes and locks nothing.
  *
  * 1. Reads the time of the customer.
  * 2. In one snapshot: reads the running subscriptions, and quotes the usage of each in its current period.

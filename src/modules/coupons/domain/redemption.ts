@@ -15,15 +15,15 @@ export interface CouponRedemption {
    */
   readonly endsAt: Date | null;
   /**
-   * Minor units that a coupon with duration `once` can still take off: what is left of its amount, or the discount that
-   * credits returned to its percentage. Otherwise null.
+   * Minor units that a coupon with duration `once` can still take off. For an amount: the part that is not used yet.
+   * For a percentage: the discounts that credits returned; null if none was returned yet. Null for other durations.
    */
   readonly remainingAmount: bigint | null;
   /** Minor units taken off so far, minus discounts returned by credits. */
   readonly appliedAmount: bigint;
   /** Set when the redemption was used up or removed, or its subscription ended. */
   readonly endedAt: Date | null;
-  /** Set when the coupon was removed from the subscription by request. It then stays ended. */
+  /** Set when the coupon was removed from the subscription by request. The redemption then stays ended. */
   readonly removedAt: Date | null;
 }
 
@@ -95,7 +95,10 @@ export function discountsPeriodFrom({ endsAt }: CouponRedemption, startAt: Date)
   return endsAt === null || startAt < endsAt;
 }
 
-/** Returns true for duration `once` if nothing is left: a percentage was used, or `remainingAmount` is 0. */
+/**
+ * Returns true if a coupon with duration `once` has nothing left: `remainingAmount` is 0, or a percentage was used
+ * and no discount was returned to it.
+ */
 export function isUsedUp({ redemption, coupon }: RedeemedTerms): boolean {
   if (coupon.duration !== 'once') return false;
   const { remainingAmount, appliedAmount } = redemption;
@@ -124,7 +127,10 @@ export interface AppliedRedemption {
   readonly returnedMinor: bigint;
   /** For duration `once`: the amount that is left for the next invoice. */
   readonly unusedMinor: bigint;
-  /** For duration `repeating`: end of the months, counted from the first period that the invoice discounts; null: none. */
+  /**
+   * For duration `repeating`: end of the discounted months, counted from the first period that the invoice discounts.
+   * Null for other durations, or if the invoice discounts no period.
+   */
   readonly endsAt: Date | null;
 }
 
@@ -156,8 +162,8 @@ export function withApplied(
 }
 
 /**
- * Ends a redemption with duration `once` that is used up now. A redemption that was used up before and is not any more
- * runs again, unless the coupon was removed.
+ * Ends a redemption with duration `once` that is used up now. A redemption that was used up before, but is not used up
+ * now, runs again unless the coupon was removed.
  */
 function endedIfUsedUp(
   before: CouponRedemption,
@@ -196,8 +202,8 @@ export interface InvoiceDiscount {
   /** For a percentage with duration `once`: its discounts on all other invoices in effect; absent: none. */
   readonly others?: OnceDiscounts;
   /**
-   * End of the months of a repeating coupon, counted from the first period that another invoice in effect discounts;
-   * absent: unchanged.
+   * End of the discounted months of a repeating coupon, counted from the first period that another invoice in effect
+   * discounts; null if no other invoice discounts a period. If absent, the end does not change.
    */
   readonly endsAt?: Date | null;
 }

@@ -70,7 +70,8 @@ export function endGrant(
 
 /**
  * Ends the window and starts the next one. Each grant keeps the balance that rolls over; a grant lapses if that balance is zero.
- * @param at instant of the reset. The next window starts earlier if it replaces the former one before its end.
+ * @param at instant of the reset. If the next window replaces the former one before its end, the next window may have
+ *   started before `at`.
  */
 export function reset(
   { counter, grants, ended }: Recalculation,
@@ -116,7 +117,8 @@ export function carryInto(
 /**
  * Returns the counter of a window that replaces the former window before its end. Usage that lies in both windows
  * counts in the new window too, and stays plan usage or grant usage. If the new window starts later than the former
- * one, grants may have been used up before its start. Then only usage beyond the new allowance counts as grant usage.
+ * one, grants may have been used before the start of the new window. Then only usage beyond the new allowance counts as
+ * grant usage.
  * @param former state before the new window
  * @param allowance of the former window
  */

@@ -14,8 +14,8 @@ export interface StoredCreditGrant {
   /** Paid out by refunds. */
   readonly refunded: bigint;
   /**
-   * Taken by lost disputes about the payment that the credit came from. Includes credit that these disputes took from
-   * credit notes of invoices that had used this credit.
+   * Taken by lost disputes about the payment that the credit came from. Includes amounts that these disputes took
+   * from the credit of a credit note, if the credited invoice had used this credit.
    */
   readonly lost: bigint;
   /** Id of the invoice, credit note or payment that the credit came from. Each source has one grant. */

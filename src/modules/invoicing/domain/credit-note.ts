@@ -47,7 +47,7 @@ export interface CreditNote {
   readonly toCredit: bigint;
   /** Part of the total that refunds of the invoice's payments pay out. */
   readonly toRefund: bigint;
-  /** The credit that the note added to the customer's balance. */
+  /** The credit that the note added to the balance of the customer; null if it added none. */
   readonly creditId: string | null;
   readonly lines: readonly CreditNoteLine[];
   /** Principal that issued the note; null if not recorded. */

@@ -9,7 +9,7 @@ import type { LineDraft } from './line-draft';
 
 export type InvoiceCouponTerms = Omit<InvoiceCoupon, 'amountMinor'>;
 
-/** A redeemed coupon, in its state before an invoice. Amounts are minor units. */
+/** A redeemed coupon, and its state before an invoice is calculated. Amounts are minor units. */
 export interface CouponContext {
   readonly redemptionId: string;
   readonly redeemedAt: Date;

@@ -9,7 +9,7 @@ export type OwedBySubscription = (invoice: Pick<Invoice, 'subscriptionId'>) => b
 
 export interface DecidedInvoice {
   readonly invoice: Invoice;
-  /** Credit from a negative total; null: the total is not negative. */
+  /** Credit from a negative total; null if the total is not negative, or if the invoice is a waiting draft. */
   readonly added: StoredCreditGrant | null;
 }
 

@@ -16,7 +16,7 @@ import type { BillingRequest } from './billing-request';
 import { ownRatesOf, ownTermsOf } from './own-terms';
 import { evaluate } from './trace';
 
-/** Input of an invoice in addition to its billing request. */
+/** Input of an invoice calculation, in addition to the billing request. */
 export interface BillingContext extends LineContext, CouponsInPeriod {
   readonly taxRates: readonly InvoiceRateTerms[];
   readonly taxTreatment: TaxTreatment;
@@ -30,7 +30,7 @@ export interface NewInvoiceIds {
   readonly nextLineId: () => string;
 }
 
-/** Returns the draft for a billing request, with every amount as if it were finalized now. */
+/** Returns the draft for a billing request, with the amounts that the draft would have if it were finalized now. */
 export function decideInvoice(
   request: BillingRequest,
   context: BillingContext,

@@ -21,7 +21,7 @@ import type {
 } from './line-item-request';
 import { creditOf, type LineTrace } from './trace';
 
-/** Suffix of the description of a charge for the rest of a period, which a change within the period caused. */
+/** Suffix of the description of a charge for the rest of a period, billed because of a change within the period. */
 const REST_OF_PERIOD = ' (rest of the period)';
 
 export interface DecidedLines {

@@ -1,7 +1,7 @@
 import { isWaiting } from './grace';
 import type { Invoice, InvoiceLine } from './invoice';
 
-/** A closed period of a subscription, whose charges in advance are earned. */
+/** A closed period of a subscription. Charges in advance for this period are now earned. */
 export interface EarnedPeriod {
   readonly id: string;
   readonly subscriptionId: string;

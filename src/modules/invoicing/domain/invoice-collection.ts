@@ -31,8 +31,9 @@ export function nextAttemptAt(
 }
 
 /**
- * Returns when to close the collection of an invoice that is void, written off or wholly credited. Null if the invoice is not
- * charged automatically or bills no subscription. Closing makes the subscription active again if it has no other open invoice.
+ * Returns the instant at which to close the collection of a void, written-off or wholly credited invoice: `now`.
+ * Returns null if the invoice is not charged automatically or bills no subscription. Closing makes the
+ * subscription active again if it has no other open invoice.
  */
 export function closeCollectionAt(invoice: Invoice, now: Date): Date | null {
   return invoice.collection === 'automatic' && invoice.subscriptionId !== null ? now : null;
@@ -47,8 +48,8 @@ export interface AttemptedInvoice {
 }
 
 /**
- * Returns the failure of the automatic attempts at the open invoices of a subscription; null if none failed. `used_up`:
- * at least one failed invoice has no further attempt planned or in flight.
+ * Returns the failure of the automatic attempts at the open invoices of a subscription; null if none failed.
+ * `used_up`: at least one failed invoice has no further attempt planned or in flight; otherwise `failed`.
  * @param inFlight ids of the invoices with an attempt in flight
  */
 export function attemptsFailure(

@@ -68,7 +68,7 @@ export interface InvoiceCoupon {
    * for the discounts of such corrections. The charges of this invoice have entries of their own.
    */
   readonly correctedFrom?: Date | null;
-  /** Remaining amount of the coupon before the usage corrections. */
+  /** In an entry with `correctedFrom`: remaining amount of the coupon before the usage corrections. */
   readonly restMinor?: bigint;
   /** Part of `amountMinor` that was taken from `restMinor`. */
   readonly ofRestMinor?: bigint;
@@ -133,7 +133,10 @@ export interface Invoice {
   readonly subscriptionId: string | null;
   /** Void invoice that this one regenerates. */
   readonly reissueOfId: string | null;
-  /** Boundary between the periods that a renewal bills. Each boundary has one renewal invoice. */
+  /**
+   * Boundary of the billing periods that the invoice bills; null: the invoice was not made at a boundary. Each
+   * boundary of a subscription has at most one such invoice.
+   */
   readonly renewsAt: Date | null;
   readonly currency: string;
   readonly periodStartAt: Date | null;

@@ -52,7 +52,7 @@ export interface UsageLineRequest {
   readonly billTerms?: BillTerms;
 }
 
-/** A billed period of a subscription whose usage changed since. */
+/** Usage of a subscription that changed after its period was billed. */
 export interface LateUsageRequest {
   readonly subscriptionId: string;
   readonly request: UsageLineRequest;

@@ -30,8 +30,8 @@ interface Bill {
   readonly lines: readonly InvoiceLine[];
   readonly chargedMinor: bigint;
   /**
-   * Amount at list prices. If a correction gave back only what was paid, it takes off more here than the amount of its
-   * line.
+   * Amount at list prices. For a correction that gave back only what was paid, this amount is more negative than
+   * the amount of its line.
    */
   readonly listedMinor: bigint;
   readonly trueUpMinor: bigint;

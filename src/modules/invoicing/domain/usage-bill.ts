@@ -27,8 +27,9 @@ export interface KeptUsage {
  * Returns the record of billed usage, by which late usage is found and billed.
  *
  * @param lines lines of the invoice that bills the usage
- * @param terms discounts and taxes of that invoice or, without one, of the invoice that would have billed the usage.
- *   Stored for later usage, and only if the first bill of the period has no line
+ * @param terms discounts and taxes of that invoice or, if no invoice was made, of the one that would have billed
+ *   the usage. Stored only if the first bill of the period has no line for the usage; they then apply to its late
+ *   usage
  */
 export function billOf(
   { request, reading, billed }: CountedUsage,

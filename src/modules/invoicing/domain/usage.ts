@@ -24,7 +24,7 @@ import type { BilledBy } from './billed-by';
 import type { TakenFrom } from './given-back';
 import type { HeldDiscount, HeldTerms } from './held-terms';
 
-/** Decimals that are shown of a quantity. The trace keeps the exact quantity. */
+/** Number of decimals in a shown quantity. The trace keeps the exact quantity. */
 const SHOWN_DIGITS = 12;
 
 /** Values of the properties that a meter groups by, as text; null if an event lacks one. */
@@ -61,14 +61,17 @@ export interface ItemUsage {
   readonly parts: readonly UsagePart[];
 }
 
-/** Amount billed so far for an item and period, including true-ups to its minimum or maximum. */
+/** Amount billed so far for an item and period, including true-ups to the minimum or maximum of the price. */
 export interface BilledUsage {
   readonly amountMinor: bigint;
   /** Part of `amountMinor` left after discounts and credits. */
   readonly heldMinor: bigint;
-  /** Total quantity of the lines in effect, as exact text. */
+  /** Total quantity of the lines in effect, as an exact number in text form. */
   readonly quantity: string;
-  /** Amounts left of the lines in effect; absent from lines at list prices. */
+  /**
+   * Amounts left of the lines in effect; absent from positive corrections, and from older lines, which were
+   * corrected at list prices.
+   */
   readonly held?: HeldTerms;
 }
 
@@ -78,9 +81,9 @@ export interface CorrectedUsage extends BilledUsage {
   readonly differenceMinor?: bigint;
   /** Discounts that the correction returned to their coupons. */
   readonly returned?: readonly HeldDiscount[];
-  /** Largest amount that the correction may give back; present if refunds make it smaller. */
+  /** Largest amount that the correction may give back; present only if refunds reduce the correction. */
   readonly mostMinor?: bigint;
-  /** Invoices that a negative correction takes back, each with its part of the amount; absent from older lines. */
+  /** Amounts that a negative correction takes from earlier invoices; absent from older lines. */
   readonly taken?: readonly TakenFrom[];
   /** Terms of the first bill, which apply to added usage; absent if the terms of the correcting invoice apply. */
   readonly billedBy?: BilledBy;

@@ -57,7 +57,8 @@ export interface LedgerCheck {
   /**
    * Returns violations as ids or short texts; empty when the invariant holds. Runs in the transaction of the
    * verification.
-   * @param since checks only transactions from this id on, or the customers who have one; null: all
+   * @param since checks only transactions from this id on, or only customers with such a transaction; null: the
+   *   whole ledger
    */
   readonly run: (since: string | null) => Promise<readonly string[]>;
   /** Runs only if the whole ledger is verified. */

@@ -21,7 +21,7 @@ const EVENTS_PER_FILE = 10_000;
 const STREAMS_PER_STEP = 2_000;
 const DAY_MS = 86_400_000;
 
-/** Time limit of the step that digests a month of a stream with several files. */
+/** Time limit of the step that digests the keys of a stream whose month fills several files. */
 const LONG_STEP = { statementMs: 600_000 };
 
 /** Streams whose month is to be closed, by ascending id. */
@@ -187,7 +187,8 @@ export class ArchiveUsage {
 }
 
 /**
- * Returns the progress of the running search. If none is running, returns that of a new search, or null if none is due.
+ * Returns the progress of the running search. If none is running, returns the progress of a new search, or null if
+ * no new search is due yet.
  */
 function currentOrNewSearch(
   progress: ArchiveProgress,

@@ -124,7 +124,7 @@ export class ArchivedMonthsRepository {
 
   /**
    * Returns archived months of a customer before a given month and stream, newest first.
-   * @param eventName null: all
+   * @param eventName null: all event names
    */
   findBefore(
     customerId: string,
@@ -167,8 +167,9 @@ export class ArchivedMonthsRepository {
   }
 
   /**
-   * Locks the streams of these billed periods, so that none of their months is closed until the transaction ends. If
-   * one of the periods starts in the closed months of its stream, returns the end of the closed months, otherwise null.
+   * Locks the streams of these billed periods, so that none of their months is closed until the transaction ends.
+   * If one of the periods starts before the end of the closed months of its stream, returns that end, otherwise
+   * null.
    */
   lockBilled(periods: readonly BilledPeriod[]): Promise<Date | null> {
     return this.queryEnd(OF_BILLED_PERIODS, [

@@ -33,8 +33,8 @@ export class UsageArchiveMonthEntity {
    * release wrote; then any hour may have events.
    */
   @Column({ type: 'smallint', array: true, nullable: true }) readonly hours!: number[] | null;
-  /** Time at which the last of the files was written; null before. */
+  /** Time at which the last of the files was written; null until then. */
   @InstantColumn({ nullable: true }) readonly writtenAt!: Date | null;
-  /** Time at which the last event was removed from the database; null before. */
+  /** Time at which the last event was removed from the database; null until then. */
   @InstantColumn({ nullable: true }) readonly removedAt!: Date | null;
 }

@@ -87,7 +87,10 @@ const COUNT_VOIDED = `
 export interface StreamToArchive {
   readonly id: string;
   readonly customerId: string;
-  /** Earliest month that ended before the retention period and has events that are not archived; null: there is none. */
+  /**
+   * Earliest month that ended before the retention period and has events that are not archived; null if there is
+   * none.
+   */
   readonly month: Date | null;
   /**
    * Number of events in the month being archived; null if they were not counted. The number is complete if this stream
@@ -184,8 +187,9 @@ export class UsageArchiveRepository {
   }
 
   /**
-   * Locks streams in the given order until the transaction ends, and stops before a stream that another transaction has
-   * locked. If this is the first stream, waits for it alone, so that the archive holds no other stream while it waits.
+   * Locks streams in the given order until the transaction ends, and stops before a stream that another transaction
+   * has locked. If this is the first stream, waits for it alone, so that the archive holds no other stream while it
+   * waits.
    * @returns the locked streams, in the given order
    */
   async lockStreams(ids: readonly string[]): Promise<readonly string[]> {
@@ -267,7 +271,7 @@ export class UsageArchiveRepository {
     ]);
   }
 
-  /** Records that all files of a month of streams are written. */
+  /** Records that all files with events of these streams in a month are written. */
   async finishMonths(
     written: readonly WrittenMonth[],
     month: Date,

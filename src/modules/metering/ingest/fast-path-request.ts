@@ -145,8 +145,8 @@ export class FastPathBatch {
   }
 
   /**
-   * Returns the streams whose events may be in registered windows, without streams that were not tried.
-   * @param positions as in {@link notTried}; null if all streams were tried
+   * Returns the streams whose events may be in registered windows, without skipped streams.
+   * @param positions as in {@link notTried}; null if all events were stored
    */
   changedStreams(positions: readonly (string | null)[] | null): ChangedStreams {
     const customers = new Map<string, string>();
@@ -183,8 +183,8 @@ export class FastPathBatch {
   }
 
   /**
-   * Returns the indexes of the events whose stream was not tried.
-   * @param positions last position of each stream before these events; null for a stream that was not tried
+   * Returns the indexes of the events whose stream was skipped.
+   * @param positions last position of each stream before these events; null for a skipped stream
    */
   notTried(positions: readonly (string | null)[]): readonly number[] {
     const indexes: number[] = [];

@@ -21,7 +21,7 @@ export interface StagedStream {
   readonly refusal: string | null;
   /** Latest timestamp that events may have; null if all events of the stream are refused. */
   readonly lastInstant: Date | null;
-  /** Events before this instant are refused; null: none. */
+  /** Events before this instant are refused; null if there is no such limit. */
   readonly closedBefore: Date | null;
 }
 

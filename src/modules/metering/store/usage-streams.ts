@@ -11,7 +11,7 @@ export interface StreamName {
 export interface LockedStream {
   readonly id: string;
   readonly lastPosition: string;
-  /** Events before this instant are refused; null: none. */
+  /** Events before this instant are refused; null if no month of the stream is closed. */
   readonly closedBefore: Date | null;
 }
 

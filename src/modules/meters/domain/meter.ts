@@ -36,7 +36,7 @@ export interface Meter {
   readonly lateEvents: LateEvents;
   /** True if the value that a `weighted_sum` holds at the end of a period carries over to the next. */
   readonly isRecurring: boolean;
-  /** `backfilling` until the events stored before the meter are counted; totals are incomplete until then. */
+  /** `backfilling` until events stored before the meter was created are counted; totals are incomplete until then. */
   readonly status: MeterStatus;
   /** Stored events that the backfill has counted. */
   readonly backfillCounted: number;

@@ -25,7 +25,7 @@ export class AutomaticChargesService {
     readonly number: number | null;
     /** Time of the first check in this session. */
     readonly since: Date;
-    /** True if the events of the provider were read since then. */
+    /** True once the events of the provider were read after `since`. */
     hasRead: boolean;
   } | null = null;
 
@@ -38,9 +38,9 @@ export class AutomaticChargesService {
   ) {}
 
   /**
-   * Returns how long automatic charges must wait, in milliseconds; 0: they need not wait. Charges wait a day if the
-   * provider is not enabled, 10 s until its events were first read in a session of this process, and later a minute
-   * while its events are not read.
+   * Returns how long automatic charges must wait, in milliseconds; 0: they need not wait. Charges wait a day at a time
+   * while the provider is not enabled, 10 s at a time until its events were first read in the current session of this
+   * process, and later a minute at a time while its events are not read.
    *
    * The events show payments that only the provider knows, after downtime or after a backup was restored. Charges that
    * do not wait would repeat such payments. A restore always leads to a new session, because a database is restored

@@ -33,7 +33,7 @@ export class DiscrepanciesRepository {
     return this.database.selectOne(DiscrepancyEntity, 'WHERE id = $1', [id]);
   }
 
-  /** Locks until the transaction ends. A discrepancy is locked before its payment and its refund. */
+  /** Locks a discrepancy until the transaction ends. A discrepancy is locked before its payment and its refund. */
   lock(id: string): Promise<Discrepancy | null> {
     return this.database.selectOne(DiscrepancyEntity, 'WHERE id = $1 FOR UPDATE', [id]);
   }

@@ -39,10 +39,11 @@ export interface Payment {
   /** True while a dispute forbids refunds. */
   readonly isDisputed: boolean;
   readonly provider: ProviderName;
-  /** Id of the charged payment method, or the sandbox token that the caller sent; null: none. */
+  /** Id of the charged payment method, or the sandbox token that the caller sent; null if neither is known. */
   readonly paymentMethodId: string | null;
   /**
-   * The provider's id of the charged payment method; null: none. Copied, because the method may change or be deleted.
+   * The provider's id of the charged payment method; null if none is known. Copied from the method, because the method
+   * may change or be deleted.
    */
   readonly providerToken: string | null;
   /** The provider's id of the charge. */
@@ -303,7 +304,8 @@ export type RefundDecision =
 
 /**
  * Decides whether an amount of a payment can be refunded. The payment must have succeeded, and no dispute may forbid
- * refunds. The amount must be at least 1 and at most the result of {@link refundableOf}, whose parameters are the same.
+ * refunds. The amount must be at least 1 and at most {@link refundableOf}, which also describes `usedMinor` and
+ * `creditMinor`.
  * @param requested minor units; null: all that can be refunded without `creditMinor`
  */
 export function decideRefund(

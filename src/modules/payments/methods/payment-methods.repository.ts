@@ -76,7 +76,7 @@ export class PaymentMethodsRepository {
     return query.page(this.database, PaymentMethodEntity, request);
   }
 
-  /** Writes the columns that change with the default, by a final decline, or by deletion. */
+  /** Writes the columns that change when the default changes, after a final decline, or on deletion. */
   async update({ id, ...method }: PaymentMethod): Promise<void> {
     const { version, isDefault, unusableSince, unusableReason, deletedAt, dueAt, updatedAt } =
       method;

@@ -10,8 +10,8 @@ const INSERT_IF_NEW = `
   VALUES ($1, $2, $3, $4, $5, $6, $7, $7) ON CONFLICT (id) DO NOTHING`;
 
 /**
- * Number of attempts to process an event, over about 50 minutes. After these attempts, the event is tried once an hour
- * and no longer delays automatic charges.
+ * Number of frequent attempts to process an event, over about 50 minutes. After these, an attempt is made once an hour,
+ * and the event no longer delays automatic charges.
  */
 const FREQUENT_ATTEMPTS = 20;
 

@@ -12,7 +12,8 @@ export const PROVIDER_EVENTS_WORK = 'due-provider-events';
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
 /**
- * The listed period begins this much earlier: the provider may list events late, and its clock may differ from ours.
+ * Each listing overlaps the period already read by this much, because the provider may list events late, and its clock
+ * may differ from ours.
  */
 const OVERLAP_MS = 5 * MINUTE_MS;
 /** Events are stored longer than the provider lists them (30 days), so that no listed event is stored a second time. */

@@ -30,7 +30,7 @@ export interface RequestedRefund {
 
 /** A refund about which the provider is asked again. */
 export interface ResumedRefund extends RequestedRefund {
-  /** The stored provider's ids of the other refunds of the payment. */
+  /** The provider's ids of the payment's other refunds, as far as they are stored. */
   readonly otherReferences: ReadonlySet<string>;
 }
 
@@ -68,8 +68,8 @@ export function refundRequest(
  * charge's refunds.
  *
  * A listed refund of the same amount without our id may be this refund, or a refund that was made at the provider. The
- * result is then `unknown` until the listed refund is recorded here. It is `absent` if the payment is too small for
- * both refunds, because the provider then refuses to refund twice.
+ * result is then `unknown` until the listed refund is recorded in this database. The result is `absent` if the payment
+ * is too small for both refunds, because the provider then refuses to refund twice.
  */
 export async function resumePreparedRefund(
   provider: PreparingProvider,

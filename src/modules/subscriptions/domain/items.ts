@@ -50,9 +50,9 @@ export interface SwappedItems {
 }
 
 /**
- * Replaces items by those of an offer, from `at` on. An item whose price and quantity the offer contains continues
- * unchanged, even if the offer is another version of the plan. All other items end at `at`, and items that would start
- * later are removed.
+ * Replaces items by the items of an offer, from `at` on. An item continues unchanged if the offer contains its
+ * price and quantity, even if the offer is another version of the plan. All other items end at `at`, and items that
+ * would start later are removed.
  */
 export function swapItems(
   items: readonly SubscriptionItem[],

@@ -147,7 +147,9 @@ export interface SubscriptionItem {
   readonly endAt: Date | null;
   /** True if a pause ended the item. A resume sets it to false. */
   readonly isPaused: boolean;
-  /** Former `endAt` of an item that a pause ended, which a resume restores; null: no former end, or no pause. */
+  /**
+   * `endAt` that the item had before a pause ended it; a resume restores it. Null: no end was planned, or no pause.
+   */
   readonly plannedEndAt: Date | null;
   /** Null: the end is counted in the unit of the item's own proration. */
   readonly endedBy: ItemEnd | null;

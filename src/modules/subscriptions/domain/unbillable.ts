@@ -1,6 +1,6 @@
 import type { Period } from '../../../core/time';
 
-/** How long a value of a meter carries over: not at all, to the end of the billing period, or for ever. */
+/** Time for which a value of a meter carries over: none, to the end of the billing period, or without end. */
 export type CarryOver = 'none' | 'period' | 'for_ever';
 
 /** Span of a subscription, from its start to its end. */
@@ -79,8 +79,8 @@ function countedIn(sold: BillableSpan, carryOver: CarryOver, now: Date): readonl
 }
 
 /**
- * Returns the end of the span whose values carry over. If a pause ended the span and a resume can still bill its values,
- * returns the planned end of the span, but at most `heldUntil`.
+ * Returns the end of the span whose values carry over. If a pause ended the span and a resume can still bill its
+ * values, returns the planned end of the span, but at most `heldUntil`.
  */
 function resumableUntil({ endAt, pause }: BillableSpan, now: Date, heldUntil: Date): Date {
   if (pause === null) return endAt ?? END;

@@ -54,7 +54,7 @@ export interface AttemptResult {
   readonly isSent: boolean;
   /** New status of the delivery. */
   readonly status: DeliveryStatus;
-  /** Time of the next attempt; null: none. */
+  /** Time of the next attempt; null: there is no further attempt. */
   readonly dueAt: Date | null;
 }
 
@@ -68,7 +68,8 @@ export interface NumberedAttempt extends Attempt {
 }
 
 /**
- * Inserts deliveries to active endpoints only, and the heads of ordered endpoints.
+ * Inserts deliveries to active endpoints only. For ordered endpoints, also inserts or updates the head of each object,
+ * which is its first pending delivery.
  * - FOR KEY SHARE conflicts with the deletion of an endpoint. If this statement is first, the deletion waits and then
  *   discards these deliveries. If the deletion is first, no delivery is inserted.
  * - ON CONFLICT locks the head of an object even if the condition on the update does not hold.
@@ -115,7 +116,7 @@ const CLAIM = `
 /**
  * Writes results whose fence is that of the newest claim, so that a result is ignored if the lease had ended and the
  * delivery was claimed again. Also maintains `webhook_failure`: a success deletes the row of the endpoint, and a
- * failure inserts one if there is none. `isHead`: a head points to the delivery.
+ * failure inserts one if there is none. `isHead` is true if a row of `webhook_head` refers to the delivery.
  */
 const RECORD = `
   WITH result AS (
@@ -267,7 +268,10 @@ export class DeliveriesRepository {
       .page(this.database, WebhookDeliveryEntity, request);
   }
 
-  /** Returns up to `limit` matching deliveries that are the newest of their event and endpoint, oldest first. */
+  /**
+   * Returns up to `limit` matching deliveries, oldest first. Leaves out a delivery if a newer one of the same event to
+   * the same endpoint exists.
+   */
   async findUnretried(
     { eventType, statuses, created }: Omit<DeliveryFilter, 'endpointId'>,
     endpointIds: readonly string[],

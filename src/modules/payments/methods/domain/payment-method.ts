@@ -1,6 +1,6 @@
 import type { MethodDetails, ProviderName } from '../../domain/payment-provider';
 
-/** Stored for later payments, such as a card or a bank account. */
+/** A card, bank account or other means of payment of a customer, stored for later payments. */
 export interface PaymentMethod extends MethodDetails {
   readonly id: string;
   readonly version: number;
@@ -37,7 +37,7 @@ export interface NewPaymentMethod {
 }
 
 /**
- * A payment method after it was attached at a provider that keeps methods, or if the provider does not keep methods.
+ * A payment method that can be stored: it is attached at the provider, or the provider does not keep methods.
  */
 export interface AttachedPaymentMethod extends NewPaymentMethod, MethodDetails {}
 
