@@ -79,7 +79,7 @@ async function start(
     await app.init();
     logger.info('worker started');
   }
-  // Starts last, so that the process is not reported ready before it listens and does due work.
+  // Starts last, so that the process is not reported ready before it listens and its background work has started.
   await app.get(MonitoringServer).listen();
 }
 

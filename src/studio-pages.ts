@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { brotliCompress, gzip } from 'node:zlib';
 import type { Request, RequestHandler, Response } from 'express';
 
-/** Path of the console. Must equal the base path of its build in `studio/vite.config.ts`. */
+/** Path of the console (the web interface). Must equal the base path of its build in `studio/vite.config.ts`. */
 const STUDIO_PATH = '/studio';
 const SETTINGS_PATH = `${STUDIO_PATH}/settings.json`;
 

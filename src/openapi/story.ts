@@ -6,7 +6,7 @@
 
 interface Step {
   readonly operationId: string;
-  /** The operation is for admins in a session, and refused otherwise. */
+  /** The operation needs the session of an admin. Other callers are refused. */
   readonly isForAdmins?: true;
   /** The operation needs Stripe, which is switched off by default. Without Stripe, the operation is refused. */
   readonly isForStripe?: true;

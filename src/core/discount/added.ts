@@ -36,7 +36,7 @@ export type AddedDiscount = {
  * of the base with the added amount, less the rounded discount of the base alone. The discounts of all additions
  * therefore add up to the discount of the whole. A coupon with an amount discounts up to its remaining amount.
  *
- * @param coupons percentages first
+ * @param coupons coupons with a percentage first, then coupons with an amount
  */
 export function discountAdded(
   addedMinor: bigint,

@@ -21,7 +21,7 @@ export type CreditableLine = {
 };
 
 /**
- * Amount that a credit note credits of one line, without tax. Zero is allowed only if {@link isOnlyTaxLeft} returns
+ * Amount that a credit note credits on one line, without tax. Zero is allowed only if {@link isOnlyTaxLeft} returns
  * true for the line.
  */
 export type CreditRequest = { readonly lineId: string; readonly netMinor: bigint };
@@ -58,9 +58,9 @@ export function isOnlyTaxLeft(line: CreditableLine): boolean {
  * Returns the credit note for parts of lines, in positive minor units. The tax of the requested net amounts is rounded
  * once over the note, half away from zero, and split over lines and rates by largest remainder. The note that takes the
  * rest of a line also takes the rest of its tax, so partial notes together credit exactly the tax of the line. For a
- * line that has only tax left, a request of zero takes this tax.
+ * line that has only tax left, a request for zero credits this tax.
  * @throws InvariantError when a line is requested twice or is unknown, or an amount is above {@link creditableMinor},
- *   or zero is requested of a line for which {@link isOnlyTaxLeft} returns false. The caller must first check amounts
+ *   or zero is requested for a line for which {@link isOnlyTaxLeft} returns false. The caller must first check amounts
  *   that come from an API client.
  */
 export function creditNote(

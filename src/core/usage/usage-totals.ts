@@ -56,7 +56,7 @@ const BEGINNING = new Date('0001-01-01T00:00:00.000Z');
 /**
  * Returns the instant from which earlier values of a `weighted_sum` carry over into a period, or null if no values
  * carry over. On a recurring meter, all earlier values carry over. On other meters, only the values from `heldSince`
- * on carry over; if it is undefined, none do.
+ * on carry over; if `heldSince` is undefined, none do.
  */
 export function carryOverStart(
   {

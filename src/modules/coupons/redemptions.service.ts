@@ -114,8 +114,8 @@ export class RedemptionsService {
   }
 
   /**
-   * Returns the redemptions that are neither used up nor removed, ended ones included, by subscription, in the order of
-   * redemption.
+   * Returns the redemptions that are neither used up nor removed, by subscription, in the order of redemption.
+   * Includes redemptions that ended with their subscription.
    */
   async unusedRedemptions(
     subscriptionIds: readonly string[],
@@ -135,7 +135,8 @@ export class RedemptionsService {
   }
 
   /**
-   * Returns the redemptions that are not used up, by id, ended ones included. Locks them until the transaction ends.
+   * Returns, by id, the redemptions that are not used up, even if they have ended. Locks them until the transaction
+   * ends.
    */
   async remainingTermsOf(
     redemptionIds: readonly string[],

@@ -29,15 +29,17 @@ const IN_ORDER_OF_KEYS = `
   ORDER BY customer_id COLLATE "C", entitlement_id COLLATE "C", idempotency_key COLLATE "C"`;
 
 /**
- * Locks streams, then the balances of the CTE `requested`, each in ascending order. Skips balances
+ * Locks streams (the events of one name of one customer), then the balances of the CTE `requested`, each in ascending
+ * order. Skips balances
  * - that another transaction has locked, or that must be recalculated;
  * - of customers who are on a test clock, or are being deleted;
  * - whose window starts in the future, because a process whose clock is ahead has opened it;
- * - whose usage event would also change another balance, another registered window or a billed period.
+ * - whose usage event would also change another balance, another usage window that metering has registered,
+ *   or a billed period.
  *
  * The conditions on customer ids keep the cached plan from reading whole tables.
  *
- * Parameters: $1 customers, $2 keys, $3 event names, $4 slots of the event names, $5 the current time.
+ * Parameters: $1 customers, $2 keys, $3 event names, $4 lock slots of the event names, $5 the current time.
  */
 export const LOCK = `
   WITH requested AS MATERIALIZED (

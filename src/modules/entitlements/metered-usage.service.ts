@@ -53,12 +53,18 @@ export class MeteredUsageService {
     await this.usage.close({ customerId, meter: await this.meterOf(meterId), period });
   }
 
-  /** Locks the stream of a meter until the transaction ends. To be called before a balance is locked. */
+  /**
+   * Locks the stream that a meter counts (all events of one name of the customer) until the transaction ends. To be
+   * called before a balance is locked.
+   */
   async lockStream(customerId: string, meterId: string): Promise<void> {
     await this.usage.lock({ customerId, eventName: await this.eventNameOf(meterId) });
   }
 
-  /** Invalidates the cached state of the stream of a meter, because another balance now uses one of its windows. */
+  /**
+   * Invalidates the cached state of the stream that a meter counts, because another balance now uses a usage window
+   * of the stream.
+   */
   async invalidateStream(customerId: string, meterId: string): Promise<void> {
     await this.usage.invalidateStream({ customerId, eventName: await this.eventNameOf(meterId) });
   }
@@ -150,7 +156,7 @@ export class MeteredUsageService {
   }
 }
 
-/** Derives the key of the usage event from the consumption, hashed to fit the length of event keys. */
+/** Derives the key of the usage event from the consumption, hashed to fit the maximum length of event keys. */
 function eventKeyOf({ customerId, entitlementId }: BalanceRow, idempotencyKey: string): string {
   const named = [customerId, entitlementId, idempotencyKey].join(' ');
   return `consume-${hash('sha256', named, 'hex')}`;

@@ -125,7 +125,10 @@ export class RecalculateBalanceService {
     return (await this.sources.calendarRuleOf(before)) ?? windowRule;
   }
 
-  /** Applies every boundary up to now in order, as long as there are grants, and enters the window that contains now. */
+  /**
+   * Applies in order every boundary up to now (the expiry of a grant, or the end of the window), as long as there
+   * are grants. Then enters the window that contains now.
+   */
   private async advance(
     one: RecalculationRequest,
     start: Recalculation,
@@ -165,8 +168,9 @@ export class RecalculateBalanceService {
   }
 
   /**
-   * Replaces the window by another one. If the new window overlaps the former window, the new window counts the usage
-   * since its start. Plan usage and grant usage of the former window then stay plan usage and grant usage.
+   * Replaces the window by another one. If the new window overlaps the former window, the new window counts the
+   * usage since its start. Usage that the plan covered in the former window then stays plan usage, and usage taken
+   * from grants stays grant usage.
    */
   private async replaceWindow(
     one: RecalculationRequest,
@@ -234,7 +238,10 @@ export class RecalculateBalanceService {
     return isSame ? state : { ...state, counter: withUsed(state.counter, used, allowance) };
   }
 
-  /** If the usage window changed: closes the former one, and records the thresholds that usage in the new one has reached. */
+  /**
+   * If the usage window changed: closes the former window, and records the thresholds that usage in the new window
+   * has reached.
+   */
   private async enterWindow(
     { customer, entitlement, now }: RecalculationRequest,
     before: BalanceRow,
@@ -246,8 +253,8 @@ export class RecalculateBalanceService {
     if (meterId === null || isSameSpan(former, current)) return record;
     if (former !== null) await this.usage.close(customer.id, meterId, former);
     if (current === null) return record;
-    // If another balance had registered the window already, opening the window did not invalidate the cached state of
-    // the stream.
+    // If the window was already open for another balance, opening it again did not invalidate the cached state of the
+    // stream.
     await this.usage.invalidateStream(customer.id, meterId);
     const [after] = await this.balanceUsage.write([{ record, used: row.used, now }]);
     return after ?? record;

@@ -70,7 +70,7 @@ function bytesOf({ balance }: WrittenBalance): number {
 }
 
 /**
- * Returns false once the balance is no longer valid, or a registered window of its stream begins or ends. Also returns
+ * Returns false once the balance is no longer valid, or a usage window of its stream begins or ends. Also returns
  * false if `now` is before the time of the read, because the machine's clock may have gone back.
  */
 function isCurrent({ record: { row }, stream, readAt }: SharedBalance, now: Date): boolean {

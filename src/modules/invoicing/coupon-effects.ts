@@ -15,8 +15,8 @@ export function appliedBy(coupons: readonly InvoiceCoupon[]): readonly AppliedRe
 }
 
 /**
- * Returns the end of the months of a repeating coupon: the earliest `endsAt` of the entries with a discount.
- * Returns null if no such entry has an end.
+ * Returns the end of the months in which a repeating coupon applies: the earliest `endsAt` of the entries with a
+ * discount. Returns null if no such entry has an end.
  */
 function firstEndOf(coupons: readonly InvoiceCoupon[]): Date | null {
   const ends = coupons.flatMap(({ amountMinor, endsAt }) =>
@@ -39,7 +39,7 @@ export function discountsOfCoupons(coupons: readonly InvoiceCoupon[]): readonly 
 
 /**
  * Groups the coupon entries of an invoice by redemption. `own` is the entry for the charges of the invoice;
- * `corrected` has the entries for its corrections of earlier bills.
+ * `corrected` has the entries for usage corrections of earlier bills on this invoice.
  */
 function effectsOf(coupons: readonly InvoiceCoupon[]) {
   return [...groupBy(coupons, ({ redemptionId }) => redemptionId)].map(([redemptionId, all]) => ({

@@ -115,9 +115,9 @@ export class CreditBalanceService {
   }
 
   /**
-   * Locks the credit that came from a payment, and the credit that the customer has from credit notes and negative
-   * invoices. Returns only the credit from credit notes and negative invoices: a refund of any payment of the customer
-   * may pay it out.
+   * Locks the credit that came from `payment`, and the available credit that the customer has from credit notes
+   * and negative invoices. Returns only the second kind, which a refund of any payment of the customer can pay
+   * out.
    */
   lockAvailable(payment: RefundedPayment): Promise<readonly AvailableCredit[]> {
     return this.payouts.lockAvailable(payment);
@@ -131,7 +131,10 @@ export class CreditBalanceService {
     await this.grants.reserve(paymentId, amount);
   }
 
-  /** Reserves locked credit from credit notes and negative invoices for a refund, oldest first. */
+  /**
+   * Reserves credit from credit notes and negative invoices for a refund, oldest first.
+   * @param available result of `lockAvailable` in the same transaction
+   */
   async reserveOthers(
     refund: { readonly refundId: string; readonly paymentId: string },
     amount: bigint,

@@ -70,8 +70,8 @@ export class HeldByInvoiceRepository {
   constructor(private readonly database: Database) {}
 
   /**
-   * Returns, by invoice id, the amount left of the charges, the part of the credit notes that refunds pay out, and
-   * the amount paid in money.
+   * Returns, by invoice id, the amount left of the charges, the part of the credit note totals that refunds pay
+   * out, and the amount paid in money.
    */
   async heldBy(invoiceIds: readonly string[]): Promise<ReadonlyMap<string, HeldByInvoice>> {
     if (invoiceIds.length === 0) return new Map();

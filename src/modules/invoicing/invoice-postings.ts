@@ -71,10 +71,10 @@ export class InvoicePostings implements OnModuleInit {
   }
 
   /**
-   * Posts finalized invoices, and recognizes the deferred revenue of closed periods. Revenue of lines billed in advance is
-   * deferred until their period is closed. Each line is released once.
-   * @param invoices finalized in this transaction but not stored as finalized yet. `isReleased` marks lines of closed periods,
-   *   whose revenue is released at once
+   * Posts finalized invoices, and recognizes the deferred revenue of closed periods. Revenue of lines billed in
+   * advance is deferred until their period is closed. The revenue of each line is released once.
+   * @param invoices finalized in this transaction but not stored as finalized yet. `isReleased` marks lines of
+   *   closed periods, whose revenue is released at once
    * @param earned closed periods, at most one for each subscription
    */
   async postFinalized(
@@ -156,7 +156,7 @@ export class InvoicePostings implements OnModuleInit {
 
   /**
    * Reverses the postings of a credit note. This restores the deferred revenue that the note had reduced. Then
-   * releases the part of it on lines whose revenue has been released in the meantime.
+   * releases this revenue for lines whose other revenue was released in the meantime.
    * @param deferredMinor the part of the net amount of the note that is on lines whose revenue is still deferred
    */
   async postNoteVoided(note: CreditNote, deferredMinor: bigint, now: Date): Promise<void> {

@@ -5,9 +5,9 @@ import type { Invoice } from './domain/invoice';
 import type { InvoiceEntity } from './invoice.entity';
 
 /**
- * Returns the ids of the snapshots. Stores snapshots that differ from the last ones of their customer. Two
- * concurrent transactions may store the same snapshots twice: neither may wait for the other, because a
- * transaction that has taken invoice numbers keeps the number series locked.
+ * Returns the ids of the snapshots. Stores snapshots that differ from the last ones of their customer. Takes no
+ * lock, so two concurrent transactions can store the same snapshots twice. With a lock, a transaction could have
+ * to wait while it keeps an invoice number series locked.
  */
 const STORE = `
   WITH given AS MATERIALIZED (

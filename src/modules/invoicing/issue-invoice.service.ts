@@ -75,8 +75,8 @@ export class IssueInvoiceService {
   /**
    * Prepares invoices in the caller's transaction, in the order of `requests`: does all work except taking their
    * numbers and storing their rows. Invoices of one customer use the same credit, one after the other. A request that
-   * bills nothing makes an invoice only if it has a grace period. Do the rest of the transaction's work before storing
-   * the invoices.
+   * bills nothing makes an invoice only if it has a grace period. The caller does all other work of the transaction
+   * before it calls {@link storeAll}.
    * @param earned periods whose revenue is recognized with the invoices
    * @throws {ProblemError} `invoice_too_large`, `customer_currency_mismatch`
    */

@@ -18,7 +18,7 @@ import { exactAmountOf } from './domain/trace';
 import { InvoicesService } from './invoices.service';
 import { invoiceLineNotFound, invoiceLineWithoutUsage } from './invoicing.errors';
 
-/** Stored events that a line billed, and the months whose events are archived. */
+/** A page of the stored events that a line billed, and the months whose events are in archive files. */
 export interface LineEvents {
   readonly page: UsageEventPage;
   readonly archived: readonly ArchivedMonth[];

@@ -103,7 +103,9 @@ export class RegenerateInvoiceService {
     return this.held.billedUsage(lines.flatMap(usageOf));
   }
 
-  /** Returns, for each period whose usage an invoice billed, the subscription and the start of the period. */
+  /**
+   * Returns, for each period whose usage the invoice billed, the id of its subscription and the start of the period.
+   */
   correctedFrom({ subscriptionId, lines }: Invoice): readonly (readonly [string, Date])[] {
     if (subscriptionId === null) return [];
     return lines.flatMap(usageOf).map(({ period }) => [subscriptionId, period.startAt] as const);

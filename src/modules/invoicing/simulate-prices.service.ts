@@ -21,7 +21,7 @@ export interface SimulationCommand {
   /** Start of the range `[from, to)`. Billing periods that start in the range are simulated. */
   readonly from: Date;
   readonly to: Date;
-  /** Null: all customers. */
+  /** Customers to simulate; null for all customers. */
   readonly customerIds: readonly string[] | null;
 }
 

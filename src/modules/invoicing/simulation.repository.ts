@@ -12,8 +12,8 @@ const CUSTOMERS_AFTER = `
   WHERE customer_id > $1 AND subscription_id IS NOT NULL ORDER BY customer_id LIMIT $2`;
 
 /**
- * Finds lines of invoices in effect. Leaves out void invoices, because an invoice that is regenerated from one bills the same
- * charges again.
+ * Finds lines of invoices in effect. Leaves out void invoices, because an invoice that is regenerated from a void one
+ * bills the same charges again.
  */
 const BILLED = `
   SELECT line.id, invoice.customer_id

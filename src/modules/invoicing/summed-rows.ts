@@ -1,13 +1,16 @@
 import { isInEffect } from './invoice-query';
 
-/** Rows that the checks of the ledger add up by customer. Each statement returns `key`, `customer_id`, `currency` and `amount`. */
+/**
+ * Statements for the checks of the ledger, which add up the amounts by key and currency. Each statement returns the
+ * columns `key` (the customer), `customer_id`, `currency` and `amount` (in minor units).
+ */
 
-/** Amounts owed for open invoices. */
+/** Amounts that customers still owe on open invoices. */
 export const RECEIVABLE_ROWS = `
   SELECT customer_id AS key, customer_id, currency, amount_due - amount_paid - amount_credited AS amount
   FROM invoice WHERE status = 'open'`;
 
-/** Unpaid amounts of uncollectible invoices, which are written off. */
+/** Unpaid amounts of uncollectible invoices: the amounts that were written off. */
 export const WRITTEN_OFF_ROWS = `
   SELECT customer_id AS key, customer_id, currency, amount_due - amount_paid - amount_credited AS amount
   FROM invoice WHERE status = 'uncollectible'`;
@@ -32,16 +35,16 @@ export const REVENUE_ROWS = [
   `SELECT customer_id AS key, customer_id, currency, -net AS amount FROM credit_note WHERE status = 'issued'`,
 ];
 
-/** Amounts of invoices that were paid by payments. */
+/** Amounts that payments paid on invoices. */
 export const INVOICES_PAID_ROWS = `
   SELECT customer_id AS key, customer_id, currency, amount_paid AS amount FROM invoice WHERE amount_paid <> 0`;
 
-/** Amounts of invoices reserved for payments that have not ended. */
+/** Amounts reserved on invoices for payments that have not ended. */
 export const INVOICES_RESERVED_ROWS = `
   SELECT customer_id AS key, customer_id, currency, amount_pending AS amount
   FROM invoice WHERE amount_pending <> 0`;
 
-/** Credit balances: available, and reserved by pending refunds. */
+/** Credit balances: available credit, plus credit reserved for pending refunds. */
 export const CREDIT_BALANCE_ROWS = `
   SELECT customer_id AS key, customer_id, currency, remaining + reserved AS amount
   FROM credit_grant WHERE remaining > 0 OR reserved > 0`;
@@ -59,7 +62,7 @@ export const REFUNDED_CREDIT_ROWS = `
 export const LOST_CREDIT_ROWS = `
   SELECT customer_id AS key, customer_id, currency, -lost AS amount FROM credit_grant WHERE lost > 0`;
 
-/** Amounts of issued credit notes that are to be refunded on the payment, negative. */
+/** Parts of issued credit notes that refunds pay out, negative. */
 export const CREDIT_NOTE_REFUND_ROWS = `
   SELECT customer_id AS key, customer_id, currency, -to_refund AS amount
   FROM credit_note WHERE status = 'issued' AND to_refund <> 0`;

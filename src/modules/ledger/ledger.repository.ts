@@ -106,7 +106,7 @@ export class LedgerRepository {
     private readonly reports: Reports,
   ) {}
 
-  /** @throws {InvariantError} when a source has already posted a kind */
+  /** @throws {InvariantError} when a source already has a transaction of the same kind */
   async insertAll(transactions: readonly PostedTransaction[]): Promise<void> {
     this.database.requireTransaction();
     if (transactions.length === 0) return;

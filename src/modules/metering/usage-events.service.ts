@@ -22,8 +22,8 @@ export interface ReportResult extends AppendResult {
 }
 
 /**
- * Maximum number of NDJSON requests at a time. Each uses a database connection for as long as its client sends; further requests
- * wait.
+ * Maximum number of NDJSON requests at a time. Each uses a database connection for as long as its client sends;
+ * further requests wait.
  */
 const MAX_STREAMS = 4;
 

@@ -2,7 +2,10 @@ import { Injectable } from '@nestjs/common';
 import type { Rational } from '../../core/decimal';
 import type { Period } from '../../core/time';
 
-/** A period of a customer and a meter that has its own running totals. Its usage may have changed. */
+/**
+ * A period for which running totals of the usage of a customer and a meter are stored. The stored or voided events may
+ * have changed the usage.
+ */
 export interface ChangedWindow {
   readonly customerId: string;
   readonly meterId: string;
@@ -11,7 +14,10 @@ export interface ChangedWindow {
   readonly usage: Rational;
 }
 
-/** Called in the transaction that stores or voids events. This transaction has locked the streams of the events. */
+/**
+ * Called in the transaction that stores or voids events. This transaction has locked the streams of the events. A
+ * stream is all events of one customer with one event name.
+ */
 export type UsageHook = (windows: readonly ChangedWindow[]) => Promise<void>;
 
 /**

@@ -40,8 +40,8 @@ export class UsageService {
   }
 
   /**
-   * Returns the events that {@link read} counts for the query, ordered by timestamp. These include earlier events whose
-   * values carry over into the period.
+   * Returns the events that {@link read} counts for the same query, ordered by timestamp. The result includes earlier
+   * events whose values carry over into the period.
    * @param group only the events of this group; null: the events of all groups
    * @throws {ProblemError} `invalid_cursor`
    */
@@ -54,15 +54,15 @@ export class UsageService {
   }
 
   /**
-   * Returns for each query the archived months with events that {@link read} counts. {@link listCounted} leaves these
-   * events out.
+   * Returns, for each query, the archived months with events that {@link read} counts for the query.
+   * {@link listCounted} leaves these events out.
    */
   listArchived(queries: readonly UsageQuery[]): Promise<readonly (readonly ArchivedMonth[])[]> {
     return this.store.listArchived(queries);
   }
 
   /**
-   * Requires that no event that {@link read} counts for the query is archived.
+   * Requires that none of the events that {@link read} counts for the query is archived.
    * @throws {ProblemError} `usage_archived`
    */
   async requireUnarchived(query: UsageQuery): Promise<void> {

@@ -16,8 +16,8 @@ const IN_REAL_TIME = `
   EXISTS (SELECT FROM customer WHERE customer.id = payment.customer_id AND test_clock_id IS NULL)`;
 
 /**
- * Reserves a part of a payment for a refund. The condition on the amounts holds even if the payment has changed since
- * the caller read it.
+ * Reserves a part of a payment for a refund. The condition checks the amounts again, because the payment may have
+ * changed since the caller read it.
  */
 const RESERVE_REFUND = `
   SET amount_refund_pending = amount_refund_pending + $2, version = version + 1, updated_at = $3

@@ -11,7 +11,8 @@ export class ListedMovementEntity implements ProviderMovement {
   @PrimaryColumn({ type: 'varchar', length: 10 }) readonly kind!: MovementKind;
   @PrimaryColumn({ type: 'varchar', length: 255, collation: 'C' }) readonly reference!: string;
   /**
-   * Our id of the payment or refund, as read from the metadata at the provider. The metadata may contain any text.
+   * Id of the payment or refund in this service, as read from the metadata at the provider. The metadata can contain
+   * any text, so the id may be unknown here.
    */
   @Column({ type: 'varchar', length: 500, nullable: true }) readonly subjectId!: string | null;
   @Column({ type: 'varchar', length: 255, nullable: true })

@@ -29,7 +29,10 @@ const WINDOWS = `
   FROM mrr_change WHERE changed_at < $2 AND ($3::varchar IS NULL OR currency = $3)
   GROUP BY 1, 2, 3`;
 
-/** Finds ended subscriptions that still have recurring revenue, which is a defect. Skips pending subscriptions. */
+/**
+ * Finds ended subscriptions that still have recurring revenue, which is a defect. Skips subscriptions whose latest
+ * revenue is not recorded yet.
+ */
 const EARNING_AFTER_END = `
   SELECT subscription_id AS id FROM mrr_change JOIN subscription ON subscription.id = subscription_id
   WHERE status IN ('canceled', 'incomplete_expired')
@@ -44,8 +47,8 @@ export class MrrChangesRepository {
   constructor(private readonly database: Database) {}
 
   /**
-   * Returns the newest change of each subscription, by subscription id, and deletes the pending marks of the
-   * subscriptions. The caller has locked the subscriptions and records their changes afterwards.
+   * Returns the newest change of each subscription, by subscription id, and deletes the rows of the subscriptions in
+   * `mrr_pending`. The caller has locked the subscriptions and records their changes afterwards.
    */
   async findLastAndClearPending(
     subscriptionIds: readonly string[],

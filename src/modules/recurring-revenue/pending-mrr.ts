@@ -10,8 +10,8 @@ export const PENDING_MRR_WORK = 'pending-mrr';
 const EVERY_MS = 30_000;
 
 /**
- * Maximum number of subscriptions that one transaction locks. Other work on these subscriptions waits for its
- * commit.
+ * Maximum number of subscriptions that one transaction locks. Other work on these subscriptions waits until the
+ * transaction ends.
  */
 const BATCH_SIZE = 200;
 

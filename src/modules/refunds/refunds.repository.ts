@@ -121,7 +121,10 @@ export class RefundsRepository {
     ]);
   }
 
-  /** @param references ids of refunds at their provider */
+  /**
+   * Returns the refunds with one of the ids or one of the references.
+   * @param references ids of refunds at their provider
+   */
   findReported(ids: readonly string[], references: readonly string[]): Promise<readonly Refund[]> {
     return this.database.select(RefundEntity, REPORTED, [ids, references]);
   }

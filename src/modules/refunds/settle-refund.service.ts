@@ -29,7 +29,7 @@ import { refundNotFound } from './refunds.errors';
 import { REFUND_EVENTS, refundAnswer } from './refunds.events';
 import { RefundsRepository } from './refunds.repository';
 
-/** Writes the outcome of a refund, in the commit after the call to the provider, and corrections of an outcome. */
+/** Writes the outcome of a refund in the commit that follows the call to the provider. Also corrects outcomes. */
 @Injectable()
 export class SettleRefundService {
   constructor(

@@ -28,7 +28,7 @@ export class OwnSecondFactorService {
   ) {}
 
   /**
-   * Enables the factor. Ends all sessions of the admin but this one.
+   * Enables the factor. Ends all sessions of the admin except the session that sent the code.
    * @throws {ProblemError} `second_factor_not_found`, `second_factor_enabled`, `second_factor_failed`,
    *   `too_many_sign_ins`
    */
@@ -46,7 +46,7 @@ export class OwnSecondFactorService {
   }
 
   /**
-   * Removes the factor. Ends all sessions of the admin but this one.
+   * Removes the factor. Ends all sessions of the admin except the session that sent the code.
    * @throws {ProblemError} `second_factor_not_found`, `second_factor_failed`, `too_many_sign_ins`
    */
   disable(sender: CodeSender, code: SecondFactorCode): Promise<void> {

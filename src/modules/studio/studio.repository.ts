@@ -11,8 +11,8 @@ import { StudioAdminEntity } from './studio-admin.entity';
 import { studioAdminEmailTaken } from './studio.errors';
 
 /**
- * Selects the password hash of one of the first thousand active admins with a password, by a number that the caller
- * passes.
+ * Selects one password hash from the first thousand active admins with a password: the hash at the position `$1`
+ * modulo the number of these admins.
  */
 const ANY_PASSWORD_HASH = `
   WITH known AS (

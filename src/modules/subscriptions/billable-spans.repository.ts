@@ -41,8 +41,8 @@ export class BillableSpansRepository {
   constructor(private readonly database: Database) {}
 
   /**
-   * Returns, by customer, the earliest start of a current period of a running subscription. A subscription without a
-   * period counts with its own start.
+   * Returns, by customer, the earliest start of the current periods of the customer's subscriptions. Ended
+   * subscriptions do not count. For a subscription without a period, the start of the subscription is used.
    */
   async openSince(customerIds: readonly string[]): Promise<ReadonlyMap<string, Date>> {
     const rows = await this.database.query<{ customerId: string; startAt: Date }>(OPEN_SINCE, [

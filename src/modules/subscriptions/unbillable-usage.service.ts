@@ -16,8 +16,9 @@ export class UnbillableUsageService {
   constructor(private readonly spans: BillableSpansRepository) {}
 
   /**
-   * Returns, by customer, the earliest start of a current period, because the usage since then is not billed yet.
-   * Ignores renewal drafts, which may bill earlier usage. Leaves out customers without a running subscription.
+   * Returns, by customer, the earliest start of the current periods of the customer's subscriptions. Usage since then
+   * is not billed yet. Ignores draft invoices of renewals, which may bill earlier usage. Leaves out customers whose
+   * subscriptions have all ended.
    */
   openSince(customerIds: readonly string[]): Promise<ReadonlyMap<string, Date>> {
     return this.spans.openSince(customerIds);

@@ -3,7 +3,7 @@ import { Database, ListQuery, type Page, type PageRequest } from '../../platform
 import type { TestClock, TestClockStatus } from './domain/test-clock';
 import { TestClockEntity } from './test-clock.entity';
 
-/** `reference` prevents the clock from moving while a command uses its time; `move` waits for such commands. */
+/** Row locks. `reference`: a transaction uses the time of the clock. `move`: waits until all such transactions end. */
 const LOCKS = { reference: 'FOR SHARE', move: 'FOR UPDATE' } as const;
 
 const WHERE_ID = 'WHERE id = $1 AND deleted_at IS NULL';

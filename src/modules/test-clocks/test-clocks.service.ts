@@ -50,8 +50,8 @@ export class TestClocksService implements OnModuleInit {
   ) {}
 
   /**
-   * Registers the leases of test clocks, so that the leases of dead processes are ended. The next call can then
-   * continue an interrupted advance, and background work can continue an interrupted deletion.
+   * Registers the leases of test clocks, so that the leases of dead processes are ended. The next call of
+   * `advance` can then continue an interrupted advance, and background work can continue an interrupted deletion.
    */
   onModuleInit(): void {
     const leases = { table: 'test_clock', leaseColumn: 'lease_ends_at' };
@@ -148,8 +148,9 @@ export class TestClocksService implements OnModuleInit {
   }
 
   /**
-   * Advances a clock and runs due work in due order. Each job runs in its own commits, with the clock set to the
-   * instant at which the job is due. After a crash or an outage, a call with the same target continues the advance.
+   * Advances a clock and runs the jobs that fall due on the way, earliest first. Each job runs in its own commits, with
+   * the clock set to the instant at which the job is due. After a crash or an outage, a call with the same target
+   * continues the advance.
    * @throws {ProblemError} `test_clock_not_found`, `test_clock_cannot_reach`, `test_clock_advancing`,
    *   `test_clock_failed`
    */
@@ -228,7 +229,7 @@ export class TestClocksService implements OnModuleInit {
   }
 }
 
-/** Returns true if the database or the process failed, so that the same work may succeed later. */
+/** Returns true if the state of the database or the service caused the error. The same work may then succeed later. */
 function isTemporaryFailure(error: unknown): boolean {
   if (error instanceof ProblemError) return error.definition.kind === 'unavailable';
   if (error instanceof OutcomeUnknownError) return true;

@@ -3,7 +3,7 @@ import { SAFE_METHODS } from '../../core/safe-methods';
 import { CallScope } from '../concurrency';
 import { type Principal, principalOf, principalWith } from './principal';
 
-/** Actor of changes that no request or command makes, such as those of due work. */
+/** Actor of changes that no request or command makes, such as the changes of background jobs. */
 const WORKER = 'worker';
 
 /** A request or a command that may change something, and its caller. */

@@ -1,7 +1,7 @@
 import { CallScope } from './call-scope';
 import { ConcurrencyLimiter } from './concurrency-limiter';
 
-/** Maximum wait of a piece of work for the previous one, which may run for minutes. Then both run side by side. */
+/** Maximum wait for the previous piece of work, which may run for minutes. After the wait, both run in parallel. */
 const MAX_WAIT_FOR_TURN_MS = 500;
 /** Maximum pause of all background work after a piece, so that background work continues under any load. */
 const MAX_PAUSE_AFTER_PIECE_MS = 250;

@@ -42,7 +42,10 @@ export class Batcher<Item, Answer> {
   /** Runs batches outside the asynchronous context of the item that started them. */
   private readonly outside = new AsyncResource('batcher');
 
-  /** @param answerAll answers items of one key in their order; if it throws, it must have written nothing */
+  /**
+   * @param answerAll answers items of one key, and returns one outcome per item in the same order; if it throws, it
+   *   must have written nothing
+   */
   constructor(
     private readonly answerAll: (
       items: readonly Item[],

@@ -62,8 +62,8 @@ export function isDataDamaged(error: unknown): boolean {
 }
 
 /**
- * Returns true if a rollback to a savepoint undoes the failed part, so that the transaction can repeat or omit the part
- * and continue.
+ * Returns true if the transaction can continue after a rollback to a savepoint: it can repeat the failed part, or omit
+ * the part.
  */
 export function failsPartAlone(error: unknown): boolean {
   return isWorthRetrying(error) || isDataDamaged(error);

@@ -10,7 +10,7 @@ const MAX_DEPTH = 32;
 const MAX_ITEMS = 1_000;
 const MAX_KEYS = 1_000;
 
-/** Maximum number of objects and lists in a body. It is limited, because each of them is validated. */
+/** Maximum number of objects and lists in a body. There is a limit, because each object and list is validated. */
 const MAX_CONTAINERS = 10_000;
 
 interface BodyPlace {

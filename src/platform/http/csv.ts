@@ -21,7 +21,9 @@ type CsvValue = string | number | boolean | null | undefined;
 
 type CsvRow = Readonly<Record<string, CsvValue>>;
 
-/** Splits each item of a list into several rows. Each row also has the fields of its item. */
+/**
+ * Splits each item of a list into several rows. Each row has the fields of its item and the fields named by `columns`.
+ */
 export interface CsvRows {
   readonly columns: readonly string[];
   rowsOf(item: unknown): readonly CsvRow[];
@@ -75,7 +77,7 @@ export class CsvInterceptor implements NestInterceptor {
 
 /**
  * Sets the cursor and the largest page size in the URL of a list request. All other parameters keep their parsed
- * values, because access was decided for these values.
+ * values, because the access check used these values.
  */
 function turnTo(request: Request, cursor: string | null): void {
   const [path = ''] = request.url.split('?', 1);

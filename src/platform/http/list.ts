@@ -38,12 +38,12 @@ function toInstant(text: string | undefined): Date | null {
   return text === undefined ? null : new Date(text);
 }
 
-/** Least amount of a filter, inclusive. */
+/** Query parameter with the least amount that a list returns, inclusive. */
 export function MinAmountField(what: string): PropertyDecorator {
   return AmountField(`Least ${what}`);
 }
 
-/** Largest amount of a filter, inclusive. */
+/** Query parameter with the largest amount that a list returns, inclusive. */
 export function MaxAmountField(what: string): PropertyDecorator {
   return AmountField(`Largest ${what}`);
 }

@@ -75,13 +75,13 @@ export interface OperationOptions {
   /** True if the answer is an array of `answer`. */
   readonly isArray?: true;
   /**
-   * Marks a POST that takes an `Idempotency-Key`. With `required`, the operation moves money or starts a contract, and
-   * is refused without a key if `IDEMPOTENCY_KEYS` is `required`.
+   * Marks a POST that takes an `Idempotency-Key`. `required` is for operations that move money or start a contract:
+   * they are refused without a key if the setting `IDEMPOTENCY_KEYS` is `required`.
    */
   readonly key?: 'required' | 'optional';
   /**
-   * Default: the inputs that the parameters of the handler read. A POST without a key must state `body`, so that a key
-   * is not forgotten by mistake.
+   * Default: the inputs that the parameters of the handler read. A POST that takes no `Idempotency-Key` must set this
+   * option to `body`, so that `key` is not forgotten by mistake.
    */
   readonly reads?: Reads;
   /** Errors of the operation, besides those that `reads` implies. */
@@ -228,7 +228,7 @@ function successResponses(options: OperationOptions, isList: boolean): readonly 
   return [success, ApiResponse({ status: 200, description, type: preview })];
 }
 
-/** Describes a page as JSON, or all rows as CSV. */
+/** Describes the two forms of a list answer: one page as JSON, or all matching rows as CSV. */
 function pageResponse(status: number, page: Type<unknown>): MethodDecorator {
   return applyDecorators(
     ApiExtraModels(page),

@@ -28,7 +28,7 @@ function isReadable(target: string): boolean {
 
 /**
  * Refuses unreadable request targets, repeated query parameters, query parameters with the name of an inherited
- * property, and text that the database cannot store.
+ * property (such as `constructor`), and text that the database cannot store.
  */
 export function guardUrl(request: Request, _response: Response, next: NextFunction): void {
   if (unreadable.has(request)) {

@@ -94,7 +94,7 @@ export class IdempotencyInterceptor implements NestInterceptor {
 
     const isSecret =
       this.reflector.get<true | undefined>(SECRET_ANSWER, context.getHandler()) === true;
-    // The service of a phased request stores the answer itself, unencrypted.
+    // The service of a POST marked with `IdempotentInPhases` stores the answer itself, unencrypted.
     if (isSecret && inPhases !== undefined) throw new Error('A secret is not answered in phases.');
     const forms = isSecret ? this.sealedFor(key) : IN_CLEAR;
     const response = http.getResponse<Response>();

@@ -110,7 +110,7 @@ export class Idempotency {
     });
   }
 
-  /** Stores the answer about a resource, if a key was claimed for it. */
+  /** Stores the answer of the request that creates the resource, if that request claimed a key for the resource. */
   async completeFor(resourceId: string, answer: Answer): Promise<void> {
     this.database.requireTransaction();
     const key = await this.repository.completeResource(resourceId, answer);
@@ -196,9 +196,9 @@ export class Idempotency {
   }
 
   /**
-   * Returns the error with the time to wait before a retry: {@link RETRY_AFTER_SECONDS}, in which the other request
-   * ends or another process takes over its work. A lease of a former release names no process, so the wait lasts
-   * until that lease ends.
+   * Returns the error for a key that another request uses. The client is to wait {@link RETRY_AFTER_SECONDS} before a
+   * retry. A lease that a former release wrote names no process that could be found dead, so the client is then to
+   * wait until that lease ends.
    */
   private keyInUse(known: KnownKey | null): ProblemError {
     const lease = known?.lease ?? null;

@@ -46,8 +46,8 @@ export function toKeyedRequest(
 }
 
 /**
- * Prefixes the key with the id of its principal, so that two principals never see each other's answers. The line
- * break between them cannot be part of a key. With `AUTH=open`, keys have no prefix.
+ * Prefixes the key with the id of its principal, so that two principals never see each other's answers. The line break
+ * between the id and the key cannot be part of a key. With `AUTH=open`, keys have no prefix.
  */
 function keyOfPrincipal(key: string, principalId: string): string {
   return principalId === OPEN.id ? key : `${principalId}\n${key}`;

@@ -38,7 +38,7 @@ interface Loop {
   ended: Promise<void>;
 }
 
-/** Runs due work in the background, in processes whose role includes it. */
+/** Runs due work in the background, in processes whose role includes due work. */
 @Injectable()
 export class Jobs implements OnApplicationBootstrap, OnModuleDestroy, BeforeApplicationShutdown {
   private readonly logger = new Logger('jobs');

@@ -30,8 +30,8 @@ export interface EventLogCursor {
 }
 
 /**
- * SQL of all event types. Finds one type after the other in the index by type, because there are few types and many
- * events.
+ * SQL that lists all types of the stored events. Finds one type after the other in the index by type, because there
+ * are few types and many events.
  */
 const TYPES = `
   WITH RECURSIVE known AS (
@@ -100,7 +100,7 @@ export function eventPage(
     parameters,
   });
   const page = (columns: string, own: string | null, rows: string): string => {
-    // OFFSET 0 keeps the planner from scanning the events of all customers by time to find those of one customer.
+    // OFFSET 0 keeps the planner from scanning the events of all customers by time to find the events of one customer.
     const isApart = own !== null && isByTime(filter) && customerIds !== null;
     const table = isApart ? `(SELECT * FROM event WHERE ${own} OFFSET 0) AS event` : 'event';
     const all = own === null || isApart ? conditions : [...conditions, own];

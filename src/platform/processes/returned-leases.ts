@@ -10,7 +10,7 @@ import { Database, OutcomeUnknownError } from '../database';
 import { ProcessSession } from './process-session';
 
 const RETRY_MS = 1_000;
-/** Maximum number of attempts, one per second. After them, the lease has ended by itself. */
+/** Maximum number of attempts to give a lease back, one per second. After them, the lease has ended by itself. */
 const MAX_TRIES = 150;
 const MAX_RETRY_DELAY_S = 150;
 
@@ -49,7 +49,10 @@ export class ReturnedLeases implements OnModuleDestroy, BeforeApplicationShutdow
     return this.database.queryValues<string>(claimSql(table), parameters);
   }
 
-  /** Writes the row of a lease in a transaction. If the answer to the commit is lost, gives the lease back. */
+  /**
+   * Runs `write`, which stores the leased row, in a transaction. If the answer to the commit is lost, gives the lease
+   * back.
+   */
   begin<Result>(lease: HeldLease, write: () => Promise<Result>): Promise<Result> {
     return this.runUnderLease(
       lease,

@@ -1,8 +1,8 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
 /**
- * Requests of a caller in a minute, counted by all processes. The table is unlogged: a crash of the database empties
- * it.
+ * Number of requests of a caller in a minute, in all processes together. The table is unlogged: a crash of the
+ * database empties it.
  */
 @Entity('rate_limit_count')
 export class RateLimitCountEntity {

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../database';
 
-/** Number of requests in a minute by one caller under one policy, both of which `bucket` names. */
+/** Number of requests in a minute by one caller under one policy. `bucket` names the policy and the caller. */
 export interface BucketCount {
   readonly bucket: string;
   readonly count: number;

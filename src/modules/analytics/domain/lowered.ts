@@ -1,6 +1,9 @@
 import { groupBy } from '../../../core/grouping';
 
-/** Credit of a negative invoice. The credit lowered open invoices of the same subscription. */
+/**
+ * Credit of an invoice with a negative total. The credit lowered, that is reduced, the unpaid amounts of open invoices
+ * of the same subscription.
+ */
 export interface NegativeInvoiceCredit {
   readonly subscriptionId: string;
   /** Id of the transaction that posted the credit. Ids sort by creation. */
@@ -14,7 +17,7 @@ export interface NegativeInvoiceCredit {
   readonly amountMinor: bigint;
 }
 
-/** An invoice that the credit of negative invoices lowered. */
+/** An invoice whose unpaid amount was lowered by credit of negative invoices. */
 export interface LoweredInvoice {
   readonly id: string;
   readonly subscriptionId: string;

@@ -91,9 +91,9 @@ export class ApplyProviderEventWorkflow {
   }
 
   /**
-   * Records the payment of a refund or dispute if the database lacks it, settles the payment if it has no final
-   * outcome, then calls `record`. Does nothing for a payment of another service. Returns false if the notification
-   * has to be applied again.
+   * Finds the payment that was refunded or disputed. Records the payment if the database lacks it, and settles it if it
+   * has no final outcome. Then calls `record` with the id of the payment. Does nothing for a payment of another
+   * service. Returns false if the notification has to be applied again.
    */
   private async withPayment(
     provider: ProviderName,
@@ -105,7 +105,7 @@ export class ApplyProviderEventWorkflow {
       if (!(await this.adoptPayment.adopt(provider, chargeReference))) return false;
       payment = await this.payments.find(paymentId);
     }
-    // A payment of a restored backup may lack its reference. A poll of the provider restores the reference.
+    // After a restore from a backup, a payment may lack its provider reference. A poll of the provider restores it.
     if (payment?.providerReference === null && !hasEnded(payment)) return false;
     if (payment?.providerReference !== chargeReference) return true;
     return (hasEnded(payment) || (await this.hasEndedAfterResume(paymentId))) && record(paymentId);

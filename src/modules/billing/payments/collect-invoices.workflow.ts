@@ -52,7 +52,7 @@ export class CollectInvoicesWorkflow {
   ) {}
 
   /**
-   * Begins attempts at some due invoices, in one commit. If this process dies, `DuePayments` completes the attempts.
+   * Begins attempts to charge due invoices, in one commit. If this process dies, `DuePayments` completes the attempts.
    * Reads many invoices at once, because most of them may have nothing to charge.
    * @param limit maximum number of attempts; further invoices stay due
    */

@@ -40,7 +40,7 @@ export class RefundPaymentWorkflow {
   /**
    * Refunds a payment in full or in part. If the provider refuses the refund, the refund fails and no error is thrown.
    * The credit note of a failed refund stays issued, and another refund can pay it out.
-   * @param limits limits of the caller
+   * @param limits the largest sums that the caller may refund
    * @throws {ProblemError} `payment_not_found`, `payment_not_refundable`, `payment_disputed`,
    *   `refund_amount_exceeds_refundable`, `idempotency_key_reused`, `refund_limit_exceeded`; with a credit note also
    *   `payment_has_no_invoice`, `refund_differs_from_credit_note`, `reference_not_found`, `invoice_not_creditable`,

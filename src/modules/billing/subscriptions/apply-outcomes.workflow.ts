@@ -31,7 +31,7 @@ interface Applied extends Decision {
  *
  * 1. Locks the invoices that step 6 voids or credits. Locks the payments of invoices that the decisions credit or
  *    correct, so that refunded money is not credited as well.
- * 2. Finalizes drafts whose charges in advance the decisions credit or shorten.
+ * 2. Finalizes drafts with charges billed in advance that the decisions credit or shorten.
  * 3. Writes the subscriptions, their items, periods and scheduled changes.
  * 4. Updates the entitlement balances of the customers.
  * 5. Prepares the invoices, in the order of the decisions, and recognizes the revenue of closed periods.

@@ -26,7 +26,7 @@ export type SubscriptionCommand =
  * Changes subscriptions by command.
  *
  * 1. Locks the customer.
- * 2. Does the due work of the subscription, so that the command acts on the current period.
+ * 2. Does the due work of the subscription, such as a renewal, so that the command acts on the current period.
  * 3. Locks the subscription with its items, periods and scheduled changes, and decides the command.
  * 4. Applies the decision. A preview stops before this step, and returns the next invoice.
  */

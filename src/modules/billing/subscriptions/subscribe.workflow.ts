@@ -20,8 +20,8 @@ import { RenewSubscriptionsWorkflow } from './renew-subscriptions.workflow';
  */
 const MAX_CONCURRENT = Math.max(2, availableParallelism());
 /**
- * Maximum time that the start of a subscription waits for earlier starts. After this time it runs anyway, because the
- * earlier starts may be waiting for a lock.
+ * Maximum time that the start of a subscription waits for earlier starts. After this time the start runs anyway,
+ * because the earlier starts may be waiting for a lock.
  */
 const LONGEST_WAIT_MS = 500;
 
@@ -31,10 +31,11 @@ const LONGEST_WAIT_MS = 500;
  * 1. Locks the customer and decides the start.
  * 2. Fixes the currency of the customer, writes the subscription, redeems the coupon.
  * 3. If the start is in the future: updates the entitlement balances, and ends here.
- * 4. If the start is in the past: blocks usage events, and requires that no usage since the start is archived.
+ * 4. If the start is in the past: blocks new usage events of the customer, and requires that no usage since the start
+ *    is archived.
  * 5. Applies the decision: the first period and its invoice.
- * 6. On a test clock, does some of the due work since a past start, because no worker runs between two advances of the
- *    clock. In real time, workers do this work, each period in a commit of its own.
+ * 6. On a test clock, does the due work since a past start, up to a maximum, because no worker runs between two
+ *    advances of the clock. In real time, workers do this work, each period in a commit of its own.
  */
 @Injectable()
 export class SubscribeWorkflow {

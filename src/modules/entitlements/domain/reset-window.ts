@@ -58,7 +58,7 @@ export function balanceTime(
 
 /**
  * Returns the window that contains an instant. If the renewal is late, returns the period that the renewal will start.
- * @param at at or after the start of the subscription
+ * @param at instant at or after the start of the subscription
  */
 export function windowAt(reset: Reset, billing: BillingSchedule, at: Date): ResetWindow {
   switch (reset) {

@@ -8,8 +8,8 @@ import type { LateUsageRequest, LineItemRequest } from './line-item-request';
 export type BillingPeriods = ReadonlyMap<string, readonly Period[]>;
 
 /**
- * Refunds, which limit credits of earlier invoices, and late usage, which may cause such credits. An absent field
- * means none.
+ * Refunds, which limit how much of earlier invoices can be credited, and late usage, which can cause such credits.
+ * An absent field means none.
  */
 export interface GivenBackTerms {
   /**

@@ -103,8 +103,8 @@ export function reassembleDraft(draft: Invoice, context: BillingContext): Invoic
 }
 
 /**
- * Assembles the invoice again from its stored line traces, coupons and rates, with the credit that it used. A result that
- * differs from the stored amounts is a defect.
+ * Assembles the invoice again from its stored line traces, coupons and rates, with the credit that the invoice
+ * used. A result that differs from the stored amounts is a defect.
  */
 export function evaluateInvoice(invoice: Invoice): AssembledInvoice {
   const { charges, commitments } = splitTrueUps(invoice.lines);
@@ -235,7 +235,8 @@ function priceIdsOf(lines: readonly Pick<LineDraft, 'id' | 'priceId'>[]): readon
 interface AssemblyTerms {
   readonly coupons: ReturnType<typeof couponsOf>;
   /**
-   * Coupon entries of the usage corrections of the invoice, with the discounts that the corrections took and returned.
+   * Coupon entries for the usage corrections on the invoice, with the discounts that these corrections took from
+   * coupons or returned to them.
    */
   readonly correctedCoupons: readonly InvoiceCoupon[];
   /** Ids of the customer's tax rates, which apply to the charges. */

@@ -15,7 +15,7 @@ export interface EarnedPeriod {
   readonly endsItems: boolean;
 }
 
-/** Returns the invoice with its earned lines marked as released; a waiting draft is returned unchanged. */
+/** Returns the invoice with its earned lines marked as released; a draft in its grace period is returned unchanged. */
 export function withEarned(invoice: Invoice, earned: readonly EarnedPeriod[]): Invoice {
   const over = earned.find(({ subscriptionId }) => subscriptionId === invoice.subscriptionId);
   if (over === undefined || isWaiting(invoice)) return invoice;

@@ -54,7 +54,7 @@ export function termsOfBill(
       .filter(({ correctedFrom }) => correctedFrom === undefined)
       .map(({ redemptionId, amountMinor, mostMinor = null }) => ({
         redemptionId,
-        // The discounts of a void invoice count as never made.
+        // The discounts of a void invoice count as never given.
         isUsed: amountMinor > 0n && status !== 'void',
         isLimited: mostMinor !== null,
       })),

@@ -18,7 +18,7 @@ export const NOTHING_RETURNED: ReturnedMoney = { refundedMinor: 0n, lostMinor: 0
 export interface HeldByInvoice {
   /** Charges of the invoice with tax, less what later invoices and credit notes credited. */
   readonly heldMinor: bigint;
-  /** Part of the credit notes that refunds pay out. */
+  /** Part of the totals of its credit notes that refunds pay out. */
   readonly toRefundMinor: bigint;
   /** Paid in money, not by credit. */
   readonly paidMinor: bigint;
@@ -72,8 +72,8 @@ export interface LimitedCorrection {
 }
 
 /**
- * Divides a usage correction over the invoices that billed the usage, in proportion to the amount left of each.
- * Takes from each invoice at most the amount that is left of it after refunds.
+ * Divides a usage correction over the invoices that billed the usage, in proportion to the amount left on each.
+ * Takes from each invoice at most the amount that is left on it after refunds.
  */
 export function limitCorrection(
   amountMinor: bigint,

@@ -59,7 +59,7 @@ export interface InvoiceCoupon {
   readonly mostMinor?: bigint | null;
   /** Prices that the coupon discounts; null or absent: all prices. */
   readonly priceIds?: readonly string[] | null;
-  /** End of the months of a repeating coupon. */
+  /** End of the months in which a repeating coupon applies. */
   readonly endsAt?: Date | null;
   /** Start of the billing period in which the coupon was applied; absent from older invoices. */
   readonly appliedFrom?: Date | null;
@@ -170,9 +170,9 @@ export interface Invoice {
   readonly dueAt: Date | null;
   /** Instant at which the invoice was reported as overdue. */
   readonly overdueAt: Date | null;
-  /** Instant at which a waiting draft is finalized automatically; null for other invoices. */
+  /** End of the grace period of a draft, when it is finalized automatically; null for other invoices. */
   readonly finalizesAt: Date | null;
-  /** Input that the lines of a waiting draft are calculated from again when it is finalized. */
+  /** Input that the lines of a draft in its grace period are calculated from again when the draft is finalized. */
   readonly requestedLines: readonly LineItemRequest[] | null;
   readonly finalizedAt: Date | null;
   readonly paidAt: Date | null;

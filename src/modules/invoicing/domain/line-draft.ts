@@ -43,8 +43,8 @@ export function requestedFieldsOf(request: ChargeLineRequest | UsageLineRequest)
     itemId: request.itemId,
     period: request.period,
     fullPeriod: request.fullPeriod,
-    // Usage is not prorated. The proration in its request applies to the limits of the price, and to a fee at zero
-    // usage. `usageLines` sets the proration on a line for such a fee.
+    // Usage is not prorated. The proration in its request applies to the minimum and maximum of the price, and to
+    // a fee at zero usage. `usageLines` sets the proration on a line for such a fee.
     proration: request.kind === 'usage' ? null : request.proration,
     prorationUnit: request.prorationUnit,
     timeZone: request.timeZone,

@@ -51,7 +51,10 @@ export interface UsagePart {
   readonly charged: ChargedEvents | null;
 }
 
-/** Usage counted for an item in a period, and the position in the stream up to which it was counted. */
+/**
+ * Usage counted for an item in a period, and the position in the customer's stream of events up to which it was
+ * counted.
+ */
 export interface ItemUsage {
   readonly meter: MeterSnapshot;
   /** Instant from which events were counted. It is before the period if values carry over into the period. */
@@ -69,7 +72,7 @@ export interface BilledUsage {
   /** Total quantity of the lines in effect, as an exact number in text form. */
   readonly quantity: string;
   /**
-   * Amounts left of the lines in effect; absent from positive corrections, and from older lines, which were
+   * Amounts left on the lines in effect; absent from positive corrections, and from older lines, which were
    * corrected at list prices.
    */
   readonly held?: HeldTerms;
@@ -212,12 +215,18 @@ export function evaluateUsage(trace: UsageTrace): bigint {
   return corrects === null ? ratedMinor : correctionOf(ratedMinor, limits, corrects).amountMinor;
 }
 
-/** Calculates the amount of a usage line again from its trace, before its limits, in minor units. */
+/**
+ * Calculates the amount of a usage line again from its trace, in minor units, before the minimum and maximum of
+ * the price.
+ */
 export function rateFromTrace(trace: UsageTrace): bigint {
   return ratedParts(trace).reduce((total, { amountMinor }) => total + amountMinor, 0n);
 }
 
-/** Calculates the amount of a usage line again from its trace, before its limits and before rounding. */
+/**
+ * Calculates the amount of a usage line again from its trace, before rounding and before the minimum and maximum
+ * of the price.
+ */
 export function exactUsage(trace: UsageTrace): Rational {
   return sum(ratedParts(trace).map(({ exact }) => exact));
 }
@@ -236,9 +245,9 @@ export interface Correction {
 }
 
 /**
- * Returns what is still to be billed for a period: the amount of its present usage, within its limits, less the billed amount.
- * If usage is taken back, the correction gives back a share of what is left of the billed lines after discounts, credits and
- * refunds.
+ * Returns what is still to be billed for a period: the amount of its present usage, within the minimum and maximum
+ * of the price, less the billed amount. If usage is taken back, the correction gives back a share of what is left
+ * of the billed lines after discounts, credits and refunds.
  */
 export function correctionOf(
   ratedMinor: bigint,

@@ -3,8 +3,8 @@ import type { InstantRange } from '../../../core/time';
 
 export interface PostingContext {
   /**
-   * Id of the object that posts, such as an invoice, a payment, a refund or a dispute. A source posts each kind of transaction
-   * once.
+   * Id of the object whose change is posted, such as an invoice, a payment, a refund or a dispute. Each source has at
+   * most one transaction of each kind.
    */
   readonly sourceId: string;
   readonly customerId: string;
@@ -30,7 +30,7 @@ export interface AccountBalance {
   readonly amountMinor: bigint;
 }
 
-/** Filter of a list of transactions; null: no filter. */
+/** Filters for a list of transactions. A filter that is null is not applied. */
 export interface TransactionFilter {
   readonly customerId: string | null;
   readonly sourceId: string | null;

@@ -17,8 +17,8 @@ const SET_VERIFIED =
 
 /**
  * Deletes archived events of these months: events whose keys were recorded with an archive file. Keeps the events
- * of hours within which a registered window begins or ends. When an event is voided, the window is recounted from
- * the totals of its whole hours and from the events at its edges.
+ * of hours within which a registered window (a period with running totals of its own) begins or ends: when an event is
+ * voided, its window is recounted from the totals of whole hours and from the events at the edges of the window.
  */
 const DELETE = `
   WITH month AS MATERIALIZED (

@@ -25,7 +25,7 @@ export class UsageArchiveMonthEntity {
   /** Number of events, voided ones included. */
   @Column({ type: 'bigint', nullable: true }) readonly events!: string | null;
   @Column({ type: 'bigint', nullable: true }) readonly voided!: string | null;
-  /** Digest of the keys of the events, as in the proof of the whole month. */
+  /** Digest of the keys of the events, equal to the digest in a usage proof of the whole month. */
   @Column({ type: 'char', length: 64, collation: 'C', nullable: true })
   readonly digest!: string | null;
   /**

@@ -31,16 +31,16 @@ export interface PartOutcome {
 }
 
 /**
- * Outcome of a request whose commit succeeded, but some of whose events could not be classified as duplicate or
- * refused.
+ * Outcome of a request that was committed, but for which the events that were not stored could not be classified as
+ * duplicate or refused. The request is answered with the error `failure`.
  */
 export interface UnclassifiedOutcome {
   readonly failure: unknown;
 }
 
 /**
- * Outcome of a request on the fast path: none, all or some of its streams were skipped, or some of its events could
- * not be classified.
+ * Outcome of a request on the fast path. `AppendOutcome`: no stream of the request was skipped; `NotTried`: all were
+ * skipped; `PartOutcome`: some were skipped; `UnclassifiedOutcome`: some events could not be classified.
  */
 export type FastPathOutcome = AppendOutcome | NotTried | PartOutcome | UnclassifiedOutcome;
 

@@ -49,9 +49,9 @@ const FROM_TABLE = `
     AS stream(id, no, last_position, refusal, last_instant, closed_before) ON stream.no = staged.stream_no`;
 
 /**
- * CTE `late`: events in billed periods, by meter that counts the event. `billed` is empty for most requests. The value
- * of a weighted sum carries over, so an event is late for every billed period that counts the event, even if the period
- * starts later.
+ * CTE `late`: events in billed periods, one row for each period and meter. `billed` is empty for most requests. The
+ * value of a weighted sum carries over, so an event is late for every billed period that counts the event, even if
+ * the period starts later.
  */
 const LATE = `
   billed AS MATERIALIZED (
@@ -166,9 +166,9 @@ const STREAMS = listOfAnyLength('$2', 'bigint');
 
 /** Cases that a statement of the fast path must handle. There is one statement for each combination. */
 export interface FastPathNeeds {
-  /** True if the key of an event may be that of an archived event. */
+  /** True if an archived event may have the same key as an event of the request. */
   readonly hasArchive: boolean;
-  /** True if events may be in registered windows. */
+  /** True if events may be in registered windows: periods with running totals of their own. */
   readonly hasWindows: boolean;
 }
 

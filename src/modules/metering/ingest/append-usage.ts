@@ -38,6 +38,7 @@ export class AppendUsage {
   ) {}
 
   /**
+   * Stores events in one transaction, and returns their outcome.
    * @param onBusy `skip` leaves out requests with a stream that another transaction has locked
    * @param requestOf index of the request of each event, if several requests are written together. All events must then fit into
    *   memory
@@ -158,7 +159,7 @@ function customersOf(
   );
 }
 
-/** Returns the latest timestamp that an event may have at this time of its customer. */
+/** Returns the latest timestamp that an event may have if the time of its customer is `now`. */
 export function lastInstantAt(now: Date): Date {
   return new Date(now.getTime() + MAX_AHEAD_MS);
 }

@@ -55,8 +55,8 @@ const MAX_ENTRIES = 150_000;
 export class StreamCache {
   private youngGeneration = new Map<string, CachedStream>();
   /**
-   * Former young generation. A used entry moves to the young generation. The rest is dropped when the young one is
-   * full.
+   * Entries of the previous young generation. An entry that is used moves to the present young generation. The others
+   * are dropped when the present one is full.
    */
   private oldGeneration = new Map<string, CachedStream>();
 

@@ -220,8 +220,8 @@ export class WriteQueue {
 }
 
 /**
- * Returns a request with the skipped events of another one. When it is resolved, it resolves the other request with
- * the outcome of all events.
+ * Returns a new request with the skipped events of a request. When the new request is resolved, the original one is
+ * resolved with the outcome of all its events.
  */
 function restOf({ resolve, reject }: QueuedRequest, { rest, stored }: PartOutcome): QueuedRequest {
   return {

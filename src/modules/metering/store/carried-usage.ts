@@ -3,7 +3,7 @@ import type { Database } from '../../../platform/database';
 import { hourOf } from './counted-sql';
 import { NOT_VOIDED, totalsOf } from './totals-sql';
 
-/** A registered window of a recurring meter. */
+/** A registered window of a recurring meter: a meter whose values carry over into later periods. */
 export interface CarryingWindow {
   readonly streamId: string;
   readonly meterId: string;

@@ -42,7 +42,7 @@ const COUNTED = `
   ORDER BY event.occurred_at, event.position
   LIMIT $8`;
 
-/** Reads a page of events of each stream of the customer by index, and returns the newest events of all streams. */
+/** Reads, by index, a page of events for each stream of the customer, and returns the newest events of all streams. */
 const LIST = `
   SELECT ${COLUMNS}
   FROM usage_stream AS stream CROSS JOIN LATERAL (

@@ -25,8 +25,8 @@ const FIND = `
   )`;
 
 /**
- * Inserts streams sorted, so that transactions that create the same streams wait for each other instead of deadlocking. Skips
- * customers that were meanwhile purged with their test clock.
+ * Inserts streams in sorted order, so that transactions that create the same streams wait for each other instead of
+ * deadlocking. Skips customers that were meanwhile purged with their test clock.
  */
 const CREATE = `
   INSERT INTO usage_stream (customer_id, event_name, last_position)

@@ -15,7 +15,10 @@ export interface DisputedMoney {
   readonly disputedId: string | null;
 }
 
-/** Source and time of the ledger transaction for credit that became available. */
+/**
+ * Source and time of the ledger transaction. The source is the object that made credit available, such as a voided
+ * invoice.
+ */
 interface CreditOrigin {
   readonly sourceId: string;
   readonly occurredAt: Date;

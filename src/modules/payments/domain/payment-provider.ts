@@ -262,9 +262,9 @@ export interface PreparingProvider extends ProviderBase {
   /** Begins a setup. Returns the provider's id of the setup, or null if the provider did not answer. */
   beginSetup(request: SetupRequest): Promise<string | null>;
   retrieveSetup(reference: string): Promise<ProviderSetupState>;
-  /** Cancels a setup. Returns the resulting state, which is `set_up` if the customer was faster. */
+  /** Cancels a setup. Returns the resulting state, which is `set_up` if the customer finished the setup first. */
   cancelSetup(reference: string): Promise<ProviderSetupState>;
-  /** Returns null if the setup does not need the customer any more. Throws if the provider does not answer. */
+  /** Returns null if the customer has nothing left to do in the setup. Throws if the provider does not answer. */
   setupAction(reference: string): Promise<ClientAction | null>;
   prepare(
     request: ChargeRequest,
@@ -276,8 +276,8 @@ export interface PreparingProvider extends ProviderBase {
   /** Returns the state of a charge; `prepared` if the charge was not confirmed. */
   retrieve(reference: string): Promise<PreparedCharge | ProviderOutcome>;
   /**
-   * Returns the reference of the charge of a payment, or null if there is none. For payments without a stored
-   * reference.
+   * Searches for the charge of a payment without a stored reference. Returns the provider's id of the charge, or null
+   * if there is none.
    */
   find(query: ChargeQuery): Promise<string | null>;
   retrieveRefund(reference: string): Promise<ProviderOutcome>;

@@ -49,8 +49,8 @@ export interface Payment {
   /** The provider's id of the charge. */
   readonly providerReference: string | null;
   /**
-   * Number in the idempotency keys that are sent to the provider, from 1. Incremented only once the outcome of the last
-   * request is known.
+   * Number, from 1, that is part of the idempotency keys sent to the provider. Incremented only once the outcome of
+   * the last request is known.
    */
   readonly providerAttempt: number;
   /**
@@ -64,7 +64,7 @@ export interface Payment {
   readonly metadata: Metadata;
   /** Time of the next poll, or end of the lease of the process that polls. Null once the outcome is final. */
   readonly dueAt: Date | null;
-  /** Number of the process that is asking the provider; null: none. */
+  /** Number of the process that is asking the provider; null: no process is asking. */
   readonly leasedBy: number | null;
   /** Number of calls to the provider without a final outcome. */
   readonly attempts: number;
@@ -117,7 +117,7 @@ export function hasEnded({ status }: Pick<Payment, 'status'>): boolean {
 /** A payment that is not stored yet. */
 export interface StartedPayment extends StartedLease {
   readonly id: string;
-  /** The provider's id of the charge, if it was already made. */
+  /** The provider's id of the charge, if the charge was already made. */
   readonly reference?: string;
 }
 
@@ -270,8 +270,8 @@ export function returnedOf({
 }
 
 /**
- * Returns the refundable part of a succeeded payment: the part that is not refunded, reserved by a pending refund, lost
- * in a dispute or used. Returns zero if the payment has another status.
+ * Returns the refundable part of a succeeded payment: the part that is neither refunded, nor reserved by a pending
+ * refund, nor lost in a dispute, nor used. Returns zero if the payment has another status.
  * @param usedMinor part that invoices used as credit, or that credit notes gave back as credit
  * @param creditMinor credit from credit notes and negative invoices, which a refund may pay out instead of the used
  *   part

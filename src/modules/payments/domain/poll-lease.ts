@@ -23,7 +23,7 @@ export interface StartedLease {
   readonly startedAt: Date;
 }
 
-/** Lease of a polled object when the provider was called. */
+/** Lease that a polled object had when the provider was called. */
 export interface PolledLease {
   readonly leasedBy: number | null;
   readonly dueAt: Date | null;

@@ -15,8 +15,8 @@ export interface RequestedRefund {
   /** The provider's id of the refund; null: not known yet. */
   readonly providerReference: string | null;
   /**
-   * Number in the idempotency key that is sent to the provider, from 1. Incremented only after the provider has not
-   * listed the refund for an hour.
+   * Number, from 1, that is part of the idempotency key sent to the provider. Incremented only after the provider has
+   * not listed the refund for an hour.
    */
   readonly providerAttempt: number;
   /** Real time of the request with the current `providerAttempt`; null: sent when the refund was created. */
@@ -30,16 +30,16 @@ export interface RequestedRefund {
 
 /** A refund about which the provider is asked again. */
 export interface ResumedRefund extends RequestedRefund {
-  /** The provider's ids of the payment's other refunds, as far as they are stored. */
+  /** The provider's ids of the payment's other refunds. Refunds without a stored id are left out. */
   readonly otherReferences: ReadonlySet<string>;
 }
 
-/** `absent`: the provider does not list the refund. */
+/** State of a refund at the provider. `absent`: the refund is not in the provider's list of the charge's refunds. */
 export type ProviderRefundState = ProviderOutcome | { readonly kind: 'absent' };
 
 /**
- * A poll repeats the request if at most this number of earlier calls had no final outcome. Later polls list the refunds
- * of the charge.
+ * A poll repeats the request while the number of earlier calls without a final outcome is at most this. Later polls
+ * list the refunds of the charge.
  */
 const MAX_REPLAYS = 2;
 

@@ -97,8 +97,8 @@ export interface RevenueSpan {
 }
 
 /**
- * Returns the span in which a subscription had recurring revenue, or null if it had none. Counts earlier pauses and
- * failed payments as revenue, because the fields of the subscription do not show them. For status `unpaid`, the
+ * Returns the span in which a subscription had recurring revenue, or null if it had none. Includes earlier pauses and
+ * times of failed payments, because the fields of the subscription do not show them. For status `unpaid`, the
  * span ends at the last change of the subscription.
  */
 export function revenueSpanOf(subscription: SubscriptionState): RevenueSpan | null {

@@ -101,7 +101,7 @@ export type NewRefund = Pick<
   | 'leasedBy'
 >;
 
-/** @param now time on the customer's clock */
+/** @param now time on the clock of the customer: its test clock, or else the real clock */
 export function newRefund(refund: NewRefund, now: Date): Refund {
   return {
     ...refund,

@@ -27,7 +27,7 @@ export interface SessionState {
   readonly isActive: boolean;
 }
 
-/** Fields of an admin that its sessions depend on. */
+/** Fields of an admin that decide if the admin's sessions are active. */
 export interface SessionOwner {
   readonly isActive: boolean;
   readonly sessionsValidFrom: Date;

@@ -185,8 +185,8 @@ export function decideEnd(
           : {
               reason: 'end',
               period: closed === null ? null : spanOf(closed),
-              // Not cut at `at`: an invoice of a change at the same instant belongs to this period, because no other
-              // period follows.
+              // Not shortened to `at`: an invoice for a change at the same instant belongs to this period, because no
+              // other period follows.
               billingPeriod: spanOf(period),
               renewsAt: end === 'border' ? at : null,
               lines,
@@ -216,7 +216,7 @@ function paidUntilOf(period: SubscriptionPeriod | null, at: Date): Date {
 
 /**
  * Decides the end of the subscription of a deleted customer. Bills nothing. Metered items end at the start of the
- * unbilled period, so that the usage in it counts as not sold.
+ * period that is not billed yet, so that no price applies to the usage in that period.
  */
 export function decideEndOfDeletedCustomer(snapshot: Snapshot): Outcome {
   const { subscription, items, period } = snapshot;

@@ -36,7 +36,7 @@ export function isBilledAfter(at: Date): (item: Pick<SubscriptionItem, 'endAt'>)
   return ({ endAt }) => endAt === null || endAt > at;
 }
 
-/** Returns a final end of an item: a resume does not reopen the item. */
+/** Returns an end of an item that is final: the item is not reopened when its subscription resumes. */
 export function endedItem(id: string, endAt: Date): EndedItem {
   return { id, endAt, isPaused: false, plannedEndAt: null, endedBy: null };
 }

@@ -130,6 +130,7 @@ export function outcomeOf(
 }
 
 /**
+ * Returns the closed period and its items, whose deferred revenue is recognized.
  * @param items all items of a snapshot; a snapshot contains no item that ended before the period, unless a pause
  *   ended it
  */

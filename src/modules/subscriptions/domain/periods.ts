@@ -32,7 +32,7 @@ export function earnedUntil({ startAt, endAt, isClosed }: SubscriptionPeriod): D
   return isClosed ? endAt : startAt;
 }
 
-/** Returns the period after `previous`, or the first period of the anchor if `previous` is null. */
+/** Returns the period after `previous`, or the first period from the billing anchor if `previous` is null. */
 export function nextPeriod(
   subscription: Subscription,
   previous: SubscriptionPeriod | null,

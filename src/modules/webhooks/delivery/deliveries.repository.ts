@@ -8,7 +8,7 @@ import { WebhookDeliveryEntity } from './webhook-delivery.entity';
 
 /**
  * SQL for due deliveries to active endpoints. Reads endpoint by endpoint, because the indexes begin with the endpoint.
- * For an ordered endpoint, only the first pending delivery of each object counts.
+ * For an ordered endpoint, only the first pending delivery about each object counts.
  */
 export const WAITING_DELIVERIES: WaitingRows = {
   table: `(
@@ -68,8 +68,8 @@ export interface NumberedAttempt extends Attempt {
 }
 
 /**
- * Inserts deliveries to active endpoints only. For ordered endpoints, also inserts or updates the head of each object,
- * which is its first pending delivery.
+ * Inserts deliveries to active endpoints only. For ordered endpoints, also inserts or updates the heads. A head refers
+ * to the first pending delivery about one object to one endpoint.
  * - FOR KEY SHARE conflicts with the deletion of an endpoint. If this statement is first, the deletion waits and then
  *   discards these deliveries. If the deletion is first, no delivery is inserted.
  * - ON CONFLICT locks the head of an object even if the condition on the update does not hold.
@@ -114,9 +114,10 @@ const CLAIM = `
   RETURNING delivery.id, delivery.endpoint_id, delivery.event_id, delivery.attempts, delivery.fence`;
 
 /**
- * Writes results whose fence is that of the newest claim, so that a result is ignored if the lease had ended and the
- * delivery was claimed again. Also maintains `webhook_failure`: a success deletes the row of the endpoint, and a
- * failure inserts one if there is none. `isHead` is true if a row of `webhook_head` refers to the delivery.
+ * Writes the results of attempts. Ignores a result if the delivery is no longer pending, or has a newer fence because
+ * its lease ended and it was claimed again. Also maintains `webhook_failure`: a success deletes the row of the
+ * endpoint, and a failure inserts one if there is none. `isHead` is true if a row of `webhook_head` refers to the
+ * delivery.
  */
 const RECORD = `
   WITH result AS (
@@ -222,7 +223,10 @@ export class DeliveriesRepository {
     });
   }
 
-  /** Locks the heads that point to deliveries of endpoints which became ordered after the claim. */
+  /**
+   * Locks the rows of `webhook_head` that refer to the deliveries. If none of the endpoints was ordered at the claim,
+   * such rows exist only for an endpoint that became ordered since then.
+   */
   private async lockHeads(written: readonly WrittenRow[]): Promise<readonly ObjectKey[]> {
     const heads = written.filter(({ isHead }) => isHead);
     return heads.length === 0 ? [] : this.heads.lock(heads.map(({ id }) => id));

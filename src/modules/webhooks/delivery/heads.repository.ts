@@ -3,8 +3,8 @@ import { Database } from '../../../platform/database';
 
 /**
  * Condition for rows of `delivery` that are selected by id: the row is pending. Appending the empty string prevents the
- * use of the indexes of pending rows. With statistics from before a burst, these indexes seem nearly empty to the
- * planner, and a plan could read all pending rows.
+ * use of the partial indexes on pending rows. With statistics from before a burst of events, these indexes seem nearly
+ * empty to the planner, and a plan could read all pending rows.
  */
 export const IS_PENDING = `delivery.status || '' = 'pending'`;
 
@@ -107,9 +107,9 @@ export interface ObjectKey {
 type QueueHeadRow = { readonly object_id: string } & (ClaimRow | { readonly id: null });
 
 /**
- * Stores heads: the first pending delivery of each object to each ordered endpoint. Transactions that add or end a
- * delivery lock the head of the object, so they run one after the other. If a head does not match its delivery, the
- * next claim corrects the head.
+ * Stores heads. A head refers to the first pending delivery about one object to one ordered endpoint. Transactions that
+ * add or end a delivery lock the head of the object, so they run one after the other. If a head does not match its
+ * delivery, the next claim corrects the head.
  */
 @Injectable()
 export class HeadsRepository {

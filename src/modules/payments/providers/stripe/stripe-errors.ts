@@ -73,7 +73,7 @@ export function failureOfDecline({ code, declineCode, adviceCode }: Decline): Fa
   return { kind: 'failed', failureCode, retry: isFinal ? 'hard' : retry };
 }
 
-/** Stripe cannot charge the amount or currency. The payment method stays usable. */
+/** Failure of a request whose amount or currency Stripe cannot charge. The payment method stays usable. */
 export const AMOUNT_NOT_CHARGEABLE: FailedOutcome = {
   kind: 'failed',
   failureCode: AMOUNT_NOT_CHARGEABLE_CODE,

@@ -17,7 +17,8 @@ export const PAUSES_MS: readonly number[] = [
 ];
 
 /**
- * Fraction by which a pause is randomly shortened or lengthened, so that deliveries that failed together spread out.
+ * Largest fraction by which a pause is randomly shortened or lengthened, so that deliveries that failed together spread
+ * out.
  */
 export const JITTER = 0.2;
 

@@ -18,7 +18,7 @@ export interface PaymentMethodSetup {
   /** The provider's id of the setup. */
   readonly providerReference: string;
   readonly status: SetupStatus;
-  /** True: the method becomes the default. Null: it does so only if the customer has no usable default. */
+  /** True: the method becomes the default. Null: only if the customer has no usable default. */
   readonly isDefault: boolean | null;
   /** Id of the payment method once the setup has succeeded, otherwise null. */
   readonly paymentMethodId: string | null;
@@ -31,7 +31,7 @@ export interface PaymentMethodSetup {
   readonly expiresAt: Date;
   /** Time of the next poll, or end of the lease of the process that polls. Null once the setup has ended. */
   readonly dueAt: Date | null;
-  /** Number of the process that is asking the provider; null: none. */
+  /** Number of the process that is asking the provider; null: no process is asking. */
   readonly leasedBy: number | null;
   /** Number of polls that found that the setup had not ended. */
   readonly attempts: number;
