@@ -39,9 +39,7 @@ import { WebhooksModule } from './modules/webhooks';
 /** The whole application, for `main.ts` and the tests. */
 @Module({})
 export class AppModule {
-  /**
-   * @param databaseUrl the configured database, or that of the embedded server
-   */
+  /** @param databaseUrl URL of the configured database or of the embedded server */
   static with(configuration: Configuration, databaseUrl: string): DynamicModule {
     return {
       module: AppModule,
@@ -58,7 +56,8 @@ export class AppModule {
         IdempotencyModule,
         ObservabilityModule,
         RateLimitsModule,
-        // Routes are matched in this order. Modules with the most requests come first, each after the module that it extends.
+        // Routes are matched in this order. The modules with the most requests (metering, entitlements) come first,
+        // each after the module whose routes it extends.
         MetersModule,
         MeteringModule,
         FeaturesModule,

@@ -12,12 +12,15 @@ import { EmbeddedPostgresError, startEmbeddedPostgres } from '../packages/embedd
 import { ProblemError } from './platform/errors';
 import { createLogger, NestLogger } from './platform/logging';
 
-/** A command was called with wrong arguments. The message says how to call it. */
+/** Error of a command that was called with wrong arguments. The message says how to call the command. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-/** Migrates the database of the service and runs a command on it. The service may run meanwhile. A failure gives exit code 1. */
+/**
+ * Migrates the database of the service and runs a command on it. The service may run meanwhile. A failure gives exit
+ * code 1.
+ */
 export function runCommand(work: (app: INestApplicationContext) => Promise<void>): void {
   runOnDatabase(work).catch((error: unknown) => {
     process.stderr.write(`${messageOf(error)}\n`);

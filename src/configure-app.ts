@@ -47,7 +47,10 @@ import { limitRequests, RateLimits } from './platform/rate-limits';
 import { enterRequestSpan, startRequestSpan } from './platform/tracing';
 import { isStudioPath, serveStudio, STUDIO_DIRECTORY } from './studio-pages';
 
-/** Longer than the 60 s for which load balancers keep idle connections, so that they never use a closed one. */
+/**
+ * Longer than the 60 s for which load balancers keep idle connections, so that a load balancer never uses a
+ * connection that this process has closed.
+ */
 const KEEP_ALIVE_MS = 65_000;
 /** Longer than the keep-alive time, because this timeout also runs while a connection is idle. */
 const HEADERS_MS = 70_000;
@@ -56,7 +59,10 @@ const LARGEST_BODY_BYTES = 2 ** 20;
 const LARGEST_ANONYMOUS_BODY_BYTES = 2 ** 14;
 /** Enough for a thousand usage events with all properties. */
 const LARGEST_USAGE_BODY_BYTES = 20 * 2 ** 20;
-/** Memory for an NDJSON body, which is read in chunks: memory contains at most two unfinished lines of it. */
+/**
+ * Memory that counts for an NDJSON body, which is read in chunks. At most two unfinished lines of the body are in
+ * memory.
+ */
 const NDJSON_BYTES_IN_MEMORY = 2 * 2 ** 20;
 
 /** Configures everything between socket and controllers, for `main.ts` and the tests. */
@@ -74,7 +80,7 @@ export function configureApp(app: NestExpressApplication, logger: Logger): void 
   server.keepAliveTimeout = KEEP_ALIVE_MS;
   server.headersTimeout = HEADERS_MS;
   const lifecycle = app.get(Lifecycle);
-  // Closes the connections of requests in flight after their answer, when the process stops.
+  // When the process stops, closes the connections of requests in flight soon after their responses.
   lifecycle.stopping.addEventListener('abort', () => {
     server.keepAliveTimeout = 1;
   });
@@ -106,7 +112,7 @@ function studio({ auth, openId }: Configuration): RequestHandler {
   return serveStudio(STUDIO_DIRECTORY, settings);
 }
 
-/** Identifies the caller, and refuses one that has used up its requests of the minute. */
+/** Returns middleware that identifies the caller, and refuses a caller that has used up its requests per minute. */
 function limitCaller(app: NestExpressApplication): RequestHandler {
   const identify = identifyCaller(app);
   const { auth, rateLimits } = app.get(Configuration);
@@ -117,7 +123,10 @@ function limitCaller(app: NestExpressApplication): RequestHandler {
   return limitRequests(identify, rateLimits, { counts: app.get(RateLimits), isUsage: isCounted });
 }
 
-/** Identifies the caller, and checks that every route says who may call it. */
+/**
+ * Returns middleware that identifies the caller. Throws an error, so that the service does not start, if a route does
+ * not declare who may call it.
+ */
 function identifyCaller(app: NestExpressApplication): RequestHandler {
   const routes = publicRoutes(app.get(ModulesContainer));
   const { auth, publicDocs } = app.get(Configuration);
@@ -131,14 +140,17 @@ function identifyCaller(app: NestExpressApplication): RequestHandler {
   });
 }
 
-/** Returns true for requests that the audit log counts by caller and hour, because an entry for each would be too many. */
+/**
+ * Returns true for requests that the audit log counts by caller and hour, because an entry for each would be too
+ * many.
+ */
 function isCounted(request: Request): boolean {
   return isUsageRequest(request) || isConsumeRequest(request);
 }
 
 /**
- * Returns middleware that parses JSON bodies. Provider webhooks keep their bytes, NDJSON is left to its handler, and a
- * request without a body gets an empty object.
+ * Returns middleware that parses JSON bodies. The body of a provider webhook stays bytes, an NDJSON body is left to
+ * the route handler, and a request without a body gets an empty object.
  */
 function bodyReader(lifecycle: Lifecycle): RequestHandler {
   const readJson = (limit: number) => lifecycle.refuseBodiesOnStop(jsonParser(limit));
@@ -181,7 +193,7 @@ function bytesInMemory(request: Request): number {
     return announcedBytes(request, LARGEST_ANONYMOUS_BODY_BYTES);
   }
   if (!isUsageRequest(request)) return announcedBytes(request, LARGEST_BODY_BYTES);
-  // The media type matters only for bodies longer than this.
+  // The media type matters only for bodies longer than `NDJSON_BYTES_IN_MEMORY`.
   const short = announcedBytes(request, NDJSON_BYTES_IN_MEMORY);
   if (short < NDJSON_BYTES_IN_MEMORY) return short;
   const isJson = request.is('application/json') === 'application/json';

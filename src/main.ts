@@ -79,7 +79,7 @@ async function start(
     await app.init();
     logger.info('worker started');
   }
-  // Last, so that the process is not reported ready before it listens and does due work.
+  // Starts last, so that the process is not reported ready before it listens and its background work has started.
   await app.get(MonitoringServer).listen();
 }
 
@@ -112,8 +112,8 @@ function announce(url: string, embedded: EmbeddedServer | null): void {
 }
 
 /**
- * Makes a signal stop the process in this order: it reports that it is not ready, claims no new work, finishes work in flight,
- * closes its connections, and stops the embedded server.
+ * Stops the process on a signal, in this order: the process reports that it is not ready, claims no new work,
+ * finishes work in flight, closes its connections, and stops the embedded server.
  */
 function stopOnSignal(running: Running, configuration: Configuration, logger: Logger): void {
   let stopping = false;

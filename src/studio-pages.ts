@@ -4,11 +4,14 @@ import { promisify } from 'node:util';
 import { brotliCompress, gzip } from 'node:zlib';
 import type { Request, RequestHandler, Response } from 'express';
 
-/** Path of the console. Must equal the base path of its build in `studio/vite.config.ts`. */
+/** Path of the console (the web interface). Must equal the base path of its build in `studio/vite.config.ts`. */
 const STUDIO_PATH = '/studio';
 const SETTINGS_PATH = `${STUDIO_PATH}/settings.json`;
 
-/** Content security policy of the console, which loads everything from this service and has no inline script or style. */
+/**
+ * Content security policy of the console, which loads everything from this service and has no inline script or
+ * style.
+ */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -28,7 +31,7 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
 };
 
-/** A year: the name of an asset changes with its content. */
+/** Lets browsers cache an asset for a year, because the name of an asset changes with its content. */
 const IMMUTABLE = 'public, max-age=31536000, immutable';
 
 const NOT_BUILT = `<!doctype html>
@@ -123,7 +126,7 @@ function send(request: Request, response: Response, file: StudioFile): void {
   response.end(request.method === 'HEAD' ? undefined : body);
 }
 
-/** Returns the files of the build by their path, or null when there is none. */
+/** Returns the files of the build by their path, or null when there is no build. */
 async function readBuild(
   directory: string,
   settings: StudioPageSettings,

@@ -2,7 +2,7 @@ import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 import { UsageError } from './command-line';
 
-/** Longer than every line that a command asks for. */
+/** Maximum length of the standard input: longer than every line that a command asks for. */
 const MAX_INPUT_LENGTH = 10_000;
 
 /**
@@ -35,7 +35,7 @@ export function prompt(question: string, isSecret = false): Promise<string> {
 
 /**
  * Returns the first line of the standard input.
- * @throws {UsageError} when it is too long
+ * @throws {UsageError} when the standard input is too long
  */
 export async function readStandardInput(): Promise<string> {
   let text = '';

@@ -18,7 +18,7 @@ export function toJson(value: unknown): Json {
   return value as Json;
 }
 
-/** Restores the value that {@link toJson} converted; the caller knows its type. */
+/** Restores the value that {@link toJson} converted. The caller must know the type of the value. */
 export function fromJson(json: unknown): unknown {
   if (Array.isArray(json)) return json.map(fromJson);
   if (typeof json !== 'object' || json === null) return json;

@@ -83,7 +83,7 @@ export function createOpenApiDocument(app: INestApplication): OpenAPIObject {
     .build();
   const document = SwaggerModule.createDocument(app, builder, {
     operationIdFactory: (_controller, method) => method,
-    // Adds the classes of all events, because no operation answers with some of them.
+    // Adds the classes of the data of all events, because some of these classes are in no response of an operation.
     extraModels: allEvents().map(({ dto }) => dto),
   });
   describePathParameters(document);
@@ -110,10 +110,13 @@ export function createOpenApiDocument(app: INestApplication): OpenAPIObject {
 
 const METHOD_ORDER: readonly string[] = ['post', 'get', 'put', 'patch', 'delete'];
 
-/** Sorts the schemas of requests beside their object: gzip only shortens what is repeated within 32 kB. */
+/**
+ * Returns a sort key that puts `CreatePlanDto` and `UpdatePlanDto` beside `PlanDto`. These schemas have common
+ * fields, and gzip finds a repetition only within 32 kB.
+ */
 const besideItsObject = (schema: string): string => schema.replace(/^(Create|Update)/, '');
 
-/** @param rank of a key; keys of one rank are in alphabetical order */
+/** @param rank returns the rank of a key; keys of the same rank are in alphabetical order */
 function sorted<Fields extends object>(
   record: Fields,
   rank: (key: string) => string = (key) => key,
@@ -137,13 +140,13 @@ export function isApiDescriptionPath(request: Pick<Request, 'url' | 'path'>): bo
   return isDocsPath(request) || DESCRIPTION_PATHS.has(request.path);
 }
 
-/** Publishes Swagger UI at /docs, where / leads, and the document at /openapi.json. */
+/** Publishes Swagger UI at /docs and the OpenAPI document at /openapi.json, and redirects / to /docs. */
 export function publishDocs(app: NestExpressApplication): void {
   const express: Express = app.getHttpAdapter().getInstance();
   express.get('/', (_request, response) => {
     response.redirect('/docs');
   });
-  // Before the routes of SwaggerModule, which send both uncompressed.
+  // Registered before the routes of SwaggerModule, which would send this script and the document uncompressed.
   express.get(
     '/docs/swagger-ui-init.js',
     compressedText('js', () => swaggerUiScript(createOpenApiDocument(app))),

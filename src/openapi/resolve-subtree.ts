@@ -24,7 +24,7 @@ export function resolveSubtree(
     if (Array.isArray(node)) return node.map((item) => resolve(item, within));
     const { $ref: reference, ...others } = node as { readonly $ref?: unknown };
     if (typeof reference === 'string' && reference.startsWith('#/')) {
-      // A schema within itself stays a reference.
+      // If a schema contains itself, the inner one stays a reference.
       if (within.includes(reference)) return node;
       const target = resolve(at(keysOf(reference)), [...within, reference]);
       return { ...(target as object), ...others, $$ref: reference };

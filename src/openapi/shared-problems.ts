@@ -6,7 +6,7 @@ type Responses = NonNullable<NonNullable<Paths[string]['get']>['responses']>;
 type Response = Exclude<NonNullable<Responses[string]>, { $ref: string }>;
 
 /**
- * Moves error responses and their examples to the components. A response is named by its codes, for example
+ * Moves error responses and their examples to the components. A response is named by its error codes, for example
  * `refund_not_found.refund_not_in_sandbox`.
  */
 export function shareProblems(document: OpenAPIObject): void {

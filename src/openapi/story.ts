@@ -6,11 +6,11 @@
 
 interface Step {
   readonly operationId: string;
-  /** The operation is for admins in a session, and refused otherwise. */
+  /** The operation needs the session of an admin. Other callers are refused. */
   readonly isForAdmins?: true;
-  /** The operation needs Stripe, which is switched off by default, and is refused otherwise. */
+  /** The operation needs Stripe, which is switched off by default. Without Stripe, the operation is refused. */
   readonly isForStripe?: true;
-  /** Absent for an operation without a body, which is a step because a later step needs it. */
+  /** Absent for an operation without a body. Such an operation is a step only because a later step needs its result. */
   readonly body?: object;
 }
 

@@ -38,8 +38,8 @@ function startSwaggerUi(
       },
     },
   };
-  // Draws the events only on request. There are as many as operations, and the page does not respond until all are
-  // drawn.
+  // Draws the list of webhook events only when the user opens it. There are as many events as operations, and the page
+  // would not respond until all of them are drawn.
   const drawsWebhooksWhenOpened = {
     wrapComponents: {
       Webhooks: (Webhooks: unknown, { React }: System) =>
@@ -68,8 +68,8 @@ function startSwaggerUi(
 }
 
 /**
- * Returns the script that starts Swagger UI. The document is a string in it, because a browser reads a string faster than an
- * object.
+ * Returns the script that starts Swagger UI. The script contains the document as a JSON string, because a browser
+ * parses a string faster than an object literal.
  */
 export function swaggerUiScript(document: OpenAPIObject): string {
   const json = JSON.stringify(JSON.stringify(document));

@@ -6,7 +6,9 @@ export type AdminRole = (typeof ADMIN_ROLES)[number];
 /** Scopes of owners only, because a holder could grant itself every other scope. */
 const OWNERS_ONLY: ReadonlySet<Scope> = new Set(['keys:write', 'studio:write']);
 
-/** Read scopes of owners and admins only. They show who has access, who changed what, and the metrics of the service. */
+/**
+ * Read scopes of owners and admins only. They show who has access, who changed what, and the metrics of the service.
+ */
 const NOT_FOR_STAFF: ReadonlySet<Scope> = new Set([
   'audit:read',
   'keys:read',

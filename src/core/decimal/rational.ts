@@ -85,8 +85,8 @@ export function ceiling(value: Rational): bigint {
 }
 
 /**
- * Returns the integer nearest to `value`, halves away from zero. Use it only on the final amount of a line, not on its
- * terms.
+ * Returns the integer nearest to `value`, halves away from zero. Use it only on the final amount of a line, not on
+ * the parts that add up to the amount.
  */
 export function roundToInteger(value: Rational): bigint {
   return roundHalfAwayFromZero(value.numerator, value.denominator);

@@ -13,8 +13,8 @@ export type AddedCoupon = {
   /** Amount to which the percentage was applied so far: the lines of the invoice, later additions and corrections. */
   readonly baseMinor: bigint;
   /**
-   * Part of the added amount that was billed before and then credited. The credit returned the discount of this part to
-   * the coupon, so `restMinor` includes it.
+   * Part of the added amount that was billed before and then credited. The credit returned the discount of this part
+   * to the coupon, so `restMinor` includes that discount.
    */
   readonly againMinor: bigint;
   /**
@@ -36,7 +36,7 @@ export type AddedDiscount = {
  * of the base with the added amount, less the rounded discount of the base alone. The discounts of all additions
  * therefore add up to the discount of the whole. A coupon with an amount discounts up to its remaining amount.
  *
- * @param coupons percentages first
+ * @param coupons coupons with a percentage first, then coupons with an amount
  */
 export function discountAdded(
   addedMinor: bigint,

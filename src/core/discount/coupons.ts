@@ -54,9 +54,10 @@ export type Discounts = {
 
 /**
  * Applies coupons to the positive lines that each may discount. Percentages come first, then amounts. Coupons of one
- * kind are applied by redemption time; at the same time, in the given order. Each coupon discounts the amounts that the
- * coupons before it left. A percentage is rounded once over its lines, half away from zero. Every discount is split
- * over its lines by largest remainder. Lines of zero or less are unchanged, and no line falls below zero.
+ * kind are applied by redemption time; at the same time, in the given order. Each coupon discounts the amounts that
+ * remain after the coupons before it. A percentage is rounded once over its lines, half away from zero. Every
+ * discount is split over its lines by largest remainder. Lines of zero or less are unchanged, and no line falls below
+ * zero.
  * @throws InvariantError on a percentage outside 0 to 100 or an amount below zero.
  */
 export function applyCoupons(

@@ -21,8 +21,8 @@ export type CreditableLine = {
 };
 
 /**
- * Amount that a credit note credits of one line, without tax. Zero is allowed only for a line with {@link
- * isOnlyTaxLeft}.
+ * Amount that a credit note credits on one line, without tax. Zero is allowed only if {@link isOnlyTaxLeft} returns
+ * true for the line.
  */
 export type CreditRequest = { readonly lineId: string; readonly netMinor: bigint };
 
@@ -58,10 +58,10 @@ export function isOnlyTaxLeft(line: CreditableLine): boolean {
  * Returns the credit note for parts of lines, in positive minor units. The tax of the requested net amounts is rounded
  * once over the note, half away from zero, and split over lines and rates by largest remainder. The note that takes the
  * rest of a line also takes the rest of its tax, so partial notes together credit exactly the tax of the line. For a
- * line that has only tax left, a request of zero takes this tax.
+ * line that has only tax left, a request for zero credits this tax.
  * @throws InvariantError when a line is requested twice or is unknown, or an amount is above {@link creditableMinor},
- *   or an amount of zero is requested of a line that has a net amount or no tax left. The caller must first check
- *   amounts that come from an API client.
+ *   or zero is requested for a line for which {@link isOnlyTaxLeft} returns false. The caller must first check amounts
+ *   that come from an API client.
  */
 export function creditNote(
   requests: readonly CreditRequest[],
@@ -98,7 +98,7 @@ export function creditNote(
 function exactTax(line: CreditableLine, netMinor: bigint): Rational {
   const taxMinor = taxOf(line.taxShares);
   const left = rational(taxMinor - taxOf(line.creditedTaxShares));
-  // Earlier notes may have been rounded up and leave less tax than the share of this part.
+  // The tax of earlier notes may have been rounded up. Then less tax is left than the exact share of this part.
   return netMinor === creditableMinor(line)
     ? left
     : lesserOf(rational(taxMinor * netMinor, line.netMinor), left);

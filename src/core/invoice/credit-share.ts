@@ -38,8 +38,8 @@ export type CreditedShare<Share extends DiscountShare = DiscountShare> = {
  * return to coupons are rounded once together and split by largest remainder.
  *
  * @param share from 0 to 1
- * @param limitMinor maximum amount of the credit; null: no maximum. It lowers the share, and so also the returned
- *   discounts.
+ * @param limitMinor maximum amount of the credit; null: no maximum. A credit above the maximum is reduced to it,
+ *   and the returned discounts are reduced in proportion.
  */
 export function creditShare<Share extends DiscountShare>(
   held: HeldLines<Share>,
@@ -70,8 +70,8 @@ export function creditShare<Share extends DiscountShare>(
 /**
  * Returns the exact tax of a part of held lines, by tax rate, in minor units. If all lines have the same rates,
  * calculates the tax with these rates, but at most the tax that is left. If the lines have different rates, takes the
- * same share of the tax left of each rate. The last part takes all tax that is left, so that the credits together
- * return exactly the billed tax.
+ * same share of the tax that is left at each rate. The last part takes all tax that is left, so that the credits
+ * together return exactly the billed tax.
  */
 export function taxOfPart(
   { heldMinor, taxes, hasOneSetOfRates }: HeldLines,
@@ -91,7 +91,7 @@ export function taxOfPart(
 
 /**
  * Returns the largest possible total of a part of held lines, exclusive tax included. Rounds the tax of each rate up,
- * because the invoice with the credit may do so.
+ * because the invoice that bills the credit may also round it up.
  */
 export function maxWithTax(held: HeldLines, amountMinor: bigint): bigint {
   const taxes = taxOfPart(held, amountMinor);

@@ -203,8 +203,8 @@ export function postDisputeReinstated(reinstated: {
 }
 
 /**
- * Posts credit of the customer that covers the loss of a dispute, because it became available only after the dispute
- * was lost.
+ * Posts customer credit that covers the loss of a dispute. Used for credit that became available only after the
+ * dispute was lost.
  */
 export function postLossRecovered(recovered: {
   readonly currency: string;

@@ -1,6 +1,6 @@
 import { invariant } from '../invariant';
 
-/** There is one cash clearing account per payment provider. */
+/** Account of the ledger. Each payment provider has its own cash clearing account. */
 export type LedgerAccount =
   | 'accounts_receivable'
   | 'revenue'

@@ -2,8 +2,8 @@ import { data } from 'currency-codes';
 import { invariant } from '../invariant';
 
 /**
- * Currencies of ISO 4217 (edition of 2026-01-01) that the package `currency-codes` does not have yet, with their digits. XCG
- * replaced ANG in 2025.
+ * Currencies of ISO 4217 (edition of 2026-01-01) that the package `currency-codes` does not have yet, with their
+ * digits. XCG replaced ANG in 2025.
  */
 const INTRODUCED: readonly (readonly [code: string, digits: number])[] = [['XCG', 2]];
 
@@ -28,8 +28,8 @@ export const digitsByCode: ReadonlyMap<string, number> = new Map([
 ]);
 
 /**
- * Returns true if new objects can use `code`: a current ISO 4217 code in upper case with a minor unit. Includes funds codes
- * with a minor unit (CLF, UYI). Excludes metals, units of account (XAU, XDR, XTS, XXX) and former currencies.
+ * Returns true if new objects can use `code`: a current ISO 4217 code in upper case with a minor unit. Includes funds
+ * codes with a minor unit (CLF, UYI). Excludes metals, units of account (XAU, XDR, XTS, XXX) and former currencies.
  */
 export function isCurrency(code: string): boolean {
   return digitsByCode.has(code) && !WITHDRAWN.has(code);

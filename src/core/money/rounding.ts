@@ -1,8 +1,8 @@
 import { invariant } from '../invariant';
 
 /**
- * Returns the integer nearest to `numerator / denominator`, halves away from zero: 1/2 gives 1, -1/2 gives -1. Use
- * it to round the final amount of a line, not the terms of the amount.
+ * Returns the integer nearest to `numerator / denominator`, halves away from zero: 1/2 gives 1, -1/2 gives -1. Use it
+ * only to round the final amount of a line, not the parts that add up to the amount.
  * @throws InvariantError when `denominator` is zero.
  */
 export function roundHalfAwayFromZero(numerator: bigint, denominator: bigint): bigint {

@@ -51,7 +51,7 @@ type Tiered = {
    * the last tier has no `upTo`.
    */
   readonly tiers: readonly Tier[];
-  /** True, which is the default, if the flat amount of the first tier is due at a quantity of zero. */
+  /** True if the flat amount of the first tier is due even at a quantity of zero. The default is true. */
   readonly chargeFlatAtZero: boolean;
 };
 

@@ -6,9 +6,9 @@ import type { Proration } from '../proration';
 export type TrueUp = { readonly kind: 'minimum' | 'maximum'; readonly amountMinor: bigint };
 
 /**
- * Returns the amount that lifts a billed period to its minimum (positive) or lowers it to its maximum (negative); null
- * if no true-up is needed. `limits` are for the full period. The proration reduces each limit, rounded once, half away
- * from zero.
+ * Returns the true-up that lifts the billed amount of a period to the minimum (positive amount) or lowers it to the
+ * maximum (negative amount); null if none is needed. `limits` are for the full period. Each limit is multiplied by
+ * `proration` and rounded once, half away from zero.
  *
  * @param billedMinor total billed for the price in the period, earlier true-ups included.
  * @throws InvariantError when the minimum is above the maximum, or one is negative.

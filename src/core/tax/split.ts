@@ -4,7 +4,7 @@ import { allocateShares } from '../money';
 /** The tax of one rate on the lines of an invoice, in the order of the lines. */
 export type RateSplit = {
   readonly inclusive: boolean;
-  /** The tax of each line in minor units; its sum is the tax of the rate. */
+  /** The tax of each line in minor units. The parts add up to the tax of the rate. */
   readonly partsMinor: readonly bigint[];
   /** The exact tax of each line, times `denominator`. */
   readonly numerators: readonly bigint[];
@@ -24,8 +24,8 @@ export function splitByExactTaxes(inclusive: boolean, exactTaxes: readonly Ratio
 
 /**
  * Moves tax between lines so that the inclusive taxes of a line do not exceed its amount. The tax of a single rate
- * never exceeds it, but the taxes of two rates that were both rounded up on a line can: 0.01 + 0.01 on a line of 0.01
- * would leave a net amount of -0.01.
+ * never exceeds the amount, but the taxes of two rates that were both rounded up on a line can: 0.01 + 0.01 on a line
+ * of 0.01 would leave a net amount of -0.01.
  *
  * One minor unit of the later rate then moves to another line whose amount is large enough and on which this rate was
  * rounded down. Of several such lines, the line with the largest remainder is chosen; of equal remainders, the earlier

@@ -73,7 +73,7 @@ export type InvoiceTax = {
  * unit of tax to another line. Exclusive rates apply to the net amount and do not compound. An exempt or reverse-charge
  * customer owes the amounts unchanged, without tax, and the result has a note. Lines with `exactTaxes` keep that tax in
  * any case.
- * @throws InvariantError when a line names an unknown rate or one twice, or a percentage is negative.
+ * @throws InvariantError when a line names an unknown rate, or names a rate twice, or a percentage is negative.
  */
 export function taxInvoice(
   given: readonly TaxableLine[],

@@ -61,8 +61,8 @@ export function periodAt(anchor: BillingAnchor, index: number): BillingPeriod {
 }
 
 /**
- * Returns the period that contains `instant`; undefined before the anchor's start. An instant on a boundary belongs to the
- * period that starts there.
+ * Returns the period that contains `instant`; undefined before the anchor's start. An instant on a boundary belongs
+ * to the period that starts there.
  * @throws InvariantError when the anchor is not valid or the period ends after the year 9999.
  */
 export function periodContaining(anchor: BillingAnchor, instant: Date): BillingPeriod | undefined {

@@ -68,7 +68,10 @@ export function localHourAfter(instant: Date, timeZone: string): Date {
   return new Date(instant.getTime() + 3_600_000 - intoHourMs);
 }
 
-/** Returns `instant` on the wall clock of `timeZone`. Use it in this folder only: other code must not depend on `Temporal`. */
+/**
+ * Returns `instant` on the wall clock of `timeZone`. Use it in this folder only: other code must not depend on
+ * `Temporal`.
+ */
 export function toLocal(instant: Date, timeZone: string): Temporal.ZonedDateTime {
   invariant(!Number.isNaN(instant.getTime()), 'an instant is a valid date');
   invariant(isTimeZone(timeZone), `${JSON.stringify(timeZone)} is not a time zone`);

@@ -16,8 +16,8 @@ export interface GroupUsage {
 }
 
 /**
- * Totals of the events of a period, from which every aggregation can be calculated. Fields that an aggregation does not read
- * are 0 or null.
+ * Totals of the events of a period, from which every aggregation can be calculated. Fields that an aggregation does
+ * not read are 0 or null.
  */
 export interface UsageTotals {
   readonly events: bigint;
@@ -55,7 +55,8 @@ const BEGINNING = new Date('0001-01-01T00:00:00.000Z');
 
 /**
  * Returns the instant from which earlier values of a `weighted_sum` carry over into a period, or null if no values
- * carry over. On a recurring meter, all earlier values do. On another meter, the values from `heldSince` on do.
+ * carry over. On a recurring meter, all earlier values carry over. On other meters, only the values from `heldSince`
+ * on carry over; if `heldSince` is undefined, none do.
  */
 export function carryOverStart(
   {
@@ -99,9 +100,10 @@ export function valueOf(
 }
 
 /**
- * Returns the usage of adjoining windows by group, sorted by group key. A group is listed if it has events or a value that
- * carries over. A meter without groups always has one entry.
- * @param before totals that carry over into the first and all later windows; null: each window starts at zero
+ * Returns the usage of adjoining windows by group, sorted by group key. A group is listed if it has events or a value
+ * that carries over. A meter without groups always has one entry.
+ * @param before totals before the first window. These totals, and the totals of each window, carry over into all
+ *   later windows; null: each window starts at zero
  */
 export function readingsOf(
   rule: MeterRule,

@@ -10,7 +10,10 @@ export interface KeyHolderRow {
   readonly scopes: readonly GrantedScope[];
   readonly expires_at: Date | null;
   readonly revoked_at: Date | null;
-  /** If the given secret is the previous one: when it stops working. Null if it is the current one. */
+  /**
+   * Instant at which the given secret stops working, if it is the previous secret of the key; null for the current
+   * secret.
+   */
   readonly previous_expires_at: Date | null;
   readonly requests_per_minute: number | null;
   readonly usage_requests_per_minute: number | null;
@@ -67,7 +70,8 @@ export class ApiKeysRepository {
   }
 
   /**
-   * Writes a new secret. If `previousExpiresAt` is set, the present secret works until then; otherwise it ends at once.
+   * Writes a new secret. If `previousExpiresAt` is set, the present secret works until that instant; otherwise it
+   * stops working at once.
    */
   async roll(key: ApiKey, hash: string): Promise<void> {
     await this.database.query(

@@ -131,7 +131,7 @@ export class ApiKeysService {
   }
 
   /**
-   * Gives a key a new secret. The former secret works until the overlap ends.
+   * Gives a key a new secret. The former secret works for another `overlapMs` milliseconds.
    * @throws {ProblemError} `api_key_not_found`, `api_key_revoked`, `api_key_rolling`, `scope_not_held`
    */
   roll(id: string, overlapMs: number, caller: Principal): Promise<KeyWithSecret> {
@@ -154,7 +154,7 @@ export class ApiKeysService {
   }
 
   /**
-   * Revokes a key for good. Does nothing if the key is revoked already. The caller needs no scope of the key.
+   * Revokes a key for good. Does nothing if the key is revoked already. The caller need not have the scopes of the key.
    * @throws {ProblemError} `api_key_not_found`, `precondition_failed`
    */
   revoke(id: string, expected: VersionCondition): Promise<void> {

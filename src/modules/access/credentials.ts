@@ -15,8 +15,8 @@ import { ApiKeysRepository, type KeyHolderRow } from './api-keys.repository';
 import { CustomerTokensRepository } from './customer-tokens.repository';
 
 /**
- * Time for which a verified credential is cached. A revocation takes effect in every process within this time, without a
- * notification that could get lost.
+ * Time for which a verified credential is cached. A revocation takes effect in every process within this time,
+ * without a notification that could get lost.
  */
 const CACHE_MS = 750;
 const MAX_CACHED = 10_000;
@@ -38,7 +38,7 @@ export class Credentials {
   /** Holders by the hash of their credential. */
   private readonly cache = new BoundedMap<string, Holder>(MAX_CACHED);
   private readonly loading = new Map<string, Promise<Principal>>();
-  /** Instant of the last use of each key that this process recorded, in milliseconds. */
+  /** By key id, the instant of the last use that this process recorded, in milliseconds. */
   private readonly touchedAt = new BoundedMap<string, number>(MAX_CACHED);
 
   constructor(
@@ -79,8 +79,9 @@ export class Credentials {
   }
 
   /**
-   * Returns the holder of a customer token, or null for an unknown token. The token ends with the API key or the admin that
-   * issued it, and has no scope that its issuer has lost.
+   * Returns the holder of a customer token, or null for an unknown token. The token stops working when the API key
+   * that issued it expires or is revoked, or when the admin who issued it is no longer active. The token has no scope
+   * that its issuer has lost.
    */
   private async tokenHolder(hash: string, freshUntil: number): Promise<Holder | null> {
     const row = await this.tokens.findHolder(hash);

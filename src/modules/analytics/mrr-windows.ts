@@ -6,9 +6,9 @@ import type { MrrChangeKind, MrrSum } from '../recurring-revenue';
 export interface MrrWindow {
   readonly currency: string;
   readonly period: Period;
-  /** At the start of the window, in minor units. */
+  /** MRR at the start of the window, in minor units. */
   readonly openingMinor: bigint;
-  /** At the end of the window, in minor units: `openingMinor` plus all changes. */
+  /** MRR at the end of the window, in minor units: `openingMinor` plus all changes. */
   readonly closingMinor: bigint;
   /** Subscriptions with recurring revenue at the end of the window. */
   readonly subscriptions: number;
@@ -26,8 +26,8 @@ const SUBSCRIPTIONS: Readonly<Record<MrrChangeKind, -1 | 0 | 1>> = {
 };
 
 /**
- * Returns all windows for each currency in `sums`, ordered by currency and time. `sums` must include the changes before
- * the first window.
+ * Returns all windows for each currency in `sums`, ordered by currency and time. `sums` must include the changes
+ * before the first window, as window 0.
  */
 export function mrrWindows(
   windows: readonly Period[],

@@ -7,8 +7,8 @@ import type { Receivables } from './domain/receivables';
 const OVERDUE = `$1::timestamptz - due_at`;
 
 /**
- * Returns SQL that sums the amounts owed that are overdue by more than `from` and at most `to` days; null: no upper
- * limit.
+ * Returns SQL that sums the amounts owed that are overdue by more than `from` and at most `to` days. If `to` is
+ * null, there is no upper limit.
  */
 const late = (from: number, to: number | null): string =>
   sumWhere(
@@ -32,8 +32,8 @@ const OPEN_NOW = `
       AND amount_due > amount_paid + amount_credited)`;
 
 /**
- * Postings to receivables, each with the invoice that it changes. Includes the customer id, so that a filter by customer applies
- * before the join.
+ * Postings to receivables, each with the invoice that it changes. Includes the customer id, so that a filter by
+ * customer applies before the join with `invoice`.
  */
 const POSTED = `
     SELECT amount_minor, posted.customer_id, coalesce(payment.invoice_id, credit_note.invoice_id, source_id) AS invoice_id
@@ -44,8 +44,8 @@ const POSTED = `
     WHERE account = 'accounts_receivable'`;
 
 /**
- * Key that amounts owed are summed by. It is the subscription of an invoice, because credit of a later invoice lowers any of the
- * subscription's invoices. An invoice without a subscription is its own key.
+ * Key by which amounts owed are summed: the subscription of an invoice, because credit of a later invoice can lower
+ * any invoice of the subscription. For an invoice without a subscription, the key is the id of the invoice.
  */
 const DEBT_KEY = 'coalesce(subscription_id, invoice.id)';
 
@@ -53,20 +53,22 @@ const DEBT_KEY = 'coalesce(subscription_id, invoice.id)';
 export const OWED_STORED = `
   SELECT ${DEBT_KEY} AS key, customer_id, currency, amount_due - amount_paid - amount_credited AS amount
   FROM invoice WHERE status = 'open'`;
-/** All postings to receivables. Their sums for each {@link DEBT_KEY} equal those of {@link OWED_STORED}. */
+/** All postings to receivables. Their sums for each {@link DEBT_KEY} equal the sums of {@link OWED_STORED}. */
 export const OWED_POSTED = `
   SELECT ${DEBT_KEY} AS key, posted.customer_id, currency, amount_minor AS amount
   FROM (${POSTED}) AS posted JOIN invoice ON invoice.id = invoice_id`;
 
-/** Subscriptions in which credit of a negative invoice lowered other invoices at $1 or later. */
+/**
+ * Subscriptions in which credit of a negative invoice lowered the unpaid amount of other invoices since the instant $1.
+ */
 const LOWERED_LATER = `
   SELECT subscription_id FROM ledger_transaction JOIN invoice ON invoice.id = source_id
   WHERE kind = 'credit_applied' AND occurred_at >= $1 AND test_clock_id IS NULL`;
 
 /**
- * Credits of the subscriptions of {@link LOWERED_LATER}, each with the amount by which its negative invoice lowered open
- * invoices. Credit that lowered an uncollectible invoice does not count: the negative invoice also posted a recovery of
- * the same amount.
+ * Credits of the subscriptions of {@link LOWERED_LATER}, each with the amount by which its negative invoice lowered
+ * open invoices. Credit that lowered an uncollectible invoice does not count: the negative invoice also posted a
+ * recovery of the same amount, so the two cancel out in the sum.
  */
 const CREDITS = `
   SELECT subscription_id AS "subscriptionId", posted.id AS "postedId", posted.occurred_at >= $1 AS "isLater", (
@@ -76,7 +78,7 @@ const CREDITS = `
   WHERE subscription_id IN (${LOWERED_LATER}) ORDER BY posted.id`;
 
 /**
- * Invoices of the subscriptions of {@link LOWERED_LATER} that were credited. `lowered` is the amount by which credit of
+ * Credited invoices of the subscriptions in {@link LOWERED_LATER}. `lowered` is the amount by which credit of
  * negative invoices lowered the invoice: its credited amount less its credit notes.
  */
 const LOWERED = `
@@ -89,7 +91,7 @@ const LOWERED = `
       ON written_off.source_id = invoice.id AND written_off.kind = 'write_off'
   WHERE amount_credited > 0 AND subscription_id IN (${LOWERED_LATER}) ORDER BY invoice.id`;
 
-/** Condition: the invoice was finalized before $1, and its customer is not on a test clock. */
+/** Condition: the invoice was finalized before the instant $1, and its customer is not on a test clock. */
 const FINALIZED_BEFORE = 'invoice.finalized_at < $1 AND invoice.test_clock_id IS NULL';
 
 type ReceivableSource = 'invoice' | 'payment' | 'credit_note';

@@ -24,10 +24,13 @@ export class AuditChangeEntity {
    * of the pack contains the values.
    */
   @Column({ type: 'json', nullable: true }) readonly changes!: object | null;
-  /** Values of all changes of the pack, in its first change only, because PostgreSQL compresses only large rows. */
+  /**
+   * Values of all changes of the pack; null except in the first change of the pack. Packing makes one large row of
+   * many small ones, because PostgreSQL compresses only large rows.
+   */
   @Column({ type: 'json', array: true, nullable: true }) readonly pack!: readonly object[] | null;
   /** Position of the change that has the pack. */
   @Column({ type: 'bigint', nullable: true }) readonly packPosition!: string | null;
-  /** 1 for the first change of the pack. */
+  /** Place of the change in its pack, from 1. */
   @Column({ type: 'smallint', nullable: true }) readonly packPlace!: number | null;
 }

@@ -6,8 +6,8 @@ import { rowHashesSql } from './row-hashes';
 import { unpackedSql } from './unpacked-changes';
 
 /**
- * Longest wait of a drop for its locks. Readers and writers that come later wait for the drop. It therefore gives up
- * soon, and is retried.
+ * Maximum time that a drop waits for its locks. While a drop waits, later readers and writers of the table wait
+ * behind it. The drop therefore gives up soon, and is retried.
  */
 const LONGEST_WAIT_MS = 200;
 
@@ -73,8 +73,8 @@ export class AuditDropsRepository {
   }
 
   /**
-   * Stores the hashes of the changes of a month after a position. Returns the digest of all stored hashes after that
-   * position.
+   * Stores the hashes of the month's changes whose position is greater than `position`. Returns the digest of all
+   * stored hashes, also of earlier drops, whose position is greater.
    */
   async storeHashes(month: string, position: bigint): Promise<string> {
     await this.database.query(

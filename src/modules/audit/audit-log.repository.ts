@@ -42,8 +42,8 @@ const MATCHES = `
   AND ($4::timestamptz IS NULL OR entry.created_at < $4)`;
 
 /**
- * Contains the subquery only if the filter names an object. With `$5 IS NULL OR entry.id IN (…)`, PostgreSQL would read
- * all rows of the subquery.
+ * Returns SQL for a page of entries. The SQL contains the subquery on `audit_change` only if the filter names an
+ * object. With the condition `$5 IS NULL OR entry.id IN (…)`, PostgreSQL would read all rows of the subquery.
  */
 const pageSql = ({ objectId }: AuditFilter): string => `
   SELECT ${HEAD} FROM audit_log AS entry

@@ -13,7 +13,8 @@ const EVERY_MS = 3_600_000;
 
 /**
  * Drops months of the audit log that are older than the retention, oldest first. The seals of a dropped month stay. A
- * month is dropped only if it is sealed and matches its seals, so that no evidence of a later change is lost.
+ * month is dropped only if it is sealed and matches its seals, so that the drop destroys no evidence that rows were
+ * changed after they were sealed.
  */
 @Injectable()
 export class AuditRetention implements OnModuleInit {
@@ -55,7 +56,7 @@ export class AuditRetention implements OnModuleInit {
     }
   }
 
-  /** Returns false if a seal of the month does not match, or if a change of the month is not sealed yet. */
+  /** Returns false if a seal of the month does not match its changes, or if a change of the month is not sealed yet. */
   private async matchesSeals(month: string): Promise<boolean> {
     const { last } = await this.drops.readMonthRange(month);
     const dropped = (await this.drops.listAll()).at(-1);

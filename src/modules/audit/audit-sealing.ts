@@ -14,7 +14,10 @@ const EVERY_MS = 10_000;
  */
 const POSITIONS_PER_SEAL = 1_000n;
 
-/** Positions up to `position` that are final once all transactions before `transaction` have ended. */
+/**
+ * A position and a transaction number. All positions up to `position` are final once all transactions with numbers
+ * below `transaction` have ended.
+ */
 interface Mark {
   readonly position: bigint;
   readonly transaction: bigint;
@@ -66,8 +69,8 @@ export class AuditSealing implements OnModuleInit {
   }
 
   /**
-   * Reads first the last position, then the next transaction number, so that each change up to the position belongs to a
-   * transaction with a lower number.
+   * Reads first the last position, then the next transaction number, so that each change up to the position belongs
+   * to a transaction with a lower number.
    */
   private async readMark(): Promise<Mark> {
     const position = await this.seals.lastPosition();

@@ -2,7 +2,10 @@ import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import { BigIntColumn, IdColumn } from '../../platform/database';
 import type { UsageCount } from './domain/audit-entry';
 
-/** Number of accepted requests of a caller in an hour, for operations that are too frequent for entries. */
+/**
+ * Number of accepted requests of a caller in an hour, for operations that are too frequent for an audit entry per
+ * request.
+ */
 @Entity('audit_usage_count')
 @Index('audit_usage_count_hour_index', ['hour'])
 export class AuditUsageCountEntity implements UsageCount {

@@ -15,8 +15,9 @@ const WRITE_EVERY_MS = 10_000;
 const HOUR_MS = 3_600_000;
 
 /**
- * Counts accepted requests of operations that are too frequent for entries, by caller and hour. Counts in memory, and adds to
- * the database every 10 s and at the stop. A killed process loses the counts of up to 10 s.
+ * Counts accepted requests of operations that are too frequent for an audit entry per request, by caller and hour.
+ * Counts in memory, and adds the counts to the database every 10 s and when the process stops. A killed process loses
+ * the counts of up to 10 s.
  */
 @Injectable()
 export class AuditUsageCounts implements OnApplicationBootstrap, BeforeApplicationShutdown {

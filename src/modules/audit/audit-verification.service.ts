@@ -41,7 +41,7 @@ export interface AuditVerification {
   readonly sealedChanges: number;
   /** 0 if the database cannot count the unsealed changes. */
   readonly unsealedChanges: number;
-  /** Last readable seal; null: none. */
+  /** Last readable seal; null if there is none. */
   readonly lastSeal: Seal | null;
   readonly faults: readonly FaultySeal[];
   /** Ids of entries without a change. The engine writes no such entry. */
@@ -49,7 +49,8 @@ export interface AuditVerification {
   /** Months that were dropped after their retention, oldest first. */
   readonly drops: readonly AuditDrop[];
   /**
-   * False if the last drop differs from its entry in the audit log or from the stored hashes of its changes, or cannot be read.
+   * False if the last drop differs from its entry in the audit log or from the stored hashes of its changes, or
+   * cannot be read.
    */
   readonly dropsMatch: boolean;
   /** Checks that could not be made, because the database cannot read a row. */
@@ -68,8 +69,8 @@ export class AuditVerificationService {
   ) {}
 
   /**
-   * Verifies the whole audit log on one snapshot. If the changes of a seal were dropped, only the sequence of the seal
-   * is checked. An unreadable row is a fault of its seal; all other rows are still compared.
+   * Verifies the whole audit log on one snapshot. If the changes of a seal were dropped, checks only that the seal
+   * continues the seal before it. An unreadable row is a fault of its seal; all other rows are still compared.
    * @throws {ProblemError} `too_many_reports`
    */
   verify(): Promise<AuditVerification> {

@@ -6,7 +6,7 @@ import { CHAIN_START, type ChainEnd, type SealedChanges, type Seal } from './sea
 
 /**
  * Number and digest of the changes in `($1, $2]`. Uses the stored hashes of dropped changes, and the rows of all
- * others.
+ * other changes.
  */
 const CONTENT = `
   SELECT count(*)::integer AS count,
@@ -123,7 +123,7 @@ export class SealsRepository {
     return (await this.database.queryValue<number>(sql, [position])) ?? 0;
   }
 
-  /** The engine writes no entry without a change. */
+  /** Returns ids of entries without a change. The engine writes no such entry. */
   findEntriesWithoutChange(limit: number): Promise<readonly string[]> {
     return this.database.queryValues<string>(WITHOUT_CHANGE, [limit]);
   }

@@ -1,5 +1,5 @@
 /**
- * Returns SQL that adds the values of changes to selected changes, as `fields`. Reads each pack once.
+ * Returns SQL that adds the column `fields`, the values of each change, to selected changes. Reads each pack once.
  * @param found SELECT of changes, with position, created_at, changes, pack_position and pack_place
  * @param changes table or partition of the changes
  */

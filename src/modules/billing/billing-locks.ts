@@ -78,10 +78,10 @@ export class BillingLocks {
   }
 
   /**
-   * Locks the access version, the usage and the credit of the customers of these subscriptions. The caller has locked the
-   * subscriptions. Call this method before making several invoices one after the other. Once this
-   * transaction has taken an invoice number, all other transactions that need a number wait for it, so it must not wait
-   * for their locks.
+   * Locks the usage, the credit and the access version (the number that makes cached entitlement balances outdated) of
+   * the customers of these subscriptions. The caller has locked the subscriptions. Call this method before making
+   * several invoices one after the other. Transactions that need an invoice number wait for a transaction that has
+   * taken one, so a transaction that has taken a number must not wait for their locks.
    */
   async lockBeforeInvoices(subscriptions: readonly Subscription[]): Promise<void> {
     await this.balances.lock(subscriptions);

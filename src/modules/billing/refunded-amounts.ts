@@ -25,8 +25,8 @@ export class RefundedAmounts {
   ) {}
 
   /**
-   * Locks the payments of the invoices until the caller's transaction ends, so that a concurrent refund waits and then finds
-   * the credit. Call it after locking the subscription, before entitlement balances and usage.
+   * Locks the payments of the invoices until the caller's transaction ends, so that a concurrent refund waits and
+   * then finds the credit. Call it after locking the subscription, and before locking entitlement balances and usage.
    */
   async lock(decision: CreditSources): Promise<Required<GivenBackTerms>> {
     const { invoiceIds, ...found } = await this.sourcesOf(decision);

@@ -45,7 +45,7 @@ export class AddonsRepository {
     return this.withPricesOrNull(await this.addons.findOneBy({ id, archivedAt: IsNull() }));
   }
 
-  /** Returns the add-ons with these ids, archived ones included, because sold add-ons continue. */
+  /** Returns the add-ons with these ids, archived ones included, because subscriptions keep archived add-ons. */
   async findIncludingArchived(ids: readonly string[]): Promise<readonly Addon[]> {
     if (ids.length === 0) return [];
     return this.withPrices(await this.addons.findBy({ id: In([...ids]) }));

@@ -107,8 +107,8 @@ export class CatalogService {
   }
 
   /**
-   * Returns the add-on that a field of a request refers to, for a caller that counts references to the add-on.
-   * Concurrent callers wait until the caller's transaction ends.
+   * Returns the add-on that a field of a request refers to, locked for a caller that counts references to the add-on.
+   * Other callers of this method wait until the caller's transaction ends.
    * @param pointer JSON pointer to the field
    * @throws {ProblemError} `reference_not_found`
    */

@@ -1,6 +1,6 @@
 import { purgeProvider } from '../test-clocks';
 
-/** Deletes the redemptions of customers, and subtracts them from `times_redeemed` of the coupons. */
+/** Deletes the redemptions of customers, and subtracts their number from `times_redeemed` of the coupons. */
 export const redemptionsPurge = purgeProvider('redemptions', [
   `
   WITH removed AS (DELETE FROM coupon_redemption WHERE customer_id = ANY ($1) RETURNING id, coupon_id),

@@ -13,8 +13,8 @@ import type { Coupon } from './domain/coupon';
 import type { CouponRedemption, RedeemedTerms } from './domain/redemption';
 
 /**
- * Checks the limits of the coupon again, because other redemptions may have reached them since the caller read the
- * coupon.
+ * Counts a redemption of a coupon. Checks the limits of the coupon again, because other redemptions may have reached
+ * them since the caller read the coupon.
  */
 const COUNT = `
   UPDATE coupon SET times_redeemed = times_redeemed + 1, version = version + 1, updated_at = $3

@@ -70,8 +70,9 @@ export class RedemptionsService {
   }
 
   /**
-   * Removes a coupon from its subscription, in the caller's transaction. Removing it again changes nothing. The coupon
-   * discounts no later invoice, and credits return nothing to it. Usage corrections of invoices that were made with it still use it.
+   * Removes a coupon from its subscription, in the caller's transaction. A second call changes nothing. The coupon no
+   * longer discounts invoices, and credits return no discounts to it. Only usage corrections of invoices that the
+   * coupon discounted still apply the coupon.
    * @param now time of the customer's clock
    * @throws {ProblemError} `coupon_redemption_not_found`
    */
@@ -113,8 +114,8 @@ export class RedemptionsService {
   }
 
   /**
-   * Returns the redemptions that are neither used up nor removed, ended ones included, by subscription, in the order of
-   * redemption.
+   * Returns the redemptions that are neither used up nor removed, by subscription, in the order of redemption.
+   * Includes redemptions that ended with their subscription.
    */
   async unusedRedemptions(
     subscriptionIds: readonly string[],
@@ -134,7 +135,8 @@ export class RedemptionsService {
   }
 
   /**
-   * Returns the redemptions that are not used up, by id, ended ones included. Locks them until the transaction ends.
+   * Returns, by id, the redemptions that are not used up, even if they have ended. Locks them until the transaction
+   * ends.
    */
   async remainingTermsOf(
     redemptionIds: readonly string[],
@@ -148,7 +150,7 @@ export class RedemptionsService {
   /**
    * Records the discounts of invoices and ends used-up redemptions, in the transaction of the invoices. Returns the changed
    * redemptions.
-   * @param applied each redemption once
+   * @param applied at most one element per redemption
    */
   async recordApplied(
     applied: readonly AppliedRedemption[],
@@ -171,7 +173,7 @@ export class RedemptionsService {
 
   /**
    * Reverses the discounts of an invoice, in the transaction that voids the invoice.
-   * @param discounts each redemption once
+   * @param discounts at most one element per redemption
    */
   async reverseDiscounts(discounts: readonly InvoiceDiscount[], now: Date): Promise<void> {
     const used = new Map(

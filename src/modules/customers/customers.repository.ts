@@ -22,8 +22,8 @@ const TEST_CLOCKS = `
   WHERE id = ANY (${listOfAnyLength('$1', 'text')}) AND deleted_at IS NULL`;
 
 /**
- * Row lock modes by purpose. `change` can be held together with `reference`, so that a transaction that refers to a
- * customer does not block a change of the address. `delete` blocks both.
+ * Row lock modes by purpose. `reference` and `change` do not block each other, so that a transaction that refers to
+ * a customer does not block a change of the address. `delete` blocks both.
  */
 const LOCK_MODES = {
   reference: 'FOR KEY SHARE',
@@ -35,15 +35,15 @@ const EXISTING = 'WHERE id = $1 AND deleted_at IS NULL';
 
 const NO_CLOCK = 'none';
 
-/** Expression of the text that is searched for a customer. The trigram index has the same expression. */
+/** SQL expression: the text in which a search looks for a customer. The trigram index has the same expression. */
 const SEARCHED_TEXT = searchedText('name', "coalesce(email, '')", "coalesce(external_id, '')");
 
 /** Expression that sorts names without regard to case. An index has the same expression. */
 const NAME_ORDER = 'lower(name)';
 
 /**
- * Open invoices with an unpaid amount. The module invoicing owns the table; with a join, a page needs only one
- * statement.
+ * Open invoices with an unpaid amount. The module `invoicing` owns the table. The table is joined here nevertheless,
+ * so that a page needs only one statement.
  */
 const OWED = {
   table: 'invoice',

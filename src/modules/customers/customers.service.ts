@@ -87,7 +87,7 @@ export class CustomersService {
     return new Map(found.map((customer) => [customer.id, customer]));
   }
 
-  /** Returns those of the ids that belong to customers who are not deleted. */
+  /** Returns the given ids that belong to customers who are not deleted. */
   async findExistingIds(ids: readonly string[]): Promise<ReadonlySet<string>> {
     return new Set(await this.customers.findExistingIds(ids));
   }
@@ -97,7 +97,7 @@ export class CustomersService {
     return this.customers.idsOnTestClock(testClockId);
   }
 
-  /** Returns the ids of customers that have no test clock and are not deleted. */
+  /** Returns the given ids that belong to customers who have no test clock and are not deleted. */
   async filterWithoutTestClock(ids: readonly string[]): Promise<ReadonlySet<string>> {
     const clocks = await this.customers.testClocksOf(ids);
     return new Set([...clocks].filter(([, clock]) => clock === null).map(([id]) => id));
@@ -200,8 +200,8 @@ export class CustomersService {
   }
 
   /**
-   * Fixes the currency of a customer permanently, in the transaction that writes its first amount. Sets the currency if the
-   * customer has none. Later calls with the same currency write nothing.
+   * Fixes the currency of a customer permanently, in the transaction that writes the first amount of the customer.
+   * Sets the currency if the customer has none. Later calls with the same currency write nothing.
    * @param currency ISO 4217
    * @throws {ProblemError} `customer_currency_mismatch`, `customer_not_found`
    */

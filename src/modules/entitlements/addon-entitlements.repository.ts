@@ -21,14 +21,14 @@ export class AddonEntitlementsRepository {
     return this.database.selectOne(AddonEntitlementEntity, 'WHERE id = $1', [id]);
   }
 
-  /** Returns all links of an add-on, oldest first. Ids sort by creation time. */
+  /** Returns all links of an add-on to entitlements, oldest first. Ids sort by creation time. */
   findByAddon(addonId: string): Promise<readonly AddonEntitlement[]> {
     return this.database.select(AddonEntitlementEntity, 'WHERE addon_id = $1 ORDER BY id', [
       addonId,
     ]);
   }
 
-  /** Returns the links of these add-ons, oldest first. */
+  /** Returns the links of these add-ons to entitlements, oldest first. */
   findByAddons(addonIds: readonly string[]): Promise<readonly AddonEntitlement[]> {
     return this.database.select(AddonEntitlementEntity, 'WHERE addon_id = ANY ($1) ORDER BY id', [
       addonIds,
@@ -39,7 +39,7 @@ export class AddonEntitlementsRepository {
     return this.links.countBy({ addonId });
   }
 
-  /** Returns the link, locked until the transaction ends. */
+  /** Returns the link, locked until the transaction ends; null if it does not exist. */
   lock(id: string): Promise<AddonEntitlement | null> {
     return this.database.selectOne(AddonEntitlementEntity, 'WHERE id = $1 FOR UPDATE', [id]);
   }

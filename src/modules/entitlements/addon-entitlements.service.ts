@@ -72,7 +72,7 @@ export class AddonEntitlementsService {
     return (await this.links.find(id)) ?? raise(addonEntitlementNotFound(id));
   }
 
-  /** Returns the links of an add-on, oldest first, at most 100. Returns none for an unknown id. */
+  /** Returns the links of an add-on to entitlements, oldest first, at most 100; an empty list for an unknown id. */
   async listByAddon(addonId: string): Promise<readonly AddonEntitlement[]> {
     return isId('addon', addonId) ? this.links.findByAddon(addonId) : [];
   }

@@ -35,7 +35,7 @@ export interface RawBalanceRow {
   readonly updated_at: Date;
 }
 
-/** Columns the access check needs. */
+/** Columns of a balance that the access check needs. */
 export type RawCachedBalance = Pick<
   RawBalanceRow,
   | 'type'

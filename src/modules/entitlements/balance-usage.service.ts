@@ -23,7 +23,7 @@ export interface ReachedBalance {
   readonly now: Date;
 }
 
-/** Writes usage and records the events of thresholds that it reaches. */
+/** Writes the usage of balances, and records an event for each threshold that the new usage reaches. */
 @Injectable()
 export class BalanceUsageService {
   constructor(

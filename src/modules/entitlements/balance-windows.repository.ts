@@ -18,13 +18,17 @@ export interface DueBalance {
 /** A balance whose usage window changed, with its new usage. */
 export interface CountedBalance {
   readonly record: BalanceRecord;
-  /** False if the versions of the balance are outdated and it must be recalculated. Does not check `validUntil`. */
+  /**
+   * False if the access version or the rules version of the balance is outdated, so that the balance must be
+   * recalculated. Does not check `validUntil`.
+   */
   readonly isCurrent: boolean;
   readonly used: Rational;
 }
 
 /**
- * SQL: the end of the registered usage window of a balance. A window without an end is registered until the year 9999.
+ * SQL: the end of the usage window of a balance. Metering registers each window as a period with running totals of
+ * its own; a window without an end is registered until the year 9999.
  */
 export const windowEnd = (endAt: string): string => `coalesce(${endAt}, '9999-12-31T00:00:00Z')`;
 

@@ -32,7 +32,8 @@ export interface BalanceKey {
 }
 
 /**
- * Joins a balance with the entitlement and the customer's access. Finds no row if a version of the balance is outdated.
+ * Joins a balance with its entitlement and the access version of its customer. Finds no row if the access version or
+ * the rules version stored with the balance is outdated.
  */
 const CURRENT_ROWS = `
   FROM entitlement e
@@ -91,7 +92,10 @@ const BEGIN_GRACE = `
   SELECT subscription_id, customer_id, $3 FROM unnest($1::varchar[], $2::varchar[]) AS s (subscription_id, customer_id)
   ON CONFLICT DO NOTHING`;
 
-/** Stores balances. A balance is current while its versions are those of the customer and the entitlement. */
+/**
+ * Stores balances. A balance is current while it has the latest access version of the customer (incremented when
+ * subscriptions change) and the latest rules version of the entitlement (incremented when its add-on links change).
+ */
 @Injectable()
 export class BalancesRepository {
   constructor(private readonly database: Database) {}
@@ -174,8 +178,8 @@ export class BalancesRepository {
   }
 
   /**
-   * Returns the access version of a customer. Inserts version 1 if there is none. Does not lock the row, because a
-   * transaction that holds this lock may be waiting for locks of the caller.
+   * Returns the access version of a customer. Inserts version 1 if there is none. Does not lock the row, because
+   * another transaction that has locked the row may be waiting for locks of the caller.
    */
   async accessVersionOf({ id, testClockId }: EntitledCustomer): Promise<number> {
     const known = await this.findAccess(id);
@@ -190,7 +194,9 @@ export class BalancesRepository {
     return this.database.selectOne(CustomerAccessEntity, 'WHERE customer_id = $1', [customerId]);
   }
 
-  /** Increments the access versions of customers. Their balances are outdated once the transaction commits. */
+  /**
+   * Increments the access versions of customers, so that their balances are outdated once the transaction commits.
+   */
   async invalidateCustomers(customers: readonly EntitledCustomer[]): Promise<void> {
     this.database.requireTransaction();
     await this.database.query(INVALIDATE_CUSTOMERS, [
@@ -207,10 +213,10 @@ export class BalancesRepository {
   }
 
   /**
-   * Deletes the cached balances of an entitlement that the caller has locked. If the entitlement has a meter, balances
-   * with a registered usage window stay: their foreign key prevents the deletion of the entitlement, and no usage is
-   * counted for a deleted balance. Balances that other transactions have locked stay as well: a consumption locks its
-   * balance first and then refers to the entitlement, so waiting for it would be a deadlock.
+   * Deletes the cached balances of an entitlement that the caller has locked. If the entitlement has a meter,
+   * balances with a usage window stay, because metering still counts usage for them. Their foreign key then prevents
+   * the deletion of the entitlement. Balances that other transactions have locked stay as well: a consumption locks
+   * its balance first and then refers to the entitlement, so waiting for the consumption would be a deadlock.
    */
   async deleteCached({ id, meterId }: Pick<Entitlement, 'id' | 'meterId'>): Promise<void> {
     this.database.requireTransaction();

@@ -32,10 +32,10 @@ export class ConsumeBalanceService {
   ) {}
 
   /**
-   * Answers requests of one balance in their order, in one commit.
+   * Answers requests for one balance in the given order, in one commit.
    * @throws {ProblemError} what `BalancesService.lockRecord` and `MeteredUsageService.append` throw;
-   *   `entitlement_not_metered`; `entitlement_not_consumable` if the meter cannot count any quantity, even if all
-   *   requests exceed the limit
+   *   `entitlement_not_metered`; `entitlement_not_consumable` if the meter can count no quantity at all, which is
+   *   checked before the limit
    */
   answerAll(
     { customerId, key }: ConsumptionTarget,

@@ -24,7 +24,7 @@ export interface RequestedConsumption extends ConsumptionTarget {
   readonly request: ConsumptionRequest;
 }
 
-/** Requests of one balance, in the order of their arrival. */
+/** Consumption requests for one balance, in order of arrival. */
 interface RequestedBalance extends ConsumptionTarget {
   readonly requests: ConsumptionRequest[];
 }
@@ -50,8 +50,8 @@ interface DecidedBalance extends ConsumptionWrite {
 class AlreadyAnswered extends PlannedRollback {}
 
 /**
- * Consumes balances of many customers in one commit, with a fixed number of statements. Leaves out requests that would
- * have to wait for a lock of their customer, or that need more statements.
+ * Consumes balances of many customers in one commit, with a fixed number of statements. Leaves out requests that
+ * would have to wait for a lock, or that need more statements.
  */
 @Injectable()
 export class ConsumeSharedService {
@@ -101,9 +101,9 @@ export class ConsumeSharedService {
   }
 
   /**
-   * Answers requests of balances that have not changed since this process wrote them. Leaves out balances that reach a
-   * threshold, because the event of the threshold needs statements of its own. If an idempotency key was used before,
-   * answers no request and returns `isRepeated` true.
+   * Answers requests for balances that have not changed since this process wrote them. Leaves out balances that
+   * reach a threshold, because the event of the threshold needs statements of its own. If an idempotency key was
+   * used before, answers no request and returns `isRepeated` true.
    */
   private async consumeUnchanged(
     requested: readonly RequestedBalance[],
@@ -139,7 +139,7 @@ export class ConsumeSharedService {
   }
 
   /**
-   * Answers requests of balances in one commit. Returns the answers by balance. Leaves out balances that must be
+   * Answers requests for balances in one commit. Returns the answers by balance. Leaves out balances that must be
    * consumed alone.
    */
   private async decideAll(
@@ -170,8 +170,8 @@ export class ConsumeSharedService {
 
   /**
    * Locks balances, decides their requests, and writes answers, usage and events. Lock order: streams, then balances.
-   * @param isRepeated true to read the stored answers first. Repeated requests are rare, so a first attempt does not
-   *   read them.
+   * @param isRepeated true to read the stored answers first. Repeated requests are rare, so a first attempt leaves out
+   *   this read.
    */
   private async consume(
     requested: readonly RequestedBalance[],

@@ -7,9 +7,9 @@ import { type RequestedConsumption, ConsumeSharedService } from './consume-share
 import type { ConsumptionTarget } from './consumptions.repository';
 import type { Consumption, ConsumptionRequest } from './domain/consumption';
 
-/** Maximum number of requests in a commit of one balance. */
+/** Maximum number of requests in a commit for one balance. */
 const MAX_BATCH_SIZE = 500;
-/** Maximum number of requests in a commit of many balances. */
+/** Maximum number of requests in a commit for many balances. */
 const MAX_SHARED_BATCH_SIZE = 200;
 
 /** Longest time that a batch waits for callers that were just answered and may send another request. */
@@ -45,8 +45,8 @@ export class ConsumeService {
   ) {}
 
   /**
-   * Consumes a quantity in one commit, all of it or nothing. Concurrent requests of a balance are answered in turn, so that a
-   * hard limit is never exceeded. A replay of the same key returns the first answer and consumes nothing.
+   * Consumes a quantity in one commit, all of it or nothing. Concurrent requests for a balance are answered in turn,
+   * so that a hard limit is never exceeded. A replay of the same key returns the first answer and consumes nothing.
    * @throws {ProblemError} what `ConsumeBalanceService.answerAll` throws, `idempotency_key_reused`
    */
   async consume(consumed: ConsumptionTarget, request: ConsumptionRequest): Promise<Consumption> {

@@ -29,15 +29,17 @@ const IN_ORDER_OF_KEYS = `
   ORDER BY customer_id COLLATE "C", entitlement_id COLLATE "C", idempotency_key COLLATE "C"`;
 
 /**
- * Locks streams, then the balances of the CTE `requested`, each in ascending order. Skips balances
+ * Locks streams (the events of one name of one customer), then the balances of the CTE `requested`, each in ascending
+ * order. Skips balances
  * - that another transaction has locked, or that must be recalculated;
  * - of customers who are on a test clock, or are being deleted;
  * - whose window starts in the future, because a process whose clock is ahead has opened it;
- * - whose usage event would also change another balance, another registered window or a billed period.
+ * - whose usage event would also change another balance, another usage window that metering has registered,
+ *   or a billed period.
  *
  * The conditions on customer ids keep the cached plan from reading whole tables.
  *
- * Parameters: $1 customers, $2 keys, $3 event names, $4 slots of the event names, $5 the current time.
+ * Parameters: $1 customers, $2 keys, $3 event names, $4 lock slots of the event names, $5 the current time.
  */
 export const LOCK = `
   WITH requested AS MATERIALIZED (
@@ -131,10 +133,10 @@ const COUNTED: Readonly<Record<Counting, string>> = {
  * {@link LOCK} read them. Returns the numbers of the written balances, from 1. Fails if the key of an answer or event
  * is already stored.
  *
- * If a row changes after the snapshot of the statement, PostgreSQL checks its version again when it locks the row, and
- * skips it. The lateral joins look up each row by its key, whatever the sizes of the tables were when the plan was
- * made. `generate_subscripts` hides the number of balances from the planner. Otherwise PostgreSQL would estimate a plan
- * for few balances as cheaper and plan each execution again, which takes longer than the statement.
+ * If a row changes after the snapshot of the statement, PostgreSQL compares the version again when it locks the row,
+ * and skips the row. The lateral joins look up each row by its key, whatever the sizes of the tables were when the
+ * plan was made. `generate_subscripts` hides the number of balances from the planner. Otherwise PostgreSQL would
+ * estimate a plan for few balances as cheaper and plan each execution again, which takes longer than the statement.
  *
  * Parameters: $1 the current time, and
  * - for each balance: $2 id, $3 version, $4 customer, $5 access version, $6 entitlement, $7 version of the entitlement,

@@ -60,7 +60,10 @@ const TOTAL_SINCE = `
 export class ConsumptionsRepository {
   constructor(private readonly database: Database) {}
 
-  /** Returns the entitlements of type `metered` with these keys. Some have no meter: their usage is only consumed by request. */
+  /**
+   * Returns the entitlements of type `metered` with these keys. `meterId` is null if only consumption requests, and no
+   * usage events, count as usage of the entitlement.
+   */
   findMeterIds(
     keys: readonly string[],
   ): Promise<readonly { readonly key: string; readonly meterId: string | null }[]> {

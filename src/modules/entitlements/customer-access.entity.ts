@@ -2,8 +2,8 @@ import { Column, Entity } from 'typeorm';
 import { IdColumn, ReferenceColumn } from '../../platform/database';
 
 /**
- * Version of a customer's access, incremented by each commit that may change entitlements. Balances with an older version
- * are outdated.
+ * Access version of a customer: a number that is incremented by each commit that may change the entitlements of the
+ * customer. Balances with an older version are outdated.
  */
 @Entity('customer_access')
 export class CustomerAccessEntity {

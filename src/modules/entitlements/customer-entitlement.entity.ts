@@ -11,8 +11,8 @@ import type { BalanceRow, SourceView } from './domain/customer-entitlement';
 import type { Reset } from './domain/reset-window';
 
 /**
- * Balance of one entitlement of one customer: the resolved allowance and its usage. A check reads this row, with the versions of
- * its customer and its entitlement.
+ * Balance of one entitlement of one customer: the resolved allowance and its usage. An access check reads this row,
+ * and compares its versions with the current versions of the customer and the entitlement.
  */
 @Entity('customer_entitlement')
 @Unique('customer_entitlement_pair_unique', ['customerId', 'entitlementId'])

@@ -38,7 +38,7 @@ export class CustomerEntitlementsService {
     const items: CustomerEntitlement[] = [];
     for (const { key } of entitlements) {
       const state = await this.balances.get(customerId, key);
-      // A recalculation may find that a grant has lapsed.
+      // The recalculation may have found that the last grant lapsed. The customer then no longer has the entitlement.
       if (state.sources.length > 0) items.push(state);
     }
     return { items, next: ids.length > page.length ? (page.at(-1) ?? null) : null };

@@ -13,8 +13,9 @@ export class DeleteEntitlementService {
   ) {}
 
   /**
-   * Deletes an entitlement that no plan, link, grant or consumption refers to. Locks the definition, then deletes the
-   * balances without waiting: one that is being consumed keeps the entitlement in use.
+   * Deletes an entitlement that no plan, add-on link, grant or consumption refers to. Locks the definition, then
+   * deletes the cached balances without waiting for locks. A balance that is being consumed stays, so that the
+   * deletion fails with `entitlement_in_use`.
    * @throws {ProblemError} `entitlement_not_found`, `precondition_failed`, `entitlement_in_use`
    */
   delete(id: string, expected: VersionCondition): Promise<void> {

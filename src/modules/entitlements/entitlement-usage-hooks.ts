@@ -36,7 +36,8 @@ export class EntitlementUsageHooks implements OnModuleInit {
         if (compare(used, record.row.used) !== 0) moved.push({ record, used, now });
         continue;
       }
-      // The allowance is outdated, also if background work has not applied an end yet. The recalculation also reads the usage.
+      // The balance is outdated, or its window or a source has ended and background work has not recalculated it yet.
+      // The recalculation also reads the new usage.
       const customer = { id: record.row.customerId, testClockId };
       const recalculated = await this.recalculateBalance.recalculate(
         customer,

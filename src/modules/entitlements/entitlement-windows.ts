@@ -12,8 +12,8 @@ const MAX_PER_COMMIT = 10;
 
 /**
  * Recalculates balances in the background when a calendar window starts, or when a grant or a grace period ends. Later
- * events then count against the new window or allowance, and thresholds are noticed, even if no access check came
- * before them. Windows of billing periods are opened by the renewal instead.
+ * usage events then count against the new window or allowance, and reached thresholds are recorded, even if no access
+ * check has recalculated the balance before. Windows of billing periods are opened by the renewal instead.
  */
 @Injectable()
 export class EntitlementWindows implements OnModuleInit {

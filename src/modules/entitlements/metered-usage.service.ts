@@ -53,17 +53,23 @@ export class MeteredUsageService {
     await this.usage.close({ customerId, meter: await this.meterOf(meterId), period });
   }
 
-  /** Locks the stream of a meter until the transaction ends. To be called before a balance is locked. */
+  /**
+   * Locks the stream that a meter counts (all events of one name of the customer) until the transaction ends. To be
+   * called before a balance is locked.
+   */
   async lockStream(customerId: string, meterId: string): Promise<void> {
     await this.usage.lock({ customerId, eventName: await this.eventNameOf(meterId) });
   }
 
-  /** Invalidates the cached state of the stream of a meter, because another balance now uses one of its windows. */
+  /**
+   * Invalidates the cached state of the stream that a meter counts, because another balance now uses a usage window
+   * of the stream.
+   */
   async invalidateStream(customerId: string, meterId: string): Promise<void> {
     await this.usage.invalidateStream({ customerId, eventName: await this.eventNameOf(meterId) });
   }
 
-  /** Returns the usage in a part of a window, without keeping a window for that part registered. */
+  /** Returns the usage in a part of a window. Opens a usage window for this part, and closes it after the read. */
   async readOnce(customerId: string, meterId: string, period: Period): Promise<Rational> {
     const part = { reset: 'never', ...period } as const;
     const used = await this.open(customerId, meterId, part);
@@ -86,8 +92,8 @@ export class MeteredUsageService {
   }
 
   /**
-   * Refuses consumption of an entitlement if its meter cannot count any quantity. Tests the quantity 1, because a meter
-   * that cannot count 1 cannot count any other quantity.
+   * Refuses consumption of an entitlement if its meter can count no quantity at all. Tests the quantity 1, because a
+   * meter that cannot count 1 cannot count any other quantity.
    * @throws {ProblemError} `entitlement_not_consumable`
    */
   async requireConsumable({ entitlement: { key, meterId } }: BalanceRecord): Promise<void> {
@@ -97,8 +103,8 @@ export class MeteredUsageService {
   }
 
   /**
-   * Returns the usage events of requests; none without a meter. Null if the meter cannot count one of the quantities
-   * exactly.
+   * Returns the usage events of requests; an empty list if the entitlement has no meter; null if the meter cannot count
+   * one of the quantities exactly.
    */
   async eventsOf(
     { entitlement: { meterId }, row }: BalanceRecord,
@@ -150,7 +156,7 @@ export class MeteredUsageService {
   }
 }
 
-/** Derives the key of the usage event from the consumption, hashed to fit the length of event keys. */
+/** Derives the key of the usage event from the consumption, hashed to fit the maximum length of event keys. */
 function eventKeyOf({ customerId, entitlementId }: BalanceRow, idempotencyKey: string): string {
   const named = [customerId, entitlementId, idempotencyKey].join(' ');
   return `consume-${hash('sha256', named, 'hex')}`;

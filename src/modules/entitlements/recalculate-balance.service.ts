@@ -112,7 +112,7 @@ export class RecalculateBalanceService {
 
   /**
    * Returns the rule for windows that start before now. After the end of a calendar window, this is the rule of that
-   * window, even if the plan resets otherwise by now. In all other cases it is the current rule.
+   * window, even if the plan has a different reset now. In all other cases it is the current rule.
    */
   private async formerRule(
     before: BalanceRow,
@@ -125,7 +125,10 @@ export class RecalculateBalanceService {
     return (await this.sources.calendarRuleOf(before)) ?? windowRule;
   }
 
-  /** Applies every boundary up to now in order, as long as there are grants, and enters the window that contains now. */
+  /**
+   * Applies in order every boundary up to now (the expiry of a grant, or the end of the window), as long as there
+   * are grants. Then enters the window that contains now.
+   */
   private async advance(
     one: RecalculationRequest,
     start: Recalculation,
@@ -165,8 +168,9 @@ export class RecalculateBalanceService {
   }
 
   /**
-   * Replaces the window by another one. If the new window overlaps the former window, it counts the usage since its own
-   * start. Plan usage and grant usage of the former window then stay plan usage and grant usage.
+   * Replaces the window by another one. If the new window overlaps the former window, the new window counts the
+   * usage since its start. Usage that the plan covered in the former window then stays plan usage, and usage taken
+   * from grants stays grant usage.
    */
   private async replaceWindow(
     one: RecalculationRequest,
@@ -234,7 +238,10 @@ export class RecalculateBalanceService {
     return isSame ? state : { ...state, counter: withUsed(state.counter, used, allowance) };
   }
 
-  /** If the usage window changed: closes the former one, and records the thresholds that usage in the new one has reached. */
+  /**
+   * If the usage window changed: closes the former window, and records the thresholds that usage in the new window
+   * has reached.
+   */
   private async enterWindow(
     { customer, entitlement, now }: RecalculationRequest,
     before: BalanceRow,
@@ -246,7 +253,7 @@ export class RecalculateBalanceService {
     if (meterId === null || isSameSpan(former, current)) return record;
     if (former !== null) await this.usage.close(customer.id, meterId, former);
     if (current === null) return record;
-    // If another balance had registered the window already, opening it has not invalidated the cached state of the
+    // If the window was already open for another balance, opening it again did not invalidate the cached state of the
     // stream.
     await this.usage.invalidateStream(customer.id, meterId);
     const [after] = await this.balanceUsage.write([{ record, used: row.used, now }]);
@@ -305,7 +312,8 @@ function rowOf(
   const isEntitled = given.sources.length > 0 || grants.length > 0;
   const windowEndAt = counter.window?.endAt ?? null;
   const ends = [given.until, ...grants.map(({ expiresAt }) => expiresAt)];
-  // A renewal opens the next window itself. Other boundaries need background work if usage or the end of a grant must be noticed.
+  // The renewal of the subscription opens the next window of a billing period. At all other boundaries, background work
+  // recalculates the balance if the entitlement has a meter or the customer has grants.
   const isOpenedByRenewal = given.windowRule !== null && counter.window?.reset === 'period';
   const isDue = isEntitled && (entitlement.meterId !== null || grants.length > 0);
   return nextVersion(before, now, {

@@ -56,7 +56,7 @@ export class RunningGrantsService {
   }
 }
 
-/** Returns the remaining balances of grants by id; none for an entitlement that is not metered. */
+/** Returns the remaining balances of grants by id; an empty map for an entitlement that is not metered. */
 export function remainingIn(
   { entitlement, row }: BalanceRecord,
   grants: readonly Grant[],

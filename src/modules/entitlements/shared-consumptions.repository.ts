@@ -22,8 +22,8 @@ interface SharedStream {
   readonly version: string;
   readonly lastPosition: bigint;
   /**
-   * Next instant at which a registered window begins or ends; from then on, events belong to other windows. Null: no such
-   * instant.
+   * Next instant at which a usage window that metering has registered for the stream begins or ends; from then on,
+   * events belong to other windows. Null if there is no such instant.
    */
   readonly changesAt: Date | null;
   /** Aggregation of the only meter that counts the stream, if it is a count or a sum without groups; else null. */
@@ -101,7 +101,10 @@ export class SharedConsumptionsRepository {
     });
   }
 
-  /** Writes answers, usage and events. Returns false if a key was used before: the caller must then roll back. */
+  /**
+   * Writes answers, usage and events. Returns false if an idempotency key was used before: the caller must then roll
+   * back.
+   */
   async write(writes: readonly ConsumptionWrite[], now: Date): Promise<boolean> {
     this.database.requireTransaction();
     const answers = answersOf(writes);
@@ -135,8 +138,8 @@ export class SharedConsumptionsRepository {
   /**
    * Locks the balances and writes the decisions, in one commit of its own. Skips balances that have changed since the
    * decisions, and never waits for a locked one. No decision may reach a threshold.
-   * @returns the indexes of the balances that were written
-   * @throws {Error} a violated constraint, if a key was used before; nothing is written then
+   * @returns the indexes in `writes` of the balances that were written
+   * @throws {Error} a violated constraint, if an idempotency key was used before; nothing is written then
    */
   async consumeUnchanged(
     writes: readonly ConsumptionWrite[],
@@ -171,7 +174,7 @@ export class SharedConsumptionsRepository {
   }
 }
 
-/** Returns the answers of the balances, with the number of their balance from 1. */
+/** Returns the answers of the balances, each with the number of its balance, counted from 1. */
 function answersOf(writes: readonly ConsumptionWrite[]) {
   return writes.flatMap(({ balance: { record }, decisions }, index) =>
     decisions.map((decision) => ({ ...decision, row: record.row, number: index + 1 })),

@@ -58,7 +58,7 @@ export class SourcesService {
     const found = offered.subscriptions.flatMap((subscription) =>
       sourcesIn(subscription, offered, entitlementId),
     );
-    // A plan defines the reset of its allowance. Add-ons alone reset with the billing period.
+    // The plan defines when the allowance resets. Without a plan, add-ons reset with the billing period.
     const leading = found.find(({ source }) => source.kind === 'plan') ?? found[0];
     return {
       ...allowanceOf(found.map(({ source }) => source)),

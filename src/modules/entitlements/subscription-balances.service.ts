@@ -23,8 +23,8 @@ export class SubscriptionBalancesService {
   ) {}
 
   /**
-   * Locks the access versions of the customers of these subscriptions, by invalidating their balances. To be called
-   * before the transaction changes the subscriptions.
+   * Locks the access version of each customer of these subscriptions by incrementing it, which also invalidates the
+   * cached entitlement balances of the customer. To be called before the transaction changes the subscriptions.
    */
   async lock(subscriptions: readonly Subscription[]): Promise<void> {
     await this.balances.invalidateCustomers([...customersOf(subscriptions).values()]);
@@ -36,8 +36,9 @@ export class SubscriptionBalancesService {
   }
 
   /**
-   * Invalidates the balances of these customers and updates grace periods. Metered balances that have a meter or grants, or that the
-   * subscriptions give, are recalculated at once, because their windows start with the billing period.
+   * Invalidates the balances of the customers of these subscriptions, and updates grace periods. Recalculates at
+   * once the existing metered balances with a meter or with grants, and all balances with a meter that the
+   * subscriptions give, even if they do not exist yet, because their windows start with the billing period.
    */
   async updateAfterChanges(changes: readonly SubscriptionChange[], now: Date): Promise<void> {
     if (changes.length === 0) return;

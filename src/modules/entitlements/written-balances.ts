@@ -7,8 +7,8 @@ import {
 } from './shared-consumptions.repository';
 
 /**
- * Maximum memory of all written balances, in bytes: about 19,000 balances with one source each. A maximum number would
- * not bound the memory, because a balance with 100 grants takes seven times as much.
+ * Maximum memory of all written balances, in bytes: about 19,000 balances with one source each. A maximum number of
+ * balances would not bound the memory, because a balance with 100 grants takes seven times as much.
  */
 const MAX_BYTES = 50_000_000;
 /** Memory of a balance, and of each of its sources, in bytes, measured on Node 20. */
@@ -25,7 +25,7 @@ export interface WrittenBalance {
 
 /**
  * Cache of balances as of the last write by this process. An outdated entry is harmless: the statement that uses the
- * entry compares the versions with the locked rows, and skips the balance. The statement was then sent in vain, so
+ * entry compares the versions with the locked rows, and skips the balance. To avoid statements that skip balances,
  * entries of balances that other processes also change are not used. All entries must be forgotten when this process
  * loses its database session (`ProcessSession`), because a standby that takes over may lack the last commits.
  */
@@ -47,7 +47,10 @@ export class WrittenBalances {
     this.entries.set(name, { target, balance: afterWrite(write), isOwn });
   }
 
-  /** Stops the use of a balance that another process changed or locked, until this process makes two writes in a row. */
+  /**
+   * Stops the use of a balance that another process changed or locked, until this process has written the balance twice
+   * without a change by another process in between.
+   */
   suspend(name: string): void {
     const entry = this.entries.get(name);
     if (entry !== undefined) this.entries.set(name, { ...entry, isOwn: false });
@@ -67,7 +70,7 @@ function bytesOf({ balance }: WrittenBalance): number {
 }
 
 /**
- * Returns false once the balance is no longer valid, or a registered window of its stream begins or ends. Also returns
+ * Returns false once the balance is no longer valid, or a usage window of its stream begins or ends. Also returns
  * false if `now` is before the time of the read, because the machine's clock may have gone back.
  */
 function isCurrent({ record: { row }, stream, readAt }: SharedBalance, now: Date): boolean {

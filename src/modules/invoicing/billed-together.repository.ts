@@ -15,8 +15,8 @@ const BILLED_ELSEWHERE = `
   GROUP BY line.id`;
 
 /**
- * True if an invoice finalized at `$2` or later took back usage that one of the lines `$1` billed. Ignores void
- * invoices: when a void invoice is regenerated, its corrections are calculated again.
+ * True if usage billed by one of the lines `$1` was taken back by an invoice that was finalized at or after `$2`.
+ * Ignores void invoices: when a void invoice is regenerated, its corrections are calculated again.
  */
 const CORRECTED_SINCE = `
   SELECT EXISTS (SELECT FROM invoice_line line
@@ -45,7 +45,7 @@ export class BilledTogetherRepository {
     );
   }
 
-  /** Returns true if an invoice finalized at `since` or later took back usage of these lines. */
+  /** Returns true if usage of these lines was taken back by an invoice that was finalized at or after `since`. */
   async isCorrectedSince(lineIds: readonly string[], since: Date): Promise<boolean> {
     const [found] = await this.database.query<{ corrected: boolean }>(CORRECTED_SINCE, [
       lineIds,

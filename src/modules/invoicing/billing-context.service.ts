@@ -29,7 +29,7 @@ export type ContextRequest = Pick<
 > &
   CouponRequest &
   CorrectingRequest['request'] & {
-    /** Credit lines of a void invoice to calculate again, in addition to the credits that `lines` request. */
+    /** Credits to calculate again when a void invoice is regenerated, in addition to the credits among `lines`. */
     readonly creditRequests?: readonly CreditLineRequest[];
   };
 
@@ -47,9 +47,9 @@ export class BillingContextService {
   ) {}
 
   /**
-   * Locks the usage streams and the credit of customers until the caller's transaction ends. Call it before making
-   * several invoices in one commit: once a transaction has taken an invoice number, it must not wait for a lock,
-   * because the holder of the lock may be waiting for a number.
+   * Locks the usage streams and the credit balances of customers until the caller's transaction ends. Call it before
+   * making several invoices in one commit: once a transaction has taken an invoice number, it must not wait for a
+   * lock, because the holder of the lock may be waiting for a number.
    */
   async lockUsageAndCredit(customerIds: readonly string[]): Promise<void> {
     await this.usage.blockNewUsage(customerIds);
@@ -73,8 +73,8 @@ export class BillingContextService {
   }
 
   /**
-   * Reads the contexts of many billing requests, most data for all requests together. Returns a function from a
-   * request to its context. Each context has the credit that the customer has before any of these invoices uses
+   * Reads the contexts of many billing requests. Reads most of the data for all requests together. Returns a function
+   * from a request to its context. Each context has the credit that the customer has before any of these invoices uses
    * credit.
    * @param customers customers of all requests
    */
@@ -142,7 +142,7 @@ export class BillingContextService {
     return (request) => ({ ...contextOf(request), coupons: couponsOf(request) });
   }
 
-  /** Returns how much of each refunded invoice may still be credited, in minor units by invoice id. */
+  /** Returns how much of each refunded invoice can still be credited, in minor units by invoice id. */
   private async creditableOf(
     requests: readonly ContextRequest[],
   ): Promise<ReadonlyMap<string, bigint>> {

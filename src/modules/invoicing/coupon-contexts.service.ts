@@ -15,7 +15,10 @@ import type { BillingRequest } from './domain/billing-request';
 
 /** Fields of a billing request that decide which coupons are read. */
 export type CouponRequest = Pick<BillingRequest, 'subscriptionId' | 'billingPeriod'> & {
-  /** Redemptions to which the lines of a void invoice had returned discounts. Set when that invoice is regenerated. */
+  /**
+   * Ids of the redemptions to which the lines of a void invoice had returned discounts. Set when that invoice is
+   * regenerated.
+   */
   readonly returnsTo?: readonly string[];
   /**
    * Time zone in which the months of repeating coupons are counted. Set for drafts and regenerated invoices. Later
@@ -32,7 +35,7 @@ interface Crediting<Request> {
   readonly corrected: readonly BilledLine[];
 }
 
-/** Reads the coupons that invoices may use, and the remaining amount of each. */
+/** Reads the coupons that apply to invoices, and the remaining amount of each. */
 @Injectable()
 export class CouponContextsService {
   constructor(
@@ -41,7 +44,10 @@ export class CouponContextsService {
     private readonly billed: BilledLinesRepository,
   ) {}
 
-  /** Returns the coupons that run for each request, and those that discounted the lines that the request may credit or correct. */
+  /**
+   * Returns a function from a request to its coupons: the running coupons, and the coupons that discounted lines
+   * that the request may credit or correct.
+   */
   async loadAll<Request extends CouponRequest>(
     requests: readonly Crediting<Request>[],
   ): Promise<(request: Request) => readonly CouponContext[]> {
@@ -177,7 +183,7 @@ export class CouponContextsService {
   }
 }
 
-/** Returns the ids of the redemptions to which a credit or a correction may give a discount back. */
+/** Returns the ids of the redemptions to which a credit or a correction may return a discount. */
 function redemptionIdsOf({
   request: { returnsTo = [] },
   corrected,

@@ -3,8 +3,8 @@ import type { AppliedRedemption, InvoiceDiscount } from '../coupons';
 import type { InvoiceCoupon } from './domain/invoice';
 
 /**
- * Returns, for each coupon of an invoice, its discount, the discount returned to it, its unused amount and the end of
- * its months.
+ * Returns the effect of an invoice on each of its coupons: the discount, the discount returned to the coupon, the
+ * unused amount, and the end of the months of a repeating coupon.
  */
 export function appliedBy(coupons: readonly InvoiceCoupon[]): readonly AppliedRedemption[] {
   return effectsOf(coupons).map(({ own, corrected, ...total }) => ({
@@ -14,7 +14,10 @@ export function appliedBy(coupons: readonly InvoiceCoupon[]): readonly AppliedRe
   }));
 }
 
-/** Returns the end of the months of a repeating coupon: the earliest `endsAt` of the entries with a discount; otherwise null. */
+/**
+ * Returns the end of the months in which a repeating coupon applies: the earliest `endsAt` of the entries with a
+ * discount. Returns null if no such entry has an end.
+ */
 function firstEndOf(coupons: readonly InvoiceCoupon[]): Date | null {
   const ends = coupons.flatMap(({ amountMinor, endsAt }) =>
     amountMinor > 0n ? (endsAt ?? []) : [],
@@ -22,7 +25,9 @@ function firstEndOf(coupons: readonly InvoiceCoupon[]): Date | null {
   return ends.sort((one, other) => one.getTime() - other.getTime())[0] ?? null;
 }
 
-/** Returns the discounts of an invoice by coupon, which voiding the invoice returns to the coupons. */
+/**
+ * Returns the discounts of an invoice for each coupon. Voiding the invoice returns these discounts to the coupons.
+ */
 export function discountsOfCoupons(coupons: readonly InvoiceCoupon[]): readonly InvoiceDiscount[] {
   return effectsOf(coupons).map(({ own, corrected, ...total }) => ({
     ...total,
@@ -32,7 +37,10 @@ export function discountsOfCoupons(coupons: readonly InvoiceCoupon[]): readonly 
   }));
 }
 
-/** Returns the discounts of each redemption: `own` on the invoice's own charges, `corrected` on its corrections of earlier bills. */
+/**
+ * Groups the coupon entries of an invoice by redemption. `own` is the entry for the charges of the invoice;
+ * `corrected` has the entries for usage corrections of earlier bills on this invoice.
+ */
 function effectsOf(coupons: readonly InvoiceCoupon[]) {
   return [...groupBy(coupons, ({ redemptionId }) => redemptionId)].map(([redemptionId, all]) => ({
     redemptionId,

@@ -115,20 +115,26 @@ export class CreditBalanceService {
   }
 
   /**
-   * Locks the credit that came from a payment, and the credit that the customer has from credit notes and negative
-   * invoices. Returns only the credit from credit notes and negative invoices: a refund of any payment of the customer
-   * may pay it out.
+   * Locks the credit that came from `payment`, and the available credit that the customer has from credit notes
+   * and negative invoices. Returns only the second kind, which a refund of any payment of the customer can pay
+   * out.
    */
   lockAvailable(payment: RefundedPayment): Promise<readonly AvailableCredit[]> {
     return this.payouts.lockAvailable(payment);
   }
 
-  /** Reserves credit that came from the payment for a refund, up to an amount. The caller has locked the payment. */
+  /**
+   * Reserves up to `amount` of the credit that came from a payment, for a refund of that payment. The caller has
+   * locked the payment.
+   */
   async reserve(paymentId: string, amount: bigint): Promise<void> {
     await this.grants.reserve(paymentId, amount);
   }
 
-  /** Reserves locked credit from credit notes and negative invoices for a refund, oldest first. */
+  /**
+   * Reserves credit from credit notes and negative invoices for a refund, oldest first.
+   * @param available result of `lockAvailable` in the same transaction
+   */
   async reserveOthers(
     refund: { readonly refundId: string; readonly paymentId: string },
     amount: bigint,
@@ -149,8 +155,8 @@ export class CreditBalanceService {
   }
 
   /**
-   * Turns the credit that a refund had reserved into refunded credit, because the refund succeeded. Returns the part of the
-   * refund that was credit.
+   * Marks the credit that a refund had reserved as refunded, after the refund succeeded. Returns the part of the
+   * refund that was paid from credit.
    */
   async takeRefund(refundId: string, paymentId: string, amount: bigint): Promise<bigint> {
     const paidOut = await this.payouts.refund(refundId, paymentId);
@@ -171,9 +177,9 @@ export class CreditBalanceService {
   }
 
   /**
-   * Takes unused credit that came from a credit note, up to an amount, and returns the amount taken. The amount counts
-   * as lost credit of the payment: the credited invoice had used credit of that payment, which later lost money in a
-   * dispute.
+   * Takes unused credit that came from a credit note, up to an amount, and returns the amount taken. Used after a
+   * payment lost money in a dispute, if the credited invoice had used credit from that payment. The amount counts
+   * as lost credit of the payment.
    * @param amount at most the credit from the payment that invoices have used
    */
   takeLostOfNote(noteId: string, paymentId: string, amount: bigint): Promise<bigint> {
@@ -181,8 +187,8 @@ export class CreditBalanceService {
   }
 
   /**
-   * Makes the credit that a refund paid out available again, because a bank returned the refund. Returns the amount
-   * made available.
+   * Makes credit available again after a bank returned the refund that had paid it out. Returns the amount made
+   * available.
    * @param stillRefunded amount of credit that other refunds of the payment paid out
    */
   async returnRefund(refundId: string, paymentId: string, stillRefunded: bigint): Promise<bigint> {
@@ -192,7 +198,7 @@ export class CreditBalanceService {
   }
 
   /**
-   * Makes the credit that a failed refund had reserved available again.
+   * Makes credit available again after the refund that had reserved it failed.
    * @param stillPending amount of credit that other pending refunds of the payment have reserved
    */
   async releaseRefund(refundId: string, paymentId: string, stillPending: bigint): Promise<void> {

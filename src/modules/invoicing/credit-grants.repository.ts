@@ -110,7 +110,10 @@ export class CreditGrantsRepository {
     return this.database.select(CreditGrantEntity, tail, [customerIds]);
   }
 
-  /** Adds to the credit of a source. Creates the credit if the source has none. */
+  /**
+   * Adds the amount of `grant` to the stored credit from the same source: an invoice, credit note or payment.
+   * Creates the credit if the source has none.
+   */
   async add(grant: StoredCreditGrant): Promise<void> {
     this.database.requireTransaction();
     await this.database.queryPrepared('add-credit', ADD, [
@@ -141,7 +144,10 @@ export class CreditGrantsRepository {
     return new Map(rows.map(({ id, source_id: sourceId }) => [id, sourceId]));
   }
 
-  /** Returns the credit that refunds took or reserved, and that lost disputes took, by source. */
+  /**
+   * Returns, by source id, the credit that refunds paid out or have reserved, and the credit that lost disputes
+   * took.
+   */
   async returnedOf(sourceIds: readonly string[]): Promise<ReadonlyMap<string, ReturnedMoney>> {
     if (sourceIds.length === 0) return new Map();
     const rows = await this.database.query<{ source_id: string; refunded: string; lost: string }>(
@@ -156,19 +162,22 @@ export class CreditGrantsRepository {
     );
   }
 
-  /** Reserves credit of a source, up to an amount. Returns the credit; null: the source has none. */
+  /** Reserves credit from a source for refunds, up to an amount. Returns the credit; null: the source has none. */
   reserve(sourceId: string, amount: bigint): Promise<StoredCreditGrant | null> {
     this.database.requireTransaction();
     return this.database.updateOne(CreditGrantEntity, RESERVE, [sourceId, amount.toString()]);
   }
 
-  /** Turns reserved credit of a source into refunded credit, up to an amount. Returns the amount turned. */
+  /** Marks reserved credit from a source as refunded, up to an amount. Returns the amount marked. */
   async takeReserved(sourceId: string, amount: bigint): Promise<bigint> {
     this.database.requireTransaction();
     return this.queryAmount(TAKE_RESERVED, [sourceId, amount.toString()]);
   }
 
-  /** Takes unused credit for a lost dispute, up to an amount; a negative amount gives it back. Returns the amount taken. */
+  /**
+   * Takes unused credit from a source for a lost dispute, up to an amount. A negative amount gives lost credit
+   * back. Returns the amount taken.
+   */
   async takeLost(sourceId: string, amount: bigint): Promise<bigint> {
     this.database.requireTransaction();
     return this.queryAmount(TAKE_LOST, [sourceId, amount.toString()]);
@@ -223,14 +232,17 @@ export class CreditGrantsRepository {
     invariant(rows.length === credits.size, 'The credits hold what is used of them.');
   }
 
-  /** Uses an amount of a credit; a negative amount gives it back. Throws where `tryUse` returns false. */
+  /**
+   * Uses an amount of a credit; a negative amount gives used credit back. Throws an error in the cases in which
+   * `tryUse` returns false.
+   */
   async use(id: string, amount: bigint): Promise<void> {
     invariant(await this.tryUse(id, amount), `The credit ${id} does not hold ${amount}.`);
   }
 
   /**
-   * Uses an amount of a credit and returns true; a negative amount gives it back. Returns false and changes nothing if less is
-   * available, or if less was used than is to be given back.
+   * Uses an amount of a credit and returns true; a negative amount gives used credit back. Returns false and
+   * changes nothing if less is available, or if the amount to give back is more than invoices have used.
    */
   async tryUse(id: string, amount: bigint): Promise<boolean> {
     this.database.requireTransaction();

@@ -46,8 +46,8 @@ export class CreditNotesRepository {
   }
 
   /**
-   * Sums the issued notes of an invoice, in minor units: what they took off the amount owed, gave as credit, and left
-   * to refund.
+   * Returns the totals of the issued credit notes of an invoice, in minor units: the amounts that lowered what is
+   * owed, that became credit, and that refunds pay out.
    */
   async givenOf(invoiceId: string): Promise<Omit<GivenBack, keyof ReturnedMoney | 'held'>> {
     const [row] = await this.database.query<{

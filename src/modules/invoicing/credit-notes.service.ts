@@ -53,7 +53,7 @@ export interface IssuedCreditNote {
   readonly invoice: Invoice;
 }
 
-/** An issued credit note, and the limits of further notes with the same `settle`, in minor units. */
+/** An issued credit note, and the limits of further notes that are settled in the same way, in minor units. */
 export interface CreditNoteWithLimits extends IssuedCreditNote {
   /** Largest amount of further notes that refunds could pay out. */
   readonly leftToRefund: bigint;
@@ -88,9 +88,9 @@ export class CreditNotesService {
   }
 
   /**
-   * Issues a credit note on a locked invoice, in the caller's transaction, for the requested net amounts and the tax
-   * on them. The note first lowers what is owed on the invoice. The rest is to be refunded or becomes credit, see
-   * `settle`.
+   * Issues a credit note on a locked invoice, in the caller's transaction, for the requested net amounts and the
+   * tax on them. The note first lowers what is owed on the invoice. `settle` of the request decides if the rest is
+   * to be refunded or becomes credit.
    * @param returned amounts that refunds and lost disputes took from the payments of the invoice
    * @returns the note, the invoice as changed by the note, and the limits of further notes
    * @throws {ProblemError} `reference_not_found`, `invoice_not_creditable`, `credit_exceeds_line`,
@@ -128,8 +128,9 @@ export class CreditNotesService {
   }
 
   /**
-   * Credits everything that is still creditable on the lines of a locked open invoice whose payments became credit, in
-   * the caller's transaction. The note first lowers what is owed; the rest becomes credit of the customer.
+   * Credits everything that is still creditable on the lines of a locked open invoice, after the money paid for
+   * the invoice became credit of the customer. Runs in the caller's transaction. The note first lowers what is
+   * owed; the rest also becomes credit of the customer.
    * @param before the invoice before its payments became credit, for the event
    */
   async creditUnpaid(before: Invoice, reason: string, now: Date): Promise<CreditNote> {
@@ -256,7 +257,10 @@ export class CreditNotesService {
     return after;
   }
 
-  /** Adds a part of a note to the credited amounts of its line; with sign -1, subtracts it. */
+  /**
+   * Adds the amounts of a credit note line to the credited amounts of the credited invoice line. With `sign` -1,
+   * subtracts the amounts.
+   */
   private async creditLine(invoice: Invoice, part: CreditNoteLine, sign: 1n | -1n): Promise<void> {
     const line = invoice.lines.find(({ id }) => id === part.lineId);
     if (line === undefined) return;
@@ -300,7 +304,10 @@ function assertCreditable(
   });
 }
 
-/** Returns what a credit note can still take of each line: a net amount, or zero if only tax is left. Omits lines with neither. */
+/**
+ * Returns, for each line, the net amount that a credit note can still credit; zero if only tax is left on the
+ * line. Leaves out lines on which nothing is left.
+ */
 function allCreditableParts(invoice: Invoice, elsewhere: BilledOnOtherInvoices): Parts {
   const parts: Parts[number][] = [];
   for (const line of invoice.lines) {
@@ -312,7 +319,10 @@ function allCreditableParts(invoice: Invoice, elsewhere: BilledOnOtherInvoices):
   return parts;
 }
 
-/** Returns the net amount that a credit note may take of a line, in addition to the `parts` that it already takes. */
+/**
+ * Returns the net amount that a credit note can credit on a line, in addition to the `parts` that the note already
+ * credits.
+ */
 function creditableBesideParts(
   parts: Parts,
   line: InvoiceLine,

@@ -2,9 +2,9 @@ import { Injectable } from '@nestjs/common';
 import { Database } from '../../platform/database';
 
 /**
- * Locks the credit that came from a payment, and available credit of the customer from credit notes and negative invoices. Leaves
- * out credit that came from other payments, because only refunds of those payments may pay it out. Locks the oldest first, as
- * invoices do.
+ * Locks the credit that came from payment `$1`, and the credit that customer `$2` still has from credit notes and
+ * negative invoices. Leaves out credit from other payments, because only refunds of those payments may pay it out.
+ * Locks the oldest credit first, in the same order as the calculation of invoices.
  */
 const LOCK_AVAILABLE = `
   SELECT id, source_id = $1 AS "isOwn", remaining::text AS remaining FROM credit_grant
@@ -12,7 +12,10 @@ const LOCK_AVAILABLE = `
     OR customer_id = $2 AND currency = $3 AND remaining > 0 AND NOT starts_with(source_id, 'pay_')
   ORDER BY created_at, id FOR NO KEY UPDATE`;
 
-/** Locks the credit that came from a payment, and the credit in the payouts of a refund. Locks the oldest first, as invoices do. */
+/**
+ * Locks the credit that came from payment `$1`, and the credit that refund `$2` paid out or has reserved. Locks
+ * the oldest credit first, in the same order as the calculation of invoices.
+ */
 const LOCK_RESERVED = `
   SELECT id FROM credit_grant
   WHERE source_id = $1 OR id = ANY (ARRAY(SELECT credit_id FROM credit_payout WHERE refund_id = $2))
@@ -47,7 +50,10 @@ const BY_PAYMENT = `
     coalesce(sum(amount) FILTER (WHERE is_refunded), 0)::text AS refunded
   FROM credit_payout WHERE payment_id = ANY ($1) GROUP BY payment_id`;
 
-/** Credit from credit notes and negative invoices that refunds of a payment paid out or have reserved, in minor units. */
+/**
+ * Amounts that the refunds of one payment took from credit notes and negative invoices of the customer, in minor
+ * units.
+ */
 export interface PaidOut {
   /** Reserved by pending refunds. */
   readonly reserved: bigint;
@@ -72,9 +78,9 @@ export class CreditPayoutsRepository {
   constructor(private readonly database: Database) {}
 
   /**
-   * Locks the credit that came from a payment, and the credit that the customer has from credit notes and negative
-   * invoices. Returns only the credit from credit notes and negative invoices: a refund of any payment of the customer
-   * may pay it out.
+   * Locks the credit that came from the payment `id`, and the available credit that the customer has from credit
+   * notes and negative invoices. Returns only the second kind, which a refund of any payment of the customer can
+   * pay out.
    */
   async lockAvailable({
     id,
@@ -91,7 +97,7 @@ export class CreditPayoutsRepository {
       .map((row) => ({ id: row.id, remaining: BigInt(row.remaining) }));
   }
 
-  /** Reserves parts of locked credits for a refund. */
+  /** Reserves parts of credits for a refund. The caller has locked the credits. */
   async reserve(
     refund: { readonly refundId: string; readonly paymentId: string },
     parts: readonly AvailableCredit[],
@@ -105,8 +111,8 @@ export class CreditPayoutsRepository {
   }
 
   /**
-   * Turns the credit that a refund had reserved into refunded credit, because the refund succeeded. Returns the
-   * refunded amount. Also locks the credit that came from the payment.
+   * Marks the credit that a refund had reserved as refunded, after the refund succeeded. Returns the refunded
+   * amount. Also locks the credit that came from the payment.
    */
   refund(refundId: string, paymentId: string): Promise<bigint> {
     return this.move(REFUND, refundId, paymentId);
@@ -120,7 +126,10 @@ export class CreditPayoutsRepository {
     return this.move(RELEASE, refundId, paymentId);
   }
 
-  /** Returns the credit that refunds paid out or have reserved, by payment id. Payments without such refunds are absent. */
+  /**
+   * Returns the credit from credit notes and negative invoices that refunds paid out or have reserved, by payment
+   * id. Payments without such refunds are absent.
+   */
   async byPayment(paymentIds: readonly string[]): Promise<ReadonlyMap<string, PaidOut>> {
     if (paymentIds.length === 0) return new Map();
     const rows = await this.database.query<{

@@ -19,7 +19,7 @@ const BATCH_SIZE = 50;
 const EVERY_MS = 1_000;
 
 /**
- * Records invoices that are due and not paid as overdue, each once. Invoices in real time are recorded in the
+ * Marks unpaid invoices as overdue when their due date comes, each once. Invoices in real time are marked in the
  * background, and invoices on a test clock when the clock moves.
  */
 @Injectable()
@@ -50,7 +50,7 @@ export class DueInvoices implements OnModuleInit {
     });
   }
 
-  /** Records up to a batch of invoices as overdue. Returns true if there may be more. */
+  /** Marks at most one batch of invoices as overdue. Returns true if there may be more. */
   async runDue(): Promise<boolean> {
     return (await this.recordOverdue(null, this.clock.now())) > 0;
   }

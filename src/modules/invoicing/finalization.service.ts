@@ -25,7 +25,10 @@ const DIGITS_OF_A_NUMBER = 6;
 
 const nothing = (): Promise<void> => Promise.resolve();
 
-/** Finalizes drafts with decided amounts: uses credit and coupons, posts, numbers, and records events, in one commit. */
+/**
+ * Finalizes drafts whose amounts are decided: uses their credit and coupons, posts them to the ledger, numbers
+ * them, and records their events, all in one transaction.
+ */
 @Injectable()
 export class FinalizationService {
   constructor(
@@ -107,8 +110,8 @@ export class FinalizationService {
   }
 
   /**
-   * Finalizes settled drafts with the next numbers, in the given order. Call it last, so that the series is locked for
-   * the shortest time: only the invoice rows and the events follow.
+   * Finalizes drafts that `settle` has posted, with the next numbers, in the given order. Call it last, so that
+   * the series is locked for the shortest time: only the invoice rows and the events follow.
    */
   async number(
     drafts: readonly Invoice[],
@@ -177,7 +180,10 @@ export class FinalizationService {
   }
 }
 
-/** Returns the number series of a customer. Customers on test clocks have their own, so that tests take no real numbers. */
+/**
+ * Returns the number series of a customer. Customers on test clocks have a separate series, so that tests use no
+ * real numbers.
+ */
 function seriesOf(customer: Customer | undefined): string {
   invariant(customer !== undefined, 'the customer of an invoice was read');
   return customer.testClockId === null ? 'INV' : 'TEST';

@@ -47,7 +47,10 @@ interface CorrectedBill extends LateReading {
   readonly invoice: Invoice | null;
 }
 
-/** A coupon of an earlier bill whose discounts are read. `billedFrom` is the start of the period of the billing invoice. */
+/**
+ * A coupon whose discounts on an earlier bill are read. `billedFrom` is the start of the period of the invoice of
+ * that bill.
+ */
 interface RequestedDiscount {
   readonly request: CorrectingRequest['request'];
   readonly timeZone: string;
@@ -67,7 +70,10 @@ export class FirstBillsService {
     private readonly coupons: CouponContextsService,
   ) {}
 
-  /** Returns the first bills of the late usage of these requests, and the coupons of these bills and of the lines to correct. */
+  /**
+   * Returns the first bills of the late usage of these requests. Also returns the coupons of these bills, and of
+   * the lines that the late usage corrects.
+   */
   async load(requests: readonly CorrectingRequest[]): Promise<CorrectedBills> {
     const late = requests.flatMap(({ request: request, usage }) =>
       usage.filter(({ billed }) => billed !== null).map((counted) => ({ request, counted })),

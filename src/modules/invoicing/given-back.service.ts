@@ -5,7 +5,7 @@ import { UsageReadingsService } from './usage-readings.service';
 
 /** Earlier invoices that an invoice may credit or correct, and the late usage that causes corrections. */
 export interface GivenBackSources {
-  /** Invoices in effect that credits, and corrections for late usage, may take amounts from. */
+  /** Ids of the invoices in effect from which credits and usage corrections may take amounts. */
   readonly invoiceIds: readonly string[];
   readonly late: readonly LateUsageRequest[];
 }

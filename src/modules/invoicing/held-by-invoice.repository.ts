@@ -69,7 +69,10 @@ interface HeldRow {
 export class HeldByInvoiceRepository {
   constructor(private readonly database: Database) {}
 
-  /** Returns, by invoice id, what is left of the charges, what credit notes left to refund, and what was paid in money. */
+  /**
+   * Returns, by invoice id, the amount left of the charges, the part of the credit note totals that refunds pay
+   * out, and the amount paid in money.
+   */
   async heldBy(invoiceIds: readonly string[]): Promise<ReadonlyMap<string, HeldByInvoice>> {
     if (invoiceIds.length === 0) return new Map();
     const rows = await this.database.query<HeldRow>(HELD, [invoiceIds]);

@@ -55,9 +55,9 @@ export class InvoiceCollectionService {
   }
 
   /**
-   * Stops automatic charges of locked open invoices. A payment by request or another payment method can start them
-   * again. Records `invoice.updated`, except for invoices that become overdue at the same time, because overdue
-   * invoices have an event of their own.
+   * Stops automatic charges of locked open invoices. A payment that is made through the API, or another payment
+   * method, can start them again. Records `invoice.updated`, except for invoices that become overdue at the same
+   * time, because overdue invoices have an event of their own.
    */
   async stopCollecting(invoices: readonly Invoice[], now: Date): Promise<void> {
     await this.due.stopCollecting(

@@ -59,8 +59,8 @@ export class InvoiceLineEntity {
   @Column({ type: 'varchar', length: 64, nullable: true }) readonly timeZone!: string | null;
   @Column({ type: 'boolean' }) readonly isInAdvance!: boolean;
   /**
-   * True if the revenue of the line was released when the line was stored, or later by a process of the previous
-   * release. A line that this release releases later has a row in `released_line` instead.
+   * True if the revenue of the line was released when the line was stored, or later by the previous version of
+   * this service. For a line that is released later, this version adds a row to `released_line` instead.
    */
   @Column({ type: 'boolean' }) readonly isReleased!: boolean;
   @VirtualColumn({

@@ -91,8 +91,9 @@ export class InvoicePaymentsService {
   }
 
   /**
-   * Reserves an amount of a locked invoice for a payment that was already charged and has no outcome yet, even if less is
-   * payable. The payment later pays only what the invoice then needs. Records `invoice.updated`.
+   * Reserves an amount of a locked invoice for a payment whose charge was already sent and has no outcome yet,
+   * even if less is payable. When the payment succeeds, at most the amount that is then unpaid is applied. Records
+   * `invoice.updated`.
    */
   async reserveForSentCharge(before: Invoice, amount: bigint, now: Date): Promise<void> {
     await this.update(before, withReserve(before, amount, now), now);
@@ -124,8 +125,8 @@ export class InvoicePaymentsService {
   }
 
   /**
-   * Frees the amount that a failed payment had reserved of a locked invoice, plans the next automatic charge if there is one, and
-   * records `invoice.payment_failed`.
+   * Frees the amount of a locked invoice that a failed payment had reserved, plans the next automatic charge if
+   * there is one, and records `invoice.payment_failed`.
    */
   async fail(
     before: Invoice,

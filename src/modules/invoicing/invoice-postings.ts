@@ -71,10 +71,10 @@ export class InvoicePostings implements OnModuleInit {
   }
 
   /**
-   * Posts finalized invoices, and recognizes the deferred revenue of closed periods. Revenue of lines billed in advance is
-   * deferred until their period is closed. Each line is released once.
-   * @param invoices finalized in this transaction but not stored as finalized yet. `isReleased` marks lines of closed periods,
-   *   whose revenue is released at once
+   * Posts finalized invoices, and recognizes the deferred revenue of closed periods. Revenue of lines billed in
+   * advance is deferred until their period is closed. The revenue of each line is released once.
+   * @param invoices finalized in this transaction but not stored as finalized yet. `isReleased` marks lines of
+   *   closed periods, whose revenue is released at once
    * @param earned closed periods, at most one for each subscription
    */
   async postFinalized(
@@ -109,7 +109,8 @@ export class InvoicePostings implements OnModuleInit {
       customerId,
       occurredAt: now,
     }));
-    // Alternates both kinds, so that a list of the transactions of one account has to skip few transactions of other accounts.
+    // Alternates invoices and revenue releases, so that a list of the transactions of one account has to skip few
+    // transactions of other accounts.
     await this.ledger.postAll(
       Array.from({ length: Math.max(posted.length, released.length) }, (_, index) => [
         ...posted.slice(index, index + 1),
@@ -154,9 +155,9 @@ export class InvoicePostings implements OnModuleInit {
   }
 
   /**
-   * Reverses the postings of a credit note. This restores the deferred revenue that the note had reduced. Releases the
-   * part that belongs to lines whose revenue has been released in the meantime.
-   * @param deferredMinor the part of the note's net amount that is on lines whose revenue is still deferred
+   * Reverses the postings of a credit note. This restores the deferred revenue that the note had reduced. Then
+   * releases this revenue for lines whose other revenue was released in the meantime.
+   * @param deferredMinor the part of the net amount of the note that is on lines whose revenue is still deferred
    */
   async postNoteVoided(note: CreditNote, deferredMinor: bigint, now: Date): Promise<void> {
     const posted = await this.ledger.transactionsOf(note.id);

@@ -181,13 +181,13 @@ export class InvoicePrinter {
     return runs;
   }
 
-  /** Returns the characters of texts that no font has. */
+  /** Returns the characters in the texts for which no font has a glyph. */
   missingIn(texts: readonly string[]): ReadonlySet<string> {
     const others = texts.filter((text) => NOT_ASCII.test(text));
     return new Set(others.flatMap((text) => this.missingOf(text, { weight: 'regular' })));
   }
 
-  /** Returns the characters of a text that no font has. */
+  /** Returns the characters in a text for which no font has a glyph. */
   private missingOf(text: string, style: Pick<TextStyle, 'weight'>): readonly string[] {
     return this.charactersOf(text, style)
       .filter(({ character, printed }) => printed === REPLACEMENT && character !== REPLACEMENT)

@@ -4,7 +4,7 @@ import type { InvoiceFilter } from './domain/invoice-filter';
 /** Condition of an index: invoices that were reported as overdue and are still open. */
 export const OVERDUE = `"status" = 'open' AND "overdue_at" IS NOT NULL`;
 
-/** Condition of the index that finds customers who owe. */
+/** Condition of the index that finds customers with an unpaid amount. */
 export const OWED = `"status" = 'open' AND "amount_due" > "amount_paid" + "amount_credited"`;
 
 /** Condition that an invoice can be paid: it is open or written off. */

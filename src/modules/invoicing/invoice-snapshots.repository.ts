@@ -5,8 +5,9 @@ import type { Invoice } from './domain/invoice';
 import type { InvoiceEntity } from './invoice.entity';
 
 /**
- * Returns the ids of the snapshots. Stores snapshots that differ from the last ones of their customer. Two transactions that
- * store the same snapshots at once store them twice, because neither may wait for the other: one of them may have taken numbers.
+ * Returns the ids of the snapshots. Stores snapshots that differ from the last ones of their customer. Takes no
+ * lock, so two concurrent transactions can store the same snapshots twice. With a lock, a transaction could have
+ * to wait while it keeps an invoice number series locked.
  */
 const STORE = `
   WITH given AS MATERIALIZED (
@@ -27,7 +28,10 @@ const STORE = `
 /** An invoice, with the snapshot columns of its row. */
 export type InvoiceToStore = Invoice & Pick<InvoiceEntity, 'snapshots' | 'snapshotId'>;
 
-/** Stores the seller and buyer snapshots of invoices once for each customer, and again when one of the two has changed. */
+/**
+ * Stores the seller and buyer snapshots of invoices once for each customer, and again when the seller or the buyer
+ * has changed.
+ */
 @Injectable()
 export class InvoiceSnapshotsRepository {
   constructor(private readonly database: Database) {}

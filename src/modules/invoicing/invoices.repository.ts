@@ -25,11 +25,11 @@ const ADD_CREDITED = `
   WHERE invoice_line.id = taken.id`;
 
 /**
- * Releases the revenue of lines billed in advance that end in the closed period. If the items end with the period, also
- * releases lines that end later. Lines that ended before the period were released with an earlier period, or when they
- * were stored. Reads lines by item, because a subscription may have hundreds of invoices. Looks up each line in
- * `released_line`, because a join may read the whole table. `is_released` is true for lines that were released when they
- * were stored, or by a former release of this service.
+ * Releases the revenue of lines billed in advance that end in the closed period. If the items end with the period,
+ * also releases lines that end later. Lines that ended before the period were released with an earlier period, or
+ * when they were stored. Reads lines by item, because a subscription may have hundreds of invoices. Looks up each
+ * line in `released_line`, because a join may read the whole table. `is_released` is true for lines that were
+ * released when they were stored, or by an earlier version of this service.
  */
 const RELEASE = `
   WITH earned AS MATERIALIZED (
@@ -76,7 +76,7 @@ export class InvoicesRepository {
     );
   }
 
-  /** Returns the invoices that exist, in the order of their ids. */
+  /** Returns the invoices with these ids, in the order of the ids. Leaves out ids without an invoice. */
   async findAll(ids: readonly string[]): Promise<readonly Invoice[]> {
     const byId = 'WHERE id = ANY ($1) ORDER BY id';
     return this.withLines(await this.database.select(InvoiceEntity, byId, [ids]));
@@ -166,7 +166,10 @@ export class InvoicesRepository {
     await this.database.update(InvoiceLineEntity, id, { credited, creditedNet, creditedTaxShares });
   }
 
-  /** Marks the lines of closed periods as released. Returns the sums of their net amounts less credit notes, by subscription. */
+  /**
+   * Marks the lines of closed periods as released. Returns, by subscription, the sum of the net amounts of these
+   * lines less credit notes.
+   */
   async releaseLines(over: readonly EarnedPeriod[]): Promise<ReadonlyMap<string, bigint>> {
     this.database.requireTransaction();
     if (over.length === 0) return new Map();

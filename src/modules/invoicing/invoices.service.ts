@@ -94,8 +94,8 @@ export class InvoicesService {
   }
 
   /**
-   * Returns true if usage corrections on other invoices gave back amounts of this one. Voiding it would give them back
-   * twice.
+   * Returns true if usage corrections on other invoices gave back amounts of this invoice. Voiding this invoice
+   * would give these amounts back a second time.
    */
   private async isGivenBack(id: string): Promise<boolean> {
     const elsewhere = await this.together.billedElsewhere(id);

@@ -21,8 +21,8 @@ import { InvoicesRepository } from './invoices.repository';
 import { UsageReadingsService } from './usage-readings.service';
 
 /**
- * Invoices that are calculated but not numbered or stored yet. Invoices without a grace period are posted and have used
- * credit.
+ * Invoices that are calculated but not numbered or stored yet. Invoices without a grace period are already posted
+ * to the ledger, and have already used credit.
  */
 export interface PreparedInvoices {
   /** Drafts without numbers. A draft with a grace period is finalized when the grace period ends. */
@@ -75,8 +75,8 @@ export class IssueInvoiceService {
   /**
    * Prepares invoices in the caller's transaction, in the order of `requests`: does all work except taking their
    * numbers and storing their rows. Invoices of one customer use the same credit, one after the other. A request that
-   * bills nothing makes an invoice only if it has a grace period. Do the rest of the transaction's work before storing
-   * the invoices.
+   * bills nothing makes an invoice only if it has a grace period. The caller does all other work of the transaction
+   * before it calls {@link storeAll}.
    * @param earned periods whose revenue is recognized with the invoices
    * @throws {ProblemError} `invoice_too_large`, `customer_currency_mismatch`
    */
@@ -151,8 +151,8 @@ export class IssueInvoiceService {
   }
 
   /**
-   * Returns the customers of billing requests, and fixes the currency of customers without one. A request without lines fixes none
-   * here, because it may bill nothing.
+   * Returns the customers of billing requests, and fixes the currency of customers without one. A request without
+   * lines fixes no currency here, because its invoice may bill nothing.
    */
   private async customersOf(
     requests: readonly BillingRequest[],

@@ -18,7 +18,7 @@ import { exactAmountOf } from './domain/trace';
 import { InvoicesService } from './invoices.service';
 import { invoiceLineNotFound, invoiceLineWithoutUsage } from './invoicing.errors';
 
-/** Stored events that a line billed, and the months whose events are archived. */
+/** A page of the stored events that a line billed, and the months whose events are in archive files. */
 export interface LineEvents {
   readonly page: UsageEventPage;
   readonly archived: readonly ArchivedMonth[];
@@ -52,8 +52,9 @@ export class LineUsageService {
   ) {}
 
   /**
-   * Returns the events that a line counted, as they were when the line was made, in time order. Includes events before
-   * the period of the line whose values carried over into it. A line for late usage returns all events of its period.
+   * Returns the events that a line counted, as they were when the line was made, in time order. Includes earlier
+   * events whose values carried over into the period of the line. A line for late usage returns all events of its
+   * period.
    * @throws {ProblemError} `invoice_not_found`, `invoice_line_not_found`, `invoice_line_without_usage`,
    *   `invalid_cursor`
    */

@@ -13,7 +13,7 @@ import type { UsedCredit } from './invoice-postings';
 import { invoicePaid, invoiceUpdated } from './invoicing.events';
 import { InvoicesRepository } from './invoices.repository';
 
-/** Lowers open and uncollectible invoices of a subscription by the credit of its negative invoices. */
+/** Lowers what a subscription owes on open and uncollectible invoices by the credit from its negative invoices. */
 @Injectable()
 export class LowerOpenInvoicesService {
   constructor(
@@ -24,7 +24,7 @@ export class LowerOpenInvoicesService {
   ) {}
 
   /**
-   * Uses the credit from each negative invoice for what its subscription owes: first for open invoices, then for
+   * Pays what a subscription owes with the credit from each of its negative invoices: first for open invoices, then for
    * uncollectible ones, the oldest of each first. Only the rest stays in the credit balance. Runs in the caller's
    * transaction, which has locked the subscription.
    * @returns the used credit, which the caller posts after the negative invoices

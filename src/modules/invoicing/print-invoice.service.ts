@@ -9,7 +9,7 @@ import { InvoicePrinter } from './invoice-printer';
 import { InvoicesService } from './invoices.service';
 import { InvoiceTextsService } from './invoice-texts.service';
 
-/** Printing takes as long as many requests, so only one invoice is printed at a time. */
+/** Printing an invoice takes as long as answering many other requests, so only one invoice is printed at a time. */
 const MAX_CONCURRENT = 1;
 const MAX_WAITING = 16;
 

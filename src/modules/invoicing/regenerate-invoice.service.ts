@@ -95,12 +95,17 @@ export class RegenerateInvoiceService {
     );
   }
 
-  /** Returns the ids of invoices in effect that billed usage of the same items and periods. Usage corrections may take from them. */
+  /**
+   * Returns the ids of invoices in effect that billed usage of the same items and periods. Usage corrections may
+   * take back amounts that these invoices billed.
+   */
   correctedBy({ lines }: Invoice): Promise<readonly string[]> {
     return this.held.billedUsage(lines.flatMap(usageOf));
   }
 
-  /** Returns the subscription and the start of each period whose usage an invoice billed. */
+  /**
+   * Returns, for each period whose usage the invoice billed, the id of its subscription and the start of the period.
+   */
   correctedFrom({ subscriptionId, lines }: Invoice): readonly (readonly [string, Date])[] {
     if (subscriptionId === null) return [];
     return lines.flatMap(usageOf).map(({ period }) => [subscriptionId, period.startAt] as const);

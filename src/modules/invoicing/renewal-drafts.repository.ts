@@ -4,13 +4,13 @@ import type { DueTable } from '../test-clocks';
 import { isWaiting, type WaitingDraft } from './domain/grace';
 import { InvoicesRepository } from './invoices.repository';
 
-/** A due draft, and the subscription to lock before it. */
+/** Ids of a due draft and of its subscription. The subscription must be locked before the draft. */
 export interface DueDraft {
   readonly id: string;
   readonly subscriptionId: string;
 }
 
-/** Drafts of renewals, due when their grace period ends. */
+/** Renewal drafts. Each is due when its grace period ends. */
 export const DUE_DRAFTS: DueTable<DueDraft> = {
   table: 'invoice',
   dueColumn: 'finalizes_at',
@@ -27,7 +27,7 @@ const OF_SUBSCRIPTIONS = `
 const OF_CUSTOMER = `
   SELECT id FROM invoice WHERE customer_id = $1 AND finalizes_at IS NOT NULL`;
 
-/** Excludes customers on test clocks: their usage is not archived, and the index contains only drafts in real time. */
+/** Excludes customers on test clocks: their usage is not archived, and the index has no drafts on test clocks. */
 const USAGE_SINCE = `
   SELECT invoice.customer_id AS "customerId", min((line #>> '{heldSince,$instant}')::timestamptz) AS since
   FROM invoice CROSS JOIN LATERAL jsonb_array_elements(invoice.ordered_lines) AS line
@@ -35,7 +35,7 @@ const USAGE_SINCE = `
     AND line ->> 'kind' = 'usage'
   GROUP BY invoice.customer_id`;
 
-/** Finds renewal drafts that are not finalized yet. They are finalized when their grace period ends. */
+/** Finds renewal drafts: draft invoices of renewals, which are finalized when their grace period ends. */
 @Injectable()
 export class RenewalDraftsRepository {
   constructor(
@@ -43,7 +43,7 @@ export class RenewalDraftsRepository {
     private readonly invoices: InvoicesRepository,
   ) {}
 
-  /** Returns the drafts that are not finalized yet, in the order of `ids`, locked until the transaction ends. */
+  /** Locks the drafts that are not finalized yet until the transaction ends. Returns them in the order of `ids`. */
   async lock(ids: readonly string[]): Promise<readonly WaitingDraft[]> {
     this.database.requireTransaction();
     const locked = await this.database.queryValues<string>(LOCK, [ids]);

@@ -3,8 +3,8 @@ import { ExactJsonColumn } from '../../platform/database';
 import type { SplitTrace } from './domain/shared-trace';
 
 /**
- * Part of a trace that many lines share. Append-only. Lines refer to these rows without a foreign key, because its check would
- * lock the few rows that all lines refer to.
+ * Part of the calculation of an invoice line (its trace) that many lines share. Append-only. Lines refer to these rows
+ * without a foreign key, because the foreign key check of every insert would lock the few rows that all lines refer to.
  */
 @Entity('shared_trace')
 // Index on an expression, which entities cannot define: the hash of the trace.

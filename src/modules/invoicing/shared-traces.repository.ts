@@ -6,8 +6,9 @@ import { splitTrace } from './domain/shared-trace';
 import type { InvoiceLineEntity } from './invoice-line.entity';
 
 /**
- * Returns the ids of the traces, and stores those that are not stored yet. Two transactions that store the same trace at once
- * store it twice, because neither may wait for the other: one of them may have taken invoice numbers.
+ * Returns the ids of shared parts of traces, and stores the parts that are not stored yet. If two transactions store
+ * the same part at the same time, the part is stored twice. Neither transaction must wait for the other one, which
+ * may have locked the number series of invoices.
  */
 const SHARE = `
   WITH given AS MATERIALIZED (
@@ -28,7 +29,7 @@ export interface LineToStore {
   readonly stored: Pick<InvoiceLineEntity, 'trace' | 'sharedTraceId'>;
 }
 
-/** Stores each shared part of traces once. */
+/** Stores the parts that the calculation traces of many lines share. Each part is stored once. */
 @Injectable()
 export class SharedTracesRepository {
   constructor(private readonly database: Database) {}

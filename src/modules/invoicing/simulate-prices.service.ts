@@ -21,7 +21,7 @@ export interface SimulationCommand {
   /** Start of the range `[from, to)`. Billing periods that start in the range are simulated. */
   readonly from: Date;
   readonly to: Date;
-  /** Null: all customers. */
+  /** Customers to simulate; null for all customers. */
   readonly customerIds: readonly string[] | null;
 }
 
@@ -46,7 +46,7 @@ export type SimulationStep =
 interface Simulation {
   readonly command: SimulationCommand;
   readonly currency: string;
-  /** Replacement of each price of the plan; null if the price is dropped. */
+  /** Replacement of each price of the plan, by the id of that price; null if the price is dropped. */
   readonly replacements: ReadonlyMap<string, NamedPrice | null>;
   readonly meters: ReadonlyMap<string, Meter>;
 }

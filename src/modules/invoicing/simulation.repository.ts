@@ -12,8 +12,8 @@ const CUSTOMERS_AFTER = `
   WHERE customer_id > $1 AND subscription_id IS NOT NULL ORDER BY customer_id LIMIT $2`;
 
 /**
- * Finds lines of invoices in effect. Leaves out void invoices, because an invoice that is regenerated from one bills the same
- * charges again.
+ * Finds lines of invoices in effect. Leaves out void invoices, because an invoice that is regenerated from a void one
+ * bills the same charges again.
  */
 const BILLED = `
   SELECT line.id, invoice.customer_id
@@ -39,12 +39,15 @@ export class SimulationRepository {
     return (await this.database.queryValue<number>(COUNT_CUSTOMERS)) ?? 0;
   }
 
-  /** Returns the next customers with invoices of subscriptions, by ascending id. */
+  /** Returns the ids of the next customers after `id` that have invoices of subscriptions, in ascending order. */
   customersAfter(id: string, limit: number): Promise<readonly string[]> {
     return this.database.queryValues<string>(CUSTOMERS_AFTER, [id, limit]);
   }
 
-  /** Returns the lines that billed these prices for full periods that start in `[from, to)`, in the order of their creation. */
+  /**
+   * Returns the lines of these prices whose full billing period starts in `[from, to)`, in the order of their
+   * creation.
+   */
   async billedLines(
     customerIds: readonly string[],
     priceIds: readonly string[],

@@ -1,13 +1,16 @@
 import { isInEffect } from './invoice-query';
 
-/** Rows that the checks of the ledger add up by customer. Each statement returns `key`, `customer_id`, `currency` and `amount`. */
+/**
+ * Statements for the checks of the ledger, which add up the amounts by key and currency. Each statement returns the
+ * columns `key` (the customer), `customer_id`, `currency` and `amount` (in minor units).
+ */
 
-/** Amounts owed for open invoices. */
+/** Amounts that customers still owe on open invoices. */
 export const RECEIVABLE_ROWS = `
   SELECT customer_id AS key, customer_id, currency, amount_due - amount_paid - amount_credited AS amount
   FROM invoice WHERE status = 'open'`;
 
-/** Unpaid amounts of uncollectible invoices, which are written off. */
+/** Unpaid amounts of uncollectible invoices: the amounts that were written off. */
 export const WRITTEN_OFF_ROWS = `
   SELECT customer_id AS key, customer_id, currency, amount_due - amount_paid - amount_credited AS amount
   FROM invoice WHERE status = 'uncollectible'`;
@@ -22,28 +25,31 @@ export const TAX_ROWS = [
   `SELECT customer_id AS key, customer_id, currency, -tax AS amount FROM credit_note WHERE status = 'issued' AND tax <> 0`,
 ];
 
-/** Net amounts of invoices before discounts, less those of credit notes: earned or still deferred. */
+/**
+ * Net amounts of invoices before discounts, less the net amounts of credit notes: revenue, recognized or still
+ * deferred.
+ */
 export const REVENUE_ROWS = [
   `SELECT customer_id AS key, customer_id, currency, line.net + line.discount AS amount
    FROM invoice JOIN invoice_line AS line ON invoice_id = invoice.id WHERE ${isInEffect('invoice')}`,
   `SELECT customer_id AS key, customer_id, currency, -net AS amount FROM credit_note WHERE status = 'issued'`,
 ];
 
-/** Amounts that payments paid of invoices. */
+/** Amounts that payments paid on invoices. */
 export const INVOICES_PAID_ROWS = `
   SELECT customer_id AS key, customer_id, currency, amount_paid AS amount FROM invoice WHERE amount_paid <> 0`;
 
-/** Amounts of invoices reserved for payments that have not ended. */
+/** Amounts reserved on invoices for payments that have not ended. */
 export const INVOICES_RESERVED_ROWS = `
   SELECT customer_id AS key, customer_id, currency, amount_pending AS amount
   FROM invoice WHERE amount_pending <> 0`;
 
-/** Credit balances: available, and reserved by pending refunds. */
+/** Credit balances: available credit, plus credit reserved for pending refunds. */
 export const CREDIT_BALANCE_ROWS = `
   SELECT customer_id AS key, customer_id, currency, remaining + reserved AS amount
   FROM credit_grant WHERE remaining > 0 OR reserved > 0`;
 
-/** Credit from payments, found by the prefix of payment ids. */
+/** Credit that came from payments: its `source_id` has the prefix of payment ids. */
 export const CREDIT_OF_PAYMENTS_ROWS = `
   SELECT customer_id AS key, customer_id, currency, amount
   FROM credit_grant WHERE starts_with(source_id, 'pay_')`;
@@ -52,11 +58,11 @@ export const CREDIT_OF_PAYMENTS_ROWS = `
 export const REFUNDED_CREDIT_ROWS = `
   SELECT customer_id AS key, customer_id, currency, -refunded AS amount FROM credit_grant WHERE refunded > 0`;
 
-/** Credit that lost disputes took, negative. */
+/** Credit that was taken back because of lost disputes, negative. */
 export const LOST_CREDIT_ROWS = `
   SELECT customer_id AS key, customer_id, currency, -lost AS amount FROM credit_grant WHERE lost > 0`;
 
-/** Amounts that issued credit notes leave to refund, negative. */
+/** Parts of issued credit notes that refunds pay out, negative. */
 export const CREDIT_NOTE_REFUND_ROWS = `
   SELECT customer_id AS key, customer_id, currency, -to_refund AS amount
   FROM credit_note WHERE status = 'issued' AND to_refund <> 0`;

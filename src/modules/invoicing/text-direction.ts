@@ -3,7 +3,7 @@ import bidiFactory from 'bidi-js';
 /** Unicode Bidirectional Algorithm (UAX #9). */
 const bidi = bidiFactory();
 
-/** Letters of scripts that are read from the right, and marks that set that direction. */
+/** Letters of scripts that are read from right to left, and marks that set that direction. */
 const RIGHT_TO_LEFT =
   /[\u0590-\u08ff\u200f\u202b\u202e\u2067\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
 
@@ -28,8 +28,9 @@ export function mirrored(character: string): string {
 }
 
 /**
- * Sorts runs of one level each into the order shown, from left to right. From the highest level down, reverses adjacent
- * runs at that level or above (UAX #9, rule L2). Texts within runs are unchanged.
+ * Sorts runs, each of one embedding level, into the order in which they are shown from left to right. From the
+ * highest level down, reverses adjacent runs at that level or above (UAX #9, rule L2). Texts within runs are
+ * unchanged.
  */
 export function inVisualOrder<Run extends { readonly level: number }>(
   runs: readonly Run[],

@@ -43,7 +43,7 @@ export class UsageReadingsService {
   /**
    * Returns the usage of requests, and the late usage that they may bill.
    * @param holds true: blocks new events of the same customers and event names until the transaction ends. If a
-   *   request has `lateUsage` `closed`, blocks all new events of the customers
+   *   request has `lateUsage` `closed`, blocks all new events of the customers of all requests
    */
   async loadAll(
     requests: readonly UsageOf[],
@@ -84,7 +84,7 @@ export class UsageReadingsService {
     return counted;
   }
 
-  /** Returns the usage of subscriptions that changed after it was billed, by item and period. */
+  /** Returns the usage of these subscriptions, by item and period, if the usage changed after it was billed. */
   async late(subscriptionIds: readonly string[]): Promise<readonly LateUsageRequest[]> {
     if (subscriptionIds.length === 0) return [];
     const late = await this.billing.late(subscriptionIds);
@@ -101,7 +101,7 @@ export class UsageReadingsService {
 
   /**
    * Records the billed usage, in the transaction of the invoices.
-   * @param made each request with its invoice, which may have no lines; null: no invoice was made
+   * @param made each request with its invoice, which may have no lines; `invoice` is null if none was made
    */
   async record(
     made: readonly {
@@ -141,7 +141,9 @@ export class UsageReadingsService {
     await this.billing.lockUnarchived(usagePeriodsOf(invoice), otherwise);
   }
 
-  /** Reopens the usage of a void invoice, and returns it. The usage counts as late until an invoice bills it. */
+  /**
+   * Reopens the usage of a void invoice: marks it as late usage, until an invoice bills it. Returns this late usage.
+   */
   async reopen(invoice: Invoice): Promise<readonly LateUsageRequest[]> {
     const { subscriptionId } = invoice;
     const periods = usagePeriodsOf(invoice);
@@ -155,7 +157,7 @@ export class UsageReadingsService {
     );
   }
 
-  /** Reopens the usage that an invoice corrected, when the invoice is voided. The next invoice corrects that usage again. */
+  /** Marks the usage that a voided invoice corrected as late usage, so that the next invoice corrects it again. */
   async reopenCorrections({ lines }: Invoice): Promise<void> {
     await this.billing.reopen(
       usagePeriodsOf({ lines: lines.filter((line) => !isFirstBillLine(line)) }),
@@ -221,7 +223,10 @@ function usageToReadByRequest(
 
 const NOTHING_USED = { group: [], value: ZERO, events: 0n };
 
-/** Returns the share of a part in its full period. A weighted sum is an average, so each part counts with its share. */
+/**
+ * Returns the length of a part of a period as a share of the full period. A weighted sum is an average over time, so
+ * the value of each part is multiplied by this share.
+ */
 function shareOf(part: Period, full: Period): Rational {
   const lengthMs = ({ startAt, endAt }: Period) => BigInt(endAt.getTime() - startAt.getTime());
   return rational(lengthMs(part), lengthMs(full));

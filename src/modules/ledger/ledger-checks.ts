@@ -14,7 +14,7 @@ import { LedgerRepository } from './ledger.repository';
 
 export interface Verification {
   readonly results: readonly CheckResult[];
-  /** The last comparison with a payment provider that has ended; null: none. */
+  /** The last comparison of the books with a payment provider that has ended; null if none has ended yet. */
   readonly lastReconciliation: LastReconciliation | null;
 }
 
@@ -77,7 +77,10 @@ export class LedgerChecks implements OnModuleInit {
     this.register({ name, run: (since) => this.ledger.findDifferences(left, right, since) });
   }
 
-  /** Sets the source of the last comparison with a payment provider. Call it when a module starts. */
+  /**
+   * Sets the function that finds the last comparison of the books with a payment provider. Call it when a module
+   * starts.
+   */
   showReconciliation(find: () => Promise<LastReconciliation | null>): void {
     this.findReconciliation = find;
   }
@@ -85,8 +88,8 @@ export class LedgerChecks implements OnModuleInit {
   /**
    * Runs the checks on one snapshot of the ledger, unaffected by concurrent writes. With `changedSince`, skips checks
    * that need the whole ledger, and does not set the metrics.
-   * @param changedSince checks only transactions made since this instant, and customers who have one; null: the whole
-   *   ledger
+   * @param changedSince checks only transactions made since this instant, and only customers with such a
+   *   transaction; null: the whole ledger
    * @throws {ProblemError} `too_many_reports`
    */
   async run(changedSince: Date | null = null): Promise<Verification> {

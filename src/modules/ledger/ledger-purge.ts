@@ -1,6 +1,6 @@
 import { purgeProvider } from '../test-clocks';
 
-/** Triggers allow this deletion only for customers on test clocks. */
+/** Deletes the ledger rows of customers. Triggers allow this only for customers on test clocks. */
 export const ledgerPurge = purgeProvider('ledger', [
   `
   DELETE FROM ledger_posting USING ledger_transaction

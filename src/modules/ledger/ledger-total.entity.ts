@@ -1,15 +1,17 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
 /**
- * One part of the running total of an account; the total is the sum of all parts. A database session adds to the part
- * of its group, so that sessions rarely wait for each other. Triggers on `ledger_posting` maintain the rows.
+ * One part of the running total of an account in a currency; the total is the sum of all parts. The process id of a
+ * database session decides to which part the session adds, so that sessions rarely wait for each other. Triggers on
+ * `ledger_posting` maintain the rows.
  */
 @Entity('ledger_total')
 export class LedgerTotalEntity {
   @PrimaryColumn({ type: 'varchar', length: 60, collation: 'C' }) readonly account!: string;
   @PrimaryColumn({ type: 'char', length: 3 }) readonly currency!: string;
   /**
-   * Group of the database session: its process id modulo 1024. The part -1 has postings that are older than this table.
+   * Number of the part: the process id of the database session modulo 1024. The part -1 sums the postings that are
+   * older than this table.
    */
   @PrimaryColumn({ type: 'integer' }) readonly part!: number;
   @Column({ type: 'numeric' }) readonly amountMinor!: string;

@@ -106,7 +106,7 @@ export class LedgerRepository {
     private readonly reports: Reports,
   ) {}
 
-  /** @throws {InvariantError} when a source has already posted a kind */
+  /** @throws {InvariantError} when a source already has a transaction of the same kind */
   async insertAll(transactions: readonly PostedTransaction[]): Promise<void> {
     this.database.requireTransaction();
     if (transactions.length === 0) return;
@@ -195,7 +195,7 @@ export class LedgerRepository {
 
   /**
    * Returns a text for each key whose sums differ, with both sums in minor units.
-   * @param since limits the rows to customers with a transaction from this id on; null: all
+   * @param since limits the rows to customers with a transaction from this id on; null: all customers
    */
   async findDifferences(
     left: SummedRows,

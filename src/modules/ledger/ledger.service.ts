@@ -25,8 +25,8 @@ export class LedgerService {
   ) {}
 
   /**
-   * Writes a transaction in the commit of the change it records. A transaction without postings, such as that of a zero
-   * invoice, is not written.
+   * Writes a ledger transaction in the caller's database transaction, which also contains the change that is posted. A
+   * ledger transaction without postings, for example for an invoice of zero, is not written.
    * @returns the id, or null when nothing was written
    * @throws {InvariantError} when the transaction does not balance, or its source has already posted this kind
    */
@@ -36,7 +36,8 @@ export class LedgerService {
   }
 
   /**
-   * Writes many transactions with one statement, and the events of those that change a credit balance with another.
+   * Writes many transactions with one statement. Another statement records events for the transactions that change
+   * a credit balance.
    * @returns the ids of the written transactions
    * @throws {InvariantError} when a transaction does not balance, or its source has already posted this kind
    */

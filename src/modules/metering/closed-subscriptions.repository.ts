@@ -70,7 +70,8 @@ export class ClosedSubscriptionsRepository {
   constructor(private readonly database: Database) {}
 
   /**
-   * Closes subscriptions: later changes of their usage need an invoice of their own. Clears due times that were planned before.
+   * Marks subscriptions as closed: their last invoice is made, and usage that changes later is billed by a separate
+   * invoice. For subscriptions that were closed before, clears the due time of that invoice.
    */
   async close(
     subscriptions: readonly (ClosedSubscription & { readonly testClockId: string | null })[],
@@ -88,13 +89,15 @@ export class ClosedSubscriptionsRepository {
     await this.database.query(DELETE_BY_ID, [ids]);
   }
 
-  /** Locks and returns the closed subscriptions that billed the same usage as these bills and have no due time yet. */
+  /**
+   * Locks and returns the closed subscriptions without a due time that have a bill for the same usage as these bills.
+   */
   lockByBills(billedIds: readonly string[]): Promise<readonly ClosedSubscription[]> {
     this.database.requireTransaction();
     return this.database.query<ClosedSubscription>(CLOSED_WITH_BILLS, [billedIds]);
   }
 
-  /** Locks and returns the closed subscriptions that billed these periods and have no due time yet. */
+  /** Locks and returns the closed subscriptions without a due time that have a bill for one of these periods. */
   lockByPeriods(periods: readonly BilledPeriod[]): Promise<readonly ClosedSubscription[]> {
     this.database.requireTransaction();
     return this.database.query<ClosedSubscription>(CLOSED_WITH_PERIODS, [
@@ -104,7 +107,7 @@ export class ClosedSubscriptionsRepository {
     ]);
   }
 
-  /** Locks and returns the closed subscriptions with late usage and no due time yet. */
+  /** Locks and returns the closed ones of these subscriptions that have late usage, but no due time yet. */
   lockWithLateUsage(ids: readonly string[]): Promise<readonly ClosedSubscription[]> {
     this.database.requireTransaction();
     return this.database.query<ClosedSubscription>(CLOSED_WITH_LATE_USAGE, [ids]);

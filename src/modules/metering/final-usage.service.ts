@@ -7,13 +7,15 @@ import {
 import type { BilledPeriod } from './usage-billed.repository';
 
 /**
- * Time from the first late usage of an ended subscription to its invoice. Later usage within this time is on the same invoice.
+ * Time from the first late usage of an ended subscription to the invoice that bills it. This invoice also bills
+ * late usage that arrives within this time.
  */
 const COLLECTION_MS = 3_600_000;
 
 /**
  * Plans invoices for late usage of ended subscriptions. The last invoice of a subscription bills the usage known by
- * then. Later changes are billed by an invoice of their own, an hour after the first change (decision 41).
+ * then; afterwards, the subscription is closed. Later changes are billed by an invoice of their own, an hour after
+ * the first change (decision 41).
  */
 @Injectable()
 export class FinalUsageService {
@@ -22,12 +24,12 @@ export class FinalUsageService {
     private readonly customers: CustomersService,
   ) {}
 
-  /** Plans late-usage invoices of the closed subscriptions that billed the usage of these bills, in the caller's transaction. */
+  /** Plans late-usage invoices for closed subscriptions with bills for the same usage, in the caller's transaction. */
   async planForBills(billedIds: readonly string[]): Promise<void> {
     await this.plan(await this.closedSubscriptions.lockByBills(billedIds));
   }
 
-  /** Plans late-usage invoices of the closed subscriptions that billed these periods, in the caller's transaction. */
+  /** Plans late-usage invoices for closed subscriptions with bills for these periods, in the caller's transaction. */
   async planForPeriods(periods: readonly BilledPeriod[]): Promise<void> {
     await this.plan(await this.closedSubscriptions.lockByPeriods(periods));
   }

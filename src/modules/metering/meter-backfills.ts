@@ -5,7 +5,7 @@ import { BackfillMeters } from './store/backfill-meters';
 export const BACKFILL_WORK = 'meter-backfills';
 const EVERY_MS = 500;
 
-/** Continues the backfills of meters in the background. */
+/** Counts, in the background, the events that were stored before their meter was created (backfill). */
 @Injectable()
 export class MeterBackfills implements OnModuleInit {
   private readonly logger = new Logger(BACKFILL_WORK);

@@ -12,24 +12,31 @@ import { FinalUsageService } from './final-usage.service';
 import { UsageStreams } from './store/usage-streams';
 import { type BilledPeriod, type LateBill, UsageBilledRepository } from './usage-billed.repository';
 
-/** Fraction digits to which a bill rounds a quantity without a finite decimal form. The invoice line uses the exact quantity. */
+/**
+ * Fraction digits to which a stored bill rounds a quantity without a finite decimal form. The invoice line uses the
+ * exact quantity.
+ */
 const STORED_DIGITS = 18;
 
-/** Usage of an item in a period, as it is billed. */
+/** Billed usage of a subscription item in a period. */
 export interface UsageBill {
   readonly customerId: string;
   readonly meter: Pick<Meter, 'id' | 'eventName'>;
   readonly itemId: string;
   readonly subscriptionId: string | null;
   readonly period: Period;
-  /** Instant from which events were counted; before the period if values carry over into it. */
+  /** Instant from which events were counted; before the start of the period if values carry over into the period. */
   readonly countedFrom: Date;
-  /** Position in the stream up to which events and voids were counted. */
+  /**
+   * Position up to which events and voids were counted, in the stream: all events of this customer with the event
+   * name.
+   */
   readonly upToPosition: bigint;
-  /** Data to bill the period again, as JSON. */
+  /** Data that is needed to bill the period again, as JSON. */
   readonly terms: object;
   /**
-   * Billed groups with their invoice lines; empty for a period without usage. `group` is `[]` if all groups are billed together.
+   * Billed groups with their invoice lines; empty for a period without usage. `group` is `[]` if all groups are billed
+   * together.
    */
   readonly groups: readonly {
     readonly group: Group;
@@ -39,7 +46,7 @@ export interface UsageBill {
   }[];
 }
 
-/** Records billed usage. Events in a billed period are late from then on. */
+/** Records billed usage. Events that arrive later for a billed period are late usage. */
 @Injectable()
 export class UsageBillingService {
   constructor(
@@ -52,7 +59,8 @@ export class UsageBillingService {
   ) {}
 
   /**
-   * Blocks new events of these customers and names until the transaction ends, so that exactly the usage that was read is billed.
+   * Blocks new events of these customers with these event names until the transaction ends, so that exactly the usage
+   * that was read is billed.
    */
   async blockNewEvents(
     usage: readonly { readonly customerId: string; readonly eventName: string }[],
@@ -66,7 +74,7 @@ export class UsageBillingService {
     await this.streams.lockAll(customerIds);
   }
 
-  /** Returns the billed periods of these subscriptions that have late usage, ordered by subscription, then oldest first. */
+  /** Returns the billed periods of these subscriptions that have late usage, by subscription, then oldest first. */
   late(subscriptionIds: readonly string[]): Promise<readonly LateBill[]> {
     return this.billed.late(subscriptionIds);
   }
@@ -81,7 +89,10 @@ export class UsageBillingService {
     await this.archivedUsage.lockUnarchived(periods, otherwise);
   }
 
-  /** Reopens periods: the next invoice corrects what changed since they were billed. */
+  /**
+   * Marks billed periods to be billed again: the next invoice bills the difference between the current usage and the
+   * billed usage of each period.
+   */
   async reopen(periods: readonly BilledPeriod[]): Promise<void> {
     if (periods.length === 0) return;
     await this.billed.mark(periods, true);
@@ -89,8 +100,9 @@ export class UsageBillingService {
   }
 
   /**
-   * Closes the usage of subscriptions in the transaction of their last invoice, which has blocked new events of their
-   * customers. Later changes, and late usage that this invoice left out, are billed by an invoice of their own.
+   * Closes the usage of subscriptions. Must be called in the transaction that makes the last invoice of each
+   * subscription, after {@link blockNewEvents} or {@link blockAllNewEvents}. Later changes, and late usage that is not
+   * on the last invoice, are billed on a separate invoice.
    */
   async close(subscriptions: Parameters<ClosedSubscriptionsRepository['close']>[0]): Promise<void> {
     if (subscriptions.length === 0) return;
@@ -99,8 +111,9 @@ export class UsageBillingService {
   }
 
   /**
-   * Records bills in the transaction of their invoice, which has called {@link blockNewEvents}. Clears the late-usage
-   * mark of the billed periods, because these bills include the late usage.
+   * Records bills. Must be called in the transaction that makes the invoice of the billed usage, after
+   * {@link blockNewEvents}. Clears the late-usage mark of the billed periods, because these bills include the late
+   * usage.
    */
   async record(bills: readonly UsageBill[], now: Date): Promise<void> {
     this.database.requireTransaction();

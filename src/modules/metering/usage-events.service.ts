@@ -13,7 +13,7 @@ import {
 import { MeteredNames, type UncountedEvents } from './metered-names';
 import { usageEventRejected } from './usage.errors';
 
-/** Item of a list of events: an event, or why it is malformed. */
+/** Item of a list of events: an event, or the rejection of a malformed item. */
 export type UsageItem = IncomingEvent | Rejection;
 
 /** Result of reported events, with the events that no meter counts. */
@@ -22,8 +22,8 @@ export interface ReportResult extends AppendResult {
 }
 
 /**
- * Maximum number of NDJSON requests at a time. Each uses a database connection for as long as its client sends; further requests
- * wait.
+ * Maximum number of NDJSON requests at a time. Each uses a database connection for as long as its client sends;
+ * further requests wait.
  */
 const MAX_STREAMS = 4;
 
@@ -72,7 +72,7 @@ export class UsageEventsService {
     return this.withUncounted(withMalformed(result, malformed), counts);
   }
 
-  /** Stores events while they arrive, in one commit. If the body breaks off, nothing is stored. */
+  /** Stores events while they arrive, in one commit. If the request body ends early, nothing is stored. */
   async reportStream(items: AsyncIterable<readonly UsageItem[]>): Promise<ReportResult> {
     const counts = new Map<string, number>();
     const result = await this.streams.run(async () => {

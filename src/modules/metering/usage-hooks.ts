@@ -2,7 +2,10 @@ import { Injectable } from '@nestjs/common';
 import type { Rational } from '../../core/decimal';
 import type { Period } from '../../core/time';
 
-/** A registered window whose usage may have changed. */
+/**
+ * A period for which running totals of the usage of a customer and a meter are stored. The stored or voided events may
+ * have changed the usage.
+ */
 export interface ChangedWindow {
   readonly customerId: string;
   readonly meterId: string;
@@ -11,12 +14,16 @@ export interface ChangedWindow {
   readonly usage: Rational;
 }
 
-/** Called in the transaction that stores or voids events. This transaction has locked the streams of the events. */
+/**
+ * Called in the transaction that stores or voids events. This transaction has locked the streams of the events. A
+ * stream is all events of one customer with one event name.
+ */
 export type UsageHook = (windows: readonly ChangedWindow[]) => Promise<void>;
 
 /**
- * Hooks on the ingest path, for modules of higher layers that must react in the commit of the events. These modules register
- * their hooks when the application starts. A hook must not take locks that come before streams in the lock order.
+ * Hooks on the ingest path, for modules of higher layers that must act in the transaction that stores the events. These
+ * modules register their hooks when the application starts. A hook must not take locks that come before streams in the
+ * lock order.
  */
 @Injectable()
 export class UsageHooks {

@@ -16,7 +16,7 @@ export type IncomingEvents = Iterable<IncomingEvent> | AsyncIterable<readonly In
 
 export interface Rejection {
   readonly index: number;
-  /** Stable, see docs/errors.md. */
+  /** Error code that does not change between versions, see docs/errors.md. */
   readonly code: string;
   readonly message: string;
 }
@@ -39,7 +39,7 @@ export interface UsageQuery {
   readonly upToPosition: bigint | null;
 }
 
-/** Usage at one position of the stream. */
+/** Usage counted up to one position of the stream: all events of the customer with the meter's event name. */
 export interface UsageReading {
   readonly groups: readonly GroupUsage[];
   /** Instant from which events are counted. Earlier than the period if values carry over into it. */
@@ -58,7 +58,7 @@ export interface UsageSeriesQuery {
   readonly heldSince?: Date | undefined;
 }
 
-/** Usage of each window, and of all windows as one period, at one position of the stream. */
+/** Usage of each window, and of all windows as one period. Both are counted up to the same position of the stream. */
 export interface UsageSeries {
   readonly windows: readonly (readonly GroupUsage[])[];
   readonly whole: readonly GroupUsage[];
@@ -88,13 +88,16 @@ export interface TotalUsageQuery {
   readonly windows: readonly Period[];
   /** Properties of `meter.groupBy` that the answer is grouped by. */
   readonly groupBy: readonly string[];
-  /** Maximum number of groups: those with the largest values. */
+  /** Maximum number of groups. The groups with the largest values are returned. */
   readonly top: number;
 }
 
 /** Total usage of all customers. */
 export interface TotalUsage {
-  /** Groups with usage in each window. The group null adds up all groups that are not among the largest. */
+  /**
+   * Groups with usage in each window. The entry whose `group` is null adds up all groups that are not among the
+   * largest.
+   */
   readonly windows: readonly (readonly {
     readonly group: Group | null;
     readonly value: Rational;
@@ -121,25 +124,28 @@ export interface ProofQuery extends Pick<UsageQuery, 'customerId' | 'meter' | 'p
 /** Number of events of a meter by outcome. */
 export interface UsageProof {
   readonly accepted: bigint;
-  /** Counted, like `rejected`, over all whole hours that overlap the period. */
+  /** Duplicates in all whole hours that overlap the period. `rejected` covers the same hours. */
   readonly duplicates: bigint;
   readonly rejected: bigint;
   readonly voided: bigint;
   /** Events that were accepted, not voided, and counted by the meter. */
   readonly counted: bigint;
-  /** Counted events that are included in every bill of a period they belong to. */
+  /** Counted events that belong to a billed period, and were billed in all billed periods they belong to. */
   readonly billed: bigint;
-  /** Counted events that no bill has counted or will count. */
+  /** Counted events that are part of no bill, and never will be. */
   readonly unbillable: bigint;
   /** All other counted events. */
   readonly pending: bigint;
-  /** SHA-256, hex, over the keys of the accepted events, by timestamp and key, each followed by a line feed. */
+  /**
+   * SHA-256, in hex, of the idempotency keys of the accepted events, ordered by timestamp and key. Each key is followed
+   * by a line feed.
+   */
   readonly digest: string;
   /** Archived months of the period. Their events are counted only in `duplicates` and `rejected`. */
   readonly archived: readonly ArchivedMonth[];
 }
 
-/** Request for a page of events; `after` is `next` of the previous page. */
+/** Request for a page of events. `after` is `next` of the previous page; null for the first page. */
 export interface UsageEventPageRequest {
   readonly after: string | null;
   readonly limit: number;
@@ -152,19 +158,19 @@ export interface UsageEventPage {
 }
 
 /**
- * Interface between metering and the storage of usage, so that a store for many machines can replace PostgreSQL. Every store
- * must pass `test/contract/usage-store.ts`.
+ * Interface between metering and the storage of usage, so that a store on many machines can replace PostgreSQL. Every
+ * store must pass `test/contract/usage-store.ts`.
  */
 export abstract class UsageStore {
   /**
-   * Stores events and updates all totals in one commit: that of the caller's transaction if there is one. An event whose key is
-   * stored counts as a duplicate, or is rejected if its content differs.
-   * @param events read once, in order; the store keeps a bounded number in memory, and holds no locks that others wait for
-   *   while it reads
+   * Stores events and updates all totals in one commit, or in the caller's transaction if there is one. An event whose
+   * key is already stored counts as a duplicate, or is rejected if its content differs from the stored event.
+   * @param events read once, in order; while the store reads the events, it keeps a bounded number in memory, and holds
+   *   no locks that others wait for
    */
   abstract append(events: IncomingEvents): Promise<AppendResult>;
 
-  /** Stores at most 1,000 events in a commit that concurrent requests may share. Must not be called in a transaction. */
+  /** Stores at most 1,000 events in a commit that concurrent requests can share. Not to be called in a transaction. */
   abstract appendTogether(events: readonly IncomingEvent[]): Promise<AppendResult>;
 
   /**
@@ -193,8 +199,9 @@ export abstract class UsageStore {
   abstract total(query: TotalUsageQuery): Promise<TotalUsage>;
 
   /**
-   * Returns the events that a reading counts, of one group if given, by timestamp and position. For a weighted sum these
-   * include earlier events whose value carries over into the period.
+   * Returns the events that {@link aggregate} counts for the query, ordered by timestamp and position; only the events
+   * of `group` if it is not null. For a weighted sum, the result includes earlier events whose value carries over into
+   * the period.
    * @throws {ProblemError} `invalid_cursor`
    */
   abstract listCounted(
@@ -203,7 +210,10 @@ export abstract class UsageStore {
     page: UsageEventPageRequest,
   ): Promise<UsageEventPage>;
 
-  /** Returns for each query the archived months that contain events of its reading. {@link listCounted} leaves these events out. */
+  /**
+   * Returns for each query the archived months with events that {@link aggregate} counts. {@link listCounted} leaves
+   * these events out.
+   */
   abstract listArchived(
     queries: readonly UsageQuery[],
   ): Promise<readonly (readonly ArchivedMonth[])[]>;
@@ -227,7 +237,7 @@ export abstract class UsageStore {
   abstract void(idempotencyKey: string): Promise<StoredUsageEvent>;
 
   /**
-   * Classifies the events of a period by outcome. The caller's transaction must read from one snapshot.
+   * Counts the events of a period by outcome. The caller's transaction must read from one snapshot.
    * @throws {ProblemError} `too_many_events_to_prove`
    */
   abstract prove(query: ProofQuery): Promise<UsageProof>;

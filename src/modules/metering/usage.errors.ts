@@ -1,7 +1,7 @@
 import { defineProblem } from '../../platform/errors';
 import type { Rejection } from './usage-store';
 
-/** JSON pointer to the field of an event that a rejection concerns, by the code of the rejection. */
+/** JSON pointer to the field that caused the rejection of an event, by rejection code. */
 const FIELD_OF_REJECTION: Readonly<Record<string, string>> = {
   customer_not_found: '/customer_id',
   idempotency_key_reused: '/idempotency_key',

@@ -40,8 +40,9 @@ export class UsageService {
   }
 
   /**
-   * Returns the events that a reading counts, by timestamp, including earlier events whose values carry over into its period.
-   * @param group group of the reading; null: all
+   * Returns the events that {@link read} counts for the same query, ordered by timestamp. The result includes earlier
+   * events whose values carry over into the period.
+   * @param group only the events of this group; null: the events of all groups
    * @throws {ProblemError} `invalid_cursor`
    */
   listCounted(
@@ -53,14 +54,15 @@ export class UsageService {
   }
 
   /**
-   * Returns for each query the archived months that contain events of its reading. {@link listCounted} leaves these events out.
+   * Returns, for each query, the archived months with events that {@link read} counts for the query.
+   * {@link listCounted} leaves these events out.
    */
   listArchived(queries: readonly UsageQuery[]): Promise<readonly (readonly ArchivedMonth[])[]> {
     return this.store.listArchived(queries);
   }
 
   /**
-   * Requires that no event that a reading counts is archived.
+   * Requires that none of the events that {@link read} counts for the query is archived.
    * @throws {ProblemError} `usage_archived`
    */
   async requireUnarchived(query: UsageQuery): Promise<void> {

@@ -46,8 +46,8 @@ export class MetersService {
   }
 
   /**
-   * Stores a new meter. The caller has checked the terms with {@link assertTerms}, and its transaction has locked the
-   * creation of meters of the event name.
+   * Stores a new meter. The caller must have checked the terms with {@link assertTerms}. The caller's transaction must
+   * have locked the creation of meters of the event name.
    * @param status `backfilling` if stored events remain to be counted
    * @param countedFromAt instant before which events are archived and so not counted; null if no events are archived
    * @throws {ProblemError} `too_many_meters`, `meter_key_taken`
@@ -113,8 +113,8 @@ export class MetersService {
   }
 
   /**
-   * Renames a meter, changes its policy for late events or merges its metadata. A no-op update writes nothing and records
-   * no event.
+   * Renames a meter, changes its policy for late events or merges its metadata. A no-op update writes nothing and
+   * records no event.
    * @throws {ProblemError} `meter_not_found`, `precondition_failed`, `metadata_too_large`
    */
   update(id: string, change: MeterChange, expected: VersionCondition): Promise<Meter> {
@@ -130,8 +130,8 @@ export class MetersService {
   }
 
   /**
-   * Archives a meter: no new price or entitlement can refer to it. Prices and entitlements that use it continue, and it can
-   * still be read. Its key cannot be used again. Archiving it again is a no-op.
+   * Archives a meter: no new price or entitlement can refer to it. Prices and entitlements that use the meter
+   * continue, and the meter can still be read. Its key cannot be used again. Archiving it again is a no-op.
    * @throws {ProblemError} `meter_not_found`, `precondition_failed`
    */
   archive(id: string, expected: VersionCondition): Promise<void> {

@@ -17,7 +17,10 @@ import { PaymentsRepository } from './payments.repository';
 
 const MAX_CACHED_CUSTOMERS = 10_000;
 
-/** Stores outcomes of payments, with events, ledger postings and idempotent answers, in the caller's transaction. */
+/**
+ * Stores outcomes of payments, with events, ledger postings and answers to idempotent replays, in the caller's
+ * transaction.
+ */
 @Injectable()
 export class PaymentRecordsService {
   /** Test clocks of customers, by customer id; null: real time. A customer never changes its clock. */
@@ -38,7 +41,7 @@ export class PaymentRecordsService {
     return this.payments.find(id);
   }
 
-  /** Returns a payment. The caller knows that it exists. */
+  /** Returns a payment, which must exist. */
   async get(id: string): Promise<Payment> {
     const payment = await this.payments.find(id);
     invariant(payment !== null, `The payment ${id} exists.`);
@@ -60,9 +63,9 @@ export class PaymentRecordsService {
   }
 
   /**
-   * Posts a succeeded payment, and adds the part that pays no invoice to the credit balance of the customer. If the
-   * invoice was written off, posts the recovery first.
-   * @param invoice the invoice before the payment; null: none
+   * Posts a succeeded payment to the ledger, and adds the part that pays no invoice to the credit balance of the
+   * customer. If the invoice was written off, first posts that the amount was recovered.
+   * @param invoice the invoice before the payment was applied; null if the payment pays no invoice
    */
   async postSucceeded(payment: Payment, invoice: Pick<Invoice, 'status'> | null): Promise<void> {
     const { id, customerId, currency, provider, amount, amountApplied } = payment;
@@ -82,7 +85,7 @@ export class PaymentRecordsService {
     await this.idempotency.completeFor(payment.id, paymentAnswer(payment));
   }
 
-  /** Does nothing if the outcome does not contradict a final status of the payment. */
+  /** Records a discrepancy if the outcome contradicts the final status of the payment. */
   async recordDiscrepancy(before: Payment, outcome: ProviderOutcome): Promise<void> {
     const { id: paymentId, status, providerReference } = before;
     const reported = { paymentId, refundId: null, status, providerReference };
@@ -104,8 +107,8 @@ export class PaymentRecordsService {
   }
 
   /**
-   * Returns the time of the customer's test clock, or real time. It dates payments, refunds, disputes and their ledger
-   * transactions. Credits of the customer are consumed in the order of these times.
+   * Returns the time of the customer's test clock, or real time. Payments, refunds, disputes and their ledger
+   * transactions are dated with this time. Credits of the customer are consumed in the order of these times.
    */
   async currentTimeOf(customerId: string): Promise<Date> {
     let testClockId = this.testClockIds.get(customerId);

@@ -160,8 +160,8 @@ export class PaymentRefundsService {
    * Lowers the refunded amount of a locked payment because a bank returned the refund, and records the event, in the
    * caller's transaction. Credit that becomes available covers the loss of a dispute about the payment.
    * @returns the part that became credit of the customer again, and the credit that covered a loss. The caller posts
-   *   both in one ledger transaction: an earlier failure of the refund may have posted a recovery, and a source posts
-   *   each kind of transaction once.
+   *   both in one ledger transaction. A separate transaction for the covered loss could fail: a refund can post each
+   *   kind of transaction only once, and an earlier failure of this refund may have posted this kind already.
    */
   async markReturned(
     refundId: string,
@@ -208,7 +208,9 @@ export class PaymentRefundsService {
     return payment;
   }
 
-  /** Returns the part of a locked payment that invoices have used as credit, or that credit notes gave back as credit. */
+  /**
+   * Returns the part of a locked payment that invoices have used as credit, or that credit notes gave back as credit.
+   */
   private async usedOf(payment: Payment): Promise<bigint> {
     const { reserved, refunded, lost, used, paidOut } = await this.credit.lockOf(payment.id);
     const applied = payment.amountApplied - (returnedOf(payment) - reserved - refunded - lost);
@@ -218,9 +220,9 @@ export class PaymentRefundsService {
   }
 
   /**
-   * Returns the amount by which the refunds of an invoice exceed its refundable amount after credit notes and later
-   * invoices. A negative result is an amount that can still be refunded. The caller must have locked the payments of
-   * the invoice.
+   * Returns the amount by which the refunds of an invoice exceed the maximum that may be refunded after credit notes
+   * and after credits on later invoices. A negative result is an amount that can still be refunded. The caller must
+   * have locked the payments of the invoice.
    */
   private async refundedBeyondNotes({ invoiceId, amountApplied }: Payment): Promise<bigint> {
     const maxRefundable =

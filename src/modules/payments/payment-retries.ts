@@ -43,7 +43,7 @@ export class PaymentRetries {
     return method?.unusableSince === null ? method : null;
   }
 
-  /** Marks the method that {@link lockDeclined} returned as unusable, and records the event. Null: a no-op. */
+  /** Marks as unusable the method that {@link lockDeclined} returned, and records the event. A no-op for null. */
   async markUnusable(
     before: PaymentMethod | null,
     outcome: ProviderOutcome,

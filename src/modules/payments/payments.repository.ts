@@ -16,8 +16,8 @@ const IN_REAL_TIME = `
   EXISTS (SELECT FROM customer WHERE customer.id = payment.customer_id AND test_clock_id IS NULL)`;
 
 /**
- * Reserves a part of a payment for a refund. The condition on the amounts holds even if the payment has changed since
- * the caller read it.
+ * Reserves a part of a payment for a refund. The condition checks the amounts again, because the payment may have
+ * changed since the caller read it.
  */
 const RESERVE_REFUND = `
   SET amount_refund_pending = amount_refund_pending + $2, version = version + 1, updated_at = $3
@@ -153,8 +153,8 @@ export class PaymentsRepository {
   }
 
   /**
-   * Stores the reference of a prepared charge. Returns the stored reference, which is that of another process if it was
-   * first. Returns null if the outcome of the payment is final.
+   * Stores the reference of a prepared charge, unless another process has stored one first. Returns the stored
+   * reference. Returns null if the outcome of the payment is final.
    */
   keepReference(id: string, reference: string): Promise<string | null> {
     return this.database.queryValue<string>(KEEP_REFERENCE, [id, reference]);
@@ -190,7 +190,8 @@ export class PaymentsRepository {
   }
 
   /**
-   * Returns the payment, or null if it does not exist.
+   * Changes the amounts of a payment after a refund ended or was returned. Returns the payment, or null if it does not
+   * exist.
    * @param reserved subtracted from the amount reserved for refunds
    * @param refunded added to the refunded amount: 0 if the refund failed, negative if a bank returned the refund
    */

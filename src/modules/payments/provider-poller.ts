@@ -24,9 +24,9 @@ export interface PolledRepository {
   /** Table with the columns `due_at`, `leased_by` and `attempts`. */
   readonly table: string;
   /**
-   * Claims up to `limit` due objects, plans the attempt that follows if this one throws, and returns the ids. A
-   * repository without this method leaves both to {@link ReturnedLeases}, which plans the next attempt only after one
-   * has thrown.
+   * Claims up to `limit` due objects and returns their ids. Also plans the next attempt for each object, in case this
+   * attempt throws. Without this method, {@link ReturnedLeases} claims the objects, and plans the next attempt only
+   * after an attempt has thrown.
    */
   readonly claimAndPlanRetry?: (
     now: Date,

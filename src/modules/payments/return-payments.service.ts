@@ -16,7 +16,7 @@ import { PaymentsRepository } from './payments.repository';
 
 /** Money that paid an invoice and was refunded, is reserved for refunds, or was lost in disputes, in minor units. */
 export interface ReturnedOfInvoice extends ReturnedMoney {
-  /** Money of the payments that is not returned, but cannot be refunded while a dispute is open. */
+  /** Money of the payments that was not returned, and that cannot be refunded because of an open dispute. */
   readonly disputed: DisputedMoney;
 }
 
@@ -35,8 +35,8 @@ export class ReturnPaymentsService {
 
   /**
    * Returns, by invoice id, the paid money that was refunded, is reserved for refunds, or was lost in disputes.
-   * Invoices without such money are absent. Locks the payments until the caller's transaction ends. Need not lock
-   * credit, because refunds change credit only while they hold the same locks.
+   * Invoices without such money are absent. Locks the payments until the caller's transaction ends. Does not lock
+   * credit, because refunds lock the same payments before they change credit.
    */
   async lockRefunded(invoiceIds: readonly string[]): Promise<RefundedOf> {
     if (invoiceIds.length === 0) return new Map();
@@ -50,8 +50,8 @@ export class ReturnPaymentsService {
   }
 
   /**
-   * Returns the money that paid an invoice and was returned, or cannot be refunded while a dispute is open. Locks the
-   * payments as {@link lockRefunded} does.
+   * Returns the part of the paid money of an invoice that was returned, and the part that cannot be refunded because
+   * of an open dispute. Locks the payments as {@link lockRefunded} does.
    */
   async lockReturned(invoiceId: string): Promise<ReturnedOfInvoice> {
     const payments = await this.payments.lockAppliedTo([invoiceId]);
@@ -84,8 +84,8 @@ export class ReturnPaymentsService {
   }
 
   /**
-   * Returns how much of each payment was refunded, is reserved for refunds, or was lost in disputes. Excludes what was
-   * taken from the part of the payment that had become credit of the customer.
+   * Returns how much of each payment was refunded, is reserved for refunds, or was lost in disputes. Excludes money
+   * that was taken from the part of the payment that had become credit of the customer.
    */
   private async returnedOfApplied(
     payments: readonly Payment[],
@@ -114,7 +114,7 @@ export class ReturnPaymentsService {
       const refundedMinor = lesser(before.amountRefunded - credit.refunded, appliedMinor);
       const unrefundedMinor = appliedMinor - refundedMinor;
       const reserved = lesser(before.amountRefundPending - credit.reserved, unrefundedMinor);
-      // Limited to the money that refunds left, because a refund and a dispute can both take the same money.
+      // At most the money that is not refunded or reserved, because a refund and a dispute can take the same money.
       const lostMinor = lesser(before.amountLost - credit.lost, unrefundedMinor - reserved);
       const returned = {
         paymentId: id,

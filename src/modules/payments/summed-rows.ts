@@ -20,12 +20,12 @@ export const REFUNDED_ROWS = `
   SELECT customer_id AS key, customer_id, currency, amount_refunded AS amount
   FROM payment WHERE status = 'succeeded'`;
 
-/** Payments of invoices without a final outcome, by customer. */
+/** Payments that are to pay an invoice and have no final outcome yet, by customer. */
 export const IN_FLIGHT_ROWS = `
   SELECT customer_id AS key, customer_id, currency, amount
   FROM payment WHERE invoice_id IS NOT NULL AND due_at IS NOT NULL`;
 
-/** Funds that disputes withdrew less those paid back, as negative amounts, by provider. */
+/** Funds that disputes withdrew, less funds that were paid back, as negative amounts, by provider. */
 export const DISPUTED_CASH_ROWS = `
   SELECT provider AS key, customer_id, currency, amount_reinstated - amount_withdrawn AS amount FROM dispute`;
 

@@ -50,7 +50,8 @@ export interface Difference {
 
 /**
  * Returns the difference between the books and the provider for one charge or refund, or null. A difference requires
- * that money has moved on at least one side. Returns null for open payments and refunds, which are polled.
+ * that money has moved on at least one side. Returns null if the booked payment or refund is still open, because its
+ * outcome is polled.
  */
 export function differenceBetween(
   booked: BookedMovement | null,

@@ -7,7 +7,7 @@ import { RunReconciliationsService } from './run-reconciliations.service';
 const DAILY_WORK = 'daily-reconciliations';
 const EVERY_MS = 60_000;
 
-/** Starts a comparison with each provider once a day, and continues running ones. */
+/** Starts a reconciliation with each provider once a day, and runs the next steps of unfinished reconciliations. */
 @Injectable()
 export class DueReconciliations extends ProviderPoller {
   constructor(

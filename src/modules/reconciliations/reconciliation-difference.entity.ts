@@ -3,7 +3,10 @@ import { AmountColumn, IdColumn, InstantColumn, ReferenceColumn } from '../../pl
 import type { MovementKind, MovementState } from '../payments';
 import type { Difference, DifferenceType } from './difference';
 
-/** Has no foreign keys to payments and refunds, because their ids may come from the provider and be unknown here. */
+/**
+ * A difference between the books and the list of a provider. Has no foreign keys to payments and refunds, because their
+ * ids may come from the provider and be unknown here.
+ */
 @Entity('reconciliation_difference')
 @Check(
   'reconciliation_difference_type_check',

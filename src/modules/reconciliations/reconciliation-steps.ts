@@ -26,7 +26,7 @@ export interface ReconciliationStep {
   readonly result: StepProgress;
 }
 
-/** A booked object and a listed object that seem to differ. */
+/** A payment or refund in the books, and the one in the list of the provider, that seem to differ. */
 interface PossibleDifference {
   readonly booked: BookedMovement | null;
   /** null: the provider did not list the object. */
@@ -127,9 +127,9 @@ export class ReconciliationSteps {
   }
 
   /**
-   * Reads the objects that seem to differ once more, from the provider and from the books, because they may have
-   * changed since the list was read. Returns a step with the objects that still differ, or null if the provider did not
-   * answer.
+   * Reads again, from the provider and from the books, the objects that seem to differ, because they may have
+   * changed since the list was read. Returns a step with the differences that remain, or null if the provider did
+   * not answer.
    */
   private async confirm(
     run: Reconciliation,
@@ -162,7 +162,8 @@ export class ReconciliationSteps {
     if (seen === null) return null;
     if (seen === 'absent') {
       const now = { booked: await this.books.reread(booked), reported: null, position };
-      // The provider lacks the object `reference`. The books may have another reference by now, which is read too.
+      // The provider does not know `reference`. The books may have another reference for the object by now: if so,
+      // the object is read again by that reference.
       const isOther = now.booked !== null && now.booked.reference !== reference;
       return isOther ? this.readAgain(run, kind, now) : now;
     }

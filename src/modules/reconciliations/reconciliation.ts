@@ -36,7 +36,7 @@ export interface Reconciliation {
   readonly version: number;
   readonly provider: ListingProvider;
   readonly status: ReconciliationStatus;
-  /** Set when the run fails, before the last phase `clean`; null: no failure. */
+  /** Set as soon as the run fails; `status` becomes `failed` only after the phase `clean`. Null: no failure. */
   readonly failureCode: ReconciliationFailure | null;
   /** Period `[fromAt, toAt)`. */
   readonly fromAt: Date;
@@ -139,7 +139,7 @@ export function afterStep(before: Reconciliation, result: StepProgress, now: Dat
 
 /**
  * Returns the run after a step that the provider did not answer, with another attempt planned. After
- * {@link MAX_ATTEMPTS} such steps in a row, the run gets a failure code and continues with the last phase.
+ * {@link MAX_ATTEMPTS} such steps in a row, the run gets a failure code and continues with the phase `clean`.
  * @param retry plan of the next attempt
  */
 export function afterNoAnswer(

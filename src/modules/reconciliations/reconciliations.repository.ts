@@ -4,7 +4,7 @@ import type { ListingProvider } from '../payments';
 import type { Reconciliation } from './reconciliation';
 import { ReconciliationEntity } from './reconciliation.entity';
 
-/** Prevents other transactions from starting a run of the provider, until this transaction ends. */
+/** Prevents other transactions from starting a reconciliation with the provider `$1`, until this transaction ends. */
 const LOCK_PROVIDER = `SELECT pg_advisory_xact_lock(hashtextextended('reconciliation ' || $1, 0))`;
 
 const LAST_COMPLETED = `
@@ -34,7 +34,7 @@ export class ReconciliationsRepository {
 
   /**
    * Returns the newest run of a provider, or null. Another transaction that calls this method for the same provider
-   * waits until this transaction ends, so that only one of both starts a run.
+   * waits until this transaction ends, so that only one of the two transactions starts a run.
    */
   async lockNewest(provider: ListingProvider): Promise<Reconciliation | null> {
     this.database.requireTransaction();

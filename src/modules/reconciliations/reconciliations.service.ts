@@ -46,7 +46,7 @@ export class ReconciliationsService implements OnModuleInit {
   }
 
   /**
-   * Starts a run. Background work does its steps.
+   * Starts a reconciliation. A background job runs its steps.
    * @throws {ProblemError} `payment_provider_not_enabled`, `validation_failed`, `reconciliation_running`
    */
   start(request: ReconciliationRequest): Promise<Reconciliation> {

@@ -11,7 +11,10 @@ import { ReconciliationSteps, type ReconciliationStep } from './reconciliation-s
 import { RECONCILIATION_EVENTS } from './reconciliations.events';
 import { ReconciliationsRepository } from './reconciliations.repository';
 
-/** Runs reconciliations step by step. Each step runs outside any transaction, and its result is one commit. */
+/**
+ * Runs reconciliations step by step. Each step runs outside any transaction, and its result is written in one
+ * commit.
+ */
 @Injectable()
 export class RunReconciliationsService {
   private readonly logger = new Logger('reconciliations');

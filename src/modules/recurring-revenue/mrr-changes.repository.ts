@@ -19,14 +19,20 @@ const SUMS = `
   SELECT subscription_id AS id, sum(after_minor - before_minor)::text AS amount
   FROM mrr_change WHERE subscription_id = ANY ($1) GROUP BY subscription_id`;
 
-/** Sums changes by currency, window and kind. Windows are numbered from 1; number 0 is the time before the first window. */
+/**
+ * Sums changes by currency, window and kind. Windows are numbered from 1; number 0 is the time before the first
+ * window.
+ */
 const WINDOWS = `
   SELECT currency, width_bucket(changed_at, $1::timestamptz[]) AS window, kind,
     sum(after_minor - before_minor)::text AS amount, count(*)::integer AS changes
   FROM mrr_change WHERE changed_at < $2 AND ($3::varchar IS NULL OR currency = $3)
   GROUP BY 1, 2, 3`;
 
-/** Finds ended subscriptions that still have recurring revenue, which is a defect. Skips pending subscriptions. */
+/**
+ * Finds ended subscriptions that still have recurring revenue, which is a defect. Skips subscriptions whose latest
+ * revenue is not recorded yet.
+ */
 const EARNING_AFTER_END = `
   SELECT subscription_id AS id FROM mrr_change JOIN subscription ON subscription.id = subscription_id
   WHERE status IN ('canceled', 'incomplete_expired')
@@ -41,8 +47,8 @@ export class MrrChangesRepository {
   constructor(private readonly database: Database) {}
 
   /**
-   * Returns the newest change of each subscription, by subscription id, and deletes the pending marks of the
-   * subscriptions. The caller has locked the subscriptions and records their changes afterwards.
+   * Returns the newest change of each subscription, by subscription id, and deletes the rows of the subscriptions in
+   * `mrr_pending`. The caller has locked the subscriptions and records their changes afterwards.
    */
   async findLastAndClearPending(
     subscriptionIds: readonly string[],

@@ -9,7 +9,8 @@ const PAGE_SIZE = 1_000;
 const MAX_OFFENDING = 100;
 
 /**
- * Checks, when the ledger is verified, that the recorded changes of each subscription add up to its present recurring revenue.
+ * Checks, when the ledger is verified, that the recorded changes of each subscription add up to its present
+ * recurring revenue.
  */
 @Injectable()
 export class MrrLedgerCheck implements OnModuleInit {
@@ -42,9 +43,9 @@ export class MrrLedgerCheck implements OnModuleInit {
   }
 
   /**
-   * Returns subscriptions whose recorded revenue differs from their current revenue. Skips subscriptions with due
-   * billing or unrecorded revenue. Also skips subscriptions that a process with a faster clock changed, because new
-   * items then start after `now`.
+   * Returns a message for each subscription whose recorded revenue differs from its current revenue. Skips
+   * subscriptions with due billing or unrecorded revenue. Also skips subscriptions that a process with a faster
+   * clock changed, because new items then start after `now`.
    */
   private async differencesIn(
     page: readonly Subscription[],

@@ -9,7 +9,10 @@ import { RecurringRevenueService } from './recurring-revenue.service';
 export const PENDING_MRR_WORK = 'pending-mrr';
 const EVERY_MS = 30_000;
 
-/** Maximum number of subscriptions that one transaction locks. Other work on these subscriptions waits for its commit. */
+/**
+ * Maximum number of subscriptions that one transaction locks. Other work on these subscriptions waits until the
+ * transaction ends.
+ */
 const BATCH_SIZE = 200;
 
 /** Records the revenue of subscriptions that a process of a previous release created or changed. */
@@ -31,8 +34,8 @@ export class PendingMrr implements OnModuleInit {
   }
 
   /**
-   * Records a batch of subscriptions in one commit, or each subscription alone if the batch fails. Returns true if
-   * more may be pending.
+   * Records the revenue of a batch of subscriptions in one commit, or of each subscription alone if the batch
+   * fails. Returns true if more may be pending.
    */
   async runDue(): Promise<boolean> {
     const ids = await this.changes.findPending(BATCH_SIZE);

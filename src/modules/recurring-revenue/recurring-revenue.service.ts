@@ -34,8 +34,8 @@ export class RecurringRevenueService {
   ) {}
 
   /**
-   * Records the present recurring revenue of subscriptions, in the transaction that has locked and changed them. An unchanged
-   * amount is not recorded.
+   * Records the present recurring revenue of subscriptions, in the transaction that has locked and changed them. An
+   * unchanged amount is not recorded.
    */
   async record(changed: readonly Subscription[], now: Date): Promise<void> {
     const real = changed.filter(({ testClockId }) => testClockId === null);
@@ -45,8 +45,8 @@ export class RecurringRevenueService {
   }
 
   /**
-   * Records the revenue of locked subscriptions with a pending mark. Backfills the subscriptions without an earlier
-   * change.
+   * Records the revenue of locked subscriptions that `mrr_pending` marks. Records past changes too for subscriptions
+   * without a recorded change.
    */
   async recordPending(pending: readonly Subscription[], now: Date): Promise<void> {
     const last = await this.changes.findLastAndClearPending(pending.map(({ id }) => id));
@@ -62,8 +62,8 @@ export class RecurringRevenueService {
   }
 
   /**
-   * Returns the recurring revenue of subscriptions at an instant, by subscription id. Leaves out subscriptions whose status has
-   * no revenue.
+   * Returns the recurring revenue of subscriptions at an instant, by subscription id. Leaves out subscriptions
+   * whose status has no revenue.
    */
   async currentAmountsOf(
     subscriptions: readonly Subscription[],
@@ -114,7 +114,7 @@ export class RecurringRevenueService {
 
   /**
    * Returns when the first revenue of each subscription started, by subscription id. Omits subscriptions whose revenue
-   * starts at `now`.
+   * did not start before `now`.
    */
   private async revenueStartsOf(
     subscriptions: readonly Subscription[],

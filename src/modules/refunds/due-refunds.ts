@@ -4,7 +4,8 @@ import { RefundsRepository } from './refunds.repository';
 import { RefundsService } from './refunds.service';
 
 /**
- * Polls providers about refunds that stayed pending after a crash, a call without an answer, or with a slow provider.
+ * Polls providers about refunds that stayed pending: after a crash, after a call without an answer, or because the
+ * provider is slow.
  */
 @Injectable()
 export class DueRefunds extends ProviderPoller {

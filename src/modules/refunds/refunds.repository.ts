@@ -17,7 +17,7 @@ const NOTE_ABSENCE = `
 
 const REPORTED = 'WHERE id = ANY ($1) OR provider_reference = ANY ($2)';
 
-/** Succeeded refunds through a provider, sent in `[$2, $3)`, from the position after `$4` and `$5`. */
+/** Selects succeeded refunds of the provider `$1` that were sent in `[$2, $3)`, after the position `($4, $5)`. */
 const SENT = `
   WHERE status = 'succeeded' AND coalesce(sent_at, created_at) >= $2 AND coalesce(sent_at, created_at) < $3
     AND (coalesce(sent_at, created_at), id) > ($4, $5)
@@ -54,7 +54,8 @@ export class RefundsRepository {
   }
 
   /**
-   * Returns the refund with `source` provider and this provider's id, or null. The caller must have locked the payment.
+   * Returns the refund that was made at the provider (its `source` is `provider`) and has the id `reference` there,
+   * or null. The caller must have locked the payment.
    */
   findMadeAtProvider(paymentId: string, reference: string): Promise<Refund | null> {
     return this.database.selectOne(
@@ -120,12 +121,15 @@ export class RefundsRepository {
     ]);
   }
 
-  /** @param references ids of refunds at their provider */
+  /**
+   * Returns the refunds with one of the ids or one of the references.
+   * @param references ids of refunds at their provider
+   */
   findReported(ids: readonly string[], references: readonly string[]): Promise<readonly Refund[]> {
     return this.database.select(RefundEntity, REPORTED, [ids, references]);
   }
 
-  /** Returns succeeded refunds that were created in a period, oldest first. */
+  /** Returns succeeded refunds that were sent to the provider in a period, oldest first. */
   findSent({ provider, from, to, after, limit }: SentQuery): Promise<readonly Refund[]> {
     const { at, id } = after ?? { at: new Date(0), id: '' };
     return this.database.select(RefundEntity, SENT, [provider, from, to, at, id, limit]);

@@ -194,11 +194,11 @@ export class RefundsService {
   }
 
   /**
-   * Stores a refund that the provider reported, with its outcome. The refund is missing in this database if it was made
-   * at the provider, or if the database is a restored backup. A missing refund that failed or was canceled is not
-   * stored. If the refund is known, only its outcome is stored.
-   * @returns false if the payment has not succeeded, or less than the amount is left of the payment; a pending refund
-   *   may have to end first
+   * Stores a refund that the provider reported and that is missing in this database, with its outcome. A refund is
+   * missing if it was made at the provider, or if the database is a restored backup. A missing refund that failed or
+   * was canceled is not stored. If the refund is not missing, only its outcome is stored.
+   * @returns false if the payment has not succeeded, or if less than the amount is left to refund, for example
+   *   while another refund is pending
    */
   recordProviderRefund(paymentId: string, unrecorded: UnrecordedRefund): Promise<boolean> {
     const { reference, refundId, amount, outcome, reason } = unrecorded;

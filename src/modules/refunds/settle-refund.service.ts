@@ -29,7 +29,7 @@ import { refundNotFound } from './refunds.errors';
 import { REFUND_EVENTS, refundAnswer } from './refunds.events';
 import { RefundsRepository } from './refunds.repository';
 
-/** Writes the outcome of a refund, in the commit after the call to the provider, and corrections of an outcome. */
+/** Writes the outcome of a refund in the commit that follows the call to the provider. Also corrects outcomes. */
 @Injectable()
 export class SettleRefundService {
   constructor(
@@ -45,8 +45,9 @@ export class SettleRefundService {
 
   /**
    * Books a failed or canceled refund as succeeded, in the caller's transaction.
-   * @throws {ProblemError} `refund_not_found`; `refund_amount_exceeds_refundable`; `provider_discrepancy_not_applicable` for a
-   *   refund that succeeded and was returned by the bank, because the ledger has one transaction of each kind per refund
+   * @throws {ProblemError} `refund_not_found`; `refund_amount_exceeds_refundable`;
+   *   `provider_discrepancy_not_applicable` for a refund that succeeded and was returned by the bank, because the
+   *   ledger has one transaction of each kind per refund
    */
   async correct(discrepancy: Discrepancy, id: string): Promise<void> {
     const found = (await this.refunds.find(id)) ?? raise(refundNotFound(id));
@@ -55,7 +56,8 @@ export class SettleRefundService {
     const now = await this.payments.currentTimeOf(locked);
     const before = await this.refunds.lock(id);
     invariant(before !== null, `The refund ${id} is gone.`);
-    // A failed refund may have posted another kind: the failure released credit, which reduced the loss of a dispute.
+    // A failed refund may have a ledger transaction of another kind: the credit that the failure released can cover
+    // the loss of a dispute.
     const posted = await this.ledger.transactionsOf(id);
     if (posted.some(({ kind }) => kind === 'refund')) {
       throw discrepancyNotApplicable(discrepancy);
@@ -95,8 +97,8 @@ export class SettleRefundService {
   }
 
   /**
-   * Updates the refunded and reserved amounts of the payment for a new status of the refund, posts to the ledger, and records
-   * the event.
+   * Updates the refunded and reserved amounts of the payment for a new status of the refund, posts to the ledger,
+   * and records the event.
    */
   private async writeOutcome(before: Refund, after: Refund, payment: Payment): Promise<void> {
     invariant(after.status !== 'pending', `The refund ${after.id} went back to pending.`);
@@ -143,7 +145,10 @@ export class SettleRefundService {
   }
 }
 
-/** @param call time of the answer, from which the next poll is scheduled, and the lease held during the call to the provider */
+/**
+ * @param call time of the answer, from which the next poll is scheduled, and the lease held during the call to the
+ *   provider
+ */
 function toRefundOutcome(
   outcome: ProviderOutcome,
   refund: Refund,

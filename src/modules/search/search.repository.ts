@@ -22,8 +22,8 @@ interface SearchSource {
 const MAX_RANKED = 1_000;
 
 /**
- * SQL condition: the column equals the query as given, in lower or in upper case. The index of the column is
- * case-sensitive.
+ * Returns an SQL condition: the column equals the query as given, in lower case or in upper case. Compares with all
+ * three forms, because the index of the column is case-sensitive.
  */
 const isQuery = (column: string): string => `${column} IN ($1::text, lower($1), upper($1))`;
 
@@ -201,7 +201,10 @@ export class SearchRepository {
   }
 }
 
-/** Returns an SQL expression: 0 if a column equals the query, 1 if a column begins with it, otherwise 2. Case is ignored. */
+/**
+ * Returns an SQL expression: 0 if a column equals the query, 1 if a column begins with it, otherwise 2. Case is
+ * ignored.
+ */
 function rankOf(columns: readonly string[]): string {
   const lower = columns.map((column) => `lower(${column})`);
   const begins = lower.map((column) => `starts_with(${column}, lower($1))`).join(' OR ');

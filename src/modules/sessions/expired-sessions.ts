@@ -8,7 +8,7 @@ const BATCH_SIZE = 1_000;
 const EVERY_MS = 600_000;
 const RETENTION_MS = 30 * 86_400_000;
 
-/** Deletes sessions 30 days after their expiry, and attempts to sign in that no longer count. */
+/** Deletes sessions 30 days after their expiry, and sign-in attempts that no longer count towards the limit. */
 @Injectable()
 export class ExpiredSessions implements OnModuleInit {
   constructor(

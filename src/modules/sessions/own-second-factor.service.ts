@@ -15,7 +15,7 @@ interface CodeSender {
   readonly address: string;
 }
 
-/** Lets a signed-in admin change the own second factor. A code that is not accepted counts as an attempt to sign in. */
+/** Lets signed-in admins change their own second factor. A code that is not accepted counts as a sign-in attempt. */
 @Injectable()
 export class OwnSecondFactorService {
   constructor(
@@ -28,8 +28,9 @@ export class OwnSecondFactorService {
   ) {}
 
   /**
-   * Enables the factor. Ends all sessions of the admin but this one.
-   * @throws {ProblemError} `second_factor_not_found`, `second_factor_enabled`, `second_factor_failed`, `too_many_sign_ins`
+   * Enables the factor. Ends all sessions of the admin except the session that sent the code.
+   * @throws {ProblemError} `second_factor_not_found`, `second_factor_enabled`, `second_factor_failed`,
+   *   `too_many_sign_ins`
    */
   confirm(sender: CodeSender, totpCode: string): Promise<IssuedRecoveryCodes> {
     return this.countAttempt(sender, (admin) =>
@@ -45,7 +46,7 @@ export class OwnSecondFactorService {
   }
 
   /**
-   * Removes the factor. Ends all sessions of the admin but this one.
+   * Removes the factor. Ends all sessions of the admin except the session that sent the code.
    * @throws {ProblemError} `second_factor_not_found`, `second_factor_failed`, `too_many_sign_ins`
    */
   disable(sender: CodeSender, code: SecondFactorCode): Promise<void> {

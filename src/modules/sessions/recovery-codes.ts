@@ -3,7 +3,7 @@ import { hash, randomBytes } from 'node:crypto';
 const CODE_COUNT = 10;
 /** Base 32 of Crockford: no letter looks like a digit. */
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
-/** Characters of a code, each with five random bits. These 80 bits make a fast hash safe. */
+/** Number of characters of a code, each with five random bits. With 80 random bits, a fast hash is safe. */
 const CODE_LENGTH = 16;
 
 /** Returns new recovery codes, such as `3k7m-9xq2-w4tz-h8dv`. */
@@ -15,8 +15,8 @@ export function newRecoveryCodes(): readonly string[] {
 }
 
 /**
- * Returns the SHA-256 under which a recovery code is stored. Ignores case, spaces, hyphens and characters that look
- * alike.
+ * Returns the SHA-256 under which a recovery code is stored. Ignores case, spaces and hyphens. Treats characters that
+ * look alike as the same character.
  */
 export function recoveryHashOf(code: string): string {
   const text = code

@@ -29,8 +29,9 @@ import {
 import { newTotpSecret, otpauthUri, stepOfCode } from './totp';
 
 /**
- * Manages second factors of admins. Each use of a code locks the factor, so that a code is accepted once in all processes. Each
- * change locks the admin before the factor. The caller limits attempts.
+ * Manages second factors of admins. Each use of a code locks the factor, so that a code is accepted only once
+ * across all processes. Each change locks the admin before the factor. The caller must limit the number of
+ * attempts.
  */
 @Injectable()
 export class SecondFactorsService {
@@ -137,7 +138,7 @@ export class SecondFactorsService {
   }
 
   /**
-   * Removes the factor with a code, and ends the sessions of the admin.
+   * Checks the code, removes the factor, and ends the sessions of the admin.
    * @throws {ProblemError} `second_factor_not_found`, `second_factor_failed`
    */
   disable(adminId: string, code: SecondFactorCode): Promise<void> {
@@ -149,7 +150,7 @@ export class SecondFactorsService {
   }
 
   /**
-   * Removes the factor without a code, for an admin who has lost it, and ends the sessions of the admin.
+   * Removes the factor of an admin who can no longer send a code, and ends the sessions of the admin.
    * @throws {ProblemError} `second_factor_not_found`
    */
   remove(adminId: string): Promise<void> {

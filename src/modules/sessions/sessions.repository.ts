@@ -30,7 +30,7 @@ export class SessionsRepository {
     return this.database.selectOne(SessionEntity, 'WHERE id = $1 FOR UPDATE', [id]);
   }
 
-  /** @param adminId admin whose sessions are listed; null for those of all admins */
+  /** @param adminId admin whose sessions are listed; null: the sessions of all admins are listed */
   page(adminId: string | null, request: PageRequest): Promise<Page<Session>> {
     const query = new ListQuery('admin_session').where('admin_id = $', adminId);
     return query.page(this.database, SessionEntity, request);

@@ -86,8 +86,8 @@ export class SessionsService {
   }
 
   /**
-   * Returns the session of the cookie with its admin, and records the use. Reads the database each time, so that a session
-   * ends at once in every process.
+   * Returns the session of the cookie with its admin, and records the use. Reads the database each time, so that a
+   * session ends at once in every process.
    * @param secret null without a cookie
    * @throws {ProblemError} `unauthenticated`
    */
@@ -103,7 +103,8 @@ export class SessionsService {
   }
 
   /**
-   * Keeps the session valid after a change that ends the other sessions of its admin. Call it in the transaction of the change.
+   * Keeps the session valid after a change that ends the other sessions of its admin. Call it in the transaction of
+   * the change.
    */
   async keepValid(id: string): Promise<void> {
     await this.sessions.keepValid(id);
@@ -124,7 +125,8 @@ export class SessionsService {
 
   /**
    * Ends a session. Does nothing if the session was ended before.
-   * @throws {ProblemError} `session_not_found`, `forbidden` for a session of another admin without `studio:write`
+   * @throws {ProblemError} `session_not_found`, `forbidden` if the session belongs to another admin and the caller
+   *   does not have `studio:write`
    */
   revoke(id: string, caller: Principal): Promise<void> {
     return this.database.transaction(async () => {

@@ -6,7 +6,8 @@ const MAX_ATTEMPTS = 5;
 const WINDOW_MS = 15 * 60_000;
 
 /**
- * Adds no attempt if the window has {@link MAX_ATTEMPTS}. The row lock makes the count exact for concurrent attempts.
+ * Adds an attempt, unless the window already has {@link MAX_ATTEMPTS} attempts. The row lock makes the count exact
+ * for concurrent attempts.
  */
 const ADD = `
   INSERT INTO sign_in_attempt AS attempt (key, tried_at, last_tried_at)
@@ -48,7 +49,10 @@ export class SignInAttemptsRepository {
     return new Date((row?.oldest ?? now).getTime() + WINDOW_MS);
   }
 
-  /** Records a key that may be used once. Returns false if the key was used before. Keys are kept for at least 15 minutes. */
+  /**
+   * Records a key that may be used once. Returns false if the key was used before. Keys are kept for at least 15
+   * minutes.
+   */
   async claim(key: string, now: Date): Promise<boolean> {
     return (await this.database.query(CLAIM, [key, now])).length > 0;
   }

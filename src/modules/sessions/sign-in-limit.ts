@@ -43,7 +43,10 @@ export class SignInLimit {
   }
 }
 
-/** Returns the key of an account. The email is hashed, because people sometimes type their password into the email field. */
+/**
+ * Returns the key of an account. The email is hashed, because people sometimes type their password into the email
+ * field.
+ */
 function accountKey({ email }: SignInAttempt): string {
   return `account:${createHash('sha256').update(emailKeyOf(email)).digest('hex')}`;
 }

@@ -19,7 +19,7 @@ export function otpauthUri(secret: string, account: string, issuer: string): str
 
 /** Returns the time step of a code that is accepted at an instant, or null. */
 export function stepOfCode(secret: string, code: string, at: Date): number | null {
-  // The library throws an error for other characters.
+  // The library throws an error for characters that are not digits.
   if (!/^\d{6}$/.test(code)) return null;
   const totp = new TOTP({ ...TOTP_PARAMETERS, secret });
   const timestamp = at.getTime();

@@ -5,8 +5,8 @@ import { Passwords } from './passwords';
 import { StudioRepository } from './studio.repository';
 
 /**
- * Hash of an unknown password, with the minimum cost of OWASP. Checked if neither the admin nor the decoy admin of the
- * email has a hash that can be checked.
+ * Hash of an unknown password, with the minimum cost that OWASP recommends. Used if neither the admin with the given
+ * email nor the decoy that {@link AdminAccounts.withPassword} selects has a hash that can be checked.
  */
 const DECOY =
   '$argon2id$v=19$m=19456,t=2,p=1$YmlsbGluZy1lbmdpbmUtZGVjb3k$AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8';
@@ -42,7 +42,8 @@ export class AdminAccounts {
 
   /**
    * Returns the active admin with this email and password, or null. An unknown email takes as long as a known one,
-   * because its password is checked against the hash of a decoy: another admin, always the same one for an email.
+   * because the password is then checked against the hash of another admin, the decoy. An email always has the same
+   * decoy.
    * @throws {ProblemError} `too_many_sign_ins`
    */
   async withPassword(email: string, password: string): Promise<AdminAccount | null> {

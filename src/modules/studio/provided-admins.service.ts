@@ -37,10 +37,10 @@ export class ProvidedAdmins {
   ) {}
 
   /**
-   * Returns the account of the person, with the role from the provider, or the reason why the person may not sign in. The last
-   * active owner stays an owner.
-   * @param createsUnknown true: an unknown email gets an account without a password, with the role `viewer` if the provider
-   *   gives none
+   * Returns the account of the person, with the role from the provider, or the reason why the person may not sign
+   * in. The last active owner stays an owner.
+   * @param createsUnknown true: an unknown email gets an account without a password, with the role `viewer` if the
+   *   provider gives none
    */
   async accountOf(
     person: ProvidedPerson,

@@ -10,7 +10,10 @@ import { emailKeyOf, type StudioAdmin } from './domain/studio-admin';
 import { StudioAdminEntity } from './studio-admin.entity';
 import { studioAdminEmailTaken } from './studio.errors';
 
-/** Selects the password hash of one of the first thousand active admins with a password, by a number that the caller passes. */
+/**
+ * Selects one password hash from the first thousand active admins with a password: the hash at the position `$1`
+ * modulo the number of these admins.
+ */
 const ANY_PASSWORD_HASH = `
   WITH known AS (
     SELECT password_hash, row_number() OVER () - 1 AS place, count(*) OVER () AS admins

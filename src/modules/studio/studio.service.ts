@@ -44,7 +44,8 @@ export class StudioService {
   }
 
   /**
-   * Creates an admin for a person from the OpenID provider, with any role, because the operator configured the provider.
+   * Creates an admin for a person from the OpenID provider, with any role, because the operator configured the
+   * provider.
    * @throws {ProblemError} `studio_admin_email_taken`
    */
   async createAsProvided(details: AdminDetails): Promise<StudioAdmin> {

@@ -2,7 +2,10 @@ import { Injectable } from '@nestjs/common';
 import { Database } from '../../platform/database';
 import type { BillableSpan, SubscribedSpan } from './domain/unbillable';
 
-/** Spans of a customer's subscriptions, except subscriptions that are incomplete or that expired without a first payment. */
+/**
+ * Spans of a customer's subscriptions, except subscriptions that are incomplete or that expired without a first
+ * payment.
+ */
 const SUBSCRIBED = `
   SELECT start_at AS "startAt", ended_at AS "endAt" FROM subscription
   WHERE customer_id = $1 AND status NOT IN ('incomplete', 'incomplete_expired')`;
@@ -38,8 +41,8 @@ export class BillableSpansRepository {
   constructor(private readonly database: Database) {}
 
   /**
-   * Returns, by customer, the earliest start of a current period of a running subscription. A subscription without a
-   * period counts with its own start.
+   * Returns, by customer, the earliest start of the current periods of the customer's subscriptions. Ended
+   * subscriptions do not count. For a subscription without a period, the start of the subscription is used.
    */
   async openSince(customerIds: readonly string[]): Promise<ReadonlyMap<string, Date>> {
     const rows = await this.database.query<{ customerId: string; startAt: Date }>(OPEN_SINCE, [

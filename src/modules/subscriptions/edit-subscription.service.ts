@@ -25,8 +25,8 @@ export class EditSubscriptionService {
 
   /**
    * Merges the metadata. A no-op writes nothing and records no event.
-   * @throws {ProblemError} `subscription_not_found`, `precondition_failed`, `metadata_too_large`, `test_clock_advancing`,
-   *   `test_clock_failed`
+   * @throws {ProblemError} `subscription_not_found`, `precondition_failed`, `metadata_too_large`,
+   *   `test_clock_advancing`, `test_clock_failed`
    */
   updateMetadata(
     id: string,

@@ -47,8 +47,8 @@ export class OffersService {
   }
 
   /**
-   * Resolves a change of a subscription, in the caller's transaction. Accepts the archived version and archived add-ons that the
-   * subscription already has.
+   * Resolves a change of a subscription, in the caller's transaction. Accepts the archived version and archived
+   * add-ons that the subscription already has.
    * @throws {ProblemError} `reference_not_found`, `subscription_terms_contradict`, `subscription_too_large`
    */
   async resolveChange(held: Subscription, change: ChangeSubscription): Promise<ResolvedOffer> {

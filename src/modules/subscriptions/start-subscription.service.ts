@@ -16,7 +16,10 @@ import { subscriptionTermsContradict } from './subscriptions.errors';
 import { SUBSCRIPTION_EVENTS } from './subscriptions.events';
 import { SubscriptionsRepository } from './subscriptions.repository';
 
-/** Latest start of a subscription, so that its trial and its first period of at most 365 years end by the year 9999. */
+/**
+ * Latest start of a subscription. Its trial and its first period, which lasts at most 365 years, then end by the year
+ * 9999.
+ */
 const LATEST_START = new Date('9000-12-31T23:59:59.999Z');
 const FURTHEST_BACK_MS = 2 * 366 * 86_400_000;
 /** Maximum number of periods that a back-dated start may bill at once: a year of daily periods. */
@@ -84,7 +87,8 @@ export class StartSubscriptionService {
 
   /**
    * Refuses a subscription with metered prices that starts before the end of archived usage, because archived usage
-   * cannot be billed. If the usage of the customer is locked, no further usage is archived until the transaction ends.
+   * cannot be billed. If the caller has locked the usage streams of the customer (the events of each name), no
+   * further usage is archived until the transaction ends.
    * @throws {ProblemError} `usage_archived`
    */
   async requireUsage({ subscription, items }: Snapshot): Promise<void> {

@@ -43,8 +43,8 @@ export class SubscriptionCommandsService {
   constructor(private readonly offers: OffersService) {}
 
   /**
-   * Decides a change of plan, version, quantity or add-ons, now or at the end of the period. A change to the present terms is a
-   * no-op.
+   * Decides a change of plan, version, quantity or add-ons, now or at the end of the period. A change to the
+   * present terms is a no-op.
    * @throws {ProblemError} `subscription_not_running`, `subscription_change_pending`, `reference_not_found`,
    *   `customer_currency_mismatch`, `subscription_terms_contradict`, `subscription_too_large`
    */
@@ -103,7 +103,7 @@ export class SubscriptionCommandsService {
   }
 
   /**
-   * Decides to undo a scheduled change; null: the change was undone before.
+   * Decides to undo a scheduled change. Returns null if the change was undone before.
    * @throws {ProblemError} `invalid_transition`
    */
   undo(snapshot: Snapshot, { status }: ScheduledChange): Outcome | null {

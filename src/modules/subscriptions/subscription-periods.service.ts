@@ -41,8 +41,8 @@ export class SubscriptionPeriodsService {
   constructor(private readonly subscriptions: SubscriptionsRepository) {}
 
   /**
-   * Returns the instant up to which charges in advance are earned, by subscription id. The caller has locked the subscriptions,
-   * so that no period is closed meanwhile.
+   * Returns the instant up to which charges in advance are earned, by subscription id. The caller has locked the
+   * subscriptions, so that no period is closed meanwhile.
    */
   async earnedUntil(ids: readonly string[]): Promise<ReadonlyMap<string, Date>> {
     const periods = await this.subscriptions.newestPeriods(ids);

@@ -96,8 +96,8 @@ export class SubscriptionEntity implements Subscription {
   @Column({ type: 'varchar', length: 64, nullable: true })
   readonly renewalFailureCode!: string | null;
   /**
-   * End of the lease of the worker that does its due work, after which another worker may claim it; null if no worker has claimed
-   * it.
+   * End of the lease of the worker that does the due work of the subscription. Afterwards another worker may claim
+   * the work. Null: no worker has claimed the work.
    */
   @InstantColumn({ nullable: true }) readonly leaseEndsAt!: Date | null;
   @MetadataColumn() readonly metadata!: Metadata;

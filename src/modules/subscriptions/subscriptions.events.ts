@@ -61,7 +61,7 @@ export const SUBSCRIPTION_EVENTS = {
   canceled: subscriptionEvent('subscription.canceled', 'A subscription ended.'),
 } as const satisfies Record<SubscriptionEventKind, unknown>;
 
-/** Returns the event for a status that follows from payments. */
+/** Returns the event to record when a payment, or its failure, has changed the status to `status`. */
 export function statusEventOf(
   status: SubscriptionStatus,
 ): DomainEvent<Subscription, SubscriptionDto> {

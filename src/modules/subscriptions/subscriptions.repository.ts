@@ -110,7 +110,7 @@ export class SubscriptionsRepository {
     return new Set(await this.database.queryValues<string>(WITHOUT_AUTOMATIC_CHARGES, [ids, now]));
   }
 
-  /** Writes the status, with the time limit of a first payment and the next due work. */
+  /** Writes the status, the time limit of the first payment, and the time of the next due work. */
   async updateStatus(subscription: Subscription): Promise<void> {
     const { id, status, incompleteExpiresAt, nextBillingAt, version, updatedAt } = subscription;
     const changed = { status, incompleteExpiresAt, nextBillingAt };
@@ -130,8 +130,8 @@ export class SubscriptionsRepository {
   }
 
   /**
-   * Returns snapshots in the sequence of the given ids, without missing subscriptions. Locks the subscriptions by ascending id,
-   * so that two transactions do not deadlock.
+   * Returns snapshots in the sequence of the given ids, without missing subscriptions. Locks the subscriptions by
+   * ascending id, so that two transactions do not deadlock.
    */
   async lockSnapshots(ids: readonly string[]): Promise<readonly Snapshot[]> {
     const locked = 'WHERE id = ANY ($1) ORDER BY id FOR NO KEY UPDATE';
@@ -153,7 +153,10 @@ export class SubscriptionsRepository {
     return this.database.select(SubscriptionPeriodEntity, NEWEST_PERIODS, [ids]);
   }
 
-  /** Returns the periods of subscriptions that end at or after the earliest instant given for each, oldest first. */
+  /**
+   * Returns, for each subscription, the periods that end at or after the earliest instant given for it, oldest
+   * first.
+   */
   periodsSince(
     ids: readonly string[],
     since: readonly Date[],
@@ -186,7 +189,7 @@ export class SubscriptionsRepository {
     });
   }
 
-  /** Returns the items of these subscriptions that are billed for time after an instant; null: all items. */
+  /** Returns the items of subscriptions that are billed for time after `at`, or all their items if `at` is null. */
   itemsBilledAfter(ids: readonly string[], at: Date | null): Promise<readonly SubscriptionItem[]> {
     const tail = `WHERE subscription_id = ANY ($1)
       AND ($2::timestamptz IS NULL OR end_at IS NULL OR end_at > $2) ORDER BY id`;
@@ -229,7 +232,7 @@ export class SubscriptionsRepository {
     await this.database.insertMany(SubscriptionItemEntity, items);
   }
 
-  /** Writes decisions, one for each subscription, and ends the leases of their due work. */
+  /** Writes decisions, one for each subscription, and ends the leases on the due work of the subscriptions. */
   async applyAll(outcomes: readonly Outcome[]): Promise<void> {
     this.database.requireTransaction();
     await this.database.updateMany(

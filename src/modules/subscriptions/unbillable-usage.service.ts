@@ -16,16 +16,17 @@ export class UnbillableUsageService {
   constructor(private readonly spans: BillableSpansRepository) {}
 
   /**
-   * Returns, by customer, the earliest start of a current period, because the usage since then is not billed yet.
-   * Ignores renewal drafts, which may bill earlier usage. Leaves out customers without a running subscription.
+   * Returns, by customer, the earliest start of the current periods of the customer's subscriptions. Usage since then
+   * is not billed yet. Ignores draft invoices of renewals, which may bill earlier usage. Leaves out customers whose
+   * subscriptions have all ended.
    */
   openSince(customerIds: readonly string[]): Promise<ReadonlyMap<string, Date>> {
     return this.spans.openSince(customerIds);
   }
 
   /**
-   * Returns the spans up to `now` in which no subscription of the customer bills the usage of a meter. A later change of a
-   * subscription, such as a resume, can change the result.
+   * Returns the spans up to `now` in which no subscription of the customer bills the usage of a meter. A later
+   * change of a subscription, such as a resume, can change the result.
    */
   async unbillablePeriods(
     customerId: string,

@@ -25,7 +25,10 @@ export class TaxRatesRepository {
     });
   }
 
-  /** Returns the given rates that exist and are not archived. Blocks any change of these rates until the transaction ends. */
+  /**
+   * Returns the given rates that exist and are not archived. Blocks any change of these rates until the transaction
+   * ends.
+   */
   lockForReference(ids: readonly string[]): Promise<readonly TaxRate[]> {
     return this.rates.find({
       where: { id: In([...ids]), archivedAt: IsNull() },

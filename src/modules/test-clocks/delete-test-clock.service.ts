@@ -16,8 +16,8 @@ import { type TestClockLease, TestClocksRepository } from './test-clocks.reposit
 export const DELETION_WORK = 'test-clock-deletions';
 const EVERY_MS = 10_000;
 /**
- * Longest time that a request purges customers, shorter than the wait of a shutdown for requests. Background work
- * purges the rest.
+ * Longest time for which a request purges customers; shorter than the time for which a shutdown waits for requests.
+ * Background work purges the rest.
  */
 const LONGEST_REQUEST_MS = 10_000;
 
@@ -27,8 +27,8 @@ const NO_LEASE: TestClockLease = { endsAt: null, owner: null };
 @Injectable()
 export class DeleteTestClockService implements OnModuleInit {
   /**
-   * Number of customers in the next portion of the background work, by test clock. Bounded, because an entry stays if another
-   * process purges the last portion.
+   * Number of customers in the next portion of the background work, by test clock. Bounded, because an entry stays
+   * if another process purges the last portion.
    */
   private readonly portions = new BoundedMap<string, number>(100);
 
@@ -48,9 +48,9 @@ export class DeleteTestClockService implements OnModuleInit {
   }
 
   /**
-   * Marks a clock as deleted at once, so that no command finds it. Then purges its customers with all their data in several
-   * commits: billing, ledger, events and deliveries. Other customers are not affected. After an interruption, or after ten
-   * seconds, background work continues.
+   * Marks a clock as deleted at once, so that no command finds it. Then purges its customers with all their data
+   * (billing, ledger, events and deliveries) in several commits. Other customers are not affected. After an
+   * interruption, or after ten seconds, background work continues.
    * @throws {ProblemError} `test_clock_not_found`, `test_clock_advancing`
    */
   async delete(id: string): Promise<void> {

@@ -9,7 +9,7 @@ import { type DueRow, DueRowsRepository, type DueTable, nextDueOnSql } from './d
 import { postponedUntil } from './postpone';
 import { type TestClockJob, TestClockParticipants } from './test-clock-participants';
 
-/** Default maximum number of rows of a claim. */
+/** Maximum number of rows that are claimed at once, if the queue does not set `maxRows`. */
 const MAX_CLAIMED_ROWS = 50;
 const IDLE_MS = 1_000;
 const LEASE_MS = 60_000;
@@ -23,15 +23,19 @@ export interface DueQueue<Row extends DueRow> {
   readonly maxRows?: number;
   /** Does the work of all given rows in one commit, or of none. */
   readonly run: (rows: readonly Row[], now: Date) => Promise<void>;
-  /** Returns true while work by the real clock must wait. */
+  /** Returns true while due work on rows without a test clock must wait. */
   readonly isHeld?: () => Promise<boolean>;
   /** Divides rows into batches, which run one after the other. If absent, all rows are one batch. */
   readonly batchesOf?: (rows: readonly Row[]) => readonly (readonly Row[])[];
   /**
-   * Handling of refused work on a test clock. `postpone`: tries again a day later. `fail`: stops the clock, as a defect does.
+   * Handling of refused work on a test clock. `postpone`: tries again a day later. `fail`: stops the clock, as a
+   * defect does.
    */
   readonly whenRefused: 'postpone' | 'fail';
-  /** Records the error code with which a rule refused the work of a row. Called at each refused attempt. */
+  /**
+   * Records the error code of refused work on a row: work that a rule forbids, so that it would fail again with the
+   * same data. Called at each refused attempt.
+   */
   readonly recordRefusal?: (row: Row, code: string, now: Date) => Promise<void>;
 }
 
@@ -85,8 +89,8 @@ export class DueQueues {
     const rows = await this.claims.claim(queue.name, leaseEndsAt, () =>
       this.due.claim(queue.rows, now, leaseEndsAt, maxRows),
     );
-    // Reads the clock again, because a claimed row may have been written after `now`, and must not be processed before
-    // that.
+    // Reads the clock again, because a claimed row may have been written after `now`, and must not be processed with
+    // an earlier instant.
     await this.run(queue, rows, this.clock.now(), (error, { id }) => {
       this.logger.error({ err: error, work: queue.name, id }, 'due work failed');
     });
@@ -139,7 +143,10 @@ export class DueQueues {
     }
   }
 
-  /** Records why a row was refused. If that fails, other rows are still processed, and the next attempt records it. */
+  /**
+   * Records why the work on a row was refused. If the recording fails, other rows are still processed, and the next
+   * attempt records the refusal.
+   */
   private async recordRefusal<Row extends DueRow>(
     { name, recordRefusal }: DueQueue<Row>,
     row: Row,

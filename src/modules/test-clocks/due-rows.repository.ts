@@ -18,7 +18,10 @@ export interface DueRow {
   readonly id: string;
 }
 
-/** Condition that a row has no lease at the time `$2`. On a test clock, only postponed rows have a lease. */
+/**
+ * Condition that a row has no lease at the time `$2`. Work on a test clock takes no leases: there, `lease_ends_at` is
+ * the end of a postponement.
+ */
 const HAS_NO_LEASE = '(lease_ends_at IS NULL OR lease_ends_at <= $2)';
 
 /** Reads from an index in due order, so that the cost does not depend on how many rows are due. */
@@ -39,8 +42,8 @@ const dueOnSql = ({ table, dueColumn, columns }: DueTable<DueRow>): string => `
 
 /**
  * SQL for the time at which the next row on a test clock falls due, or the postponement of a row ends, whichever is
- * first. Reads only postponed rows that fell due before the first row without a postponement: a postponement never ends
- * before its row falls due, so later ones cannot be first.
+ * first. Reads only the postponed rows that fall due no later than the first row without a postponement: no work starts
+ * before its row falls due, so the other postponed rows cannot be first.
  */
 export const nextDueOnSql = ({ table, dueColumn }: DueTable<DueRow>): string => `
   WITH planned AS (
@@ -81,9 +84,10 @@ export class DueRowsRepository {
   }
 
   /**
-   * Returns when the next work of each job falls due on a test clock; null where nothing is planned. The query is a prepared
-   * statement, because planning it takes 20 times as long as running it. Other statements that search rows must not be prepared
-   * (decision 22). This one serves test clocks alone, so an unsuitable plan until the next ANALYZE is acceptable.
+   * Returns when the next work of each job falls due on a test clock; null where nothing is planned. The query is a
+   * prepared statement, because planning it takes 20 times as long as running it. Other statements that search rows
+   * must not be prepared (decision 22). This one serves test clocks alone, so an unsuitable plan until the next
+   * ANALYZE is acceptable.
    */
   async nextDueOnTestClock<Name extends string>(
     jobs: readonly { readonly name: Name; readonly nextDue: string }[],

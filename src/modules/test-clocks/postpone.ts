@@ -3,9 +3,10 @@ import { ProblemError } from '../../platform/errors';
 const POSTPONED_BY_MS = 86_400_000;
 
 /**
- * Returns when to retry due work that failed on a test clock. Work refused by a rule, such as an invoice above the
- * largest amount, is retried a day later on the clock, so that it blocks neither the clock nor other work.
- * @throws the error itself if it is no refusal but a defect, so that the clock fails and the defect is visible
+ * Returns the instant at which to retry background work that failed on a test clock. Work that a rule refuses, such as
+ * an invoice above the largest amount, is retried a day later on the clock, so that it blocks neither the clock nor
+ * other work.
+ * @throws the given error if it is not a `ProblemError`, so that a defect stops the clock and is visible
  */
 export function postponedUntil(error: unknown, now: Date): Date {
   if (!(error instanceof ProblemError)) throw error;

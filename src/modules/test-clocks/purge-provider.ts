@@ -3,9 +3,10 @@ import { Database } from '../../platform/database';
 import { TestClockParticipants } from './test-clock-participants';
 
 /**
- * Returns a Nest provider that deletes the rows of a module about customers on a deleted test clock.
- * @param statements run one after the other; `$1` stands for the ids of the customers. A statement returns the ids of
- *   deleted objects that have events
+ * Returns a Nest provider that registers the purge of a module: when a test clock is deleted, the statements delete the
+ * module's rows about the customers on the clock.
+ * @param statements SQL statements, executed in this order. `$1` stands for the ids of the customers. Each statement
+ *   returns the ids of the deleted objects that have events, so that the events are deleted too
  */
 export function purgeProvider(
   name: string,

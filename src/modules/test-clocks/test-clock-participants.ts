@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { invariant } from '../../core/invariant';
 import { DueRowsRepository } from './due-rows.repository';
 
-/** Background work on a test clock. Jobs that fall due at the same instant run in this order. */
+/** Names of the jobs that run on test clocks. Jobs that fall due at the same instant run in this order. */
 const TEST_CLOCK_JOBS = [
   'overdue-invoices',
   'due-subscriptions',
@@ -15,7 +15,7 @@ const TEST_CLOCK_JOBS = [
 /** Background work that also runs on test clocks, for the objects on one clock at a time. */
 export interface TestClockJob {
   readonly name: (typeof TEST_CLOCK_JOBS)[number];
-  /** SQL for when the next object on the clock `$1` falls due: one column of one row, null when nothing is planned. */
+  /** SQL that selects one value: the instant at which the next object on the clock `$1` falls due, or null. */
   readonly nextDue: string;
   /** Processes all objects on the clock that are due at `now`, the instant the clock shows. */
   readonly runDue: (testClockId: string, now: Date) => Promise<void>;
@@ -35,7 +35,7 @@ export interface TestClockPurge {
   readonly purge: (customerIds: readonly string[]) => Promise<readonly string[]>;
 }
 
-/** Deletes the customers on a test clock, after all data that refers to the customers. */
+/** Counts, locks and deletes the customers on a test clock. All data that refers to the customers is deleted first. */
 export interface TestClockCustomers {
   readonly count: (testClockId: string) => Promise<number>;
   /**
@@ -71,8 +71,8 @@ export class TestClockParticipants {
   }
 
   /**
-   * Returns the jobs with planned work on the clock, each with its next instant, in the order in which the jobs would
-   * run.
+   * Returns the jobs with planned work on the clock, each with the instant at which its next work falls due, in the
+   * order in which the jobs would run.
    */
   async plannedJobs(testClockId: string): Promise<readonly PlannedJob[]> {
     const jobs = TEST_CLOCK_JOBS.flatMap((name) => this.jobs.get(name) ?? []);

@@ -22,8 +22,8 @@ export const testClockFailed = defineProblem({
 });
 
 /**
- * Errors of a request for what belongs to a customer on a test clock. The customer can still be found while its clock is
- * being deleted.
+ * Errors of requests for objects of a customer on a test clock. `test_clock_not_found` occurs while the clock is being
+ * deleted, because its customers can still be found then.
  */
 export const TEST_CLOCK_PROBLEMS = [testClockAdvancing, testClockFailed, testClockNotFound];
 

@@ -3,7 +3,7 @@ import { Database, ListQuery, type Page, type PageRequest } from '../../platform
 import type { TestClock, TestClockStatus } from './domain/test-clock';
 import { TestClockEntity } from './test-clock.entity';
 
-/** `reference` prevents the clock from moving while a command uses its time; `move` waits for such commands. */
+/** Row locks. `reference`: a transaction uses the time of the clock. `move`: waits until all such transactions end. */
 const LOCKS = { reference: 'FOR SHARE', move: 'FOR UPDATE' } as const;
 
 const WHERE_ID = 'WHERE id = $1 AND deleted_at IS NULL';
@@ -31,7 +31,7 @@ const CLAIM_DELETED = `
 export interface TestClockLease {
   /** Null if any process may take the lease. */
   readonly endsAt: Date | null;
-  /** Number of the process. */
+  /** Number of the process that has the lease; null if `endsAt` is null. */
   readonly owner: number | null;
 }
 
@@ -61,7 +61,9 @@ export class TestClocksRepository {
     return query.page(this.database, TestClockEntity, request);
   }
 
-  /** Moves a clock forward during an advance, never back, and renews its lease. Returns null if the clock was deleted. */
+  /**
+   * Moves a clock forward during an advance, never back, and renews its lease. Returns null if the clock was deleted.
+   */
   move(
     id: string,
     to: Date,
@@ -72,8 +74,8 @@ export class TestClocksRepository {
   }
 
   /**
-   * Ends an advance. With the status `advancing`, a later call with the same target continues it. Returns null if the clock was
-   * deleted.
+   * Ends an advance. After an end with the status `advancing`, a later call with the same target continues the advance.
+   * Returns null if the clock was deleted.
    */
   end(id: string, status: TestClockStatus, to: Date, now: Date): Promise<TestClock | null> {
     return this.updateAlone(END[status], [id, to, now]);
@@ -97,7 +99,7 @@ export class TestClocksRepository {
   }
 
   /**
-   * Leases to the caller a clock whose deletion was interrupted. Returns the id of the clock; null: there is no such
+   * Takes the lease of a clock whose deletion was interrupted. Returns the id of the clock, or null if there is no such
    * clock.
    */
   claimDeleted(now: Date, { endsAt, owner }: TestClockLease): Promise<string | null> {

@@ -49,7 +49,10 @@ export class TestClocksService implements OnModuleInit {
     private readonly audit: AuditTrail,
   ) {}
 
-  /** Ends the leases of dead processes. The next call can then continue an advance, and background work a deletion. */
+  /**
+   * Registers the leases of test clocks, so that the leases of dead processes are ended. The next call of
+   * `advance` can then continue an interrupted advance, and background work can continue an interrupted deletion.
+   */
   onModuleInit(): void {
     const leases = { table: 'test_clock', leaseColumn: 'lease_ends_at' };
     this.abandonedWork.register({ ...leases, work: DELETION_WORK });
@@ -85,8 +88,8 @@ export class TestClocksService implements OnModuleInit {
   }
 
   /**
-   * Returns the instant at which the next work falls due, with the names of all work that is due by then. Overdue work is
-   * due at the time of the clock. Null when nothing is planned.
+   * Returns the instant at which the next work falls due, with the names of all jobs that are due by then. Overdue work
+   * counts as due at the present time of the clock. Null when nothing is planned.
    * @throws {ProblemError} `test_clock_not_found`
    */
   async next(id: string): Promise<NextWork | null> {
@@ -145,9 +148,11 @@ export class TestClocksService implements OnModuleInit {
   }
 
   /**
-   * Advances a clock and runs due work in due order. Each job runs in its own commits, with the clock set to the instant at
-   * which it is due. After a crash or an outage, a call with the same target continues.
-   * @throws {ProblemError} `test_clock_not_found`, `test_clock_cannot_reach`, `test_clock_advancing`, `test_clock_failed`
+   * Advances a clock and runs the jobs that fall due on the way, earliest first. Each job runs in its own commits, with
+   * the clock set to the instant at which the job is due. After a crash or an outage, a call with the same target
+   * continues the advance.
+   * @throws {ProblemError} `test_clock_not_found`, `test_clock_cannot_reach`, `test_clock_advancing`,
+   *   `test_clock_failed`
    */
   async advance(id: string, to: Date): Promise<TestClock> {
     const leasedBy = await this.session.requireNumber();
@@ -210,7 +215,7 @@ export class TestClocksService implements OnModuleInit {
     }
   }
 
-  /** Moves the clock to the due time of a job. If the job is overdue, the time of the clock stays. */
+  /** Moves the clock to the due time of a job. If the job is overdue, the time of the clock does not change. */
   private async moveTo(id: string, dueAt: Date): Promise<TestClock> {
     const leasedBy = await this.session.requireNumber();
     const now = this.clock.now();
@@ -224,7 +229,7 @@ export class TestClocksService implements OnModuleInit {
   }
 }
 
-/** Returns true if the database or the process failed, so that the same work may succeed later. */
+/** Returns true if the state of the database or the service caused the error. The same work may then succeed later. */
 function isTemporaryFailure(error: unknown): boolean {
   if (error instanceof ProblemError) return error.definition.kind === 'unavailable';
   if (error instanceof OutcomeUnknownError) return true;

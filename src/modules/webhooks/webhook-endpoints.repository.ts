@@ -4,7 +4,7 @@ import { Database, ListQuery, type Page, type PageRequest } from '../../platform
 import type { WebhookEndpoint } from './domain/webhook-endpoint';
 import { WebhookEndpointEntity } from './webhook-endpoint.entity';
 
-/** Blocks other insertions of endpoints until the transaction ends, so that the counted number stays correct. */
+/** Blocks other insertions of endpoints until the transaction ends, so that their number stays as counted. */
 const LOCK_NUMBER = `SELECT pg_advisory_xact_lock(hashtext('webhook_endpoint'), 0)`;
 
 const LOCK_ACTIVE = 'WHERE is_active AND deleted_at IS NULL ORDER BY id FOR NO KEY UPDATE';

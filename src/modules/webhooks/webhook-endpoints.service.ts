@@ -114,7 +114,7 @@ export class WebhookEndpointsService {
       await this.requireAllowed(change.url);
     }
     return this.database.transaction(async () => {
-      // No delivery may be created while `ordered` changes, because only deliveries to ordered endpoints have heads.
+      // No delivery may be created while `ordered` changes, because only ordered endpoints have rows in `webhook_head`.
       const before =
         change.ordered === undefined ? await this.lock(id) : await this.lockExclusive(id);
       assertVersion(expected, before);

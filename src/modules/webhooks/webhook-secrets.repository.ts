@@ -12,7 +12,10 @@ export class WebhookSecretsRepository {
     await this.database.insert(WebhookSecretEntity, secret);
   }
 
-  /** Returns, of each endpoint, the current secret and then the replaced secrets that have not expired, newest first. */
+  /**
+   * Returns the current secret of each endpoint and the replaced secrets that have not expired. The current secrets
+   * come first, then the replaced secrets, newest first.
+   */
   findValid(endpointIds: readonly string[], now: Date): Promise<readonly WebhookSecret[]> {
     const endpointId = In(endpointIds);
     return this.secrets.find({

@@ -3,7 +3,7 @@ import { SAFE_METHODS } from '../../core/safe-methods';
 import { CallScope } from '../concurrency';
 import { type Principal, principalOf, principalWith } from './principal';
 
-/** Actor of changes that no request or command makes, such as those of due work. */
+/** Actor of changes that no request or command makes, such as the changes of background jobs. */
 const WORKER = 'worker';
 
 /** A request or a command that may change something, and its caller. */
@@ -45,8 +45,8 @@ export function actAsCommand(
 }
 
 /**
- * Maximum time for which a request keeps its actor after its client has disconnected. The end of its work is not
- * observable.
+ * Maximum time for which a request keeps its actor after its client has disconnected. The end of the request's work
+ * cannot be observed in this case.
  */
 const MAX_WORK_AFTER_DISCONNECT_MS = 600_000;
 
@@ -71,7 +71,7 @@ export function actAsCaller(
     }
     const end = calls.start({ principal: principalOf(request), request }, next);
     const endLater = (): void => {
-      // Work continues after its client has disconnected, and no event reports its end.
+      // The work of a request continues after the client has disconnected, and no event reports the end of the work.
       if (response.writableFinished) end();
       else setTimeout(end, MAX_WORK_AFTER_DISCONNECT_MS).unref();
     };

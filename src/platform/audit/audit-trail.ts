@@ -32,7 +32,7 @@ export interface ChangeWithoutEvent {
  * Returns common table expressions that insert an entry and its changes into the audit log. Every commit of one
  * operation sends the same entry, and only the first insert takes effect. Changes with the same `pack` number are
  * stored as one array, in the row of the first of them.
- * @param entryAt number of the first parameter that `entryParameters` returns
+ * @param entryAt position in the statement (n of `$n`) of the first parameter that `entryParameters` returns
  * @param changes SELECT of action, object_id, changes, pack and place (position in the pack); a change without a pack
  *   is stored alone
  */
@@ -71,7 +71,7 @@ const RECORD = `
  */
 @Injectable()
 export class AuditTrail {
-  /** Entries by the call, or by the transaction of the engine's own work. */
+  /** Entries of the audit log by call; for the engine's own work, by transaction. */
   private readonly entries = new WeakMap<object, AuditedOperation>();
 
   constructor(

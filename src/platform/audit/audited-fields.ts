@@ -24,7 +24,7 @@ const SECRET = /secret|passw|token|credential|authori[sz]ation|cookie|hash|recov
 
 const IMPLIED: ReadonlySet<string> = new Set(['id', 'created_at', 'updated_at']);
 
-/** Returns the fields that a change set, by name. A secret, or a value above 1,000 characters, is replaced with a note. */
+/** Returns the fields that a change set, by name. Replaces a secret, or a value above 1,000 characters, with a note. */
 export function auditedFields({ object, previous, isNew }: ShownChange): FieldChanges {
   const fields: Record<string, FieldChange> = {};
   if (isNew === true) {

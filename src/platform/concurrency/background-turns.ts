@@ -1,17 +1,17 @@
 import { CallScope } from './call-scope';
 import { ConcurrencyLimiter } from './concurrency-limiter';
 
-/** Maximum wait for the previous piece, which may run for minutes. After this wait, the next piece starts beside it. */
+/** Maximum wait for the previous piece of work, which may run for minutes. After the wait, both run in parallel. */
 const MAX_WAIT_FOR_TURN_MS = 500;
 /** Maximum pause of all background work after a piece, so that background work continues under any load. */
 const MAX_PAUSE_AFTER_PIECE_MS = 250;
-/** Maximum additional pause of the work itself after a piece that took longer than {@link MAX_PAUSE_AFTER_PIECE_MS}. */
+/** Maximum pause of the same work before its next piece, if a piece took more than {@link MAX_PAUSE_AFTER_PIECE_MS}. */
 const MAX_PAUSE_OF_LONG_WORK_MS = 2_000;
 
 /**
  * Limits the background work of a process while requests arrive. Only one piece of work, such as a transaction, runs at
- * a time. A pause follows that is as long as the piece took, within the limits above. Background work then uses at most
- * about half of one core of the database server.
+ * a time. After a piece, background work pauses for as long as the piece took, within the limits above. Background work
+ * then uses at most about half of one core of the database server.
  */
 export class BackgroundTurns {
   private readonly background = new CallScope<true>();

@@ -42,7 +42,10 @@ export class Batcher<Item, Answer> {
   /** Runs batches outside the asynchronous context of the item that started them. */
   private readonly outside = new AsyncResource('batcher');
 
-  /** @param answerAll answers items of one key in their order; must have written nothing if it throws */
+  /**
+   * @param answerAll answers items of one key, and returns one outcome per item in the same order; if it throws, it
+   *   must have written nothing
+   */
   constructor(
     private readonly answerAll: (
       items: readonly Item[],
@@ -110,7 +113,7 @@ export class Batcher<Item, Answer> {
 
 /**
  * Returns a function that calls `call` in the next turn of the event loop. The next batch then starts before the
- * callers of the previous batch continue, which often takes as long as a batch.
+ * callers of the previous batch continue. The work of these callers often takes as long as a batch.
  */
 export function nextTurn<Value>(call: (value: Value) => void): (value: Value) => void {
   return (value) => void setImmediate(call, value);

@@ -28,7 +28,7 @@ export class ConcurrencyLimiter {
   }
 
   /**
-   * Runs the work when it is its turn, but after a wait of `maxMs` in any case, because the running work may be blocked
+   * Runs the work when it is its turn, at the latest after a wait of `maxMs`, because the running work may be blocked
    * for long.
    */
   async runWithin<Result>(maxMs: number, work: () => Promise<Result>): Promise<Result> {

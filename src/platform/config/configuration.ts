@@ -44,8 +44,8 @@ interface StripeSettings {
 
 /**
  * Reads the settings of Stripe.
- * @throws {ConfigurationError} if the key does not belong to `STRIPE_MODE`, or if live mode is combined with open access, the sandbox
- *   provider or `STRIPE_API_URL`
+ * @throws {ConfigurationError} if the key does not belong to `STRIPE_MODE`, or if live mode is combined with open
+ *   access, the sandbox provider or `STRIPE_API_URL`
  */
 function readStripe(
   settings: SettingsReader,
@@ -100,7 +100,7 @@ const DEFAULT_WEBHOOK_PORTS = [80, 443, 8_080, 8_443] as const;
 export class Configuration {
   readonly port: number;
   readonly host: string;
-  /** Port that answers health probes and metrics without credentials; null: none. */
+  /** Port that answers health probes and metrics without credentials; null: there is no such port. */
   readonly monitoringPort: number | null;
   readonly databaseUrl: string | null;
   readonly databasePoolSize: number;
@@ -116,7 +116,7 @@ export class Configuration {
   readonly auth: 'open' | 'required';
   /** Maximum requests per minute of each caller, of each caller for usage, and of each address. 0: no limit. */
   readonly rateLimits: RateLimitSettings;
-  /** API key to store at the start; null: none. */
+  /** API key to store at the start; null: no key is stored. */
   readonly bootstrapApiKey: string | null;
   /** True if the documentation of the API needs no credential. */
   readonly publicDocs: boolean;
@@ -142,7 +142,7 @@ export class Configuration {
   /** Archive of usage events; null: usage events stay in the database for ever. */
   readonly usageArchive: UsageArchiveSettings | null;
   readonly webhookAttemptDays: number;
-  /** OpenID provider at which admins sign in; null: none. */
+  /** OpenID provider at which admins sign in; null: they cannot sign in with OpenID Connect. */
   readonly openId: OpenIdSettings | null;
   readonly logLevel: 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent';
   /** True if traces are exported. The packages of OpenTelemetry read their settings themselves. */
@@ -234,8 +234,8 @@ export class Configuration {
   }
 
   /**
-   * Requires a configured database and encryption keys if other machines can call the service, because generated ones
-   * are for trials. A worker always requires a configured database.
+   * Requires a configured database and configured encryption keys if other machines can call the service, because the
+   * embedded database and generated keys are for trials. A worker always requires a configured database.
    */
   private requirePersistentSetup(): void {
     const missing = [

@@ -1,7 +1,7 @@
 import type { AdminRole } from '../../core/access';
 import { ConfigurationError, type SettingName, type SettingsReader } from './settings-reader';
 
-/** Sign-in of admins with an OpenID provider. */
+/** Settings of the sign-in of admins with an OpenID provider. */
 export interface OpenIdSettings {
   readonly issuer: string;
   readonly clientId: string;

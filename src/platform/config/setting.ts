@@ -88,7 +88,7 @@ export function httpUrl(text: string): URL | undefined {
 const MAX_RETRIES = 10;
 const MAX_DAYS_BETWEEN_RETRIES = 60;
 
-/** Parses whole numbers of days, separated by commas. Empty text means none. */
+/** Parses whole numbers of days, separated by commas. Empty text means no retries. */
 export function retryDays(text: string): readonly number[] | undefined {
   if (text.trim() === '') return [];
   const parse = integerBetween(1, MAX_DAYS_BETWEEN_RETRIES);

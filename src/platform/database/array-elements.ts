@@ -44,7 +44,8 @@ export abstract class ArrayElements<Value> {
 
   /** Returns the encoded array, which can be passed as a parameter. */
   toBuffer(): Buffer {
-    // Number of dimensions, null flag (PostgreSQL ignores it) and element type; then length and lower bound of the dimension.
+    // Number of dimensions, null flag (PostgreSQL ignores it) and element type; then length and lower bound of the
+    // dimension.
     const fields = [1, 0, TYPES[this.type], this.count, 1];
     for (const [at, field] of fields.entries()) this.bytes.writeInt32BE(field, 4 * at);
     return this.bytes.subarray(0, this.end);

@@ -13,8 +13,8 @@ export const STATEMENT_TIMEOUT_MS = 30_000;
  */
 export const ANSWER_SLACK_MS = 5_000;
 /**
- * Maximum pause between two statements of a transaction. The server then ends the session, so that a dead process keeps
- * no locks.
+ * Maximum pause between two statements of a transaction. After a longer pause, the server ends the session, so that a
+ * dead process keeps no locks.
  */
 export const IDLE_IN_TRANSACTION_TIMEOUT_MS = 45_000;
 /** Interval at which a running statement checks whether its client is still connected. */
@@ -55,8 +55,8 @@ export function clientSettings(statementTimeoutMs = STATEMENT_TIMEOUT_MS): Clien
 }
 
 /**
- * Prepares a new connection: applies the session settings, and adds an error listener, without which an error of the connection
- * would end the process.
+ * Prepares a new connection: applies the session settings, and adds an error listener. Without the listener, an error
+ * of the connection would end the process.
  */
 export async function prepareConnection(
   connection: ClientBase,
@@ -102,8 +102,8 @@ export function isIdle(connection: ClientBase): boolean {
 }
 
 /**
- * Makes a pool drop connections that are not idle when released. Otherwise statements of the next caller would run in the
- * unfinished transaction, and be rolled back with it.
+ * Makes a pool drop connections that are not idle when released. Otherwise statements of the next caller would run in
+ * the unfinished transaction, and be rolled back with it.
  */
 export function keepOnlyIdleConnections(pool: Pool): void {
   pool.on('release', (_, connection) => {

@@ -31,7 +31,8 @@ export async function readDamagedRows<Row>({
 }
 
 /**
- * Returns the result of reads, or null if the stored data they need is damaged. An open transaction stays usable in both cases.
+ * Returns the result of reads, or null if the stored data they need is damaged. An open transaction stays usable in
+ * both cases.
  */
 export function nullIfUnreadable<Result>(
   database: Database,

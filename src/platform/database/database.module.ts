@@ -11,7 +11,7 @@ import { ReservedConnection } from './reserved-connection';
 @Module({})
 export class DatabaseModule {
   /**
-   * @param url database of this process: configured, or of the embedded server
+   * @param url URL of the database of this process: the configured URL, or the URL of the embedded server
    */
   static connect(url: string): DynamicModule {
     return {

@@ -306,7 +306,8 @@ export class Database {
   }
 
   /**
-   * Refuses an open transaction. For example, an external call in it would keep its locks until the call ends.
+   * Requires that no transaction is open. For example, a transaction would keep its locks during an external call.
+   * @param what subject of the error message, such as `A snapshot`
    * @throws {Error} when a transaction is open, which is a defect of the caller
    */
   refuseTransaction(what: string): void {

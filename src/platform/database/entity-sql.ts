@@ -107,7 +107,7 @@ export class EntitySql<Entity extends ObjectLiteral> {
   }
 
   /**
-   * Returns one INSERT of many rows, whose text does not depend on the number of rows.
+   * Returns one INSERT of many rows. Its SQL text does not depend on the number of rows.
    * @param rows rows that all set the same columns
    */
   insertMany(rows: readonly Entity[]): Statement {

@@ -93,8 +93,8 @@ export class ListQuery {
 
   /**
    * Keeps rows whose id is in a column of another table. In the usual order, a page steps through the ids in the index
-   * of that column, which finds few or old rows quickly. If another filter leaves only few rows (`isSelective`), the
-   * ids become an ordinary condition instead, so that those few rows can be read first.
+   * of that column. This is fast even if only few or only old rows match. If another filter leaves only few rows
+   * (`isSelective`), the ids become an ordinary condition instead, so that those few rows can be read first.
    * @param first column that precedes the column of ids in the index, and the value that it must have; a null value
    *   adds no filter
    */
@@ -264,7 +264,7 @@ export class ListQuery {
 
   /**
    * Adds the conditions of {@link whereOneOf} and {@link whereReferredBy} as ordinary conditions. A page in the usual
-   * order instead applies one of the two value by value.
+   * order that has such a condition does not use this method: it reads its rows value by value.
    */
   private addRemainingConditions(): void {
     this.addMultipleValues();

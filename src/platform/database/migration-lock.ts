@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Client } from 'pg';
 import { type DatabaseSession, describeSession, SESSION_COLUMNS } from './database-session';
 
-/** Arbitrary number, the same in all processes of the engine. */
+/** Key of the advisory lock: an arbitrary number, the same in all processes of the engine. */
 const MIGRATION_LOCK = 7_205_759_403;
 const POLL_EVERY_MS = 250;
 

@@ -4,7 +4,7 @@ import type { QueryRunner } from 'typeorm';
 export interface OpenTransaction {
   readonly runner: QueryRunner;
   readonly afterCommit: (() => void)[];
-  /** Client-side timeout of the statements of the transaction, if longer than the default. */
+  /** Client-side timeout of the statements of the transaction, if it differs from the default. */
   answerTimeoutMs?: number;
   /** True once the transaction has ended. The connection may then belong to another transaction. */
   isOver?: true;

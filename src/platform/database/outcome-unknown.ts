@@ -1,5 +1,5 @@
 /**
- * The work was done completely, in part or not at all. Thrown if the answer to a commit is lost; its transaction or
+ * The work was done completely, in part or not at all. Thrown if the answer to a commit is lost: the transaction or
  * statement was then executed as a whole or not at all. Also thrown if the database fails after a part of the work was
  * committed (see `CommitTrace`).
  */

@@ -45,8 +45,8 @@ export class Partitions {
   }
 
   /**
-   * Drops the oldest partition that ended by an instant. Returns the name of the partition; null if there is none, or
-   * the partition is in use.
+   * Drops the oldest partition whose range ends at or before an instant. Returns the name of the partition; null if
+   * there is none, or the partition is in use.
    */
   async dropOldest(table: string, before: Date): Promise<string | null> {
     const [oldest] = await this.database.query<{ name: string }>(OLDEST, [table, before]);

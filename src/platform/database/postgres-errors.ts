@@ -17,7 +17,7 @@ export function asPostgresError(error: unknown): PostgresError | null {
   return types.isNativeError(candidate) ? candidate : null;
 }
 
-/** Returns the unique, check, foreign key or exclusion constraint that the failed statement violated, otherwise null. */
+/** Returns the name of the violated unique, check, foreign key or exclusion constraint; null for any other error. */
 export function violatedConstraint(error: unknown): string | null {
   const postgresError = asPostgresError(error);
   return postgresError?.code?.startsWith('23') === true ? (postgresError.constraint ?? null) : null;
@@ -42,7 +42,10 @@ export async function onViolation<Result>(
  */
 const RETRIED_CONSTRAINT = 'event_object_sequence_unique';
 
-/** Returns true for deadlocks, serialization failures and {@link RETRIED_CONSTRAINT}, after which the same work may succeed. */
+/**
+ * Returns true for deadlocks, serialization failures and violations of {@link RETRIED_CONSTRAINT}. The same work may
+ * succeed afterwards.
+ */
 export function isWorthRetrying(error: unknown): boolean {
   const code = asPostgresError(error)?.code;
   return code === '40P01' || code === '40001' || violatedConstraint(error) === RETRIED_CONSTRAINT;
@@ -59,8 +62,8 @@ export function isDataDamaged(error: unknown): boolean {
 }
 
 /**
- * Returns true if a rollback to a savepoint undoes the failed part, so that the transaction can repeat or omit the part
- * and continue.
+ * Returns true if the transaction can continue after a rollback to a savepoint: it can repeat the failed part, or omit
+ * the part.
  */
 export function failsPartAlone(error: unknown): boolean {
   return isWorthRetrying(error) || isDataDamaged(error);

@@ -21,7 +21,7 @@ export type ReportKind =
 
 /**
  * Runs reports, which are long reads, on a small connection pool of their own, so that they do not block requests and
- * due work.
+ * background jobs.
  */
 @Injectable()
 export class Reports implements OnApplicationShutdown {
@@ -48,7 +48,7 @@ export class Reports implements OnApplicationShutdown {
   }
 
   /**
-   * Runs the reads of a report on one snapshot. First waits until fewer reports of its kind run than their limit.
+   * Runs the reads of a report on one snapshot. First waits until fewer reports of this kind run than the limit allows.
    * @throws {ProblemError} `too_many_reports` when the limit is reached and the waiting list of this kind is full
    */
   async run<Result>(kind: ReportKind, reads: () => Promise<Result>): Promise<Result> {
@@ -103,8 +103,8 @@ export class Reports implements OnApplicationShutdown {
   }
 
   /**
-   * Runs a part of a long report as background work: while requests arrive, the part takes turns with due work, and a
-   * pause follows the part.
+   * Runs a part of a long report as background work: while requests arrive, the part takes turns with background
+   * jobs, and a pause follows the part.
    */
   part<Result>(work: () => Promise<Result>): Promise<Result> {
     return this.database.turns.runBackgroundPiece(work);

@@ -7,6 +7,7 @@ export class PoolerError extends Error {}
 /**
  * Checks that each connection has a session of its own. A pooler in transaction mode passes a session to another client
  * after each transaction, with the settings, locks, LISTEN and prepared statements of the session.
+ * @param first open connection to the same URL
  * @throws {PoolerError} when two connections share a session, or a connection is moved to another session
  */
 export async function requireDedicatedSessions(url: string, first: Client): Promise<void> {

@@ -116,8 +116,8 @@ class BlockedSession {
   }
 
   /**
-   * Returns a session that blocks the migration; null if none does. Opens no transaction, because `CREATE INDEX CONCURRENTLY`
-   * waits for open ones.
+   * Returns a session that blocks the migration; null if none does. Opens no transaction, because `CREATE INDEX
+   * CONCURRENTLY` waits for open transactions.
    */
   private async find(): Promise<DatabaseSession | null> {
     const [holder] = await this.dataSource.query<DatabaseSession[]>(`

@@ -1,6 +1,6 @@
 /**
- * Returns SQL of the lower-case ASCII form of a text. Any other character becomes the octal digits of its UTF-8 bytes,
- * such as `\303\274` for ü. A backslash becomes a slash, so that a backslash always begins such digits.
+ * Returns SQL for the lower-case ASCII form of a text. A character beyond ASCII becomes the octal digits of its UTF-8
+ * bytes, such as `\303\274` for ü. A backslash becomes a slash, so that a backslash always begins such digits.
  *
  * Without this form, depending on the locale of the database, a trigram index would ignore characters beyond ASCII, and
  * a search for them would read the whole table.
@@ -9,17 +9,17 @@ const asciiOf = (text: string): string =>
   String.raw`encode(replace(lower(${text}), '\', '/')::bytea, 'escape')`;
 
 /**
- * Returns SQL that joins columns to the text to search. The text begins with a space, so that every word follows a
- * space.
+ * Returns SQL that joins columns into the text that is searched. The text begins with a space, so that every word
+ * follows a space.
  */
 export const searchedText = (...columns: readonly string[]): string =>
   columns.map((column) => `' ' || ${column}`).join(' || ');
 
 /**
- * Returns SQL of the condition that a searched text contains a part, without regard to case. The trigram index of the
+ * Returns SQL for the condition that a searched text contains a part, without regard to case. The trigram index of the
  * ASCII form finds candidates. The digits of one character can match those of another, so `strpos` then compares the
  * texts.
- * @param part parameter with the part, which has no wildcards
+ * @param part SQL parameter with the part, such as `$1`; `%`, `_` and a backslash in the part stand for themselves
  */
 export const containsPart = (searched: string, part: string): string => {
   // Escapes the backslash first, because the other escapes add backslashes.

@@ -5,8 +5,8 @@ const MIN_PAUSE_BETWEEN_CHECKS_MS = 10;
 const MAX_PAUSE_BETWEEN_CHECKS_MS = 200;
 
 /**
- * SQL that finds transactions that write to a table. Each holds this lock from its first INSERT, UPDATE or DELETE until
- * its changes are visible or rolled back.
+ * SQL that finds transactions that write to a table. Each holds a `RowExclusiveLock` on the table from its first
+ * INSERT, UPDATE or DELETE until its changes are visible or rolled back.
  */
 const WRITERS = `
   SELECT DISTINCT virtualtransaction FROM pg_locks
@@ -15,7 +15,7 @@ const WRITERS = `
 
 /**
  * Waits until all transactions that had written to a table at the time of the call have ended. Does not block writers.
- * Afterwards, each row that was numbered or dated before the call is visible, or was rolled back.
+ * Afterwards, each row to which such a transaction had given a number or time is visible, or was rolled back.
  * @param limitMs longest wait, in milliseconds of real time
  * @returns false if one of the transactions is still open
  * @throws {Error} when a transaction is open, which is a defect of the caller

@@ -27,7 +27,10 @@ export interface ProblemDefinition {
   readonly meaning: string;
 }
 
-/** One invalid value in the request. `pointer` is a JSON pointer into the body, or into an object of the query parameters. */
+/**
+ * One invalid value in the request. `pointer` is a JSON pointer into the body, or into an object made of the query
+ * parameters.
+ */
 export interface ProblemItem {
   readonly pointer: string;
   readonly code: string;
@@ -149,7 +152,10 @@ export function raise(error: ProblemError): never {
   throw error;
 }
 
-/** Returns the errors defined by the modules loaded so far, sorted by code. The documentation is generated from them. */
+/**
+ * Returns the definitions of the errors of all modules loaded so far, sorted by code. The documentation is generated
+ * from the definitions.
+ */
 export function allProblems(): readonly ProblemDefinition[] {
   return [...definitions.values()].sort((a, b) => (a.code < b.code ? -1 : 1));
 }

@@ -30,8 +30,8 @@ class Budget {
 
 /**
  * Refuses a request with 503 and `Retry-After`, without reading its body, if its body does not fit into the memory
- * budget together with the bodies of the requests in flight. A body counts from the arrival of its headers until its
- * answer is sent.
+ * budget together with the bodies of the requests in flight. A body counts from the arrival of the request's headers
+ * until the request has been answered.
  * @param sizeOf returns the maximum number of bytes that the body of a request uses in memory
  */
 export function limitBodiesInFlight(
@@ -44,7 +44,7 @@ export function limitBodiesInFlight(
     large: new Budget(ANONYMOUS_BUDGET_BYTES),
   };
   return (request, response, next) => {
-    // The client has disconnected. `close` was emitted already and would not release the bytes.
+    // The client has disconnected. `close` was emitted already, so a listener added now would not release the bytes.
     if (response.destroyed) return;
     const bytes = sizeOf(request);
     const { small, large } = isAnonymous(request) ? anonymous : known;

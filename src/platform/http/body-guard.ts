@@ -10,7 +10,7 @@ const MAX_DEPTH = 32;
 const MAX_ITEMS = 1_000;
 const MAX_KEYS = 1_000;
 
-/** Maximum number of objects and lists in a body, because each of them is validated. */
+/** Maximum number of objects and lists in a body. There is a limit, because each object and list is validated. */
 const MAX_CONTAINERS = 10_000;
 
 interface BodyPlace {
@@ -141,7 +141,10 @@ export function isInherited(name: string): boolean {
   return name === 'prototype' || name in Object.prototype;
 }
 
-/** Returns true for text that can be stored. PostgreSQL cannot store NUL bytes, and UTF-8 cannot encode lone surrogates. */
+/**
+ * Returns true for text that can be stored. PostgreSQL cannot store NUL bytes, and UTF-8 cannot encode lone
+ * surrogates.
+ */
 export function isStorable(text: string): boolean {
   return !text.includes('\u0000') && text.isWellFormed();
 }

@@ -1,7 +1,7 @@
 import type { Request, RequestHandler } from 'express';
 import { requestTimeout } from '../errors';
 
-/** Minimum time that any body has to arrive, however small the body is. */
+/** Time that every body may take to arrive, in addition to the time that its size allows. */
 const MIN_BODY_MS = 10_000;
 
 /** Minimum speed at which a large body must arrive: 10 kB per second, slower than any usual connection. */
@@ -28,8 +28,8 @@ export function withinBodyTime(
     const timer = setTimeout(() => {
       const reason = requestTimeout(Math.round(allowedMs));
       response.setHeader('Connection', 'close');
-      // Node does not end an answered request: without this, the service would wait for its body, and keep it in
-      // memory, for ever.
+      // Node does not end a request when it is answered. Without this line, the service would wait for the rest of
+      // the body, and keep the body in memory, for ever.
       response.once('close', () => request.destroy(reason));
       finish(reason);
     }, allowedMs);

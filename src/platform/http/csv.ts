@@ -21,7 +21,9 @@ type CsvValue = string | number | boolean | null | undefined;
 
 type CsvRow = Readonly<Record<string, CsvValue>>;
 
-/** Splits each item of a list into several rows. Each row also has the fields of its item. */
+/**
+ * Splits each item of a list into several rows. Each row has the fields of its item and the fields named by `columns`.
+ */
 export interface CsvRows {
   readonly columns: readonly string[];
   rowsOf(item: unknown): readonly CsvRow[];
@@ -51,7 +53,7 @@ export class CsvInterceptor implements NestInterceptor {
       turnTo(request, cursor);
       return lastValueFrom(next.handle() as Observable<PageDto<CsvRow>>);
     };
-    // Read before the status is sent, so that an invalid filter is answered with a problem.
+    // Reads the first page before the status is sent, so that an invalid filter is answered with a problem.
     const first = await readPage(null);
     return of(toCsvFile(Readable.from(this.textOf(first, readPage))));
   }
@@ -74,8 +76,8 @@ export class CsvInterceptor implements NestInterceptor {
 }
 
 /**
- * Sets the cursor and the largest page size in the URL of a list request. All other parameters keep their parsed values, because
- * access was decided for these values.
+ * Sets the cursor and the largest page size in the URL of a list request. All other parameters keep their parsed
+ * values, because the access check used these values.
  */
 function turnTo(request: Request, cursor: string | null): void {
   const [path = ''] = request.url.split('?', 1);
@@ -86,7 +88,10 @@ function turnTo(request: Request, cursor: string | null): void {
   request.url = `${path}?${parameters.toString()}`;
 }
 
-/** Returns the rows as a file. If a page cannot be read, the answer is cut off, because its status has been sent already. */
+/**
+ * Returns the rows as a file. If a page cannot be read, the answer is cut off, because its status has been sent
+ * already.
+ */
 function toCsvFile(rows: Readable): StreamableFile {
   const file = new StreamableFile(rows, {
     type: `${CSV_MEDIA_TYPE}; charset=utf-8`,

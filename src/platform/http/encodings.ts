@@ -2,7 +2,8 @@ import type { RequestHandler } from 'express';
 import { unsupportedEncoding } from '../errors';
 
 /**
- * Supported content encodings of bodies. The same number of compressed bytes can become far more in other encodings.
+ * Supported content encodings of bodies. In other encodings, such as brotli, the same number of compressed bytes can
+ * decompress to far more data.
  */
 const READ_ENCODINGS: ReadonlySet<string> = new Set(['identity', 'gzip', 'deflate']);
 

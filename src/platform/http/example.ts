@@ -1,7 +1,10 @@
 import 'reflect-metadata';
 import type { Type } from '@nestjs/common';
 
-/** Metadata keys of @nestjs/swagger: names of the documented fields of a class, and `@ApiProperty` options of a field. */
+/**
+ * Metadata keys of @nestjs/swagger: names of the documented fields of a class, and `@ApiProperty` options of a
+ * field.
+ */
 const PROPERTY_NAMES = 'swagger/apiModelPropertiesArray';
 const PROPERTY = 'swagger/apiModelProperties';
 

@@ -9,8 +9,8 @@ import type { PageDto } from './list';
 type Item = Readonly<Record<string, unknown>>;
 
 /**
- * Adds to the items of a page the objects that they refer to, if the parameter `expand` contains {@link name}. Reads
- * all objects with one query.
+ * Adds the referenced objects to the items of a page, if the parameter `expand` contains {@link name}. Reads all
+ * objects with one query.
  */
 export abstract class ExpandInterceptor implements NestInterceptor<PageDto<Item>, PageDto<Item>> {
   /**
@@ -21,7 +21,10 @@ export abstract class ExpandInterceptor implements NestInterceptor<PageDto<Item>
   /** Scope that the caller needs in addition to the scope of the list. */
   protected abstract readonly scope: Scope;
 
-  /** Returns the objects by id, in the form that the items show. The map lacks objects that do not exist. */
+  /**
+   * Returns the objects by id, in the form in which the items contain them. Objects that do not exist are missing from
+   * the map.
+   */
   protected abstract read(ids: readonly string[]): Promise<ReadonlyMap<string, object>>;
 
   intercept(

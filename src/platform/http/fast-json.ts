@@ -4,8 +4,9 @@ import { etagOf } from './versions';
 const JSON_TYPE = 'application/json; charset=utf-8';
 
 /**
- * Replaces Express's `json` for plain answers, because Express spends half of its time on reading settings and headers.
- * Calls Express's `json` for all other answers. Sets the `ETag` header if the body has an entity tag.
+ * Replaces Express's `json` for answers that `isPlain` accepts, because Express spends half of its time on reading
+ * settings and headers. Calls Express's `json` for all other answers. Sets the `ETag` header if the body has an
+ * entity tag.
  */
 export function useFastJson({ response }: Express): void {
   const { json } = response;

@@ -52,7 +52,7 @@ interface TextLimits {
 }
 
 interface ListLimits {
-  /** Minimum value. Default: 0. */
+  /** Minimum number of items. Default: 0. */
   readonly min?: number;
   readonly max: number;
 }
@@ -141,8 +141,8 @@ export function EnumField(
 }
 
 /**
- * OpenAPI style of a list separated by commas. Its type is `object`, because Nest's types allow the style only for
- * `@ApiQuery`.
+ * OpenAPI style of a list separated by commas. The constant has the type `object`, because Nest's types allow the
+ * style only for `@ApiQuery`.
  */
 const SEPARATED_BY_COMMAS: object = { style: 'form', explode: false };
 
@@ -224,12 +224,12 @@ export function InstantField(
   return Field({ type: String, format: 'date-time' }, [IsInstant(years)], description, options);
 }
 
-/** First instant of a filter, inclusive. */
+/** Start of the time range of a filter, inclusive. */
 export function FromField(what: string): PropertyDecorator {
   return InstantField(`First instant ${what}, inclusive.`, { optional: true });
 }
 
-/** Instant before which a filter ends, exclusive. */
+/** End of the time range of a filter, exclusive. */
 export function ToField(what: string): PropertyDecorator {
   return InstantField(`Last instant ${what}, exclusive.`, { optional: true });
 }
@@ -263,7 +263,7 @@ export function EmailField(
   return Field({ type: String, format: 'email', maxLength: max }, rules, description, options);
 }
 
-/** An object of another DTO. */
+/** An object that another DTO class describes. */
 export function NestedField(
   dto: Type<unknown>,
   description: string,
@@ -273,7 +273,7 @@ export function NestedField(
   return Field({ type: dto }, rules, description, options);
 }
 
-/** Objects of another DTO. */
+/** A list of objects that another DTO class describes. */
 export function NestedListField(
   dto: Type<unknown>,
   description: string,
@@ -283,7 +283,7 @@ export function NestedListField(
   return ListField(dto, rules, description, options);
 }
 
-/** Ids of resources, each once. */
+/** A list of ids of resources, without duplicates. */
 export function IdListField(
   prefix: IdPrefix,
   description: string,

@@ -21,8 +21,8 @@ export class HttpAdapter extends ExpressAdapter {
 }
 
 /**
- * Makes the prototype of a class inherit from `base`, and returns the prototype of the class. Both prototypes have the
- * same base class.
+ * Makes `own`, the prototype of a class, inherit from `base`, and returns `own`. Both inherit from the same class of
+ * Node, so `own` loses nothing.
  */
 function extending<Prototype extends object>(own: object, base: Prototype): Prototype {
   return Object.setPrototypeOf(own, base) as Prototype;

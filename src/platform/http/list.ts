@@ -38,12 +38,12 @@ function toInstant(text: string | undefined): Date | null {
   return text === undefined ? null : new Date(text);
 }
 
-/** Least amount of a filter, inclusive. */
+/** Query parameter with the least amount that a list returns, inclusive. */
 export function MinAmountField(what: string): PropertyDecorator {
   return AmountField(`Least ${what}`);
 }
 
-/** Largest amount of a filter, inclusive. */
+/** Query parameter with the largest amount that a list returns, inclusive. */
 export function MaxAmountField(what: string): PropertyDecorator {
   return AmountField(`Largest ${what}`);
 }
@@ -66,8 +66,8 @@ function toMinorUnits({ value }: { value: unknown }): unknown {
 
 /**
  * Returns the range of the optional query parameters `<name>_min` and `<name>_max`.
- * @throws {ProblemError} `validation_failed` if no currency is given, because amounts of different currencies cannot be compared,
- * or if the least amount is more than the largest one
+ * @throws {ProblemError} `validation_failed` if no currency is given, because amounts of different currencies cannot
+ *   be compared, or if the least amount is more than the largest one
  */
 export function toAmountRange(
   name: 'amount' | 'total',
@@ -129,7 +129,8 @@ export function WithPaging<Filter extends object>(
 }
 
 /**
- * @throws {ProblemError} `invalid_cursor` if the cursor does not encode an id with this prefix, with or without a value
+ * @throws {ProblemError} `invalid_cursor` if the cursor does not encode an id with this prefix, alone or followed by
+ *   a sort value
  */
 export function toPageRequest(query: ListQueryDto, prefix: IdPrefix): PageRequest {
   return {
@@ -139,7 +140,8 @@ export function toPageRequest(query: ListQueryDto, prefix: IdPrefix): PageReques
 }
 
 /**
- * Returns the page request of a list whose cursors are not ids. Does not validate the cursor, because the list does.
+ * Returns the page request of a list whose cursors are not ids. Does not validate the cursor, because the code that
+ * reads the list does.
  */
 export function toOpaquePageRequest(query: ListQueryDto): PageRequest {
   const { limit = DEFAULT_PAGE_SIZE, cursor } = query;

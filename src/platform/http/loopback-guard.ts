@@ -35,8 +35,8 @@ function isCrossSite(method: string, host: string, headers: IncomingHttpHeaders)
 }
 
 /**
- * Returns true for a link that the user followed. It is allowed, because it changes nothing, and the page with the link
- * cannot read the answer.
+ * Returns true if the request opens a page, for example because the user followed a link. Such a request is allowed,
+ * because it changes nothing, and the page with the link cannot read the answer.
  */
 function isNavigation(method: string, headers: IncomingHttpHeaders): boolean {
   return (

@@ -9,8 +9,8 @@ const MAX_LINE_BYTES = 1_048_576;
 /** Maximum number of bytes of a body, both as sent and after decompression. */
 const MAX_BYTES = 256 * 2 ** 20;
 /**
- * Maximum ratio of decompressed to compressed bytes. Usage compresses to about a tenth. The ratio does not apply to the
- * first `FREE_BYTES`.
+ * Maximum ratio of decompressed to compressed bytes. Usage events usually compress to about a tenth of their size.
+ * The ratio does not apply to the first `FREE_BYTES` decompressed bytes.
  */
 const MAX_UNPACKED_PER_BYTE = 100;
 const FREE_BYTES = 2 ** 20;
@@ -21,7 +21,10 @@ export interface LineLimits extends StallLimits {
   readonly maxLines: number;
 }
 
-/** A line of a body, with its index, which starts at 0. The text is null if the line is not UTF-8. */
+/**
+ * A line of a body, with its index. Indexes start at 0 and also count blank lines. The text is null if the line is
+ * not UTF-8.
+ */
 export interface NdjsonLine {
   readonly index: number;
   readonly text: string | null;
@@ -97,7 +100,8 @@ async function* piecesOf(
   request: IncomingMessage,
   stallLimits: StallLimits,
 ): AsyncGenerator<Buffer> {
-  // Destroying the request would destroy the connection of the answer.
+  // Leaves the stream open after the iteration, because destroying the request would close the connection on which
+  // the answer is sent.
   const body = unpacked(request);
   const pieces = body.iterator({ destroyOnReturn: false });
   let bytes = 0;
@@ -152,6 +156,6 @@ function unpacked(request: IncomingMessage): Readable | Gunzip | Inflate {
   if (encoding === 'identity') return request;
   const unpack = UNPACKERS.get(encoding);
   if (unpack === undefined) throw unsupportedEncoding(encoding);
-  // The reader of the last stream receives the errors of the pipeline.
+  // The callback does nothing, because the reader of the returned stream receives the errors of the pipeline.
   return pipeline(request, unpack(), () => undefined);
 }

@@ -75,13 +75,13 @@ export interface OperationOptions {
   /** True if the answer is an array of `answer`. */
   readonly isArray?: true;
   /**
-   * Marks a POST that takes an `Idempotency-Key`. With `required`, the operation moves money or starts a contract, and
-   * is refused without a key if `IDEMPOTENCY_KEYS` is `required`.
+   * Marks a POST that takes an `Idempotency-Key`. `required` is for operations that move money or start a contract:
+   * they are refused without a key if the setting `IDEMPOTENCY_KEYS` is `required`.
    */
   readonly key?: 'required' | 'optional';
   /**
-   * Default: the inputs that the parameters of the handler read. A POST without a key must state `body`, so that a key
-   * is not forgotten by mistake.
+   * Default: the inputs that the parameters of the handler read. A POST that takes no `Idempotency-Key` must set this
+   * option to `body`, so that `key` is not forgotten by mistake.
    */
   readonly reads?: Reads;
   /** Errors of the operation, besides those that `reads` implies. */
@@ -114,7 +114,10 @@ const ALWAYS: readonly AnyProblem[] = [
   internalError,
 ];
 
-/** Decorator of a handler. Declares the documentation, success status and access of the operation, and adds its guards. */
+/**
+ * Decorator of a handler. Declares the documentation, success status and access of the operation, and adds its
+ * guards.
+ */
 export function Operation(options: OperationOptions): MethodDecorator {
   return (target, name, descriptor) => {
     const reads = options.reads ?? readsOf(options, inputsOf(target, name));
@@ -184,8 +187,8 @@ function describe({ description, access, customerToken }: OperationOptions): str
 }
 
 /**
- * Returns the security schemes, any one of which is enough. OpenAPI has no scopes for HTTP schemes, so the scope is an
- * extension.
+ * Returns the security schemes, any one of which is enough. OpenAPI has no scopes for HTTP schemes, so the extension
+ * `x-required-scope` names the scope.
  */
 function securityOf(access: Access): Record<string, never[]>[] {
   return access === 'public' ? [] : SECURITY_SCHEMES.map((scheme) => ({ [scheme]: [] }));
@@ -225,7 +228,7 @@ function successResponses(options: OperationOptions, isList: boolean): readonly 
   return [success, ApiResponse({ status: 200, description, type: preview })];
 }
 
-/** Describes a page as JSON, or all rows as CSV. */
+/** Describes the two forms of a list answer: one page as JSON, or all matching rows as CSV. */
 function pageResponse(status: number, page: Type<unknown>): MethodDecorator {
   return applyDecorators(
     ApiExtraModels(page),
@@ -253,7 +256,7 @@ function fileSchema(mediaType: string): { readonly type: 'string'; readonly form
   return mediaType.startsWith('text/') ? { type: 'string' } : { type: 'string', format: 'binary' };
 }
 
-/** One response of several classes, which a client distinguishes by their field `object`. */
+/** Describes a response with one of several DTO classes, which a client distinguishes by their field `object`. */
 function oneOfResponse(
   status: number,
   answers: Readonly<Record<string, Type<unknown>>>,

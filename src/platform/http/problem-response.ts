@@ -80,7 +80,7 @@ export function problemResponse(problem: ProblemError, requestId: string): Probl
   };
 }
 
-/** Error of body-parser or of the router, which has an HTTP status. */
+/** Error with an HTTP status, thrown by body-parser or by the router. */
 interface StatusError extends Error {
   readonly status?: number;
   readonly type?: string;
@@ -112,7 +112,10 @@ function statusOf(error: unknown): number | null {
   return (error as StatusError).status ?? null;
 }
 
-/** Returns why the request is malformed. Unwraps errors of the body parser and the router, which Nest wraps. */
+/**
+ * Returns why the request is malformed. Nest wraps the errors of the body parser and of the router, so this function
+ * reads the cause of a wrapped error.
+ */
 function reasonOf(error: unknown): string {
   const cause = error instanceof HttpException ? error.cause : error;
   if (cause instanceof URIError) return 'The path is not correctly percent-encoded.';

@@ -14,7 +14,10 @@ import { asProblem, problemResponse } from './problem-response';
 import { requestIdOf } from './request-id';
 import { methodsAnswering } from './routes';
 
-/** Answers each error with a problem, or cuts off an answer that has begun. Logs defects and failures of the database. */
+/**
+ * Answers each error with a problem, or cuts off an answer that has begun. Logs defects and failures of the
+ * database.
+ */
 @Catch()
 export class ProblemFilter implements ExceptionFilter {
   private readonly logger = new Logger('http');
@@ -41,7 +44,7 @@ export class ProblemFilter implements ExceptionFilter {
   }
 
   private problemOf(error: unknown, request: Request): ProblemError {
-    // A read has no outcome, so the caller may repeat it.
+    // A read changes nothing, so the caller may repeat it without knowing the outcome of the first attempt.
     if (error instanceof OutcomeUnknownError && SAFE_METHODS.has(request.method)) {
       return asProblem(error.cause);
     }

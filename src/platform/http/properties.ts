@@ -78,7 +78,7 @@ export function TextListProperty(
   return property({ type: [String] }, description, example, options);
 }
 
-/** An object of another DTO. */
+/** An object that another DTO class describes. */
 export function NestedProperty(
   dto: Type<unknown>,
   description: string,
@@ -87,7 +87,7 @@ export function NestedProperty(
   return property({ type: dto }, description, example, options);
 }
 
-/** Objects of another DTO. */
+/** A list of objects that another DTO class describes. */
 export function NestedListProperty(
   dto: Type<unknown>,
   description: string,
@@ -96,7 +96,7 @@ export function NestedListProperty(
   return property({ type: [dto] }, description, example, options);
 }
 
-/** An object whose keys are data. */
+/** An object with arbitrary keys. */
 export function MapProperty(
   description: string,
   example: Readonly<Record<string, unknown>>,

@@ -15,8 +15,8 @@ import { DATA_HEADERS } from './security-headers';
 type ClientConnection = Duplex & { readonly _httpMessage?: ServerResponse | null };
 
 /**
- * Answers requests that Node cannot parse with a problem. Such requests reach no middleware, and Node's own answer has
- * no body. Then closes the connection, because the start of the next request in it is unknown.
+ * Sends a problem as the answer to requests that Node cannot parse. Such requests reach no middleware, and Node's
+ * own answer has no body. Then closes the connection, because it is unknown where the next request on it starts.
  */
 export function refuseUnreadable(server: Server): void {
   server.on('clientError', (error: NodeJS.ErrnoException, connection: ClientConnection) => {

@@ -16,8 +16,8 @@ interface Router {
 
 /**
  * Makes paths strict and case-sensitive, because a different spelling of a path would be a different request for
- * idempotency keys. Changes the router itself, because Nest has created it already, and the settings of the application
- * apply only at its creation.
+ * idempotency keys. Changes the router itself, because Nest has created it already, and the settings of the
+ * application apply only when a router is created.
  */
 export function routeExactly(app: Express): void {
   const router = routerOf(app);

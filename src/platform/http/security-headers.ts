@@ -6,11 +6,11 @@ import helmet, { type HelmetOptions } from 'helmet';
 type Headers = ReadonlyMap<string, string>;
 
 /**
- * Policy of the page at /docs, which loads everything from this service. Swagger UI sets inline styles and has icons in
- * data URLs.
+ * Policy of the page at /docs, which loads everything from this service. Swagger UI sets inline styles and has icons
+ * in data URLs.
  *
- * Omits `upgrade-insecure-requests`: the service answers plain HTTP only, so with it the page would be empty except on
- * loopback.
+ * Omits `upgrade-insecure-requests`: the service answers plain HTTP only, so with this directive the page would be
+ * empty except on loopback.
  */
 const PAGE_HEADERS = {
   contentSecurityPolicy: {

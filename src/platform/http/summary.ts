@@ -5,7 +5,7 @@ import { IntegerProperty, NestedListProperty, TextProperty } from './properties'
 const AS_TEXT =
   'In whole minor units, as a string, because a sum can exceed the range of exact JSON numbers.';
 
-/** Rows of one currency: their number and the sums of their amounts. */
+/** Summary of the rows of one currency. {@link summaryOf} adds a field for each sum of a list. */
 interface CurrencySummaryDto {
   readonly currency: string | null;
   readonly count: number;

@@ -9,7 +9,7 @@ const unreadable = new WeakSet<IncomingMessage>();
 
 /**
  * Replaces request targets that Express cannot parse (`http://[/v1`), because Express would skip all middleware and
- * answer in HTML. The request is then logged, measured and refused by `guardUrl` like any other request.
+ * answer in HTML. The request is then logged and measured like any other request, and refused by `guardUrl`.
  */
 export function catchUnreadableTargets(server: Server): void {
   server.prependListener('request', (request: IncomingMessage & { originalUrl?: string }) => {
@@ -28,7 +28,7 @@ function isReadable(target: string): boolean {
 
 /**
  * Refuses unreadable request targets, repeated query parameters, query parameters with the name of an inherited
- * property, and text that the database cannot store.
+ * property (such as `constructor`), and text that the database cannot store.
  */
 export function guardUrl(request: Request, _response: Response, next: NextFunction): void {
   if (unreadable.has(request)) {

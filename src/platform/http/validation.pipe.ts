@@ -5,8 +5,8 @@ import { pointerTo, toValidationError, unknownField } from './faults';
 import { FREE_FORM_FIELD, FreeForm } from './free-form';
 
 /**
- * A DTO class with a test of its own, which takes a fiftieth of the time that the decorators take. Bodies that pass the
- * test are valid. All other bodies are validated by the decorators, which name the faults.
+ * A DTO class with its own validation function, which takes a fiftieth of the time that the decorators take. Bodies
+ * that pass `isValid` are valid. All other bodies are validated by the decorators, which name the faults.
  */
 interface TestedDto {
   isValid(body: unknown): boolean;

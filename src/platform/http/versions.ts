@@ -45,5 +45,5 @@ function parseIfMatch(header: string | undefined): VersionCondition {
 export const versionCondition = (_: unknown, context: ExecutionContext): VersionCondition =>
   parseIfMatch(context.switchToHttp().getRequest<Request>().headers['if-match']);
 
-/** Injects the version condition of a change. */
+/** Injects the version condition of a change: the versions that `If-Match` lists, or `any`. */
 export const IfMatch = createParamDecorator(versionCondition);

@@ -65,7 +65,10 @@ interface AnswerForms {
 
 const IN_CLEAR: AnswerForms = { stored: (answer) => answer, sent: (answer) => answer };
 
-/** Gives a POST with an `Idempotency-Key` one effect and one answer. `Operation` adds it to every POST that takes a key. */
+/**
+ * Gives a POST with an `Idempotency-Key` one effect and one answer. `Operation` adds it to every POST that takes a
+ * key.
+ */
 @Injectable()
 export class IdempotencyInterceptor implements NestInterceptor {
   constructor(
@@ -81,7 +84,7 @@ export class IdempotencyInterceptor implements NestInterceptor {
     const inPhases = this.reflector.get<PhasedOptions | undefined>(IN_PHASES, context.getHandler());
     const bodyField = inPhases?.bodyField ?? null;
     const key = idempotencyKeyOf(request, bodyField);
-    // A preview changes nothing and claims no key, so that the request itself can use the key.
+    // A preview changes nothing and claims no key, so that the later request without `preview` can use the same key.
     if (request.query['preview'] === 'true') return next.handle();
     if (key === null) {
       if (this.needsKey(context)) throw idempotencyKeyRequired();
@@ -91,7 +94,7 @@ export class IdempotencyInterceptor implements NestInterceptor {
 
     const isSecret =
       this.reflector.get<true | undefined>(SECRET_ANSWER, context.getHandler()) === true;
-    // The service of a phased request stores the answer itself, unencrypted.
+    // The service of a POST marked with `IdempotentInPhases` stores the answer itself, unencrypted.
     if (isSecret && inPhases !== undefined) throw new Error('A secret is not answered in phases.');
     const forms = isSecret ? this.sealedFor(key) : IN_CLEAR;
     const response = http.getResponse<Response>();
@@ -154,7 +157,8 @@ function refusalOf(error: unknown, requestId: string): Answer | null {
 }
 
 /**
- * Returns the body of the answer to Nest, which sends a string unchanged with the success status of the route.
+ * Prepares the response, and returns the body as a string, which Nest sends unchanged with the success status of the
+ * route.
  * @throws {StoredRefusal} for a refusal, which is then sent as it was stored
  */
 function send(response: Response, { answer, replayed }: KeyedOutcome): string {

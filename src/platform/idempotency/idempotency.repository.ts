@@ -13,9 +13,9 @@ interface KeyRow {
 }
 
 /**
- * Claims a key. The advisory lock is held until the claiming transaction ends. A second request that does not get the
- * lock therefore knows that the first request is still running, and no connection waits for its row. Two keys with the
- * same hash only delay each other.
+ * Claims a key under an advisory lock, which lasts until the claiming transaction ends. A second request that does
+ * not get the lock therefore knows that the first request is still running, and does not wait for the inserted row.
+ * Two keys with the same hash only delay each other.
  */
 const CLAIM = `
   INSERT INTO idempotency_key

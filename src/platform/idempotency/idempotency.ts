@@ -80,7 +80,7 @@ export class Idempotency {
       const answer = await this.database.commits.run(() => this.answering.run(current, work.act));
       if (!current.claimed) return this.claimAndStore(request, answer);
       if (current.stored !== null) return current.stored;
-      // Another process, or a notification from the gateway, may have stored an answer first.
+      // Another process, or a notification from the payment provider, may have stored an answer first.
       const known = await this.find(request);
       return isAnswered(known) ? known.answer : answer;
     });
@@ -110,7 +110,7 @@ export class Idempotency {
     });
   }
 
-  /** Stores the answer about a resource, if a key was claimed for it. */
+  /** Stores the answer of the request that creates the resource, if that request claimed a key for the resource. */
   async completeFor(resourceId: string, answer: Answer): Promise<void> {
     this.database.requireTransaction();
     const key = await this.repository.completeResource(resourceId, answer);
@@ -162,8 +162,8 @@ export class Idempotency {
       pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_BETWEEN_READS_MS)
     ) {
       try {
-        // While another request owns the key, its answer is awaited with single reads, because each attempt to claim takes a
-        // transaction.
+        // While another request has the key, this loop only reads until that request has stored its answer, because
+        // each attempt to claim the key takes a transaction.
         if (known === null) return { answer: await act(), replayed: false };
       } catch (error) {
         if (!(error instanceof KeyTaken)) {
@@ -196,9 +196,9 @@ export class Idempotency {
   }
 
   /**
-   * Returns the error with the time to wait before a retry: {@link RETRY_AFTER_SECONDS}, in which the other request
-   * ends or another process takes over its work. A lease of a former release names no process, so the wait lasts until
-   * its end.
+   * Returns the error for a key that another request uses. The client is to wait {@link RETRY_AFTER_SECONDS} before a
+   * retry. A lease that a former release wrote names no process that could be found dead, so the client is then to
+   * wait until that lease ends.
    */
   private keyInUse(known: KnownKey | null): ProblemError {
     const lease = known?.lease ?? null;

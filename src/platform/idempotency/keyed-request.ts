@@ -8,7 +8,8 @@ import type { KeyedRequest } from './idempotency.types';
 /**
  * Returns the idempotency key of a request, or null.
  * @param bodyField body field that may also contain the key, if the operation has one
- * @throws {ProblemError} `malformed_request` for a key that is not printable, `idempotency_key_mismatch` for two different keys
+ * @throws {ProblemError} `malformed_request` for a key that is not printable, `idempotency_key_mismatch` for two
+ *   different keys
  */
 export function idempotencyKeyOf(request: Request, bodyField: string | null): string | null {
   const inHeader = request.headers['idempotency-key'];
@@ -26,8 +27,9 @@ export function idempotencyKeyOf(request: Request, bodyField: string | null): st
 }
 
 /**
- * Returns the key, prefixed with its principal, and the fingerprint of method, path, query and body. The order of query
- * parameters and of keys in the body does not matter, nor whether the idempotency key is in the header or the body.
+ * Returns the key, prefixed with the id of its principal, and the fingerprint of method, path, query and body. The
+ * order of query parameters and of keys in the body does not matter, nor whether the idempotency key is in the
+ * header or the body.
  */
 export function toKeyedRequest(
   request: Request,
@@ -44,8 +46,8 @@ export function toKeyedRequest(
 }
 
 /**
- * Prefixes the key with its principal, so that two principals never see each other's answers. The line break cannot be
- * part of a key. With `AUTH=open`, keys have no prefix.
+ * Prefixes the key with the id of its principal, so that two principals never see each other's answers. The line break
+ * between the id and the key cannot be part of a key. With `AUTH=open`, keys have no prefix.
  */
 function keyOfPrincipal(key: string, principalId: string): string {
   return principalId === OPEN.id ? key : `${principalId}\n${key}`;

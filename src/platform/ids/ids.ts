@@ -51,8 +51,8 @@ export type IdPrefix =
 const SUFFIX = /^[0-7][0-9a-hjkmnp-tv-z]{25}$/;
 
 /**
- * Returns a new TypeID: `<prefix>_` and 26 characters of Crockford base 32 that encode a UUIDv7. Ids of one process
- * sort by creation. Lists use ids as cursors.
+ * Returns a new TypeID: `<prefix>_` and 26 characters of Crockford base 32 that encode a UUIDv7. Ids made by one
+ * process sort by their creation. Lists use ids as cursors.
  */
 export function newId(prefix: IdPrefix): string {
   return typeid(prefix).toString();

@@ -21,7 +21,10 @@ export interface DueWork {
    * others from being processed; errors are logged and the work runs again.
    */
   readonly runDue: () => Promise<boolean>;
-  /** True if the work does not take turns with other work, because its statements are short and its results are awaited. */
+  /**
+   * True if the statements of the work never wait for other background work, because they are short and their
+   * results are needed soon.
+   */
   readonly isPrompt?: true;
   /** Rows to count for the metrics of due work. If absent, the work has no metrics. */
   readonly waiting?: WaitingRows;
@@ -35,7 +38,7 @@ interface Loop {
   ended: Promise<void>;
 }
 
-/** Runs due work in the background, in processes whose role includes it. */
+/** Runs due work in the background, in processes whose role includes due work. */
 @Injectable()
 export class Jobs implements OnApplicationBootstrap, OnModuleDestroy, BeforeApplicationShutdown {
   private readonly logger = new Logger('jobs');

@@ -10,7 +10,10 @@ import { Database, openConnection } from '../database';
 import { Jobs } from './jobs';
 
 const CHANNEL = 'billing_due_work';
-/** Time in which names are collected for one NOTIFY statement, because NOTIFY takes a lock that all commits share. */
+/**
+ * Time for which names of due work are collected for one NOTIFY statement, because NOTIFY takes a lock that all
+ * commits share.
+ */
 const BURST_MS = 50;
 const RECONNECT_MS = 1_000;
 

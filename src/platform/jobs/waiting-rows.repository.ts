@@ -1,7 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../database';
 
-/** Rows that become due for a kind of work in real time. An index must start with `dueAt`. */
+/**
+ * Rows that become due for a kind of work, by the clock of the database, not by a test clock. The table must have an
+ * index that starts with `dueAt`.
+ */
 export interface WaitingRows {
   readonly table: string;
   /** Column or SQL expression with the instant at which a row falls due. */

@@ -3,7 +3,7 @@ import type { DestinationStream } from 'pino';
 /** Number of the level `info`. */
 const INFO = 30;
 
-/** Destination of pino. Pino sets the level of each line on it before writing the line. */
+/** Destination of pino. Before pino writes a line, it sets `lastLevel` to the level of that line. */
 interface LeveledStream extends DestinationStream {
   lastLevel: number;
 }

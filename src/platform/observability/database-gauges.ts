@@ -24,7 +24,7 @@ export class DatabaseGauges {
 
   /**
    * Registers gauges that `measure` sets together. Concurrent scrapes share one measurement. If the measurement fails
-   * or takes longer than 2 s, the gauges have no value, so that other metrics do not wait.
+   * or takes longer than 2 s, the gauges have no value, so that a scrape does not delay other metrics.
    */
   register<const Described extends readonly GaugeDescription<string>[]>(
     described: Described,

@@ -4,7 +4,10 @@ import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { DataSource } from 'typeorm';
 import { Database, poolUseOf } from '../database';
 
-/** Time after a request for which background work takes turns. Health probes do not count as requests. */
+/**
+ * Time after a request during which background work runs one piece at a time. Health probes do not count as
+ * requests.
+ */
 const RECENT_MS = 1_000;
 
 /**

@@ -17,8 +17,8 @@ const TEXT = 'text/plain; charset=utf-8';
 const OK: MonitoringAnswer = { status: 200, type: TEXT, body: 'ok\n' };
 
 /**
- * Answers the health probes and the metrics on a port of their own, without credentials. Workers need it, because they
- * have no other port, and so do monitoring systems inside the private network.
+ * Answers the health probes and the metrics on a port of their own, without credentials. Workers need this port,
+ * because they have no other. Monitoring systems inside the private network use it too.
  */
 @Injectable()
 export class MonitoringServer implements OnApplicationShutdown {

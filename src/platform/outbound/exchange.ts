@@ -121,7 +121,7 @@ function readStart(
   response.on('end', reportKept);
 }
 
-/** Replaces NUL, which PostgreSQL cannot store in text. */
+/** Decodes the chunks as UTF-8, and replaces NUL, which PostgreSQL cannot store in text. */
 function toStorableText(chunks: readonly Buffer[]): string {
   return Buffer.concat(chunks).toString('utf8').replaceAll('\0', '\u{fffd}');
 }

@@ -14,8 +14,8 @@ export interface EventsQuery {
 }
 
 /**
- * Returns the statement that reads events with their data. Reads each pack once, however many of its events are found.
- * The data of an event whose pack is missing is null.
+ * Returns the statement that reads events with their data. Reads each pack (a row of `event_pack` with the data of
+ * several events) once, however many of its events are found. The data of an event whose pack is missing is null.
  */
 export function withData({ events, order }: EventsQuery): string {
   return `

@@ -52,8 +52,8 @@ interface PlaceRow {
 const HEAD = 'id, type, object_id, sequence, occurred_at';
 
 /**
- * Events for which no deliveries were created yet, for the metrics of due work. These events are only counted. `dueAt`
- * is the present, because the time of an event on a test clock does not tell how long the event has waited.
+ * Events for which no deliveries were created yet, for the metrics of due work. Their number is measured, but not how
+ * long they have waited: `dueAt` is the present, because an event of a test clock has a time of that clock.
  */
 export const UNDISPATCHED: WaitingRows = {
   table: '(SELECT event_id FROM event_dispatch LIMIT 10000) AS undispatched',
@@ -110,7 +110,10 @@ const DELETE_EVENTS = `
   )
   SELECT pack_id, pack_place FROM deleted`;
 
-/** Locks packs before changing them, so that a transaction that deleted other events of a pack sees the changes. */
+/**
+ * Locks packs before changing them. If two transactions delete events of one pack, the later one waits until the
+ * earlier one has committed. Its next statements then find the events of the earlier one deleted.
+ */
 const LOCK_PACKS = 'SELECT FROM event_pack WHERE id = ANY ($1) ORDER BY id FOR UPDATE';
 const REMOVE_PACKS = `
   DELETE FROM event_pack WHERE id = ANY ($1) AND NOT EXISTS (SELECT FROM event WHERE pack_id = event_pack.id)`;
@@ -138,8 +141,8 @@ export class EventLog {
   ) {}
 
   /**
-   * Takes the oldest events off the queue and returns them in their order. Call it in the transaction that creates their
-   * deliveries: if that transaction is rolled back, the events stay in the queue.
+   * Takes the oldest events off the queue and returns them in their order. Call it in the transaction that creates
+   * their deliveries: if that transaction is rolled back, the events stay in the queue.
    */
   async takeUndispatched(limit: number): Promise<readonly EventHead[]> {
     this.database.requireTransaction();
@@ -205,7 +208,8 @@ export class EventLog {
 
   /**
    * Deletes all events of these deleted objects and all events about these deleted customers, together with the
-   * deliveries of these events. Events about a customer include those of drafts and tokens that were deleted before.
+   * deliveries of these events. Events about a customer include events of drafts and tokens that were deleted
+   * before.
    */
   async remove(deletedIds: readonly string[], customerIds: readonly string[]): Promise<void> {
     this.database.requireTransaction();
@@ -247,7 +251,7 @@ export class EventLog {
 
   /**
    * Returns events that occurred in `[from, to)`, oldest first.
-   * @param id last event of the previous page, which occurred at `from`; empty for the first page
+   * @param id id of the last event of the previous page, which occurred at `from`; empty for the first page
    */
   async headsAfter(from: Date, to: Date, id: string, limit: number): Promise<readonly EventHead[]> {
     return (await this.database.query<EventHeadRow>(HEADS_AFTER, [from, to, id, limit])).map(

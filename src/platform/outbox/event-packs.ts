@@ -14,7 +14,7 @@ const MIN_PACK_LENGTH = 2_100;
 const MAX_PACK_LENGTH = 16_000;
 
 /**
- * Puts consecutive events into packs.
+ * Groups consecutive events into packs, each of which is one row of `event_pack`.
  * @param lengths number of characters of the data of each event
  * @returns the place of each event; null for an event that is stored alone
  */

@@ -30,8 +30,8 @@ export interface EventLogCursor {
 }
 
 /**
- * SQL of all event types. Finds one type after the other in the index by type, because there are few types and many
- * events.
+ * SQL that lists all types of the stored events. Finds one type after the other in the index by type, because there
+ * are few types and many events.
  */
 const TYPES = `
   WITH RECURSIVE known AS (
@@ -53,8 +53,9 @@ export function isByTime({ from, to }: EventLogFilter): boolean {
 }
 
 /**
- * Returns the last sort keys of a list, as in the index that the list reads. In the primary key, this is the id. In all
- * other indexes, it is {@link idTime} of the id, and then the id.
+ * Returns the last sort keys of a list, as SQL. They are the last columns of the index that the list reads: in the
+ * primary key, only the id; in all other indexes, {@link idTime} of the id, and then the id.
+ * @param id SQL expression of the id
  */
 function endOf(filter: EventLogFilter, id: string): readonly string[] {
   const { type, customerIds, actor } = filter;
@@ -99,7 +100,7 @@ export function eventPage(
     parameters,
   });
   const page = (columns: string, own: string | null, rows: string): string => {
-    // OFFSET 0 keeps the planner from scanning the events of all customers by time to find those of one customer.
+    // OFFSET 0 keeps the planner from scanning the events of all customers by time to find the events of one customer.
     const isApart = own !== null && isByTime(filter) && customerIds !== null;
     const table = isApart ? `(SELECT * FROM event WHERE ${own} OFFSET 0) AS event` : 'event';
     const all = own === null || isApart ? conditions : [...conditions, own];

@@ -5,8 +5,8 @@ import { IdColumn, InstantColumn, ReferenceColumn } from '../database';
 @Entity('event')
 @Check('event_pack_check', `("pack_id" IS NULL) = ("pack_place" IS NULL)`)
 @Unique('event_object_sequence_unique', ['objectId', 'sequence'])
-// These indexes are declared without columns, because entities cannot define indexes on expressions: they end with the
-// time of the id.
+// Each of the next five indexes ends with an expression: the start of the id, which encodes the time. Entities cannot
+// define such indexes, so they are declared here without columns.
 @Index('event_type_time_index', { synchronize: false })
 @Index('event_type_occurred_at_time_index', { synchronize: false })
 @Index('event_occurred_at_time_index', { synchronize: false })
@@ -28,7 +28,10 @@ export class EventEntity {
    * (`packId`), the pack has the whole value, and this column has only the part that `event_customer_time_index` reads.
    */
   @Column({ type: 'json' }) readonly data!: object;
-  /** Id of the principal that caused the event, or `worker`. Null for events of former versions, which did not record it. */
+  /**
+   * Id of the principal that caused the event, or `worker`. Null for events of former releases, which did not record
+   * it.
+   */
   @ReferenceColumn({ nullable: true }) readonly actor!: string | null;
   @InstantColumn() readonly occurredAt!: Date;
   /** Used only by the previous release. The next release drops this column and its two indexes. */

@@ -10,7 +10,10 @@ import type { DomainEvent } from './define-event';
 import type { EventHead } from './event-log';
 import { type PackPlace, packPlaces } from './event-packs';
 
-/** Name of the due work that creates the deliveries of recorded events. Recording an event wakes this work. */
+/**
+ * Name of the due work (see `Jobs`) that creates the webhook deliveries of recorded events. Recording an event wakes
+ * this due work.
+ */
 export const DISPATCH_WORK = 'dispatch-events';
 
 const MAX_WAIT_FOR_UNCOMMITTED_EVENTS_MS = 10_000;
@@ -86,9 +89,9 @@ export class Outbox {
   ) {}
 
   /**
-   * Records an event. The caller must have inserted, updated or locked the row of the object in this transaction, which
-   * orders the events of one object. If a caller did not, the unique constraint on the sequence number may refuse the
-   * event.
+   * Records an event. The caller must have inserted, updated or locked the row of the object in this transaction,
+   * because this lock puts the events of one object in order. Otherwise the unique constraint on the sequence number
+   * may refuse the event.
    */
   async record<Resource, Dto extends { readonly id: string }>(
     event: DomainEvent<Resource, Dto>,
@@ -99,7 +102,10 @@ export class Outbox {
     return head;
   }
 
-  /** Records many events, in their order, with one statement. The caller must have locked each object as for `record`. */
+  /**
+   * Records many events, in their order, with one statement. The caller must have locked each object as for
+   * `record`.
+   */
   async recordAll(changes: readonly EventRecord[]): Promise<readonly EventHead[]> {
     this.database.requireTransaction();
     if (changes.length === 0) return [];
@@ -121,7 +127,7 @@ export class Outbox {
   }
 
   /**
-   * Waits until the transactions that have recorded events before the call have ended, but at most ten seconds. These
+   * Waits, for at most ten seconds, until all transactions that recorded events before the call have ended. These
    * events have lower ids than events recorded after the call, although they may be committed later.
    */
   async waitForUncommittedEvents(): Promise<void> {
@@ -223,8 +229,8 @@ export function toEventRecord<Resource, Dto extends { readonly id: string }>(
 }
 
 /**
- * Returns the event record of a change between two DTOs. With it, a caller can convert a resource once for several
- * events.
+ * Returns the event record of a change between two DTOs. A caller that records several events of one change can
+ * convert the resource once.
  */
 export function shownEventRecord<Dto extends { readonly id: string }>(
   { type }: Pick<DomainEvent<never, Dto>, 'type'>,

@@ -6,7 +6,7 @@ import { InstantColumn } from '../database';
 export class ClaimedBatchEntity {
   @PrimaryGeneratedColumn('identity', { type: 'bigint', generatedIdentity: 'ALWAYS' })
   readonly id!: string;
-  /** Number of the process. */
+  /** Number of the process that claimed the rows. */
   @Column({ type: 'integer' }) readonly leasedBy!: number;
   @Column({ type: 'varchar', length: 40 }) readonly work!: string;
   @Column({ type: 'text', array: true }) readonly rowIds!: readonly string[];

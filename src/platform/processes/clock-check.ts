@@ -53,7 +53,10 @@ export class ClockCheck implements OnModuleInit, OnApplicationShutdown {
     if (this.timer !== null) clearTimeout(this.timer);
   }
 
-  /** The reason why this process is not ready, as a sentence; null before the first comparison, and while its clock is right. */
+  /**
+   * The reason why this process is not ready, as a sentence; null before the first comparison, and while its clock
+   * is right.
+   */
   get fault(): string | null {
     if (this.aheadMs === null || !this.isOff) return null;
     const seconds = (Math.abs(this.aheadMs) / 1_000).toFixed(1);

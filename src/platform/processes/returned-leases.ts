@@ -10,7 +10,7 @@ import { Database, OutcomeUnknownError } from '../database';
 import { ProcessSession } from './process-session';
 
 const RETRY_MS = 1_000;
-/** Maximum number of attempts, one per second. After them, the lease has ended by itself. */
+/** Maximum number of attempts to give a lease back, one per second. After them, the lease has ended by itself. */
 const MAX_TRIES = 150;
 const MAX_RETRY_DELAY_S = 150;
 
@@ -49,7 +49,10 @@ export class ReturnedLeases implements OnModuleDestroy, BeforeApplicationShutdow
     return this.database.queryValues<string>(claimSql(table), parameters);
   }
 
-  /** Writes a row with a lease in a transaction. If the answer to the commit is lost, returns the lease. */
+  /**
+   * Runs `write`, which stores the leased row, in a transaction. If the answer to the commit is lost, gives the lease
+   * back.
+   */
   begin<Result>(lease: HeldLease, write: () => Promise<Result>): Promise<Result> {
     return this.runUnderLease(
       lease,
@@ -58,14 +61,14 @@ export class ReturnedLeases implements OnModuleDestroy, BeforeApplicationShutdow
     );
   }
 
-  /** Does work under a lease. If the work fails, returns the lease. */
+  /** Does work under a lease. If the work fails, gives the lease back. */
   finish<Result>(lease: HeldLease, work: () => Promise<Result>): Promise<Result> {
     return this.runUnderLease(lease, work, () => true);
   }
 
   /**
-   * Runs work. Returns the lease after an error that leaves work to do. If this process has no number, the lease stays:
-   * `AbandonedWork` releases it like the lease of a dead process.
+   * Runs work. Gives the lease back after an error that leaves work to do. If this process has no number, the lease
+   * stays: `AbandonedWork` releases it like the lease of a dead process.
    */
   private async runUnderLease<Result>(
     lease: HeldLease,
@@ -82,9 +85,10 @@ export class ReturnedLeases implements OnModuleDestroy, BeforeApplicationShutdow
   }
 
   /**
-   * Makes the work due again after a delay that doubles with each failed attempt, from 1 s to 150 s. Does not wait for
-   * the statement, which is repeated in the background until it succeeds, the lease has ended, or the process stops.
-   * Changes nothing if the work was done after all, or if the row has another lease by now.
+   * Gives a lease back: makes the work due again after a delay that doubles with each failed attempt, from 1 s to
+   * 150 s. Does not wait for the statement, which is repeated in the background until it succeeds, the lease has
+   * ended, or the process stops. Changes nothing if the work was done after all, or if the row has another lease by
+   * now.
    */
   private returnLease(lease: HeldLease, owner: number): void {
     const returned = this.tryToReturn(lease, owner).finally(() => this.returning.delete(returned));

@@ -12,7 +12,10 @@ interface ConfiguredLimits {
   readonly usagePerCaller: number;
   /** Limit of each address without a valid credential. */
   readonly perAddress: number;
-  /** Highest limits that a key can have of its own instead of `perCaller` and `usagePerCaller`. */
+  /**
+   * Highest values allowed for the limits that a key can have of its own. Such limits replace `perCaller` and
+   * `usagePerCaller`.
+   */
   readonly keyCeilings: { readonly perCaller: number; readonly usagePerCaller: number };
 }
 

@@ -1,6 +1,9 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** Requests of a caller in a minute, counted by all processes. The table is unlogged: a crash of the database empties it. */
+/**
+ * Number of requests of a caller in a minute, in all processes together. The table is unlogged: a crash of the
+ * database empties it.
+ */
 @Entity('rate_limit_count')
 export class RateLimitCountEntity {
   @PrimaryColumn({ type: 'timestamptz', precision: 3 }) readonly windowStart!: Date;

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../database';
 
-/** Requests of a caller since the last exchange. */
+/** Number of requests in a minute by one caller under one policy. `bucket` names the policy and the caller. */
 export interface BucketCount {
   readonly bucket: string;
   readonly count: number;
@@ -21,7 +21,10 @@ const DELETE_BEFORE = 'DELETE FROM rate_limit_count WHERE window_start < $1';
 export class RateLimitRepository {
   constructor(private readonly database: Database) {}
 
-  /** Adds counts of this process to a minute, in the order of buckets to avoid deadlocks. Returns the counts of all processes. */
+  /**
+   * Adds counts of this process to the counts of a minute, in the order of buckets to avoid deadlocks. Returns the
+   * counts of all processes for these buckets.
+   */
   async add(windowStart: Date, counts: readonly BucketCount[]): Promise<readonly BucketCount[]> {
     const rows = await this.database.query<{ bucket: string; request_count: string }>(ADD, [
       windowStart,

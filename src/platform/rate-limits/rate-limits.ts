@@ -60,7 +60,7 @@ export class RateLimits implements OnApplicationBootstrap, OnModuleDestroy {
 
   /**
    * Counts a request, and returns how many requests its caller has left. A refused request is not counted.
-   * @param name policy and caller
+   * @param name policy and caller, as `<policy>:<caller>`
    */
   take(name: string, perMinute: number): LimitStatus {
     const nowMs = this.clock.now().getTime();

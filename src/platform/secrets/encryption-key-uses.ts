@@ -28,8 +28,8 @@ const INSERT = `
 const LOCK = 'LOCK TABLE encryption_key_use IN SHARE ROW EXCLUSIVE MODE';
 
 /**
- * First key of the advisory locks that show which encryption keys are in use. Each process shares a lock on the id of
- * the encryption key with which it seals.
+ * First key of the advisory locks that show which encryption keys are in use. The second key is the hash of the id of
+ * the encryption key. Each process has a shared lock for the key with which it encrypts.
  */
 export const SEALING_LOCK_CLASS = 720_576;
 
@@ -46,9 +46,10 @@ export class EncryptionKeyUses {
   ) {}
 
   /**
-   * Throws if this database has used an encryption key, because no new key may then be created.
+   * Throws if an encryption key was used in this database before. No new key may then be created, because a new key
+   * cannot decrypt the stored secrets.
    * @param path location of the new key
-   * @throws {ConfigurationError} when a key was used before, because a new key cannot decrypt stored secrets
+   * @throws {ConfigurationError} when a key was used before
    */
   async requireNone(path: string): Promise<void> {
     const [use] = await this.database.query<UseRow>(FIND);
@@ -60,8 +61,8 @@ export class EncryptionKeyUses {
   }
 
   /**
-   * Checks that the keys of this process decrypt everything encrypted in this database, and records the key that it
-   * encrypts with.
+   * Checks that the keys of this process decrypt everything encrypted in this database, and records the key with which
+   * this process encrypts.
    * @throws {ConfigurationError} when a key is missing or has another value than before, or the encrypting key was
    *   retired
    */
@@ -78,9 +79,9 @@ export class EncryptionKeyUses {
   }
 
   /**
-   * Sets the status of all keys except `keyId` and the keys that are retired already. After this, no process starts to
-   * encrypt with one of them.
-   * @returns the ids of these keys
+   * Sets the status of all keys, except `keyId` and keys that are retired already. Afterwards, no process starts to
+   * encrypt with a key whose status was set.
+   * @returns the ids of the keys whose status was set
    * @throws {ConfigurationError} when a running process encrypts with one of these keys
    */
   retireOthers(keyId: string, status: 'retiring' | 'retired'): Promise<readonly string[]> {

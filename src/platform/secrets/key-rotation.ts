@@ -8,7 +8,10 @@ import { SealedTextError, SecretBox } from './secret-box';
 /** Maximum number of rows that one statement reads or changes. */
 const ROWS_PER_BATCH = 1_000;
 const MAX_NAMED = 10;
-/** Longest wait for open transactions, because a process that loses its session still finishes its transactions. */
+/**
+ * Longest wait for open transactions to end. A process that has lost its session may still commit texts that it
+ * encrypted with a former key.
+ */
 const MAX_WAIT_FOR_TRANSACTIONS_MS = 60_000;
 
 export interface RotatedColumn {

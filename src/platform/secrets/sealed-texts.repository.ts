@@ -11,7 +11,7 @@ export interface SealedText {
 interface SealedPage {
   /** Key of the last row that was read; null if there was no further row. */
   readonly lastKey: string | null;
-  /** Texts that are encrypted with another key than `keyId`. */
+  /** Texts on this page that are encrypted with a key other than the requested `keyId`. */
   readonly stale: readonly SealedText[];
 }
 

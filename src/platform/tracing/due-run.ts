@@ -11,7 +11,10 @@ const MAX_HELD = 100;
 export class DueRun {
   private held: (() => void)[] | null = [];
 
-  /** Ends a span. Exports the span at once if the run has changed something, and otherwise when it does. */
+  /**
+   * Ends a span. Exports the span at once if the run has already changed something, otherwise when the run first
+   * changes something.
+   */
   end(end: (at?: number) => void): void {
     if (this.held === null) {
       end();

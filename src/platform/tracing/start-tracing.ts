@@ -38,8 +38,8 @@ export async function startTracing(logger: Logger): Promise<() => Promise<void>>
     logger.warn({ context: 'tracing', err: error }, 'spans were not exported');
   });
   const processor = new sdk.BatchSpanProcessor(new OTLPTraceExporter());
-  // The end of a span starts the timer of the next export. Without a context of its own, the log lines of that export
-  // would name the trace of the span.
+  // The end of a span starts the timer of the next export. Without this binding, that export would run in the
+  // context of the span, and its log lines would name the trace of the span.
   processor.onEnd = AsyncResource.bind(processor.onEnd.bind(processor), 'tracing');
   const { name, version } = PRODUCT;
   const provider = new sdk.BasicTracerProvider({

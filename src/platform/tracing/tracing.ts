@@ -85,7 +85,10 @@ export function tracedRun(name: string, runDue: () => Promise<boolean>): Promise
   });
 }
 
-/** Records that the current run of due work has changed something, so that its spans are exported. No-op outside of a run. */
+/**
+ * Records that the current run of due work has changed something, so that its spans are exported. No-op outside of a
+ * run.
+ */
 export function keepRun(): void {
   current.current?.run?.exportSpans();
 }
@@ -104,7 +107,8 @@ async function runIn<Result>(traced: CurrentSpan, work: () => Promise<Result>): 
 }
 
 /**
- * Records the kind of an error, but not its message, because the message may name a person. A refused request is not a failure.
+ * Records the kind of an error, but not its message, because the message may name a person. A refused request is not
+ * a failure.
  */
 function recordFailure(span: Span, error: unknown): void {
   if (error instanceof PlannedRollback) return;

@@ -15,7 +15,7 @@ export interface ApiKey {
   readonly previousExpiresAt: Date | null;
   readonly revokedAt: Date | null;
   readonly lastUsedAt: Date | null;
-  /** Requests in a minute; null: the limit of the configuration. */
+  /** Maximum number of requests in a minute; null: the limit of the configuration. */
   readonly requestsPerMinute: number | null;
   readonly usageRequestsPerMinute: number | null;
   /** Principal that created the key. */
@@ -32,7 +32,7 @@ export interface ApiKeyTerms {
   readonly usageRequestsPerMinute: number | null;
 }
 
-/** Undefined fields stay as they are. */
+/** Change of the terms of a key. Undefined fields stay as they are. */
 export type ApiKeyChange = { readonly [Term in keyof ApiKeyTerms]: ApiKeyTerms[Term] | undefined };
 
 /** Returns the key with the change, or the key itself if nothing changes. */

@@ -1,6 +1,9 @@
 import { groupBy } from '../../../core/grouping';
 
-/** Credit of a negative invoice that lowered open invoices of its subscription. */
+/**
+ * Credit of an invoice with a negative total. The credit lowered, that is reduced, the unpaid amounts of open invoices
+ * of the same subscription.
+ */
 export interface NegativeInvoiceCredit {
   readonly subscriptionId: string;
   /** Id of the transaction that posted the credit. Ids sort by creation. */
@@ -14,7 +17,7 @@ export interface NegativeInvoiceCredit {
   readonly amountMinor: bigint;
 }
 
-/** An invoice that the credit of negative invoices lowered. */
+/** An invoice whose unpaid amount was lowered by credit of negative invoices. */
 export interface LoweredInvoice {
   readonly id: string;
   readonly subscriptionId: string;
@@ -27,9 +30,9 @@ export interface LoweredInvoice {
 }
 
 /**
- * Returns by how much the later credits lowered each invoice, in minor units by invoice id. The ledger has only the
- * total of a credit. The credit lowered the invoices of its subscription that were open when it was posted, oldest
- * first.
+ * Returns the amount by which the credits with `isLater` lowered each invoice, in minor units by invoice id. The
+ * ledger has only the total of a credit, so this function splits it: a credit lowered the invoices of its
+ * subscription that were open when the credit was posted, oldest first.
  *
  * @param credits all credits of the subscriptions, in posting sequence
  * @param invoices all lowered invoices, oldest first

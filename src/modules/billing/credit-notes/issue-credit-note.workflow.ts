@@ -22,9 +22,9 @@ import { FirstPaymentsWorkflow } from '../subscriptions/first-payments.workflow'
  *
  * 1. Locks the customer, the subscription and the invoice.
  * 2. Locks the payments of the invoice, and the payments whose credit the invoice used. Reads how much of these
- *    payments refunds and disputes have taken, so that no money is given back twice.
- * 3. Issues the note. The note first lowers what the invoice owes; the rest of the note becomes credit or is to be
- *    refunded.
+ *    payments was taken by refunds and disputes, so that no money is given back twice.
+ * 3. Issues the note. The note first reduces the unpaid amount of the invoice; the rest of the note becomes credit or
+ *    is to be refunded.
  * 4. Refuses a note whose refund or credit would need the money of a payment with an open dispute.
  * 5. If the invoice used credit of a payment that lost money in a dispute, uses credit of the note to cover the loss.
  * 6. Activates the subscription if it waited for this invoice and the note leaves nothing to pay.
@@ -43,7 +43,8 @@ export class IssueCreditNoteWorkflow {
 
   /**
    * @throws {ProblemError} `reference_not_found`, `invoice_not_creditable`, `credit_exceeds_line`,
-   *   `credit_takes_nothing`, `credit_given_back_already`, `payment_disputed`, `test_clock_advancing`, `test_clock_failed`
+   *   `credit_takes_nothing`, `credit_given_back_already`, `payment_disputed`, `test_clock_advancing`,
+   *   `test_clock_failed`
    */
   issue(request: CreditNoteRequest): Promise<CreditNote> {
     const { invoiceId } = request;

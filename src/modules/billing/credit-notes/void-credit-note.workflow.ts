@@ -28,8 +28,8 @@ export class VoidCreditNoteWorkflow {
   ) {}
 
   /**
-   * @throws {ProblemError} `credit_note_not_found`, `invalid_transition`, `credit_note_corrected`, `credit_note_settled`,
-   *   `test_clock_advancing`, `test_clock_failed`
+   * @throws {ProblemError} `credit_note_not_found`, `invalid_transition`, `credit_note_corrected`,
+   *   `credit_note_settled`, `test_clock_advancing`, `test_clock_failed`
    */
   void(id: string): Promise<CreditNote> {
     return this.database.transaction(async () => {

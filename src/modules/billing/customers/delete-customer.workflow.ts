@@ -9,8 +9,8 @@ import { UsageStreams } from '../../metering';
  *
  * 1. Locks the customer, marks it as deleted and records `customer.deleted`. The row stays, because other objects refer
  *    to it.
- * 2. Invalidates the cached usage streams and entitlement balances of the customer, so that usage events and access
- *    checks no longer find the customer.
+ * 2. Invalidates the cached usage streams (a stream is the events of one name of the customer) and entitlement balances
+ *    of the customer, so that usage events and access checks no longer find the customer.
  */
 @Injectable()
 export class DeleteCustomerWorkflow {

@@ -10,7 +10,7 @@ import { SubscriptionPeriodsService, SubscriptionsRepository } from '../../subsc
  *
  * 1. Locks the subscriptions, so that no other transaction uses their coupons or late usage meanwhile.
  * 2. Locks the drafts, except those that were finalized or deleted meanwhile.
- * 3. Reads the instant up to which the charges in advance of each subscription are earned.
+ * 3. Reads, for each subscription, the instant up to which charges billed in advance are earned.
  * 4. Locks the payments of invoices whose usage changed, so that refunded money is not credited as well.
  * 5. Calculates the drafts again with the usage until now, and finalizes them. Deletes drafts without lines.
  * 6. Records the MRR of the subscriptions: the months of a coupon begin when the first invoice with it is finalized.
@@ -27,7 +27,8 @@ export class FinalizeDueDraftsWorkflow {
   ) {}
 
   /**
-   * Finalizes drafts, at most one of each subscription, in one commit. Skips drafts that were finalized or deleted meanwhile.
+   * Finalizes drafts, at most one of each subscription, in one commit. Skips drafts that were finalized or deleted
+   * meanwhile.
    */
   finalizeDue(drafts: readonly DueDraft[], now: Date): Promise<void> {
     return this.database.transaction(async () => {

@@ -17,7 +17,7 @@ const NOTHING_EARNED: ReadonlyMap<string, Date> = new Map();
  * Finalizes a renewal draft before its grace period ends, or a draft that was created by request.
  *
  * 1. Locks the customer, the subscription and the invoice.
- * 2. Reads the instant up to which the charges in advance of the subscription are earned.
+ * 2. Reads the instant up to which charges of the subscription that are billed in advance are earned.
  * 3. Locks the payments of invoices whose usage changed, so that refunded money is not credited as well.
  * 4. Calculates the amounts with the present usage, taxes, coupons and credit, and finalizes the invoice.
  * 5. Records the MRR of the subscription: the months of a coupon begin when the first invoice with it is finalized.

@@ -13,14 +13,15 @@ import {
 import { BillingLocks } from '../billing-locks';
 
 /**
- * Finalizes renewal drafts whose charges in advance a decision credits or shortens, because only a finalized charge can
- * be credited. For a preview, also finalizes the drafts whose grace period ends by the time of the previewed invoice;
- * the caller rolls all of this back.
+ * Finalizes renewal drafts with charges billed in advance that a decision credits or shortens, because only a finalized
+ * charge can be credited. For a preview, also finalizes the drafts whose grace period ends by the time of the
+ * previewed invoice; the caller rolls all of this back.
  *
  * 1. Locks the drafts of the subscriptions. The caller has locked the subscriptions.
- * 2. Reads the instant up to which the charges in advance of each subscription are earned.
+ * 2. Reads, for each subscription, the instant up to which charges billed in advance are earned.
  * 3. Calls {@link BillingLocks.lockBeforeInvoices}.
- * 4. Finalizes the drafts one after the other, so that each uses the coupons and the credit that earlier drafts left.
+ * 4. Finalizes the drafts one after the other, so that each uses the coupons and the credit that remain after the
+ *    earlier drafts.
  */
 @Injectable()
 export class FinalizePrepaidDraftsWorkflow {

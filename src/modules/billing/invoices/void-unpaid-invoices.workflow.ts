@@ -45,7 +45,8 @@ export class VoidUnpaidInvoicesWorkflow {
   }
 
   /**
-   * Voids or credits the open invoices of these subscriptions, in the caller's transaction, which has locked the subscriptions.
+   * Voids or credits the open invoices of these subscriptions, in the caller's transaction, which has locked the
+   * subscriptions.
    */
   async voidOrCreditAll(subscriptionIds: readonly string[], now: Date): Promise<void> {
     if (subscriptionIds.length === 0) return;

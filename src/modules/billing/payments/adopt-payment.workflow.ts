@@ -14,8 +14,8 @@ import { BillingLocks } from '../billing-locks';
 import { SettlePaymentWorkflow } from './settle-payment.workflow';
 
 /**
- * Records a payment that the database lacks because it was restored from a backup, although the provider has the
- * charge.
+ * Records payments that are missing because the database was restored from a backup, although the provider has their
+ * charges.
  *
  * 1. Reads the charge from the provider, outside any transaction. Ignores a charge that moves no money.
  * 2. Locks the customer, the subscription and the invoice of the charge. If the invoice can be paid and the charge is
@@ -39,8 +39,8 @@ export class AdoptPaymentWorkflow {
   ) {}
 
   /**
-   * Records the missing payment of a charge. Returns false if the provider did not answer. A charge whose customer is missing too
-   * is left to reconciliation.
+   * Records the missing payment of a charge. Returns false if the provider did not answer. A charge whose customer is
+   * missing too is left to reconciliation.
    * @param reference the provider's id of the charge
    * @throws {ProblemError} `customer_currency_mismatch`, `test_clock_advancing`, `test_clock_failed`
    */

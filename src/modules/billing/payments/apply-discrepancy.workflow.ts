@@ -11,7 +11,7 @@ import { SettleRefundService } from '../../refunds';
 import { SettlePaymentWorkflow } from './settle-payment.workflow';
 
 /**
- * Books a success that a provider reported after a failure, in one commit.
+ * Books, in one commit, a failed payment or refund as succeeded, because its provider later reported a success.
  *
  * 1. Locks the discrepancy.
  * 2. Turns the failed payment or refund into a succeeded one, with all consequences.
@@ -30,8 +30,9 @@ export class ApplyDiscrepancyWorkflow {
 
   /**
    * Applies an open discrepancy. A no-op if it is applied already.
-   * @throws {ProblemError} `provider_discrepancy_not_found`, `provider_discrepancy_not_applicable`, `invalid_transition`,
-   *   `refund_amount_exceeds_refundable` if the amount of the refund was meanwhile given back in another way
+   * @throws {ProblemError} `provider_discrepancy_not_found`, `provider_discrepancy_not_applicable`,
+   *   `invalid_transition`, `refund_amount_exceeds_refundable` if the amount of the refund was meanwhile given back
+   *   in another way
    */
   apply(id: string): Promise<Discrepancy> {
     return this.database.transaction(async () => {

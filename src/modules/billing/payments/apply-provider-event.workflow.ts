@@ -20,8 +20,8 @@ import { ResumePaymentWorkflow } from './resume-payment.workflow';
  *
  * 1. Reads the object of the notification from the provider, outside any transaction.
  * 2. Settles the payment or refund, completes the setup, or records a dispute, or a refund that was made at the
- *    provider. Adopts an unknown payment (`AdoptPaymentWorkflow`). Ignores objects of other services that use the same
- *    account.
+ *    provider. Records a payment that the database lacks (`AdoptPaymentWorkflow`). Ignores objects of other services
+ *    that use the same account.
  * 3. Marks the notification as done once the provider has answered, or if a poll will ask the provider again.
  */
 @Injectable()
@@ -91,8 +91,9 @@ export class ApplyProviderEventWorkflow {
   }
 
   /**
-   * Adopts or settles the payment of a refund or dispute if needed, then calls `record`. Does nothing for a payment of
-   * another service. Returns false if the notification has to be applied again.
+   * Finds the payment that was refunded or disputed. Records the payment if the database lacks it, and settles it if it
+   * has no final outcome. Then calls `record` with the id of the payment. Does nothing for a payment of another
+   * service. Returns false if the notification has to be applied again.
    */
   private async withPayment(
     provider: ProviderName,
@@ -104,7 +105,7 @@ export class ApplyProviderEventWorkflow {
       if (!(await this.adoptPayment.adopt(provider, chargeReference))) return false;
       payment = await this.payments.find(paymentId);
     }
-    // A payment of a restored backup may lack its reference. A poll of the provider restores it.
+    // After a restore from a backup, a payment may lack its provider reference. A poll of the provider restores it.
     if (payment?.providerReference === null && !hasEnded(payment)) return false;
     if (payment?.providerReference !== chargeReference) return true;
     return (hasEnded(payment) || (await this.hasEndedAfterResume(paymentId))) && record(paymentId);

@@ -21,7 +21,7 @@ const INVOICES_PER_READ = 50;
 interface StartedCharges {
   /** Number of invoices that the search read, charged or not. */
   readonly examined: number;
-  /** Payments that the search began. The caller sends them to the provider. */
+  /** Pending payments that were written for these invoices. The caller sends them to the provider. */
   readonly payments: readonly Payment[];
 }
 
@@ -52,7 +52,7 @@ export class CollectInvoicesWorkflow {
   ) {}
 
   /**
-   * Begins attempts at some due invoices, in one commit. If this process dies, `DuePayments` completes the attempts.
+   * Begins attempts to charge due invoices, in one commit. If this process dies, `DuePayments` completes the attempts.
    * Reads many invoices at once, because most of them may have nothing to charge.
    * @param limit maximum number of attempts; further invoices stay due
    */

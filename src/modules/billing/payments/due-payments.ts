@@ -3,8 +3,8 @@ import { PaymentsRepository, ProviderPoller } from '../../payments';
 import { ResumePaymentWorkflow } from './resume-payment.workflow';
 
 /**
- * Completes payments without a final outcome: those whose process stopped, whose provider did not answer, or whose
- * provider answered that they are pending.
+ * Completes payments without a final outcome. The process that started such a payment stopped, or the provider did
+ * not answer, or answered that the payment is pending.
  */
 @Injectable()
 export class DuePayments extends ProviderPoller {

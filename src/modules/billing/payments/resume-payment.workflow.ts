@@ -13,7 +13,8 @@ import { SettlePaymentWorkflow } from './settle-payment.workflow';
 /**
  * Completes payments whose outcome is not known.
  *
- * 1. Asks the provider about the payment, outside any transaction, and sends the charge again if the provider never received it.
+ * 1. Asks the provider about the payment, outside any transaction, and sends the charge again if the provider never
+ *    received it.
  * 2. Settles the payment (`SettlePaymentWorkflow`).
  */
 @Injectable()
@@ -35,7 +36,7 @@ export class ResumePaymentWorkflow {
 
   /**
    * Decides a charge that the sandbox left pending, and settles the payment in the same commit.
-   * @param failureCode why it fails; null for a success
+   * @param failureCode why the charge fails; null for a success
    * @throws {ProblemError} `payment_not_found`, `payment_not_in_sandbox`
    */
   settleInSandbox(id: string, failureCode: string | null): Promise<Payment> {

@@ -74,7 +74,8 @@ export class SavePaymentMethodWorkflow {
   private async planChargesNow({ id, testClockId }: Customer): Promise<void> {
     const now = await this.locks.timeOn(testClockId);
     const unpaid = await this.status.lockUnpaidOf(id);
-    // Locks invoices, which come before the access version of the customer, which a status changes.
+    // Comes before `retry`. `retry` changes the access version of the customer (the number that makes cached
+    // entitlement balances outdated), and the lock on this version must be taken after the locks on invoices.
     await this.collection.planChargesNow(id, now);
     await this.status.retry(unpaid, now);
   }

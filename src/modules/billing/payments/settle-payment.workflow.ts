@@ -20,7 +20,7 @@ import { SubscriptionStatusWorkflow } from '../subscriptions/subscription-status
 interface LockedDebt {
   readonly subscription: Subscription | null;
   readonly invoice: Invoice;
-  /** False if the payment has reserved no amount of the invoice. */
+  /** False if the payment has reserved no amount on the invoice. */
   readonly isReserved: boolean;
 }
 
@@ -31,7 +31,7 @@ type LeasedPayment = Pick<Payment, 'id' | 'leasedBy' | 'dueAt'>;
  * Writes the outcome of a charge: the second of the two commits of a payment.
  *
  * 1. If the outcome makes the payment method unusable, locks the method. Then locks the subscription, the invoice and
- *    the payment. If step 4 may follow, also locks the invoices and payments that it changes.
+ *    the payment. If step 4 may follow, also locks the invoices and payments that step 4 changes.
  * 2. Pays the invoice, or frees the amount that the payment reserved, and sets the status of the subscription.
  * 3. Writes the payment and its event. Posts a succeeded payment to the ledger; the part that the invoice does not need
  *    becomes credit.
@@ -56,7 +56,7 @@ export class SettlePaymentWorkflow {
   /**
    * Writes the outcome of a charge. If the payment already has a final outcome, keeps it, and records a contradicting
    * outcome as a discrepancy.
-   * @param isReserved false if the payment has reserved no amount of its invoice
+   * @param isReserved false if the payment has reserved no amount on its invoice
    */
   settle(
     { id, ...lease }: LeasedPayment,
@@ -81,8 +81,8 @@ export class SettlePaymentWorkflow {
   }
 
   /**
-   * Books a failed or canceled payment as succeeded, in the caller's transaction, with its postings. The payment pays what
-   * its invoice still needs.
+   * Books a failed or canceled payment as succeeded, in the caller's transaction, with its postings. The payment pays
+   * what its invoice still needs.
    * @param reference the provider's id of the charge
    */
   async correct(id: string, reference: string): Promise<Payment> {

@@ -18,8 +18,8 @@ import { SettlePaymentWorkflow } from './settle-payment.workflow';
 /**
  * Takes payments by request, in two commits with the call to the provider between them.
  *
- * 1. First commit: claims the idempotency key, locks the customer, chooses the payment method, locks the invoice and reserves
- *    the amount, writes the pending payment.
+ * 1. First commit: claims the idempotency key, locks the customer, chooses the payment method, locks the invoice and
+ *    reserves the amount, writes the pending payment.
  * 2. Charges the payment at its provider, outside any transaction.
  * 3. Second commit: settles the payment (`SettlePaymentWorkflow`).
  */
@@ -37,9 +37,9 @@ export class TakePaymentWorkflow {
   ) {}
 
   /**
-   * Charges the customer, for an invoice or as a prepayment. Fixes the currency of the customer, whatever the outcome.
-   * If the provider refuses the charge, the payment fails and no error is thrown. If the outcome is unknown, the
-   * payment is `processing`.
+   * Charges the customer, for an invoice or as a prepayment. Sets the currency of the customer for good, whatever the
+   * outcome. If the provider refuses the charge, the payment fails and no error is thrown. If the outcome is unknown,
+   * the payment is `processing`.
    * @throws {ProblemError} `payment_method_not_accepted`, `payment_method_required`, `payment_provider_not_enabled`,
    *   `reference_not_found`, `customer_currency_mismatch`; with an invoice also `payment_contradicts_invoice`,
    *   `invoice_not_payable`, `invoice_payment_pending`, `payment_exceeds_invoice`, `test_clock_advancing`,
@@ -70,7 +70,7 @@ export class TakePaymentWorkflow {
   }
 
   /**
-   * Pays all that remains of an invoice. Of concurrent calls for one invoice, only one makes a charge.
+   * Pays the whole unpaid amount of an invoice. Of concurrent calls for one invoice, only one makes a charge.
    * @throws {ProblemError} `invoice_not_found`, `payment_method_not_accepted`, `payment_method_required`,
    *   `payment_provider_not_enabled`, `reference_not_found`, `invoice_not_payable`, `invoice_payment_pending`,
    *   `test_clock_advancing`, `test_clock_failed`

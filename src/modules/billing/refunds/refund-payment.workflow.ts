@@ -21,8 +21,9 @@ import { IssueCreditNoteWorkflow } from '../credit-notes/issue-credit-note.workf
 /**
  * Refunds payments, in two commits with the call to the provider between them.
  *
- * 1. First commit: claims the idempotency key. Issues the credit note, if the request has one, which locks the customer, the
- *    subscription and the invoice. Then reserves the amount on the payment and writes the pending refund.
+ * 1. First commit: claims the idempotency key. If the request has a credit note, issues the note; this also locks the
+ *    customer, the subscription and the invoice. Then reserves the amount on the payment and writes the pending
+ *    refund.
  * 2. Sends the refund to the provider, outside any transaction.
  * 3. Second commit: settles the refund.
  */
@@ -39,7 +40,7 @@ export class RefundPaymentWorkflow {
   /**
    * Refunds a payment in full or in part. If the provider refuses the refund, the refund fails and no error is thrown.
    * The credit note of a failed refund stays issued, and another refund can pay it out.
-   * @param limits limits of the caller
+   * @param limits the largest sums that the caller may refund
    * @throws {ProblemError} `payment_not_found`, `payment_not_refundable`, `payment_disputed`,
    *   `refund_amount_exceeds_refundable`, `idempotency_key_reused`, `refund_limit_exceeded`; with a credit note also
    *   `payment_has_no_invoice`, `refund_differs_from_credit_note`, `reference_not_found`, `invoice_not_creditable`,

@@ -53,7 +53,7 @@ export function usageRequestOf(
   return { ...termsOf(subscription), reason: 'renewal', lines };
 }
 
-/** Returns the period whose revenue a decision recognizes; an empty list for most decisions. */
+/** Returns a list of the period whose revenue a decision recognizes; empty if the decision recognizes no revenue. */
 export function earnedPeriodOf({ subscription, earned }: Outcome): readonly EarnedPeriod[] {
   if (earned === null) return [];
   const { period, ...items } = earned;

@@ -26,7 +26,7 @@ export type SubscriptionCommand =
  * Changes subscriptions by command.
  *
  * 1. Locks the customer.
- * 2. Does the due work of the subscription, so that the command acts on the current period.
+ * 2. Does the due work of the subscription, such as a renewal, so that the command acts on the current period.
  * 3. Locks the subscription with its items, periods and scheduled changes, and decides the command.
  * 4. Applies the decision. A preview stops before this step, and returns the next invoice.
  */
@@ -45,7 +45,7 @@ export class ChangeSubscriptionWorkflow {
   /**
    * Applies a command. A no-op writes nothing and records no event.
    * @throws {ProblemError} `subscription_not_found`, `subscription_customer_deleted`, `subscription_behind`,
-   *   `test_clock_advancing`, `test_clock_failed`, what `SubscriptionCommandsService` throws
+   *   `test_clock_advancing`, `test_clock_failed`, and the errors of `SubscriptionCommandsService`
    */
   apply(id: string, command: SubscriptionCommand): Promise<Subscription> {
     return this.database.transaction(async () => {
@@ -56,7 +56,7 @@ export class ChangeSubscriptionWorkflow {
     });
   }
 
-  /** Returns the next invoice after a command; writes nothing. Throws what `apply` throws. */
+  /** Returns the next invoice after a command; writes nothing. Throws the errors of `apply`. */
   preview(id: string, command: SubscriptionCommand): Promise<SubscriptionPreview> {
     return this.database.transaction(async () => {
       const { snapshot, customer, now } = await this.renewals.lockCurrent(id);
@@ -67,7 +67,8 @@ export class ChangeSubscriptionWorkflow {
 
   /**
    * Undoes a scheduled change or cancellation. A no-op if it is undone already.
-   * @throws {ProblemError} what `apply` throws, `scheduled_change_not_found`, `invalid_transition`
+   * @throws {ProblemError} `scheduled_change_not_found`, `invalid_transition`, and the errors of
+   *   `RenewSubscriptionsWorkflow.lockCurrent`
    */
   undoScheduledChange(id: string, changeId: string): Promise<void> {
     return this.database.transaction(async () => {

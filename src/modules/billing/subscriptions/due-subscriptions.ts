@@ -10,7 +10,7 @@ import { RenewSubscriptionsWorkflow } from './renew-subscriptions.workflow';
  */
 const MAX_RENEWALS_PER_COMMIT = 100;
 
-/** Runs the due work of subscriptions. One commit does at most one piece of work of each subscription. */
+/** Does the due work of subscriptions, such as renewals; in one commit at most one piece of work for a subscription. */
 @Injectable()
 export class DueSubscriptions implements OnModuleInit {
   private readonly queue: DueQueue<DueSubscription> = {

@@ -29,7 +29,8 @@ export class FirstPaymentsWorkflow {
   ) {}
 
   /**
-   * Locks the invoices and payments that `endInvoice` changes if it expires the subscription. Call it before credit is locked.
+   * Locks the invoices and payments that `endInvoice` changes if it expires the subscription. Call it before credit
+   * is locked.
    */
   async lockBeforeInvoice(subscription: Subscription | null): Promise<void> {
     if (subscription === null || !isAwaitingPayment(subscription)) return;
@@ -37,8 +38,8 @@ export class FirstPaymentsWorkflow {
   }
 
   /**
-   * Locks the invoices and payments that `endPayment` changes if it expires the subscription. Call it before locking the payment
-   * or credit.
+   * Locks the invoices and payments that `endPayment` changes if it expires the subscription. Call it before locking
+   * the payment or credit.
    */
   async lockBeforePayment(subscription: Subscription | null, now: Date): Promise<void> {
     if (subscription === null || !isFirstPaymentOverdue(subscription, now)) return;
@@ -62,7 +63,7 @@ export class FirstPaymentsWorkflow {
    * Expires a subscription whose time limit for the first payment has passed, after a payment ended without paying the
    * invoice. Does nothing while another payment is pending.
    * @param before the subscription as it was before the payment ended
-   * @returns true if it expired
+   * @returns true if the subscription expired
    */
   async endPayment(before: Subscription, now: Date): Promise<boolean> {
     if (!isFirstPaymentOverdue(before, now)) return false;

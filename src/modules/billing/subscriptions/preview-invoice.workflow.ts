@@ -18,7 +18,7 @@ export interface SubscriptionPreview {
 /**
  * Previews the invoice of a decision about a subscription, in the transaction of the caller, which has locked the
  * subscription. Drafts that would be finalized before this invoice use coupons and credit, so the preview finalizes
- * these drafts first. It then rolls everything back.
+ * these drafts first. At the end, the preview rolls everything back.
  */
 @Injectable()
 export class PreviewInvoiceWorkflow {

@@ -9,7 +9,7 @@ import { RenewSubscriptionsWorkflow } from './renew-subscriptions.workflow';
 /**
  * Redeems coupons on subscriptions.
  *
- * 1. Locks the customer, does the due work of the subscription, and locks the subscription.
+ * 1. Locks the customer, does the due work of the subscription, such as a renewal, and locks the subscription.
  * 2. Redeems the coupon, which applies from the next invoice on.
  * 3. Updates the recorded MRR of the subscription.
  */

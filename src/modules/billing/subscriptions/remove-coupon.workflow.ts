@@ -7,7 +7,7 @@ import { RenewSubscriptionsWorkflow } from './renew-subscriptions.workflow';
 /**
  * Removes coupons from subscriptions.
  *
- * 1. Locks the customer, does the due work of the subscription, and locks the subscription.
+ * 1. Locks the customer, does the due work of the subscription, such as a renewal, and locks the subscription.
  * 2. Removes the coupon. Invoices that were made with it stay as they are.
  * 3. Updates the recorded MRR of the subscription.
  */

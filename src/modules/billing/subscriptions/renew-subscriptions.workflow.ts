@@ -26,12 +26,12 @@ import { BillingLocks, type CustomerAt } from '../billing-locks';
 import { ApplyOutcomesWorkflow } from './apply-outcomes.workflow';
 
 /**
- * Maximum number of pieces of due work that one request does: a year of monthly renewals. A worker does further pieces,
- * each in a commit of its own.
+ * Maximum number of pieces of due work, such as renewals, that one request does: a year of monthly renewals. A
+ * worker does the rest, each piece in a commit of its own.
  */
 const MAX_STEPS_PER_REQUEST = 12;
 
-/** A locked subscription without due work, and its locked customer. */
+/** A locked subscription whose due work is done, and its locked customer. */
 export interface CurrentSubscription extends CustomerAt {
   readonly snapshot: Snapshot;
 }
@@ -39,9 +39,9 @@ export interface CurrentSubscription extends CustomerAt {
 interface DueSubscriptionsRead {
   /** Subscriptions with due work. */
   readonly snapshots: readonly Snapshot[];
-  /** Customers of these subscriptions that were not deleted. */
+  /** Ids of the customers of these subscriptions who are not deleted. */
   readonly customerIds: ReadonlySet<string>;
-  /** Subscriptions that wait for a first payment that is pending at the provider. */
+  /** Ids of the subscriptions whose first payment is pending at the provider. */
   readonly beingPaid: ReadonlySet<string>;
 }
 

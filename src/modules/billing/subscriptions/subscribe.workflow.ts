@@ -15,11 +15,14 @@ import { PreviewInvoiceWorkflow, type SubscriptionPreview } from './preview-invo
 import { RenewSubscriptionsWorkflow } from './renew-subscriptions.workflow';
 
 /**
- * Maximum number of concurrent starts in a process. More starts would not be faster, because each waits for an invoice
- * number.
+ * Maximum number of subscriptions that a process starts concurrently. A higher maximum would not be faster, because
+ * each start waits for an invoice number.
  */
 const MAX_CONCURRENT = Math.max(2, availableParallelism());
-/** Maximum wait of a start for the starts before it. Then it starts anyway, because those may be waiting for a lock. */
+/**
+ * Maximum time that the start of a subscription waits for earlier starts. After this time the start runs anyway,
+ * because the earlier starts may be waiting for a lock.
+ */
 const LONGEST_WAIT_MS = 500;
 
 /**
@@ -28,10 +31,11 @@ const LONGEST_WAIT_MS = 500;
  * 1. Locks the customer and decides the start.
  * 2. Fixes the currency of the customer, writes the subscription, redeems the coupon.
  * 3. If the start is in the future: updates the entitlement balances, and ends here.
- * 4. If the start is in the past: blocks usage events, and requires that no usage since the start is archived.
+ * 4. If the start is in the past: blocks new usage events of the customer, and requires that no usage since the start
+ *    is archived.
  * 5. Applies the decision: the first period and its invoice.
- * 6. On a test clock, does some of the due work since a past start, because no worker runs between two advances of the
- *    clock. In real time, workers do this work, each period in a commit of its own.
+ * 6. On a test clock, does the due work since a past start, up to a maximum, because no worker runs between two
+ *    advances of the clock. In real time, workers do this work, each period in a commit of its own.
  */
 @Injectable()
 export class SubscribeWorkflow {

@@ -13,12 +13,12 @@ import {
 import { DerivedState } from './derived-state';
 
 /**
- * Sets the status of subscriptions after payments of their invoices, in the transaction of the caller, which has locked the
- * subscriptions.
+ * Sets the status of subscriptions after payments of their invoices. Runs in the transaction of a caller that has
+ * locked the subscriptions.
  *
  * 1. Writes the status.
  * 2. Updates the entitlement balances of the customer, and the recorded MRR of the subscription.
- * 3. Records the event of the status.
+ * 3. Records the event of the new status.
  */
 @Injectable()
 export class SubscriptionStatusWorkflow {
@@ -30,7 +30,7 @@ export class SubscriptionStatusWorkflow {
     private readonly outbox: Outbox,
   ) {}
 
-  /** Writes the status that follows from a payment event. A no-op if the status stays. */
+  /** Writes the status that follows from a payment event. A no-op if the status does not change. */
   async applyPaymentEvent(before: Subscription, event: PaymentEvent, now: Date): Promise<void> {
     const changed = afterPaymentEvent(before, event);
     if (changed === before) return;

@@ -10,8 +10,9 @@ import { UnbillableUsageService } from '../../subscriptions';
  *
  * 1. Checks the archive files that were written at least 15 minutes ago, or deletes their events from the database.
  * 2. Writes the next archive file.
- * 3. Selects and locks the next streams with events to archive, and closes the month of each stream. Leaves out streams
- *    whose month is still needed for a period that is not billed yet.
+ * 3. Selects and locks the next streams (the events of one name of one customer) that have a month to archive. Closes
+ *    this month: its events can no longer be stored or voided. Leaves out streams whose month is still needed for a
+ *    period that is not billed yet.
  */
 @Injectable()
 export class ArchiveUsageWorkflow {
@@ -37,8 +38,8 @@ export class ArchiveUsageWorkflow {
   }
 
   /**
-   * Returns, by customer, the earliest start of usage that is not billed yet. Reads the drafts last, because a renewal moves
-   * usage from the running period to its draft.
+   * Returns, by customer id, the earliest start of usage that is not billed yet. Reads the draft invoices last, because
+   * a concurrent renewal moves usage from the running period to a draft invoice.
    */
   private async openSince(customerIds: readonly string[]): Promise<ReadonlyMap<string, Date>> {
     const running = await this.unbillableUsage.openSince(customerIds);

@@ -11,14 +11,17 @@ import { usageRequestOf } from '../subscriptions/billing-request';
 export interface CustomerUsage extends UsageQuote {
   readonly subscriptionId: string;
   readonly currency: string;
-  /** Draft that bills the usage once its grace period is over; null if the next invoice bills the usage. */
+  /**
+   * Id of the draft invoice that will bill the usage when the grace period of the draft ends; null if the next
+   * invoice bills the usage.
+   */
   readonly invoiceId: string | null;
 }
 
 /**
- * Quotes usage that is not billed yet. Writes and locks nothing.
+ * Quotes the cost of usage that is not billed yet. Writes and locks nothing.
  *
- * 1. Reads the time of the customer.
+ * 1. Reads the current time of the customer: the time of its test clock, or real time.
  * 2. In one snapshot: reads the running subscriptions, and quotes the usage of each in its current period.
  * 3. In the same snapshot: quotes the usage on drafts whose grace period has not ended.
  */
@@ -33,8 +36,8 @@ export class QuoteUsageWorkflow {
   ) {}
 
   /**
-   * Returns the usage of each metered price in the current periods, and in periods whose invoice is still a draft, with its
-   * cost if no more usage comes.
+   * Returns the usage of each metered price in the current periods, and in periods whose invoice is still a draft,
+   * with the cost if no more usage comes.
    * @throws {ProblemError} `customer_not_found`, `test_clock_advancing`, `test_clock_failed`, `invoice_too_large`
    */
   async current(customerId: string): Promise<readonly CustomerUsage[]> {

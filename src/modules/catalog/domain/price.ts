@@ -24,7 +24,10 @@ export interface PriceTier {
   readonly flatAmount: bigint;
 }
 
-/** Terms of a price as sent and stored. A field is null if the model does not have this field, or to request the default. */
+/**
+ * Terms of a price as sent and stored. A field is null if the model does not have the field, or if the request asks
+ * for the default.
+ */
 export interface PriceTerms {
   readonly name: string;
   readonly model: PriceModel;
@@ -53,7 +56,8 @@ export interface CatalogPrice extends PriceTerms {
 }
 
 /**
- * Builds the price of these terms. Defaults: no free units, no fixed amount, the flat amount charged at zero.
+ * Builds the price of these terms. By default there are no free units, no free amount and no fixed amount, and the flat
+ * amount of the first tier is charged even if the quantity is zero.
  * @throws {InvariantError} for contradictory terms; check them with `faultsOfPrice` first
  */
 export function toPrice(id: string, terms: PriceTerms): CatalogPrice {
@@ -85,7 +89,8 @@ export function termsOfPrice({ id, rating, ...terms }: CatalogPrice): PriceTerms
 }
 
 /**
- * Converts terms to the input of `core/rating`, which needs no timing, no meter, and no minimum or maximum of a period.
+ * Converts terms to the input of `core/rating`. This input has no timing, no meter, and no minimum or maximum of a
+ * period.
  */
 function toRatingPrice(terms: PriceTerms): Price {
   switch (terms.model) {

@@ -21,7 +21,7 @@ class WithPlanDto {
   readonly plan?: ExpandedPlanDto;
 }
 
-/** Returns the class that describes `item` with its plan in OpenAPI. */
+/** Returns a class that describes, in OpenAPI, an `item` together with its plan. */
 export function withPlan<Item extends object>(item: Type<Item>): Type<Item & WithPlanDto> {
   return withFields(item, WithPlanDto, item.name.replace(/Dto$/, 'AndPlanDto'));
 }

@@ -15,15 +15,16 @@ export interface CouponRedemption {
    */
   readonly endsAt: Date | null;
   /**
-   * Minor units that a coupon with duration `once` can still take off: what is left of its amount, or the discount that
-   * credits returned to its percentage. Otherwise null.
+   * Minor units that a coupon with duration `once` can still take off. For an amount: the part that is not used yet.
+   * For a percentage: the discounts that credits returned to the coupon; null if none was returned yet. Null for
+   * other durations.
    */
   readonly remainingAmount: bigint | null;
   /** Minor units taken off so far, minus discounts returned by credits. */
   readonly appliedAmount: bigint;
   /** Set when the redemption was used up or removed, or its subscription ended. */
   readonly endedAt: Date | null;
-  /** Set when the coupon was removed from the subscription by request. It then stays ended. */
+  /** Set when the coupon was removed from the subscription by request. The redemption then stays ended. */
   readonly removedAt: Date | null;
 }
 
@@ -46,7 +47,7 @@ export interface RedemptionRequest {
 export type RedemptionRefusal =
   'inactive' | 'expired' | 'exhausted' | 'not_for_plan' | 'currency_mismatch';
 
-/** Returns the reason why a coupon cannot be redeemed, or null. `redeemBy` is inclusive. */
+/** Returns the reason why a coupon cannot be redeemed; null if it can be redeemed. `redeemBy` is inclusive. */
 export function refusalOf(
   coupon: Coupon,
   { planId, currency }: Pick<RedemptionRequest, 'planId' | 'currency'>,
@@ -62,7 +63,7 @@ export function refusalOf(
   return null;
 }
 
-/** Does not check the coupon: call {@link refusalOf} first. */
+/** Returns a new redemption. Does not check the coupon: call {@link refusalOf} first. */
 export function redemptionOf(
   id: string,
   coupon: Coupon,
@@ -95,7 +96,10 @@ export function discountsPeriodFrom({ endsAt }: CouponRedemption, startAt: Date)
   return endsAt === null || startAt < endsAt;
 }
 
-/** Returns true for duration `once` if nothing is left: a percentage was used, or `remainingAmount` is 0. */
+/**
+ * Returns true if a coupon with duration `once` has nothing left: `remainingAmount` is 0, or the coupon is a
+ * percentage that was used and no credit returned a discount to the coupon.
+ */
 export function isUsedUp({ redemption, coupon }: RedeemedTerms): boolean {
   if (coupon.duration !== 'once') return false;
   const { remainingAmount, appliedAmount } = redemption;
@@ -124,14 +128,17 @@ export interface AppliedRedemption {
   readonly returnedMinor: bigint;
   /** For duration `once`: the amount that is left for the next invoice. */
   readonly unusedMinor: bigint;
-  /** For duration `repeating`: end of the months, counted from the first period that the invoice discounts; null: none. */
+  /**
+   * For duration `repeating`: end of the discounted months, counted from the first period that the invoice discounts.
+   * Null for other durations, or if the invoice discounts no period.
+   */
   readonly endsAt: Date | null;
 }
 
 /**
- * Returns the redemption after an invoice that used the coupon, or whose credits returned a discount to it. With
- * duration `once`, the first use ends a percentage, and an amount ends when nothing is left of it. Returned discounts
- * can be used again.
+ * Returns the redemption after an invoice that used the coupon, or after an invoice whose credits returned a
+ * discount to the coupon. With duration `once`, a percentage ends with its first use, and an amount ends when
+ * nothing of it is left. Returned discounts can be used again.
  */
 export function withApplied(
   { redemption, coupon }: RedeemedTerms,
@@ -156,8 +163,8 @@ export function withApplied(
 }
 
 /**
- * Ends a redemption with duration `once` that is used up now. A redemption that was used up before and is not any more
- * runs again, unless the coupon was removed.
+ * Ends a redemption with duration `once` that is used up now. A redemption that was used up before, but is not used up
+ * now, runs again unless the coupon was removed.
  */
 function endedIfUsedUp(
   before: CouponRedemption,
@@ -174,8 +181,8 @@ export interface OnceDiscounts {
   /** Minor units, minus discounts returned by credits. */
   readonly appliedMinor: bigint;
   /**
-   * True if an invoice used the full percentage, or if the first use of the coupon was a usage correction. Discounts
-   * that were limited to returned discounts do not count.
+   * True if an invoice used the full percentage, or if the first use of the coupon was a usage correction. An
+   * invoice that could only use returned discounts again does not count.
    */
   readonly isUsed: boolean;
 }
@@ -187,17 +194,17 @@ export interface InvoiceDiscount {
   readonly amountMinor: bigint;
   /** Discount that credits and usage corrections on the invoice returned to the coupon; absent: none. */
   readonly returnedMinor?: bigint;
-  /** Limit of a percentage that could only use returned discounts again; null or absent: no limit. */
+  /** Limit of the discount if a percentage could only use returned discounts again; null or absent: no limit. */
   readonly limitMinor?: bigint | null;
-  /** Part of `amountMinor` for usage that was added to earlier bills; absent: none. */
+  /** Part of `amountMinor` on usage corrections, which add usage to earlier bills; absent: none. */
   readonly correctedMinor?: bigint;
   /** Part of `correctedMinor` that was taken from `remainingAmount`; absent: none. */
   readonly fromRemainingMinor?: bigint;
   /** For a percentage with duration `once`: its discounts on all other invoices in effect; absent: none. */
   readonly others?: OnceDiscounts;
   /**
-   * End of the months of a repeating coupon, counted from the first period that another invoice in effect discounts;
-   * absent: unchanged.
+   * End of the discounted months of a repeating coupon, counted from the first period that another invoice in effect
+   * discounts; null if no other invoice discounts a period. If absent, the end does not change.
    */
   readonly endsAt?: Date | null;
 }

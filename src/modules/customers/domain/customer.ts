@@ -4,7 +4,7 @@ import type { InstantRange } from '../../../core/time';
 export const TAX_EXEMPTIONS = ['none', 'exempt', 'reverse'] as const;
 export type TaxExemption = (typeof TAX_EXEMPTIONS)[number];
 
-/** Maximum grace of an invoice: thirty days, about as long as a monthly period. */
+/** Maximum grace period of a draft invoice: thirty days, about as long as a monthly period. */
 export const MAX_INVOICE_GRACE_HOURS = 720;
 
 /** A postal address. Unknown parts are null. */

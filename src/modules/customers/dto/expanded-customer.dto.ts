@@ -31,7 +31,7 @@ export function ExpandCustomerField(): PropertyDecorator {
   );
 }
 
-/** Returns the class that describes `item` with its customer in OpenAPI. */
+/** Returns a class that describes, in OpenAPI, an `item` together with its customer. */
 export function withCustomer<Item extends object>(item: Type<Item>): Type<Item & WithCustomerDto> {
   return withFields(item, WithCustomerDto, item.name.replace(/Dto$/, 'WithCustomerDto'));
 }

@@ -14,7 +14,7 @@ export interface AddonEntitlement {
   readonly version: number;
   readonly addonId: string;
   readonly entitlementId: string;
-  /** `increment` adds the value to other sources; `set` replaces the values of plans. */
+  /** `increment` adds the value to the values of other sources; `set` replaces the values of plans. */
   readonly mode: EntitlementMode;
   /** Decimal string; null for a boolean entitlement. */
   readonly value: string | null;

@@ -1,7 +1,7 @@
 import { add, compare, multiply, type Rational, ZERO } from '../../../core/decimal';
 import type { EntitlementMode } from './addon-entitlement';
 
-/** Allowance from the plan of a subscription: its `value`, or a boolean entitlement. */
+/** Allowance that the plan of a subscription gives: a quantity (`value`), or a boolean entitlement. */
 export interface PlanSource {
   readonly kind: 'plan';
   readonly subscriptionId: string;

@@ -76,7 +76,10 @@ export interface CachedBalance {
   >;
 }
 
-/** Returns false if the window, a grant, a grace period or a subscription of the balance has ended by `now`. */
+/**
+ * Returns false if the balance must be recalculated, because its window, or a grant, grace period or subscription
+ * that it was calculated from, has ended by `now`.
+ */
 export function isValidAt(
   { row: { validUntil } }: { readonly row: Pick<BalanceRow, 'validUntil'> },
   now: Date,

@@ -81,7 +81,7 @@ export function hasAccess(balance: EntitlementBalance): boolean {
   }
 }
 
-/** Returns true if the quantity fits the limit, or overage is allowed. */
+/** Returns true if the quantity is within the remaining limit, there is no limit, or overage is allowed. */
 export function allows(balance: EntitlementBalance, quantity: Rational): boolean {
   if (!balance.isEntitled) return false;
   const limit = limitOf(balance);
@@ -114,9 +114,10 @@ export function newlyReached(
 }
 
 /**
- * Returns the counter with a new total of usage. Expired grant usage stays as it is. The rest of the total is plan
- * usage, up to the allowance or the former plan usage, whichever is greater. If the total falls, for example after a
- * void, expired grant usage falls by the same amount, but not below the usage beyond the allowance.
+ * Returns the counter with a new total of usage. If the total rises, expired grant usage stays as it is. If the
+ * total falls, for example because a usage event was voided, expired grant usage falls by the same amount, but not
+ * below the usage beyond the allowance. The rest of the total is plan usage, up to the allowance or the former plan
+ * usage, whichever is greater.
  */
 export function withUsed<
   Counted extends Pick<UsageCounter, 'used' | 'expiredGrantUsage' | 'planUsage'>,
@@ -175,7 +176,10 @@ export function withoutGrant(
   };
 }
 
-/** Returns a counter without usage; null: the balance has no window. */
+/**
+ * Returns a counter without usage.
+ * @param window null if the balance has no window
+ */
 export function newCounter(window: ResetWindow | null): UsageCounter {
   return { window, used: ZERO, expiredGrantUsage: ZERO, planUsage: ZERO, notifiedThresholds: [] };
 }

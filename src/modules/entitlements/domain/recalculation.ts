@@ -70,7 +70,8 @@ export function endGrant(
 
 /**
  * Ends the window and starts the next one. Each grant keeps the balance that rolls over; a grant lapses if that balance is zero.
- * @param at instant of the reset. The next window starts earlier if it replaces the former one before its end.
+ * @param at instant of the reset. If the next window replaces the former one before its end, the next window may have
+ *   started before `at`.
  */
 export function reset(
   { counter, grants, ended }: Recalculation,
@@ -115,8 +116,9 @@ export function carryInto(
 
 /**
  * Returns the counter of a window that replaces the former window before its end. Usage that lies in both windows
- * counts in the new window too, and stays plan usage or grant usage. If the new window starts later than the former
- * one, grants may have been used up before its start. Then only usage beyond the new allowance counts as grant usage.
+ * counts in the new window too. The part that the plan covered stays plan usage, and the part taken from grants
+ * stays grant usage. If the new window starts later than the former one, usage of grants may lie before the new
+ * window. Then only usage beyond the new allowance counts as grant usage.
  * @param former state before the new window
  * @param allowance of the former window
  */
@@ -159,8 +161,9 @@ export function dropUnneededWindow(state: Recalculation, now: Date): Recalculati
 }
 
 /**
- * Returns the window that contains `at`, by the rule of a subscription. Without a rule, because the customer has grants
- * only, the current window continues to its end, and a window without an end follows.
+ * Returns the window that contains `at`. With the rule of a subscription, follows that rule. If the rule is null
+ * because the customer has only grants, the current window continues to its end, and a window without an end
+ * follows.
  */
 export function windowFor(
   rule: WindowRule | null,

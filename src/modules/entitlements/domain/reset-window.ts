@@ -33,7 +33,10 @@ export interface WindowRule {
   readonly billing: BillingSchedule;
 }
 
-/** Maximum difference between the clocks of two processes. Each may differ from the database's by 5 s (decision 36). */
+/**
+ * Maximum difference between the clocks of two processes, in milliseconds. The clock of each process may differ from
+ * the clock of the database by 5 s (decision 36).
+ */
 const MAX_APART_MS = 10_000;
 
 /**
@@ -55,7 +58,7 @@ export function balanceTime(
 
 /**
  * Returns the window that contains an instant. If the renewal is late, returns the period that the renewal will start.
- * @param at at or after the start of the subscription
+ * @param at instant at or after the start of the subscription
  */
 export function windowAt(reset: Reset, billing: BillingSchedule, at: Date): ResetWindow {
   switch (reset) {

@@ -24,7 +24,10 @@ export interface Feature {
   readonly meterId: string | null;
   /** Percentages of the limit, ascending. An event is recorded when the usage of a customer reaches one of them. */
   readonly thresholds: readonly number[];
-  /** Incremented with each change of an add-on link. Balances cached for an earlier version are outdated. */
+  /**
+   * Incremented with each change of a link of an add-on to the entitlement. Balances cached for an earlier version
+   * are outdated.
+   */
   readonly rulesVersion: number;
   readonly metadata: Metadata;
   readonly createdAt: Date;

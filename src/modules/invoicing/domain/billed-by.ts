@@ -34,7 +34,10 @@ export interface BilledByCoupon
   readonly begins?: true;
 }
 
-/** Terms of the invoice that billed a period, to which late usage is added. The trace of the added line stores them. */
+/**
+ * Terms of the invoice that billed a period first. They apply to late usage that is added to that bill. The trace
+ * of the added line stores them.
+ */
 export interface BilledBy {
   /** Start of the period of the billing invoice; null: the invoice has no period. */
   readonly billedFrom: Date | null;

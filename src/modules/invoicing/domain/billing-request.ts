@@ -8,11 +8,14 @@ import type { LateUsageRequest, LineItemRequest } from './line-item-request';
 export type BillingPeriods = ReadonlyMap<string, readonly Period[]>;
 
 /**
- * Refunds, which limit credits of earlier invoices, and late usage, which may cause such credits. An absent field
- * means none.
+ * Refunds, which limit how much of earlier invoices can be credited, and late usage, which can cause such credits.
+ * An absent field means none.
  */
 export interface GivenBackTerms {
-  /** Refunded amounts of the invoices that credits and usage corrections reduce, read while their payments are locked. */
+  /**
+   * Refunded amounts of the earlier invoices that this invoice may credit or correct, read while the payments of
+   * these earlier invoices are locked.
+   */
   readonly refunded?: RefundedOf;
   /**
    * Late usage that the invoice may bill, read before the payments were locked. The next invoice bills events that were
@@ -26,7 +29,7 @@ export interface GivenBackTerms {
   readonly periods?: BillingPeriods;
 }
 
-/** Input of an invoice, except taxes, coupons and credit, which come from the `BillingContext`. */
+/** Input of an invoice calculation, except taxes, coupons and credit, which come from the `BillingContext`. */
 export interface BillingRequest extends GivenBackTerms {
   readonly reason: InvoiceReason;
   readonly customerId: string;

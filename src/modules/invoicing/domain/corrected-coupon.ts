@@ -7,11 +7,14 @@ export interface CorrectedCoupon extends CouponContext {
   readonly billedFrom: Date | null;
   /** Start of the billing period that the corrected invoice belongs to. */
   readonly periodStartAt: Date | null;
-  /** For `repeating`: end of the coupon's months if they begin with this billing period. */
+  /** For `repeating`: end of the months in which the coupon applies, if they begin with this billing period. */
   readonly ownEndsAt: Date | null;
   /** For `repeating`: start of the last billing period that the coupon discounted on invoices in effect. */
   readonly lastAt: Date | null;
-  /** True if the coupon is a percentage that lasts `once`, and discounts this billing period on invoices in effect. */
+  /**
+   * True if the coupon is a percentage with duration `once` that discounted an invoice in effect in this billing
+   * period.
+   */
   readonly isDiscounted: boolean;
   /** True if the first use of the coupon in this billing period was a usage correction, and not a bill. */
   readonly isFirstUsedByCorrection: boolean;
@@ -23,10 +26,10 @@ export function couponKey(redemptionId: string, billedFrom: Date | null): string
 }
 
 /**
- * Returns true if a coupon that ran when a bill was made also discounts usage that is added to the bill later. This
- * applies to a coupon that discounted the bill, and to a coupon whose first use may be the correction. It also applies
- * to a percentage with duration `once` that discounted another invoice of the billing period. Such a percentage takes
- * off at most the discounts that were returned to it.
+ * Returns true if a coupon that was active when a bill was made also discounts usage that is added to the bill
+ * later. This applies to a coupon that discounted the bill, and to a coupon that the correction can be the first
+ * to use. It also applies to a percentage with duration `once` that discounted another invoice of the billing
+ * period. Such a percentage takes off at most the discounts that were returned to it.
  */
 export function appliesToCorrection(coupon: CorrectedCoupon & Pick<BillCoupon, 'isUsed'>): boolean {
   if (coupon.isUsed || mayApplyFirstToCorrection(coupon)) return true;

@@ -32,8 +32,9 @@ export interface CorrectionTerms {
   /** Returns true if the coupon gets the amount of a discount back when the discounted usage is credited. */
   readonly returns: (discount: HeldDiscount) => boolean;
   /**
-   * Returns the discounts and taxes of the first bill of a period, for usage that is added to the bill. Takes the
-   * discounts of this usage from the coupons. Returns null if the first bill is unknown.
+   * Returns the discounts and taxes of the first bill of a period, for usage that is added to the bill. Subtracts
+   * the discounts of this usage from the remaining amounts of the coupons. Returns null if the first bill is
+   * unknown.
    */
   readonly added: (request: UsageLineRequest, addedMinor: bigint) => BilledBy | null;
   /** Records the amount, at list prices, of usage that is taken back. */
@@ -86,8 +87,8 @@ export function correctionTerms({
 }
 
 /**
- * Returns the coupons of a bill that apply to the price of a request. `restMinor` is 0 until {@link CouponsLeft} sets
- * it.
+ * Returns the coupons of a bill that discount the price of a request, for usage of `addedMinor` that is added to
+ * the bill. Their `restMinor` is 0; {@link CouponsLeft} sets it later.
  */
 function couponsFor(
   { price, ...request }: UsageLineRequest,

@@ -1,7 +1,7 @@
 import type { AppliedCredit, CreditGrant } from '../../../core/invoice';
 import type { Invoice } from './invoice';
 
-/** Credit of a customer from one source, and what is left of it. */
+/** Credit grant: the credit of a customer from one source, and what is left of it. */
 export interface StoredCreditGrant {
   readonly id: string;
   readonly customerId: string;
@@ -14,11 +14,11 @@ export interface StoredCreditGrant {
   /** Paid out by refunds. */
   readonly refunded: bigint;
   /**
-   * Taken by lost disputes about the payment that the credit came from. Includes credit that these disputes took from
-   * credit notes of invoices that had used this credit.
+   * Taken by lost disputes about the payment that the credit came from. Includes amounts that these disputes took
+   * from the credit of a credit note, if the credited invoice had used this credit.
    */
   readonly lost: bigint;
-  /** Id of the invoice, credit note or payment that the credit came from. Each source has one grant. */
+  /** Id of the invoice, credit note or payment that the credit came from. A source has at most one credit grant. */
   readonly sourceId: string;
   readonly createdAt: Date;
 }
@@ -65,7 +65,10 @@ export function grantOf(
   return newGrant({ id: grantId, customerId, currency, amount, sourceId, createdAt });
 }
 
-/** Returns the credits available for the next invoice: `grants` less the used amounts, and the added credit. */
+/**
+ * Returns the credits available for the next invoice: what is left of `grants` after the used amounts, and the
+ * added credit.
+ */
 export function creditAfter(
   grants: readonly CreditGrant[],
   used: readonly AppliedCredit[],

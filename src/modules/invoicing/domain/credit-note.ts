@@ -47,7 +47,7 @@ export interface CreditNote {
   readonly toCredit: bigint;
   /** Part of the total that refunds of the invoice's payments pay out. */
   readonly toRefund: bigint;
-  /** The credit that the note added to the customer's balance. */
+  /** The credit that the note added to the balance of the customer; null if it added none. */
   readonly creditId: string | null;
   readonly lines: readonly CreditNoteLine[];
   /** Principal that issued the note; null if not recorded. */
@@ -69,7 +69,10 @@ export interface CreditNoteRequest {
   readonly pointer: string;
 }
 
-/** Returns what one line of a credit note takes off the `amount` of the invoice line: its net amount and inclusive tax. */
+/**
+ * Returns the net amount and inclusive tax of a credit note line: what the line takes off the `amount` of the
+ * invoice line.
+ */
 export function amountOfCredit(
   invoice: Pick<Invoice, 'taxRates'>,
   part: Pick<CreditNoteLine, 'netMinor' | 'taxShares'>,
@@ -83,9 +86,9 @@ export function amountOfCredit(
 }
 
 /**
- * Returns how much of a line, without tax, a credit note may credit. This is at most what is left of the line, and at
- * most what is left of all lines for its price and period together. Because of the second limit, an amount that a
- * maximum or late usage gave back is not given back again.
+ * Returns how much of a line, without tax, a credit note may credit. This is at most what is left of the line, and
+ * at most what is left of all lines for its price and period together. Because of the second limit, an amount that
+ * a true-up to a maximum or a usage correction gave back is not given back again.
  *
  * @param invoice result of {@link countCredits}
  * @param takenMinor credited by the same note on other lines for this price and period
@@ -107,8 +110,9 @@ export function creditableOf(
 }
 
 /**
- * Returns true if a credit note may credit the remaining tax of a line with a net amount of 0. Only tax must be left of
- * the line, and all lines of the invoice for its price and period together must have at least that much tax left.
+ * Returns true if a credit note may credit the remaining tax of a line with a net amount of 0. This requires that
+ * only tax is left on the line, and that all lines of the invoice for its price and period together have at least
+ * that much tax left.
  *
  * @param invoice result of {@link countCredits}
  */

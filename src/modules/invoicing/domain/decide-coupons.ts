@@ -9,7 +9,7 @@ import type { LineDraft } from './line-draft';
 
 export type InvoiceCouponTerms = Omit<InvoiceCoupon, 'amountMinor'>;
 
-/** A redeemed coupon, in its state before an invoice. Amounts are minor units. */
+/** A redeemed coupon, and its state before an invoice is calculated. Amounts are minor units. */
 export interface CouponContext {
   readonly redemptionId: string;
   readonly redeemedAt: Date;
@@ -28,7 +28,10 @@ export interface CouponContext {
   readonly isUsedUp: boolean;
   /** Number of months of a `repeating` coupon; otherwise null. */
   readonly months: number | null;
-  /** End of the coupon's months; null until the coupon first takes something off, and for other durations. */
+  /**
+   * End of the months in which a repeating coupon applies; null until the coupon first takes something off, and
+   * for other durations.
+   */
   readonly endsAt: Date | null;
   /** Prices of the plans that the coupon is limited to; null if it discounts all lines. */
   readonly priceIds: ReadonlySet<string> | null;
@@ -189,7 +192,7 @@ export function endOf(
   return periodAt({ ...anchor, intervalCount: months }, 0).endAt;
 }
 
-/** Converts a coupon to the input of `core/discount`, which names the lines that the coupon discounts. */
+/** Converts a coupon to the input of `core/discount`. The input lists the lines that the coupon discounts. */
 export function redeemed(
   coupon: Omit<InvoiceCouponTerms, 'endsAt'>,
   lines: readonly { readonly lineId: string; readonly priceId: string | null }[],

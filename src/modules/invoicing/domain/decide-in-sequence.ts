@@ -9,14 +9,17 @@ export type OwedBySubscription = (invoice: Pick<Invoice, 'subscriptionId'>) => b
 
 export interface DecidedInvoice {
   readonly invoice: Invoice;
-  /** Credit from a negative total; null: the total is not negative. */
+  /**
+   * Credit from a negative total; null if the total is not negative, or if the invoice is a draft in its grace
+   * period.
+   */
   readonly added: StoredCreditGrant | null;
 }
 
 /**
- * Calculates invoices one after the other. Invoices of one customer share its credit: each uses the credit that the
- * earlier ones left. A waiting draft uses no credit yet. Credit from a negative invoice first lowers what its own
- * subscription owes; the next invoices use the rest.
+ * Calculates invoices one after the other. Invoices of one customer share the credit of the customer: each uses
+ * the credit that the earlier ones left. A draft in its grace period uses no credit yet. Credit from a negative
+ * invoice first lowers what the subscription of that invoice owes; the next invoices use the rest.
  */
 export function decideInSequence<Request extends Pick<BillingRequest, 'customerId'>>(
   requests: readonly Request[],

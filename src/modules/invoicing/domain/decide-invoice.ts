@@ -16,7 +16,7 @@ import type { BillingRequest } from './billing-request';
 import { ownRatesOf, ownTermsOf } from './own-terms';
 import { evaluate } from './trace';
 
-/** Input of an invoice in addition to its billing request. */
+/** Input of an invoice calculation, in addition to the billing request. */
 export interface BillingContext extends LineContext, CouponsInPeriod {
   readonly taxRates: readonly InvoiceRateTerms[];
   readonly taxTreatment: TaxTreatment;
@@ -30,7 +30,7 @@ export interface NewInvoiceIds {
   readonly nextLineId: () => string;
 }
 
-/** Returns the draft for a billing request, with every amount as if it were finalized now. */
+/** Returns the draft for a billing request, with the amounts that the draft would have if it were finalized now. */
 export function decideInvoice(
   request: BillingRequest,
   context: BillingContext,
@@ -103,8 +103,8 @@ export function reassembleDraft(draft: Invoice, context: BillingContext): Invoic
 }
 
 /**
- * Assembles the invoice again from its stored line traces, coupons and rates, with the credit that it used. A result that
- * differs from the stored amounts is a defect.
+ * Assembles the invoice again from its stored line traces, coupons and rates, with the credit that the invoice
+ * used. A result that differs from the stored amounts is a defect.
  */
 export function evaluateInvoice(invoice: Invoice): AssembledInvoice {
   const { charges, commitments } = splitTrueUps(invoice.lines);
@@ -235,7 +235,8 @@ function priceIdsOf(lines: readonly Pick<LineDraft, 'id' | 'priceId'>[]): readon
 interface AssemblyTerms {
   readonly coupons: ReturnType<typeof couponsOf>;
   /**
-   * Coupon entries of the usage corrections of the invoice, with the discounts that the corrections took and returned.
+   * Coupon entries for the usage corrections on the invoice, with the discounts that these corrections took from
+   * coupons or returned to them.
    */
   readonly correctedCoupons: readonly InvoiceCoupon[];
   /** Ids of the customer's tax rates, which apply to the charges. */

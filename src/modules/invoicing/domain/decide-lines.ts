@@ -21,12 +21,12 @@ import type {
 } from './line-item-request';
 import { creditOf, type LineTrace } from './trace';
 
-/** Suffix of the description of a charge for the rest of a period, which a change within the period caused. */
+/** Suffix of the description of a charge for the rest of a period, billed because of a change within the period. */
 const REST_OF_PERIOD = ' (rest of the period)';
 
 export interface DecidedLines {
   readonly lines: readonly LineDraft[];
-  /** Limits of prices, each with the request that its true-up line is made from. */
+  /** Commitments (minimum or maximum of a price), each with the request that its true-up line is made from. */
   readonly commitments: readonly (Omit<Commitment, 'taxRateIds'> & {
     readonly of: ChargeLineRequest | UsageLineRequest;
   })[];
@@ -168,7 +168,7 @@ function chargeLine(request: ChargeLineRequest, id: string): LineDraft {
   };
 }
 
-/** Returns the true-up line that lifts or lowers a charge to a limit of its price. */
+/** Returns the true-up line that lifts a charge to the minimum of its price, or lowers it to the maximum. */
 export function trueUpLine(
   commitment: DecidedLines['commitments'][number],
   kind: LineKind,
@@ -209,12 +209,12 @@ function creditLines(
 }
 
 /**
- * Calculates a credit line again, from what is now left of the line that it credits. Returns null if nothing is left,
- * or if no invoice in effect bills that line any more. If the revenue of that line was released meanwhile, the credit
- * lowers revenue instead of deferred revenue.
+ * Calculates a credit line again, from what is now left of the line that it credits. Returns null if nothing is
+ * left, or if no invoice in effect bills that line any more. If the revenue of that line was released meanwhile,
+ * the credit lowers revenue instead of deferred revenue.
  *
  * @param context has the finalized lines of the credited item
- * @param limit shared by the credits of an invoice
+ * @param limit one function for all credits of the invoice, because each credit leaves less for the next one
  */
 export function recalculateCredit(
   credit: InvoiceLine,
@@ -288,7 +288,7 @@ function creditLine(
   };
 }
 
-/** Returns the name of the price that a charge was billed for, from its description. */
+/** Returns the name of the price that a charge was billed at, from the description of the charge. */
 function priceNameOf({ kind, description }: BilledLine): string {
   const isRest = kind === 'proration' && description.endsWith(REST_OF_PERIOD);
   return isRest ? description.slice(0, -REST_OF_PERIOD.length) : description;

@@ -43,8 +43,8 @@ export interface UsageLines {
 }
 
 /**
- * Returns the lines for the usage of a period, one per part, and the limits of the price for that period. Returns no line if
- * nothing was counted and no minimum or fee is due.
+ * Returns the lines for the usage of a period, one for each `UsagePart`, and the commitments (minimum and maximum
+ * of the price) for that period. Leaves out a part with a quantity of 0 for which no fee is due.
  */
 export function usageLines({ request, reading }: CountedUsage, nextId: () => string): UsageLines {
   const { rating } = request.price;
@@ -82,16 +82,17 @@ export function usageLines({ request, reading }: CountedUsage, nextId: () => str
 }
 
 /**
- * Returns the line for late usage of a billed period. Its amount is that of the usage as counted now, for all groups
- * together and within the limits of the price, less the amount billed so far. Returns null if nothing changed, or if
- * only void lines billed the usage that is taken back.
+ * Returns the line for late usage of a billed period. The line has the amount of the usage as counted now, for all
+ * groups together and within the minimum and maximum of the price, less the amount billed so far. Returns null if
+ * nothing changed, or if only void lines billed the usage that is taken back.
  *
- * The amount is 0 if discounts, credit notes or refunds left nothing to give back. Such a line is still needed, because
- * later usage is compared with it. Added usage gets the discounts and taxes of the first bill of the period, if that
- * bill is known.
+ * The amount of the line is 0 if discounts, credit notes or refunds left nothing to give back. Such a line is
+ * still needed, because the next correction is calculated from it. Added usage gets the discounts and taxes of the
+ * first bill of the period, if that bill is known.
  *
- * @param corrections shared by the corrections of an invoice
- * @param limit shared by the credits of an invoice
+ * @param corrections one object for all usage corrections of the invoice, because each changes the remaining
+ *   coupon amounts
+ * @param limit one function for all credits of the invoice, because each credit leaves less for the next one
  */
 export function lateUsageLine(
   { request, reading, billed: found }: CountedUsage,

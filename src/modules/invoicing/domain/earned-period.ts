@@ -1,7 +1,7 @@
 import { isWaiting } from './grace';
 import type { Invoice, InvoiceLine } from './invoice';
 
-/** A closed period of a subscription, whose charges in advance are earned. */
+/** A closed period of a subscription. Charges in advance for this period are now earned. */
 export interface EarnedPeriod {
   readonly id: string;
   readonly subscriptionId: string;
@@ -15,7 +15,7 @@ export interface EarnedPeriod {
   readonly endsItems: boolean;
 }
 
-/** Returns the invoice with its earned lines marked as released; a waiting draft is returned unchanged. */
+/** Returns the invoice with its earned lines marked as released; a draft in its grace period is returned unchanged. */
 export function withEarned(invoice: Invoice, earned: readonly EarnedPeriod[]): Invoice {
   const over = earned.find(({ subscriptionId }) => subscriptionId === invoice.subscriptionId);
   if (over === undefined || isWaiting(invoice)) return invoice;

@@ -29,7 +29,10 @@ export function finalized(
   };
 }
 
-/** Returns true if a draft would be paid as soon as it is finalized; false for a waiting draft, which may still get lines. */
+/**
+ * Returns true if a draft would be paid as soon as it is finalized. Returns false for a draft in its grace period,
+ * which may still get lines.
+ */
 export function leavesNothingToPay(draft: Invoice): boolean {
   return draft.amountDue === 0n && !isWaiting(draft);
 }

@@ -19,7 +19,7 @@ export interface BilledAmount {
 export interface FirstBill extends Omit<BillTerms, 'coupons' | 'invoiceId'> {
   /** Id of the invoice of the bill, or the {@link usagePeriodKey} if the bill has no line in effect. */
   readonly id: string;
-  /** Coupons that ran when the bill was made. */
+  /** Coupons that were active when the bill was made. */
   readonly coupons: readonly (CorrectedCoupon & BillCoupon)[];
   readonly amounts: readonly BilledAmount[];
   /** Highest amount billed for the period at any time, at list prices. */
@@ -54,7 +54,7 @@ export function termsOfBill(
       .filter(({ correctedFrom }) => correctedFrom === undefined)
       .map(({ redemptionId, amountMinor, mostMinor = null }) => ({
         redemptionId,
-        // The discounts of a void invoice count as never made.
+        // The discounts of a void invoice count as never given.
         isUsed: amountMinor > 0n && status !== 'void',
         isLimited: mostMinor !== null,
       })),
@@ -62,10 +62,10 @@ export function termsOfBill(
 }
 
 /**
- * Returns the present terms of a first bill without a line. The stored terms are outdated if their invoice was voided
- * or regenerated since.
- * @param latest newest invoice regenerated from the invoice of the bill, or that invoice itself; undefined if there is
- *   none
+ * Returns the present terms of a first bill that has no line for the usage. The stored terms are outdated if their
+ * invoice was voided or regenerated since.
+ * @param latest newest invoice regenerated from the invoice of the bill, or that invoice itself; undefined if
+ *   there is none
  */
 export function currentTerms(kept: BillTerms, latest: Invoice | undefined): BillTerms {
   if (latest === undefined) return kept;

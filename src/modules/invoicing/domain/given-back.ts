@@ -18,7 +18,7 @@ export const NOTHING_RETURNED: ReturnedMoney = { refundedMinor: 0n, lostMinor: 0
 export interface HeldByInvoice {
   /** Charges of the invoice with tax, less what later invoices and credit notes credited. */
   readonly heldMinor: bigint;
-  /** Part of the credit notes that refunds pay out. */
+  /** Part of the totals of its credit notes that refunds pay out. */
   readonly toRefundMinor: bigint;
   /** Paid in money, not by credit. */
   readonly paidMinor: bigint;
@@ -48,9 +48,9 @@ export function maxRefundable({
 }
 
 /**
- * Limits a credit of an invoice to what refunds left of the invoice. Returns the largest amount that may be credited;
- * null if all of `amountMinor` may be. Each call counts the credit, so that the next call for the same invoice has less
- * left.
+ * Limits a credit of an invoice to the amount that is left of the invoice after refunds. Returns the largest
+ * amount that may be credited; null if all of `amountMinor` may be. Each call counts the credit, so that the next
+ * call for the same invoice has less left.
  */
 export type LimitCredit = (
   invoiceId: string,
@@ -72,8 +72,8 @@ export interface LimitedCorrection {
 }
 
 /**
- * Divides a usage correction over the invoices that billed the usage, in proportion to what is left of each. Takes from each
- * invoice at most what its refunds left.
+ * Divides a usage correction over the invoices that billed the usage, in proportion to the amount left on each.
+ * Takes from each invoice at most the amount that is left on it after refunds.
  */
 export function limitCorrection(
   amountMinor: bigint,
@@ -94,7 +94,7 @@ export function limitCorrection(
   return limitTaken(wanted, held, limit);
 }
 
-/** Limits each part of a correction by what refunds left of its invoice. */
+/** Limits each part of a correction to the amount that is left of its invoice after refunds. */
 export function limitTaken(
   wanted: readonly TakenFrom[],
   held: HeldLines,

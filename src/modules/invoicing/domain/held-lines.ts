@@ -13,8 +13,8 @@ export interface BilledLine extends InvoiceLine {
 }
 
 /**
- * Returns the amounts of lines of one price and period that are left after discounts and earlier credits. Credits are
- * calculated from these amounts.
+ * Returns the amounts that are left on lines of one price and period after discounts and earlier credits. Credits
+ * are calculated from these amounts.
  *
  * @param returns true for a discount that returns to its coupon when the line is credited
  */
@@ -48,8 +48,8 @@ export function heldOf(
 }
 
 /**
- * Returns the amounts left of lines of one price and period, by invoice id. A negative usage correction is subtracted from the
- * invoices that billed the usage, not from the invoice that contains the correction.
+ * Returns the amounts left on lines of one price and period, by invoice id. A negative usage correction is
+ * subtracted from the invoices that billed the usage, not from the invoice that contains the correction.
  */
 export function heldOfInvoices(lines: readonly BilledLine[]): ReadonlyMap<string, bigint> {
   const held = new Map<string, bigint>();

@@ -1,12 +1,15 @@
 import type { DiscountShare, HeldLines } from '../../../core/invoice';
 
-/** A discount that returns to its coupon when the line is credited, and the start of the invoice period of the discount. */
+/**
+ * A discount on billed lines. `billedFrom` is the start of the invoice period in which the lines were discounted;
+ * null: the invoice has no period.
+ */
 export interface HeldDiscount extends DiscountShare {
   readonly billedFrom: Date | null;
 }
 
 /**
- * Amounts left of billed lines after discounts and credits, as a trace stores them. Includes the names of the tax
+ * Amounts left on billed lines after discounts and credits, as a trace stores them. Includes the names of the tax
  * rates, because the invoice that credits the lines shows them.
  */
 export interface HeldTerms extends HeldLines<HeldDiscount> {

@@ -1,6 +1,9 @@
 import type { Invoice } from './invoice';
 
-/** Returns the instant of the next automatic charge after `attemptCount` attempts; `now` after none, null after the last. */
+/**
+ * Returns the instant of the next automatic charge after `attemptCount` attempts: `now` if the count is 0, null if
+ * no attempt is left.
+ */
 export type RetryPlan = (attemptCount: number, now: Date) => Date | null;
 
 /** Returns the instant of the first automatic charge of a new open invoice: `now`; null if it is not charged automatically. */
@@ -9,10 +12,10 @@ export function firstAttemptAt(invoice: Pick<Invoice, 'collection'>, now: Date):
 }
 
 /**
- * Returns the instant of the next automatic charge of an invoice after a payment has ended and its reserve was freed;
- * null if no further charge is planned.
- * @param wasAttempt true if the payment was a failed automatic charge, which the plan retries later. After any other
- *   payment, the next charge of the plan is due now, because a pending payment may have delayed that charge
+ * Returns the instant of the next automatic charge of an invoice, after a payment has ended and the amount that it
+ * reserved was freed; null if no further charge is planned.
+ * @param wasAttempt true if the payment was a failed automatic charge, which the plan retries later. After any
+ *   other payment, the next charge of the plan is due now, because a pending payment may have delayed that charge
  */
 export function nextAttemptAt(
   invoice: Invoice,
@@ -31,8 +34,9 @@ export function nextAttemptAt(
 }
 
 /**
- * Returns when to close the collection of an invoice that is void, written off or wholly credited. Null if the invoice is not
- * charged automatically or bills no subscription. Closing makes the subscription active again if it has no other open invoice.
+ * Returns the instant at which to close the collection of a void, written-off or wholly credited invoice: `now`.
+ * Returns null if the invoice is not charged automatically or bills no subscription. Closing makes the
+ * subscription active again if it has no other open invoice.
  */
 export function closeCollectionAt(invoice: Invoice, now: Date): Date | null {
   return invoice.collection === 'automatic' && invoice.subscriptionId !== null ? now : null;
@@ -47,8 +51,8 @@ export interface AttemptedInvoice {
 }
 
 /**
- * Returns the failure of the automatic attempts at the open invoices of a subscription; null if none failed. `used_up`:
- * at least one failed invoice has no further attempt planned or in flight.
+ * Returns the failure of the automatic attempts at the open invoices of a subscription; null if none failed.
+ * `used_up`: at least one failed invoice has no further attempt planned or in flight; otherwise `failed`.
  * @param inFlight ids of the invoices with an attempt in flight
  */
 export function attemptsFailure(

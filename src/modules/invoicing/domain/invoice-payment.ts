@@ -19,7 +19,7 @@ export type PaymentDecision =
 
 /**
  * Decides if an invoice can be paid. It must be open or written off. The amount must be at least 1, and at most
- * {@link payableOf} the invoice.
+ * the amount that {@link payableOf} returns.
  * @param requested minor units; null for the whole payable amount
  */
 export function decidePayment(invoice: Invoice, requested: bigint | null): PaymentDecision {
@@ -36,8 +36,8 @@ export function withReserve(invoice: Invoice, amount: bigint, now: Date): Invoic
 }
 
 /**
- * Returns the invoice with an automatic charge begun for its whole payable amount. The next charge is planned once this one
- * ends.
+ * Returns the invoice after the start of an automatic charge for its whole payable amount. The next charge is
+ * planned once this one ends.
  */
 export function withAttempt(invoice: Invoice, now: Date): Invoice {
   const amount = payableOf(invoice);
@@ -56,8 +56,9 @@ export interface PaidInvoice {
 }
 
 /**
- * Applies a succeeded payment: frees its reserve, and marks the invoice paid if nothing is left to pay.
- * @param reserved minor units of the invoice that the payment reserved
+ * Applies a succeeded payment: frees the amount that it reserved, and marks the invoice paid if nothing is left to
+ * pay.
+ * @param reserved amount of the invoice that the payment reserved, in minor units
  */
 export function withPayment(
   before: Invoice,
@@ -74,7 +75,7 @@ export function withPayment(
   return { invoice: { ...paid, status: 'paid', paidAt: now, collectAt: null }, appliedMinor };
 }
 
-/** Applies a failed payment: frees its reserve. */
+/** Applies a failed payment: frees the amount that it reserved. */
 export function withoutReserve(invoice: Invoice, amount: bigint, now: Date): Invoice {
   invariant(invoice.amountPending >= amount, 'a payment frees what it reserved');
   return touched({ ...invoice, amountPending: invoice.amountPending - amount }, now);

@@ -59,7 +59,7 @@ export interface InvoiceCoupon {
   readonly mostMinor?: bigint | null;
   /** Prices that the coupon discounts; null or absent: all prices. */
   readonly priceIds?: readonly string[] | null;
-  /** End of the months of a repeating coupon. */
+  /** End of the months in which a repeating coupon applies. */
   readonly endsAt?: Date | null;
   /** Start of the billing period in which the coupon was applied; absent from older invoices. */
   readonly appliedFrom?: Date | null;
@@ -68,7 +68,7 @@ export interface InvoiceCoupon {
    * for the discounts of such corrections. The charges of this invoice have entries of their own.
    */
   readonly correctedFrom?: Date | null;
-  /** Remaining amount of the coupon before the usage corrections. */
+  /** In an entry with `correctedFrom`: remaining amount of the coupon before the usage corrections. */
   readonly restMinor?: bigint;
   /** Part of `amountMinor` that was taken from `restMinor`. */
   readonly ofRestMinor?: bigint;
@@ -133,7 +133,10 @@ export interface Invoice {
   readonly subscriptionId: string | null;
   /** Void invoice that this one regenerates. */
   readonly reissueOfId: string | null;
-  /** Boundary between the periods that a renewal bills. Each boundary has one renewal invoice. */
+  /**
+   * Boundary of the billing periods that the invoice bills; null: the invoice was not made at a boundary. Each
+   * boundary of a subscription has at most one such invoice.
+   */
   readonly renewsAt: Date | null;
   readonly currency: string;
   readonly periodStartAt: Date | null;
@@ -167,9 +170,9 @@ export interface Invoice {
   readonly dueAt: Date | null;
   /** Instant at which the invoice was reported as overdue. */
   readonly overdueAt: Date | null;
-  /** Instant at which a waiting draft is finalized automatically; null for other invoices. */
+  /** End of the grace period of a draft, when it is finalized automatically; null for other invoices. */
   readonly finalizesAt: Date | null;
-  /** Input that the lines of a waiting draft are calculated from again when it is finalized. */
+  /** Input that the lines of a draft in its grace period are calculated from again when the draft is finalized. */
   readonly requestedLines: readonly LineItemRequest[] | null;
   readonly finalizedAt: Date | null;
   readonly paidAt: Date | null;

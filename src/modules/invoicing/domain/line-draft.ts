@@ -43,8 +43,8 @@ export function requestedFieldsOf(request: ChargeLineRequest | UsageLineRequest)
     itemId: request.itemId,
     period: request.period,
     fullPeriod: request.fullPeriod,
-    // Usage is not prorated. The proration of its request applies to the limits of the price, and to a fee at zero
-    // usage, for which `usageLines` sets it on the line.
+    // Usage is not prorated. The proration in its request applies to the minimum and maximum of the price, and to
+    // a fee at zero usage. `usageLines` sets the proration on a line for such a fee.
     proration: request.kind === 'usage' ? null : request.proration,
     prorationUnit: request.prorationUnit,
     timeZone: request.timeZone,
@@ -53,7 +53,10 @@ export function requestedFieldsOf(request: ChargeLineRequest | UsageLineRequest)
   };
 }
 
-/** Returns the amount for one unit or package; the whole amount of a flat price; null with tiers. */
+/**
+ * Returns the amount for one unit or package, or the whole amount of a flat price. Returns null for prices with
+ * tiers and for percentage prices.
+ */
 export function unitAmountOf(price: Price): string | null {
   switch (price.model) {
     case 'flat':

@@ -41,7 +41,7 @@ export interface UsageLineRequest {
   readonly fullPeriod: Period;
   /** Start of the billing period. A `weighted_sum` starts at 0 there, and continues over the parts of the period. */
   readonly heldSince: Date;
-  /** Proration of the price's limits and of its fee at zero usage. Usage itself is never prorated. */
+  /** Proration of the price's minimum and maximum, and of its fee at zero usage. Usage itself is never prorated. */
   readonly proration: Proration | null;
   readonly prorationUnit: 'day' | 'second';
   readonly timeZone: string;
@@ -52,7 +52,7 @@ export interface UsageLineRequest {
   readonly billTerms?: BillTerms;
 }
 
-/** A billed period of a subscription whose usage changed since. */
+/** Usage of a subscription that changed after its period was billed. */
 export interface LateUsageRequest {
   readonly subscriptionId: string;
   readonly request: UsageLineRequest;

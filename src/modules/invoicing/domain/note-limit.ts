@@ -19,11 +19,11 @@ export interface NoteLimit {
 }
 
 /**
- * Returns the largest total of a further note. Two limits apply. The first is the amount owed, plus the amount paid
- * that earlier notes did not give back. The second is the amount of the charges that was not credited yet. The amount
- * paid includes credit that the invoice used, and credit of later negative invoices that lowered the invoice. Refunds
- * and lost disputes without a note lower both limits. But refunds do not lower them for a note that is settled by
- * refund, because the note may document those refunds.
+ * Returns the largest total of a further note. Two limits apply. The first is the amount owed, plus the amount
+ * paid that earlier notes did not give back. The second is the amount of the charges that was not credited yet.
+ * The amount paid includes credit that the invoice used, and credit from later negative invoices that lowered the
+ * amount owed. Refunds and lost disputes without a note lower both limits. But refunds do not lower them for a
+ * note that is settled by refund, because the note may document those refunds.
  */
 export function limitOfNote(invoice: Invoice, settle: Settlement, given: GivenBack): NoteLimit {
   const { toReceivableMinor, toCreditMinor, toRefundMinor, held } = given;

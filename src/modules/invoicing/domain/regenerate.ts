@@ -30,9 +30,10 @@ export interface ChargeState {
 }
 
 /**
- * Returns true if a void invoice must not be billed again. This is so if its period never began, or if an item that it
- * billed in advance was changed, or ended with credit, within the period. A void invoice cannot be credited for the
- * unused time, so its full price is no longer owed.
+ * Returns true if a void invoice must not be billed again. This is so if its period never began. It is also so if
+ * an item that it billed in advance was changed within the period, or ended there with a credit for unused time.
+ * The unused time of the item cannot be credited on a void invoice, so the full price of the item is no longer
+ * owed.
  */
 export function isNoLongerOwed(
   { lines }: Invoice,

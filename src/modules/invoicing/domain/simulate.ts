@@ -30,8 +30,8 @@ interface Bill {
   readonly lines: readonly InvoiceLine[];
   readonly chargedMinor: bigint;
   /**
-   * Amount at list prices. If a correction gave back only what was paid, it takes off more here than the amount of its
-   * line.
+   * Amount at list prices. For a correction that gave back only what was paid, this amount is more negative than
+   * the amount of its line.
    */
   readonly listedMinor: bigint;
   readonly trueUpMinor: bigint;
@@ -39,8 +39,8 @@ interface Bill {
 
 /**
  * Returns what an item would have cost at another price, in minor units before discount and tax. Rates charges and
- * usage again, applies the limits of the price, and calculates late usage and unused parts from the new amounts. At the
- * same price the result is the billed total.
+ * usage again, applies the minimum and maximum of the price, and calculates late usage and unused parts from the
+ * new amounts. At the same price the result is the billed total.
  *
  * @param lines in the order in which they were made
  */
@@ -192,7 +192,10 @@ function hasSamePeriod({ period }: InvoiceLine): (line: InvoiceLine) => boolean 
     line.period?.endAt.getTime() === period?.endAt.getTime();
 }
 
-/** Returns the part of the full period that the limits of a bill apply to. */
+/**
+ * Returns the share of the full period to which the minimum and maximum of the price are prorated, for the lines
+ * of a bill.
+ */
 function prorationOf([first]: readonly InvoiceLine[]): Proration | null {
   switch (first?.trace.kind) {
     case 'rated':
@@ -219,7 +222,7 @@ function fullAmount(price: Price, quantity: string): Rational {
   return rate(price, { kind: 'quantity', quantity: parseDecimal(quantity) }).amount;
 }
 
-/** Returns the amount at zero usage, for a bill that has only a true-up. */
+/** Returns the amount that a price charges for a quantity of 0. Used for a bill whose only line is a true-up. */
 function amountAtZeroUsage(price: Price, proration: Proration | null): bigint {
   return price.model === 'percentage'
     ? 0n

@@ -28,8 +28,8 @@ export interface RatedTrace {
 export interface CreditTrace {
   readonly kind: 'credit';
   /**
-   * Amount of the credited line and its true-ups for the full period, as exact text: their billed amount divided by
-   * the share of the period. In credits from before decision 137, the unrounded price.
+   * Amount of the credited line and its true-ups for the full period, as an exact number in text form: the billed
+   * amount divided by the billed share of the period. In credits made before decision 137, the unrounded price.
    */
   readonly fullAmount: string;
   readonly billedProration: Proration | null;
@@ -38,9 +38,12 @@ export interface CreditTrace {
   /** Part of the credited line that earlier credits took back. */
   readonly creditedMinor: bigint;
   readonly unused: Proration;
-  /** Amounts of the credited line that were not yet credited; absent from credits at list prices. */
+  /**
+   * Amounts of the credited line that were not yet credited; absent from older credits, which were calculated at
+   * list prices.
+   */
   readonly held?: HeldTerms;
-  /** Largest amount that the credit may have; present if refunds of the credited invoice make it smaller. */
+  /** Largest amount that the credit may have; present only if refunds of the credited invoice reduce the credit. */
   readonly mostMinor?: bigint;
   /** Discounts of the credited line that returned to their coupons. */
   readonly returned?: readonly HeldDiscount[];

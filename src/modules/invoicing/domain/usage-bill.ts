@@ -27,8 +27,8 @@ export interface KeptUsage {
  * Returns the record of billed usage, by which late usage is found and billed.
  *
  * @param lines lines of the invoice that bills the usage
- * @param terms discounts and taxes of that invoice or, without one, of the invoice that would have billed the usage.
- *   Stored for later usage, and only if the first bill of the period has no line
+ * @param terms discounts and taxes of that invoice; if no invoice was made, the terms that it would have had.
+ *   Stored only if no line bills the usage: they then apply to late usage of the period. Null: stores none
  */
 export function billOf(
   { request, reading, billed }: CountedUsage,

@@ -3,7 +3,7 @@ import type { Invoice } from './invoice';
 import type { UsageLineRequest } from './line-item-request';
 import { ratePart, shownQuantity, type UsageGroup, zeroUsageShare } from './usage';
 
-/** Charge that an invoice made now would have for usage, before discounts and tax. */
+/** Charge for usage, before discounts and tax, as an invoice would have it if it were made now. */
 export interface UsageQuote {
   readonly request: UsageLineRequest;
   /** True if the period is already billed, so that the quote is for its late usage. */
@@ -20,7 +20,7 @@ export interface UsageQuote {
 }
 
 /**
- * Returns the quote for counted usage, from the lines that an invoice would bill it with.
+ * Returns the quote for counted usage. The total is the sum of the lines that bill this usage on the preview.
  * @param invoice preview that bills the usage
  */
 export function quoteOf({ request, reading, billed }: CountedUsage, invoice: Invoice): UsageQuote {

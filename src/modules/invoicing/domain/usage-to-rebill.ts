@@ -6,7 +6,10 @@ import type { Invoice, InvoiceLine } from './invoice';
 import type { UsageLineRequest } from './line-item-request';
 import { ratePart, zeroUsageShare } from './usage';
 
-/** Usage of a void invoice that must be rated again, because its lines would no longer bill what is owed. */
+/**
+ * Usage of a void invoice that must be rated again, because the lines of that invoice no longer bill the amount
+ * owed.
+ */
 export interface UsageToRebill {
   /** Usage that changed, and that no other invoice billed. It is billed as counted now. */
   readonly first: readonly CountedUsage[];
@@ -15,8 +18,9 @@ export interface UsageToRebill {
 }
 
 /**
- * Returns the usage of a void invoice that must be rated again. Leaves out a period that this invoice billed first, if
- * the amount still to be billed equals the amount of its lines. These lines are billed again unchanged.
+ * Returns the usage of a void invoice that must be rated again. Leaves out the usage of a period that this invoice
+ * billed first, if the amount still to be billed equals the amount of the lines for that period. The caller bills
+ * these lines again unchanged.
  * @param usage as counted now, with the amounts that invoices in effect billed for it
  */
 export function usageToRebill(

@@ -24,7 +24,7 @@ import type { BilledBy } from './billed-by';
 import type { TakenFrom } from './given-back';
 import type { HeldDiscount, HeldTerms } from './held-terms';
 
-/** Decimals that are shown of a quantity. The trace keeps the exact quantity. */
+/** Number of decimals in a shown quantity. The trace keeps the exact quantity. */
 const SHOWN_DIGITS = 12;
 
 /** Values of the properties that a meter groups by, as text; null if an event lacks one. */
@@ -51,7 +51,10 @@ export interface UsagePart {
   readonly charged: ChargedEvents | null;
 }
 
-/** Usage counted for an item in a period, and the position in the stream up to which it was counted. */
+/**
+ * Usage counted for an item in a period, and the position in the customer's stream of events up to which it was
+ * counted.
+ */
 export interface ItemUsage {
   readonly meter: MeterSnapshot;
   /** Instant from which events were counted. It is before the period if values carry over into the period. */
@@ -61,14 +64,17 @@ export interface ItemUsage {
   readonly parts: readonly UsagePart[];
 }
 
-/** Amount billed so far for an item and period, including true-ups to its minimum or maximum. */
+/** Amount billed so far for an item and period, including true-ups to the minimum or maximum of the price. */
 export interface BilledUsage {
   readonly amountMinor: bigint;
   /** Part of `amountMinor` left after discounts and credits. */
   readonly heldMinor: bigint;
-  /** Total quantity of the lines in effect, as exact text. */
+  /** Total quantity of the lines in effect, as an exact number in text form. */
   readonly quantity: string;
-  /** Amounts left of the lines in effect; absent from lines at list prices. */
+  /**
+   * Amounts left on the lines in effect; absent from positive corrections, and from older lines, which were
+   * corrected at list prices.
+   */
   readonly held?: HeldTerms;
 }
 
@@ -78,9 +84,9 @@ export interface CorrectedUsage extends BilledUsage {
   readonly differenceMinor?: bigint;
   /** Discounts that the correction returned to their coupons. */
   readonly returned?: readonly HeldDiscount[];
-  /** Largest amount that the correction may give back; present if refunds make it smaller. */
+  /** Largest amount that the correction may give back; present only if refunds reduce the correction. */
   readonly mostMinor?: bigint;
-  /** Invoices that a negative correction takes back, each with its part of the amount; absent from older lines. */
+  /** Amounts that a negative correction takes from earlier invoices; absent from older lines. */
   readonly taken?: readonly TakenFrom[];
   /** Terms of the first bill, which apply to added usage; absent if the terms of the correcting invoice apply. */
   readonly billedBy?: BilledBy;
@@ -209,12 +215,18 @@ export function evaluateUsage(trace: UsageTrace): bigint {
   return corrects === null ? ratedMinor : correctionOf(ratedMinor, limits, corrects).amountMinor;
 }
 
-/** Calculates the amount of a usage line again from its trace, before its limits, in minor units. */
+/**
+ * Calculates the amount of a usage line again from its trace, in minor units, before the minimum and maximum of
+ * the price.
+ */
 export function rateFromTrace(trace: UsageTrace): bigint {
   return ratedParts(trace).reduce((total, { amountMinor }) => total + amountMinor, 0n);
 }
 
-/** Calculates the amount of a usage line again from its trace, before its limits and before rounding. */
+/**
+ * Calculates the amount of a usage line again from its trace, before rounding and before the minimum and maximum
+ * of the price.
+ */
 export function exactUsage(trace: UsageTrace): Rational {
   return sum(ratedParts(trace).map(({ exact }) => exact));
 }
@@ -233,9 +245,9 @@ export interface Correction {
 }
 
 /**
- * Returns what is still to be billed for a period: the amount of its present usage, within its limits, less the billed amount.
- * If usage is taken back, the correction gives back a share of what is left of the billed lines after discounts, credits and
- * refunds.
+ * Returns what is still to be billed for a period: the amount of its present usage, within the minimum and maximum
+ * of the price, less the billed amount. If usage is taken back, the correction gives back a share of what is left
+ * of the billed lines after discounts, credits and refunds.
  */
 export function correctionOf(
   ratedMinor: bigint,

@@ -36,7 +36,7 @@ export class InvoiceTaxDto {
   @IntegerProperty('What it comes to.', 950) readonly tax!: number;
 }
 
-/** An invoice that was not created: it has no id and no number. */
+/** Preview of an invoice that was not created. It has no id, and its number is null. */
 export class InvoicePreviewDto {
   @TextProperty('Of a series without gaps; null for a draft.', 'INV-000042', { nullable: true })
   readonly number!: string | null;

@@ -3,8 +3,8 @@ import type { InstantRange } from '../../../core/time';
 
 export interface PostingContext {
   /**
-   * Id of the object that posts, such as an invoice, a payment, a refund or a dispute. A source posts each kind of transaction
-   * once.
+   * Id of the object whose change is posted, such as an invoice, a payment, a refund or a dispute. Each source has at
+   * most one transaction of each kind.
    */
   readonly sourceId: string;
   readonly customerId: string;
@@ -30,7 +30,7 @@ export interface AccountBalance {
   readonly amountMinor: bigint;
 }
 
-/** Filter of a list of transactions; null: no filter. */
+/** Filters for a list of transactions. A filter that is null is not applied. */
 export interface TransactionFilter {
   readonly customerId: string | null;
   readonly sourceId: string | null;
@@ -57,7 +57,8 @@ export interface LedgerCheck {
   /**
    * Returns violations as ids or short texts; empty when the invariant holds. Runs in the transaction of the
    * verification.
-   * @param since checks only transactions from this id on, or the customers who have one; null: all
+   * @param since checks only transactions from this id on, or only customers with such a transaction; null: the
+   *   whole ledger
    */
   readonly run: (since: string | null) => Promise<readonly string[]>;
   /** Runs only if the whole ledger is verified. */

@@ -93,7 +93,7 @@ export class ArchiveDirectory {
 
   private async writeFile(name: string, content: Buffer): Promise<void> {
     const path = join(this.path, name);
-    // A worker that lost its connection may still be writing the same file.
+    // A random name: a worker that lost its database connection, and so its lock, may still be writing the same file.
     const temporary = `${path}.${randomUUID()}.tmp`;
     const handle = await open(temporary, 'w');
     try {

@@ -21,10 +21,10 @@ const EVENTS_PER_FILE = 10_000;
 const STREAMS_PER_STEP = 2_000;
 const DAY_MS = 86_400_000;
 
-/** Time limit of the step that digests a month of a stream with several files. */
+/** Time limit of the step that digests the keys of a stream whose month fills several files. */
 const LONG_STEP = { statementMs: 600_000 };
 
-/** Streams whose month is to be closed, by ascending id. */
+/** A month to close, and the streams to close it for, in ascending order of their ids. */
 export interface MonthToClose {
   readonly progress: ArchiveProgress;
   readonly month: Period;
@@ -36,8 +36,9 @@ export type ArchiveStep = 'none' | 'done' | MonthToClose;
 
 /**
  * Writes events of months before the retention period to files, month by month, in steps. A step locks the progress
- * row, so that only one worker archives at a time. An interrupted step is repeated and writes the same file, because
- * closed months do not change. `RemoveArchivedUsage` removes the events later.
+ * row, so that only one worker archives at a time. A month of a stream is closed before it is written: no event of the
+ * month can then be stored or voided. An interrupted step is therefore repeated and writes the same file.
+ * `RemoveArchivedUsage` removes the events later.
  */
 @Injectable()
 export class ArchiveUsage {
@@ -187,7 +188,8 @@ export class ArchiveUsage {
 }
 
 /**
- * Returns the progress of the running search. If none is running, returns that of a new search, or null if none is due.
+ * Returns the progress of the running search. If none is running, returns the progress of a new search, or null if
+ * no new search is due yet.
  */
 function currentOrNewSearch(
   progress: ArchiveProgress,

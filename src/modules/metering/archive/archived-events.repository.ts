@@ -16,9 +16,9 @@ const SET_VERIFIED =
   'UPDATE usage_archive_file SET verified_at = $3 WHERE month = $1 AND number = $2';
 
 /**
- * Deletes events of these months whose keys were recorded with their file. Keeps the events of hours in which a
- * registered window begins or ends. A void recounts the window from the totals of its whole hours and from the events
- * at its edges.
+ * Deletes archived events of these months: events whose keys were recorded with an archive file. Keeps the events
+ * of hours within which a registered window (a period with running totals of its own) begins or ends: when an event is
+ * voided, its window is recounted from the totals of whole hours and from the events at the edges of the window.
  */
 const DELETE = `
   WITH month AS MATERIALIZED (
@@ -70,8 +70,8 @@ export class ArchivedEventsRepository {
   }
 
   /**
-   * Deletes up to `limit` stored events of these months. Marks the months as removed when no more are left. Returns the number of
-   * deleted events.
+   * Deletes up to `limit` stored events of these months. Marks the months as removed when no more events are left.
+   * Returns the number of deleted events.
    */
   async remove(months: readonly StoredMonth[], limit: number, now: Date): Promise<number> {
     this.database.requireTransaction();

@@ -22,7 +22,7 @@ const IN_PERIODS = `
       AND month.start_at < requested.end_at AND month.end_at > requested.start_at
   ORDER BY month.start_at`;
 
-/** Reads a page of months of each stream of the customer by index, and returns the newest months of all streams. */
+/** Reads, by index, a page of months for each stream of the customer, and returns the newest months of all streams. */
 const PAGE = `
   SELECT ${COLUMNS}
   FROM usage_stream AS stream CROSS JOIN LATERAL (
@@ -74,7 +74,7 @@ const OF_BILLED_PERIODS = `
   WHERE locked.closed_before > billed.period_start_at
   LIMIT 1`;
 
-/** Includes months that are closed but not written yet, because their events will be archived. */
+/** End of the last closed month. Includes months that are not written yet, because their events will be archived. */
 const CLOSED_OF_CUSTOMER = `
   SELECT max(month.end_at) AS "archivedBefore"
   FROM usage_stream AS stream JOIN usage_archive_month AS month ON month.stream_id = stream.id
@@ -124,7 +124,7 @@ export class ArchivedMonthsRepository {
 
   /**
    * Returns archived months of a customer before a given month and stream, newest first.
-   * @param eventName null: all
+   * @param eventName null: all event names
    */
   findBefore(
     customerId: string,
@@ -167,8 +167,9 @@ export class ArchivedMonthsRepository {
   }
 
   /**
-   * Locks the streams of these billed periods, so that none of their months is closed until the transaction ends. If
-   * one of the periods starts in the closed months of its stream, returns the end of the closed months, otherwise null.
+   * Locks the streams of these billed periods, so that none of their months is closed until the transaction ends.
+   * If one of the periods starts before the end of the closed months of its stream, returns that end, otherwise
+   * null.
    */
   lockBilled(periods: readonly BilledPeriod[]): Promise<Date | null> {
     return this.queryEnd(OF_BILLED_PERIODS, [

@@ -35,7 +35,7 @@ export class ArchivedUsage {
 
   /**
    * Returns archived months of a customer, newest first.
-   * @param eventName null: all
+   * @param eventName null: all event names
    * @throws {ProblemError} `invalid_cursor`
    */
   async listMonths(

@@ -14,7 +14,10 @@ import { UsageArchiveRepository } from './usage-archive.repository';
  */
 const PAUSE_MS = 15 * 60_000;
 
-/** A file that was read again longer ago is read once more before its events are deleted. */
+/**
+ * Time for which the verification of a file is valid. Afterwards, the file is read again before its events are
+ * deleted.
+ */
 const VERIFIED_FOR_MS = 3_600_000;
 
 const MONTHS_PER_STEP = 200;
@@ -38,8 +41,8 @@ export class RemoveArchivedUsage {
   ) {}
 
   /**
-   * Verifies the next files or, if all are verified, deletes the next events. Returns true if there may be more to do,
-   * false also if a file is missing or differs.
+   * Verifies the next files or, if all are verified, deletes the next events. Returns true if there may be more to
+   * do; false if nothing is left to do, or if a file is missing or differs.
    */
   removeNext(now: Date): Promise<boolean> {
     const { usageArchive } = this.configuration;

@@ -1,9 +1,9 @@
 import { archivedBefore } from './archived-sql';
 
 /**
- * Counts the events of each stream in a month, in the order of the stream ids, and stops after $5 + 1 events. The count
- * of a stream is complete if this stream and the streams before it have at most $5 events together. OFFSET 0 makes
- * PostgreSQL look up the events of each stream by index.
+ * Counts the events of each stream in a month, in the order of the stream ids, and stops after $5 + 1 events in all.
+ * The count of a stream is complete if this stream and the streams before it have at most $5 events together. OFFSET
+ * 0 makes PostgreSQL look up the events of each stream by index.
  * @param streams FROM item with the column `id`
  */
 const eventsOfStreams = (streams: string, startAt: string, endAt: string): string => `
@@ -20,9 +20,9 @@ const eventsOfStreams = (streams: string, startAt: string, endAt: string): strin
   GROUP BY id`;
 
 /**
- * Streams in the order of their ids, each with the earliest month that has events and is not archived. If that is the month being
- * archived ($4), also with the number of its events. Events of customers on test clocks are not archived, because their time is
- * not real.
+ * Selects streams in the order of their ids, each with the earliest month that has events and is not archived. If
+ * this month is the one being archived ($4), also selects the number of its events. Events of customers on test
+ * clocks are not archived, because their time is not real.
  */
 export const NEXT_STREAMS = `
   WITH page AS MATERIALIZED (

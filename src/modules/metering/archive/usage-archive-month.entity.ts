@@ -25,7 +25,7 @@ export class UsageArchiveMonthEntity {
   /** Number of events, voided ones included. */
   @Column({ type: 'bigint', nullable: true }) readonly events!: string | null;
   @Column({ type: 'bigint', nullable: true }) readonly voided!: string | null;
-  /** Digest of the keys of the events, as in the proof of the whole month. */
+  /** Digest of the keys of the events, equal to the digest in a usage proof of the whole month. */
   @Column({ type: 'char', length: 64, collation: 'C', nullable: true })
   readonly digest!: string | null;
   /**
@@ -33,8 +33,8 @@ export class UsageArchiveMonthEntity {
    * release wrote; then any hour may have events.
    */
   @Column({ type: 'smallint', array: true, nullable: true }) readonly hours!: number[] | null;
-  /** Time at which the last of the files was written; null before. */
+  /** Time at which the last of the files was written; null until then. */
   @InstantColumn({ nullable: true }) readonly writtenAt!: Date | null;
-  /** Time at which the last event was removed from the database; null before. */
+  /** Time at which the last event was removed from the database; null until then. */
   @InstantColumn({ nullable: true }) readonly removedAt!: Date | null;
 }

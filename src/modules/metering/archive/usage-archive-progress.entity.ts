@@ -25,8 +25,11 @@ export class UsageArchiveProgressEntity {
   @InstantColumn({ nullable: true }) readonly afterAt!: Date | null;
   @Column({ type: 'varchar', length: 255, collation: 'C', nullable: true })
   readonly afterKey!: string | null;
-  /** Time at which the search had done all months before `beforeAt`; null while the search is running. */
+  /** Time at which the search finished the last month before `beforeAt`; null while the search is running. */
   @InstantColumn({ nullable: true }) readonly endedAt!: Date | null;
-  /** Start of the earliest month with events that are not archived, as found by the last search; null before the first. */
+  /**
+   * Start of the earliest month with events that are not archived, as found by the last search; null before the
+   * first search.
+   */
   @InstantColumn({ nullable: true }) readonly keptFromAt!: Date | null;
 }

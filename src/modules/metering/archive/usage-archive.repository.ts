@@ -13,7 +13,7 @@ const CREATE_PROGRESS = `
   VALUES (1, 'epoch', 0, '{}', 1, 'epoch')
   ON CONFLICT DO NOTHING`;
 
-/** Skips the row if another worker has locked it. */
+/** Locks the only row, or skips it if another worker has locked it. */
 const LOCK_PROGRESS = 'WHERE id = 1 FOR UPDATE SKIP LOCKED';
 
 const ADVANCE = `
@@ -38,7 +38,10 @@ const INSERT_MONTHS = `
 const NEXT_FILE = `
   SELECT coalesce(max(number), 0) + 1 AS number FROM usage_archive_file WHERE month = $1`;
 
-/** At most $5 events of each stream, by stream, timestamp and key. A proof digests keys in the same order. */
+/**
+ * At most $5 events of each stream, ordered by stream, timestamp and key: the order in which a usage proof digests
+ * keys.
+ */
 const EVENTS = `
   SELECT event.stream_id AS "streamId", stream.customer_id AS "customerId", stream.event_name AS "eventName",
     event.key_digest AS "keyDigest", event.idempotency_key AS "idempotencyKey", event.occurred_at AS "timestamp",
@@ -87,7 +90,10 @@ const COUNT_VOIDED = `
 export interface StreamToArchive {
   readonly id: string;
   readonly customerId: string;
-  /** Earliest month that ended before the retention period and has events that are not archived; null: there is none. */
+  /**
+   * Earliest month that ended before the retention period and has events that are not archived; null if there is
+   * none.
+   */
   readonly month: Date | null;
   /**
    * Number of events in the month being archived; null if they were not counted. The number is complete if this stream
@@ -127,7 +133,7 @@ export interface StoredMonth {
   readonly lastFile: number;
 }
 
-/** Counts of a month of a stream in archive files. */
+/** Counts and key digest of the events that a month of a stream has in archive files. */
 export interface WrittenMonth {
   readonly streamId: string;
   readonly events: number;
@@ -184,8 +190,9 @@ export class UsageArchiveRepository {
   }
 
   /**
-   * Locks streams in the given order until the transaction ends, and stops before a stream that another transaction has
-   * locked. If this is the first stream, waits for it alone, so that the archive holds no other stream while it waits.
+   * Locks streams in the given order until the transaction ends, and stops before a stream that another transaction
+   * has locked. If this is the first stream, waits for it alone, so that the archive holds no other stream while it
+   * waits.
    * @returns the locked streams, in the given order
    */
   async lockStreams(ids: readonly string[]): Promise<readonly string[]> {
@@ -267,7 +274,7 @@ export class UsageArchiveRepository {
     ]);
   }
 
-  /** Records that all files of a month of streams are written. */
+  /** Records that all files with events of these streams in a month are written. */
   async finishMonths(
     written: readonly WrittenMonth[],
     month: Date,

@@ -8,7 +8,7 @@ export interface ArchivedMonth {
   /** Number of events, voided ones included. */
   readonly events: number;
   readonly voided: number;
-  /** Digest of the keys of the events, as in the proof of the month. */
+  /** Digest of the keys of the events, equal to the digest in a usage proof of the month. */
   readonly digest: string;
   /** Names of the files with the events. */
   readonly files: readonly string[];

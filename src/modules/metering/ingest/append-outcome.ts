@@ -8,12 +8,12 @@ import type { AppendResult, IncomingEvent, Rejection } from '../usage-store';
 import { type Refusal, rejectionOf } from './usage-refusals';
 
 /**
- * Result of an event that was not stored. `busy`: the event was not tried. Another transaction has locked its stream
- * or, on the fast path, the cached state of the stream is outdated.
+ * Result of an event that was not stored. `busy`: the event was skipped, because another transaction has locked its
+ * stream or, on the fast path, because the cached state of the stream is outdated.
  */
 export type EventResult = Refusal | 'duplicate' | 'busy';
 
-/** Reason why events were not tried: their stream is locked, or its cached state is outdated. */
+/** Reason why events were skipped: their stream is locked, or its cached state is outdated. */
 export type NotTried = 'busy' | 'outdated';
 
 export interface AppendOutcome {
@@ -22,30 +22,31 @@ export interface AppendOutcome {
   readonly notStored: readonly { readonly index: number; readonly result: EventResult }[];
 }
 
-/** Outcome of a request if only some of its streams were tried. */
+/** Outcome of a request if some, but not all, of its streams were skipped. */
 export interface PartOutcome {
   readonly stored: AppendOutcome;
-  /** Events of the streams that were not tried. */
+  /** Events of the skipped streams. */
   readonly rest: readonly IncomingEvent[];
   readonly reason: NotTried;
 }
 
 /**
- * Outcome of a request whose commit succeeded, but some of whose events could not be classified as duplicate or
- * refused.
+ * Outcome of a request that was committed, but for which the events that were not stored could not be classified as
+ * duplicate or refused. The request is answered with the error `failure`.
  */
 export interface UnclassifiedOutcome {
   readonly failure: unknown;
 }
 
 /**
- * Outcome of a request on the fast path: all, none or some of its streams were tried, or its events could not all be classified.
+ * Outcome of a request on the fast path. `AppendOutcome`: no stream of the request was skipped; `NotTried`: all were
+ * skipped; `PartOutcome`: some were skipped; `UnclassifiedOutcome`: some events could not be classified.
  */
 export type FastPathOutcome = AppendOutcome | NotTried | PartOutcome | UnclassifiedOutcome;
 
 /**
- * Separates the events that were not tried from the outcome of a request.
- * @param reason why the events were not tried
+ * Separates the skipped events (`busy`) from the outcome of a request.
+ * @param reason why the events were skipped
  */
 export function withoutBusy(
   events: readonly IncomingEvent[],
@@ -74,8 +75,8 @@ export function afterFailure(
 }
 
 /**
- * Returns the error that answers a request of which a part failed. If events of other parts were stored, an error which
- * states that nothing was done is replaced by {@link OutcomeUnknownError}.
+ * Returns the error with which a request is answered if a part of the request failed. If events of other parts were
+ * stored, an error which states that nothing was done is replaced by {@link OutcomeUnknownError}.
  * @param accepted number of events of the request that were stored
  */
 export function failureOf(accepted: number, error: unknown): unknown {
@@ -85,8 +86,8 @@ export function failureOf(accepted: number, error: unknown): unknown {
 
 /**
  * Awaits the parts of a request and returns its outcome.
- * @throws {OutcomeUnknownError} if the database failed a part after events of another part were stored; otherwise the error of
- *   the first part that failed
+ * @throws {OutcomeUnknownError} if a part failed because of the database, although events of another part were
+ *   stored; otherwise the error of the first part that failed
  */
 export async function joinParts(parts: readonly Promise<AppendOutcome>[]): Promise<AppendOutcome> {
   const settled = await Promise.allSettled(parts);

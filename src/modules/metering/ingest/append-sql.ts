@@ -4,12 +4,15 @@ import type { OnBusy } from '../store/usage-streams';
 import { countedOf, hourOf, IS_COUNTED, METER_READS, msOf } from '../store/counted-sql';
 
 /**
- * Statements of an append in a transaction. Parameters: $1 the current time, $2 the earliest timestamp of the events,
- * and from $3 on the parameters of {@link FROM_PARAMETERS} or {@link FROM_TABLE}. In both, $3 is the list of stream
- * ids.
+ * Statements of the slow path, which appends events in a transaction. Parameters: $1 the current time, $2 the
+ * earliest timestamp of the events, and from $3 on the parameters of {@link FROM_PARAMETERS} or {@link FROM_TABLE}.
+ * In both, $3 is the list of stream ids.
  */
 
-/** Columns with both times. Every statement contains them, because PostgreSQL requires that each parameter is used. */
+/**
+ * Columns with the two times $1 and $2. Every statement contains them, because PostgreSQL requires that each
+ * parameter is used.
+ */
 const TIMES = '$1::timestamptz AS received_at, $2::timestamptz AS first_at';
 
 /**
@@ -46,9 +49,9 @@ const FROM_TABLE = `
     AS stream(id, no, last_position, refusal, last_instant, closed_before) ON stream.no = staged.stream_no`;
 
 /**
- * CTE `late`: events in billed periods, by meter that counts the event. `billed` is empty for most requests. The value
- * of a weighted sum carries over, so an event is late for every billed period that counts the event, even if the period
- * starts later.
+ * CTE `late`: events in billed periods, one row for each period and meter. `billed` is empty for most requests. The
+ * value of a weighted sum carries over, so an event is late for every billed period that counts the event, even if
+ * the period starts later.
  */
 const LATE = `
   billed AS MATERIALIZED (
@@ -152,7 +155,10 @@ const recordSql = (incoming: string): string => `
     (SELECT count(*) FROM fresh)::int AS accepted,
     (SELECT coalesce(json_agg(late_usage), '[]') FROM (${LATE_USAGE}) AS late_usage) AS late`;
 
-/** SQL of the list if at least one stream was locked, otherwise of NULL, so that the elements of the list are not read. */
+/**
+ * Returns SQL for the list if at least one stream was locked, otherwise for NULL. PostgreSQL then does not read the
+ * elements of the list.
+ */
 const ifAnyLocked = (list: string): string => `CASE WHEN known.is_any THEN ${list} END`;
 
 /** Ids of the streams of {@link fastPathSql}. */
@@ -160,22 +166,22 @@ const STREAMS = listOfAnyLength('$2', 'bigint');
 
 /** Cases that a statement of the fast path must handle. There is one statement for each combination. */
 export interface FastPathNeeds {
-  /** True if the key of an event may be that of an archived event. */
+  /** True if an archived event may have the same key as an event of the request. */
   readonly hasArchive: boolean;
-  /** True if events may be in registered windows. */
+  /** True if events may be in registered windows: periods with running totals of their own. */
   readonly hasWindows: boolean;
 }
 
 /**
- * Fast path: stores and counts events of streams whose cached version is current. Does not try events of streams whose
- * version is outdated or, with SKIP LOCKED, of streams that another transaction has locked. A stream that changed after
- * the snapshot of this statement has another version by the time it is locked, and is skipped.
+ * Fast path: stores and counts events of streams whose cached version is current. Skips events of streams whose
+ * version is outdated or, with SKIP LOCKED, of streams that another transaction has locked. A stream that changed
+ * after the snapshot of this statement has another version by the time it is locked, and is skipped.
  *
  * Returns
  * - `accepted`: how many events were stored;
- * - `positions`, if an event was not stored: the last position of each stream before the statement, null for a stream
- *   that was not tried;
- * - `current`, if a stream was not tried: the numbers of the streams whose version is current.
+ * - `positions`, if an event was not stored: the last position of each stream before the statement, null for a
+ *   skipped stream;
+ * - `current`, if a stream was skipped: the numbers of the streams whose version is current.
  *
  * Parameters: $1 the current time, and
  * - for each stream: $2 id, $3 version, $9 event name;

@@ -38,6 +38,7 @@ export class AppendUsage {
   ) {}
 
   /**
+   * Stores events in one transaction, and returns their outcome.
    * @param onBusy `skip` leaves out requests with a stream that another transaction has locked
    * @param requestOf index of the request of each event, if several requests are written together. All events must then fit into
    *   memory
@@ -55,7 +56,8 @@ export class AppendUsage {
     // The body cannot be read twice, so after a deadlock only the savepoint is repeated, which does not read the body.
     return this.database.transaction(
       async () => {
-        // The client may pause within its own limits. This transaction holds no locks that others wait for yet.
+        // Sets no idle timeout, because the client may pause while it sends the body. The transaction holds no
+        // locks yet that others wait for.
         await this.database.setTransactionTimeouts({ ...LONG_WORK, idleMs: 0 });
         await staged.moveToTable();
         for await (const piece of pieces) {
@@ -112,7 +114,7 @@ export class AppendUsage {
     return this.database.query(staged.statements.classify, parameters);
   }
 
-  /** Locks meters, then streams, and returns the state of each stream or why none of its events is stored. */
+  /** Locks meters, then streams. Returns the state of each stream, or the reason why none of its events is stored. */
   private async lockStreams(
     staged: StagedEvents,
     onBusy: OnBusy,
@@ -157,7 +159,7 @@ function customersOf(
   );
 }
 
-/** Returns the latest timestamp that an event may have at this time of its customer. */
+/** Returns the latest timestamp that an event may have if the time of its customer is `now`. */
 export function lastInstantAt(now: Date): Date {
   return new Date(now.getTime() + MAX_AHEAD_MS);
 }

@@ -2,8 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { Database } from '../../../platform/database';
 
 /**
- * Time for which a negative answer is cached. It is shorter than the 15 minutes after which `RemoveArchivedUsage`
- * removes archived events. Until then, their keys are found among the stored events.
+ * Time for which the answer that no event is archived is cached. It is shorter than the 15 minutes after which
+ * `RemoveArchivedUsage` removes archived events. Until then, their keys are found among the stored events.
  */
 const NONE_FOR_MS = 60_000;
 

@@ -22,11 +22,11 @@ const NOTHING_STORED: AppendOutcome = { accepted: 0, notStored: [] };
 interface FastPathResult {
   readonly accepted: number;
   /**
-   * Null if all events were stored. Otherwise, for each stream, its last position before the append, or null if the append did not
-   * try to store its events.
+   * Null if all events were stored. Otherwise, for each stream, its last position before the append, or null if the
+   * append skipped the stream.
    */
   readonly positions: readonly (string | null)[] | null;
-  /** If a stream was not tried: numbers of the streams whose cached version is current. */
+  /** If a stream was skipped: numbers of the streams whose cached version is current; otherwise null. */
   readonly current: readonly number[] | null;
 }
 
@@ -53,8 +53,9 @@ export class FastPathAppend {
   ) {}
 
   /**
-   * Returns the outcome of each request. If the classification fails after the commit, only requests with events to classify
-   * fail. Does not try the events of outdated streams or, with `skip`, of streams that another transaction has locked.
+   * Returns the outcome of each request. If the classification fails after the commit, only requests with events to
+   * classify fail. Skips events of streams whose cached version is outdated or, with `skip`, of streams that
+   * another transaction has locked.
    */
   async append(
     requests: readonly FastPathRequest[],

@@ -14,7 +14,7 @@ interface RequestStream {
 interface StreamEvents {
   readonly cached: CachedStream | undefined;
   isPlain: boolean;
-  /** True if an event may be in a registered window. */
+  /** True if an event may be in a registered window: a period with running totals of its own. */
   hasWindow: boolean;
   /**
    * The fast-path part of the request that contains the events, and the index of their stream in that part. Null until
@@ -53,9 +53,10 @@ export class FastPathRequest {
   ) {}
 
   /**
-   * Splits a request into at most two parts per shard, with and without registered windows, and the rest. If a key
-   * occurs twice and there are several streams, all events are in the rest: the first occurrence of the key must be
-   * stored, but the fast path could skip the stream of the first occurrence and store the second one.
+   * Splits a request into parts for the fast path, and the rest. A shard has at most two parts: one for streams with
+   * events that may be in registered windows, and one for all other streams. If a key occurs twice and there are
+   * several streams, all events are in the rest: the first occurrence of the key must be stored, but the fast path
+   * could skip the stream of the first occurrence and store the second one.
    * @param shards number of shards that streams are divided into
    * @param cachedOf returns the cached state of a stream
    */
@@ -113,7 +114,7 @@ export class FastPathRequest {
 
 /** Requests that are written together with one statement. Numbers their streams from 1. */
 export class FastPathBatch {
-  /** Number of each stream of each request. */
+  /** Stream numbers, by the index of the request and the index of the stream in that request. */
   private readonly numbers: readonly (readonly number[])[];
   private readonly ids: string[] = [];
   private readonly versions: string[] = [];
@@ -145,8 +146,8 @@ export class FastPathBatch {
   }
 
   /**
-   * Returns the streams whose events may be in registered windows, without streams that were not tried.
-   * @param positions as in {@link notTried}; null if all streams were tried
+   * Returns the streams whose events may be in registered windows, without skipped streams.
+   * @param positions as in {@link notTried}; null if all events were stored
    */
   changedStreams(positions: readonly (string | null)[] | null): ChangedStreams {
     const customers = new Map<string, string>();
@@ -183,8 +184,8 @@ export class FastPathBatch {
   }
 
   /**
-   * Returns the indexes of the events whose stream was not tried.
-   * @param positions last position of each stream before these events; null for a stream that was not tried
+   * Returns the indexes of the events whose stream was skipped.
+   * @param positions for each stream number, the last position before the append; null for a skipped stream
    */
   notTried(positions: readonly (string | null)[]): readonly number[] {
     const indexes: number[] = [];
@@ -219,7 +220,7 @@ export class FastPathBatch {
     ];
   }
 
-  /** Returns true if `numbers` contains the numbers of all streams of a request. */
+  /** Returns true if `numbers` contains the numbers of all streams of the request with this index. */
   isWithin(request: number, numbers: ReadonlySet<number>): boolean {
     return (this.numbers[request] ?? []).every((number) => numbers.has(number));
   }
@@ -233,7 +234,7 @@ export class FastPathBatch {
     );
   }
 
-  /** Visits events in the order of the requests, with the numbers of their streams. */
+  /** Calls `visit` for each event, with the number of its stream and the index of the event in the batch. */
   private eachEvent(visit: (number: number, index: number) => void): void {
     let index = 0;
     for (const [request, { streamOf }] of this.requests.entries()) {

@@ -38,11 +38,12 @@ interface Queues {
 
 /**
  * Collects concurrent requests into shared commits: requests that arrive during a commit go into the next one. Events
- * of cached streams take the fast path; a list is split by shard and by registered windows.
+ * of cached streams take the fast path. A request with several events (a list) is split by shard, and into events that
+ * may be in registered windows (periods with running totals of their own) and other events.
  *
- * Events whose stream is locked or outdated are left out of the shared commit, so that no request waits for the stream
- * of another request. A single event then waits in the queue of its stream. A list waits together with other lists that
- * met locked streams.
+ * Events whose stream is locked, or whose cached stream state is outdated, are left out of the shared commit, so
+ * that no request waits for the stream of another request. A single event then waits in the queue of its stream. A
+ * list waits together with other lists whose streams were locked.
  */
 @Injectable()
 export class IngestBatcher {
@@ -56,7 +57,7 @@ export class IngestBatcher {
   private readonly streamQueues = new Map<string, WriteQueue>();
   private readonly singleWaits = new ConcurrencyLimiter(MAX_WAITING);
   private readonly listWaits = new ConcurrencyLimiter(MAX_WAITING);
-  /** Lists that met locked streams and are about to be stored. */
+  /** Lists whose streams were locked, collected to be stored together. */
   private readonly busy: QueuedRequest[] = [];
   private storingBusy: Promise<void> | null = null;
 
@@ -142,7 +143,7 @@ export class IngestBatcher {
     else this.streamQueueOf(request).add(request);
   }
 
-  /** Collects a list that met locked streams. Resolves after the collected lists were stored together. */
+  /** Collects a list whose streams were locked. Resolves after the collected lists were stored together. */
   private addToBusy(request: QueuedRequest): Promise<void> {
     this.busy.push(request);
     this.storingBusy ??= Promise.resolve().then(() => {
@@ -153,8 +154,8 @@ export class IngestBatcher {
   }
 
   /**
-   * Stores lists that met locked streams: waits until the streams are free, which usually takes a short time, and retries the
-   * fast path.
+   * Stores lists whose streams were locked: waits until the streams are free, which usually takes a short time, and
+   * retries the fast path.
    */
   private async waitForStreams(requests: readonly QueuedRequest[]): Promise<void> {
     const split = requests.map(({ events, fastPath }) =>
@@ -163,11 +164,11 @@ export class IngestBatcher {
     const parts = split.flatMap(({ parts: ofRequest }) => ofRequest);
     let stored: readonly FastPathOutcome[];
     try {
-      // Gives the place in the limiter back before events go to the slow path, which needs a place of its own.
+      // Leaves the limiter before events go to the slow path, because the slow path may have to enter it too.
       stored = await this.listWaits.run(() => this.fastPathAppend.append(parts, 'wait'));
     } catch (error) {
-      // Repeats each list alone, so that a stream that stays locked fails only its own lists. Not after an outage, because the
-      // events may be stored already.
+      // Repeats each list alone, so that a stream that stays locked fails only the lists with its events. Does not
+      // do so after an outage, because the events may be stored already.
       if (requests.length > 1 && !isOutage(error)) {
         await Promise.all(requests.map((one) => this.waitForStreams([one])));
       } else for (const { reject } of requests) reject(error);
@@ -184,7 +185,9 @@ export class IngestBatcher {
     );
   }
 
-  /** Stores the events that the fast path left out on the slow path. Returns the outcome of all events of the part. */
+  /**
+   * Stores on the slow path the events that the fast path left out. Returns the outcome of all events of the part.
+   */
   private async withSlowPath(
     part: FastPathRequest,
     outcome: FastPathOutcome | undefined,

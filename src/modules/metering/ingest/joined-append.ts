@@ -42,8 +42,8 @@ export const lockedStreams = (customerIds: string): string => `
   )`;
 
 /**
- * SQL condition on a locked `stream`: an event at this instant is in no billed period, and in no other registered
- * window than the given one.
+ * SQL condition on a locked `stream`: an event at this instant is in the given registered window, in no other one,
+ * and in no billed period.
  */
 export const changesOnlyWindow = (
   instant: string,

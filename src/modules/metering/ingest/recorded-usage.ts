@@ -13,7 +13,10 @@ export interface RecordedUsage {
   }[];
 }
 
-/** @param customers customer ids by stream id */
+/**
+ * Returns the late usage that the statement found.
+ * @param customers customer ids by stream id
+ */
 export function toLateUsage(
   { late }: RecordedUsage,
   customers: ReadonlyMap<string, string>,

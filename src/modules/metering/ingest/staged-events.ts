@@ -21,7 +21,7 @@ export interface StagedStream {
   readonly refusal: string | null;
   /** Latest timestamp that events may have; null if all events of the stream are refused. */
   readonly lastInstant: Date | null;
-  /** Events before this instant are refused; null: none. */
+  /** Events before this instant are refused; null if there is no such limit. */
   readonly closedBefore: Date | null;
 }
 
@@ -151,10 +151,10 @@ export class StagedEvents {
   }
 
   /**
-   * Returns the parameters of the statements, from the third on.
-   * @param streams in the order of their numbers
-   * @param requestOf index of the request of each event in memory. If a stream of a request is busy, no event of the request is
-   *   stored
+   * Returns the parameters of {@link statements} from $3 on.
+   * @param streams state of each of {@link streams}, in the same order
+   * @param requestOf for each event in memory, the index of its request; empty if there is only one request. If a
+   *   stream of a request is locked (`busy`), no event of that request is stored
    */
   parameters(
     streams: readonly StagedStream[],

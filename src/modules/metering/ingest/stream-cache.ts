@@ -41,7 +41,7 @@ const READ = `
     WHERE ${noMeterIsCreated('slot')}
   )`;
 
-/** Entries of a generation, about 300 bytes each. Two generations are kept. */
+/** Maximum number of entries in a generation, about 300 bytes each. Two generations are kept. */
 const MAX_ENTRIES = 150_000;
 
 /**
@@ -55,8 +55,8 @@ const MAX_ENTRIES = 150_000;
 export class StreamCache {
   private youngGeneration = new Map<string, CachedStream>();
   /**
-   * Former young generation. A used entry moves to the young generation. The rest is dropped when the young one is
-   * full.
+   * Entries of the previous young generation. An entry that is used moves to the present young generation. The others
+   * are dropped when the present one is full.
    */
   private oldGeneration = new Map<string, CachedStream>();
 
@@ -89,7 +89,8 @@ export class StreamCache {
       names.map(({ eventName }) => eventName),
       names.map(({ eventName }) => slotOf(eventName)),
     ]);
-    // Reads customers after their streams: a customer deleted before is not found, and a later deletion increments the version.
+    // Reads customers after their streams: a customer who is already deleted is not found, and a later deletion
+    // increments the versions of the customer's streams.
     const customerIds = [...new Set(rows.map(({ customerId }) => customerId))];
     const inRealTime = await this.customers.filterWithoutTestClock(customerIds);
     for (const row of rows) {

@@ -24,7 +24,10 @@ const MAX_WAIT_MS = 2;
  */
 const LONGEST_HOLD_MS = 100;
 
-/** Number of events from which shards are written concurrently. Storing so many events takes longer than a commit. */
+/**
+ * Number of waiting events from which each shard gets a commit of its own. Storing so many events takes longer than
+ * a commit.
+ */
 const EVENTS_WORTH_A_COMMIT = 500;
 
 /** Number of lock timeouts after which the other requests of a failed group are rejected. */
@@ -37,12 +40,13 @@ export interface QueuedRequest {
   readonly fastPath: FastPathRequest | null;
   readonly resolve: (outcome: AppendOutcome) => void;
   readonly reject: (error: unknown) => void;
-  /** Number of times that the fast path did not try the request. */
+  /** Number of times that the fast path skipped the request. */
   retries: number;
 }
 
 /**
- * Writes a group of requests. Returns the outcome of each, or why the request or a part of the request was not tried.
+ * Writes a group of requests. Returns the outcome of each, or the reason why the request or a part of the request
+ * was skipped.
  */
 type WriteGroup = (group: readonly QueuedRequest[]) => Promise<readonly FastPathOutcome[]>;
 
@@ -56,7 +60,7 @@ interface Shard {
 export class WriteQueue {
   private readonly shards: readonly Shard[];
   private isStarting = false;
-  /** Called when another request is added. */
+  /** Callbacks that are called when a request is added. */
   private readonly listeners = new Set<() => void>();
   /**
    * Asynchronous context of the commits. Otherwise a commit would run in the context of the request that arrived first.
@@ -64,9 +68,9 @@ export class WriteQueue {
   private readonly scope = new AsyncResource('usage-write-queue');
 
   /**
-   * @param onNotTried takes over a request, or a part of a request, that was not tried because of its streams. If
-   *   `onNotTried` returns a promise, the shard waits for the promise, at most {@link LONGEST_HOLD_MS}, before it
-   *   writes its next group
+   * @param onNotTried takes over a request, or a part of a request, that was skipped because its streams are locked
+   *   or their cached state is outdated. If `onNotTried` returns a promise, the shard waits for the promise, at
+   *   most {@link LONGEST_HOLD_MS}, before it writes its next group
    */
   constructor(
     private readonly writeGroup: WriteGroup,
@@ -85,9 +89,7 @@ export class WriteQueue {
     return this.shards.some(({ isWriting }) => isWriting);
   }
 
-  /**
-   * Returns the outcome once the events are written. Events that this queue does not try are written by `onNotTried`.
-   */
+  /** Returns the outcome once the events are written. Events that this queue skips are written by `onNotTried`. */
   enqueue(
     events: readonly IncomingEvent[],
     fastPath: FastPathRequest | null,
@@ -217,7 +219,10 @@ export class WriteQueue {
   }
 }
 
-/** Returns a request with the events that were not tried. Its outcome completes the outcome of the whole request. */
+/**
+ * Returns a new request with the skipped events of a request. When the new request is resolved, the original one is
+ * resolved with the outcome of all its events.
+ */
 function restOf({ resolve, reject }: QueuedRequest, { rest, stored }: PartOutcome): QueuedRequest {
   return {
     events: rest,

@@ -17,7 +17,7 @@ const MAX_ID = '9223372036854775807';
 
 /**
  * `none`: every backfill is complete or locked by another process. `waiting`: transactions that do not see the meter
- * have not all ended yet.
+ * have not all ended yet. `done`: a step ran or failed.
  */
 export type StepResult = 'none' | 'waiting' | 'done';
 
@@ -37,9 +37,10 @@ export class BackfillMeters {
   ) {}
 
   /**
-   * Locks all streams of an event name until the open transaction ends. Never waits. Fails if one step cannot count the
-   * streams, if another transaction has locked one of them, or if another transaction is storing events of the name.
-   * @returns the locked streams; null after a failure, so that a meter of the name needs a backfill
+   * Locks all streams of an event name until the open transaction ends. Never waits. Fails if the streams exceed the
+   * limits of one step, if another transaction has locked one of them, or if another transaction is storing events of
+   * the name.
+   * @returns the locked streams; null if it fails: a new meter of the name then needs a backfill
    */
   async tryLockAll(eventName: string): Promise<readonly string[] | null> {
     const { events } = await this.backfills.extentOf(eventName);
@@ -59,8 +60,8 @@ export class BackfillMeters {
   }
 
   /**
-   * Runs one step of the backfill with the fewest steps. If the step fails, calls `onFailure` and returns `done`. The
-   * step is repeated after steps of other backfills.
+   * Runs one step of the backfill with the fewest attempted steps. If the step fails, calls `onFailure` and returns
+   * `done`. The step is repeated after steps of other backfills.
    */
   async runStep(onFailure: (error: unknown, meterId: string) => void): Promise<StepResult> {
     const claimed: string[] = [];

@@ -6,10 +6,16 @@ const BUCKET = 'stream_id, meter_id, start_at, end_at, group_key';
 export const isHourSql = (startAt: string, endAt: string): string =>
   `(${endAt} - ${startAt} = interval '1 hour' AND ${startAt} = ${hourOf(startAt)})`;
 
-/** Leaves out registered windows of exactly one UTC hour, because they use the bucket of that hour. */
+/**
+ * Condition: the registered window (a period with running totals of its own) is not exactly one UTC hour. If it is, the
+ * window shares the bucket of that hour.
+ */
 const IS_NOT_WHOLE_HOUR = `NOT ${isHourSql('usage_window.start_at', 'usage_window.end_at')}`;
 
-/** Returns SQL that keeps the later of two values. Of two events at one instant, the one accepted last is later. */
+/**
+ * Returns SQL for the column of the later of two events. Of two events at one instant, the one accepted last is
+ * later.
+ */
 const laterOf = (column: string): string => `
   CASE
     WHEN excluded.latest_at IS NULL

@@ -9,10 +9,10 @@ const textOf = (property: string): string => `
     THEN event.properties ->> ${property} END`;
 
 /**
- * SQL that reads the value of an event for a meter. This file is the only place that defines which events count, and as
- * which value. To be appended to a FROM clause with `event` (column `properties`) and `meter` (its row). Adds
- * `read.value`, the exact number for `sum`, `max`, `latest` and `weighted_sum`, and `read.text`, the value that
- * `unique` distinguishes. Each is null if the event has no such value.
+ * SQL that reads the value of an event for a meter. This file is the only place that defines which events count,
+ * and as which value. To be appended to a FROM clause with `event` (column `properties`) and `meter` (its row).
+ * Adds `read.value`, the exact number for `sum`, `max`, `latest` and `weighted_sum`, and `read.text`, the value
+ * that `unique` distinguishes. Each is null if the event lacks the value, or if the aggregation does not use it.
  */
 export const METER_READS = `
   CROSS JOIN LATERAL (SELECT

@@ -58,7 +58,8 @@ export class EventCounts {
   }
 
   /**
-   * Counts the hour of an event again, then its windows, without voided events. Changes only the group of the event.
+   * Counts again the hour of an event, then the registered windows that contain the event, without voided events.
+   * Changes only the totals of the group of the event.
    */
   async recount(
     stream: string,

@@ -5,7 +5,7 @@ import type { LateUsage } from '../domain/late-usage';
 import { FinalUsageService } from '../final-usage.service';
 import { usageLate } from '../usage.events';
 
-/** Marks bills as having late usage, with all other bills of the same stream, meter and period. */
+/** Marks these bills, and all other bills of the same stream, meter and period, as having late usage. */
 const MARK_LATE = `
   UPDATE usage_billed AS billed SET is_late = true FROM usage_billed AS one
   WHERE one.id = ANY ($1) AND billed.stream_id = one.stream_id AND billed.meter_id = one.meter_id
@@ -22,8 +22,8 @@ export class LateUsageWriter {
   ) {}
 
   /**
-   * Marks the bills, plans invoices for ended subscriptions, and records `usage.late`, in the caller's transaction, which has
-   * locked the streams.
+   * Marks the bills of this usage as late, plans invoices for ended subscriptions, and records the event
+   * `usage.late`, in the caller's transaction, which has locked the streams.
    */
   async write(late: readonly LateUsage[], now: Date): Promise<void> {
     this.database.requireTransaction();

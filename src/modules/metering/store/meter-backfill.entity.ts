@@ -15,7 +15,7 @@ export class MeterBackfillEntity {
   /** Last stream with events from before the meter; null until the older transactions have ended. */
   @Column({ type: 'bigint', nullable: true }) readonly lastStreamId!: string | null;
   @Column({ type: 'bigint' }) readonly nextStreamId!: string;
-  /** First hour of the next stream that is not counted yet; null: the whole stream. */
+  /** First hour of the stream `nextStreamId` that is not counted yet; null if none of its hours is counted. */
   @InstantColumn({ nullable: true }) readonly nextHour!: Date | null;
   /** Number of attempted steps. The backfill with the fewest is next. */
   @Column({ type: 'integer' }) readonly steps!: number;

@@ -43,7 +43,7 @@ const COUNT_EVENTS = `
   WHERE stream_id = ANY($1::bigint[]) AND occurred_at >= coalesce($2::timestamptz, '-infinity')
     AND occurred_at < coalesce($3::timestamptz, 'infinity')`;
 
-/** A stream with an upper bound of the number of its events. */
+/** A stream, with an upper bound on the number of its events. */
 export interface StreamExtent {
   readonly id: string;
   readonly events: number;
@@ -94,7 +94,7 @@ export class MeterBackfillsRepository {
     await this.database.query('DELETE FROM meter_backfill WHERE meter_id = $1', [meterId]);
   }
 
-  /** Returns the last stream of the event name, and an upper bound of the number of events in all its streams. */
+  /** Returns the last stream of the event name, and an upper bound on the number of events in all its streams. */
   async extentOf(eventName: string): Promise<{ readonly lastStreamId: string; events: number }> {
     const [row] = await this.database.query<{ lastStreamId: string; events: string }>(EXTENT, [
       eventName,

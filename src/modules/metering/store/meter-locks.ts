@@ -3,12 +3,13 @@ import type { Database } from '../../../platform/database';
 import type { OnBusy } from './usage-streams';
 
 /**
- * Advisory lock class of ingest. Appends share the lock. The creation of a meter takes it alone to count stored events.
+ * Advisory lock class of ingest. Appends take the lock in shared mode. The creation of a meter takes it in
+ * exclusive mode to count stored events.
  */
 const INGEST_KEY = 7_301_995;
 /** Advisory lock class of the creation of meters. One meter per slot is created at a time. */
 const CREATION_KEY = 7_301_996;
-/** Event names share slots, because a lock per name of a large request would fill the lock table. */
+/** Number of slots that event names share. With one lock per name, a large request would fill the lock table. */
 const SLOT_COUNT = 64;
 
 /** Slots in ascending order, so that all callers lock them in the same order and cannot deadlock. */
@@ -26,7 +27,7 @@ const INGESTING = `
 /**
  * Prevents meters of these event names from becoming active without a backfill until the open transaction ends. The
  * next statements therefore read all meters that count the events.
- * @returns the names that could not be locked, because a meter may be being created; none with `wait`
+ * @returns the names that could not be locked, because a meter may be being created; empty with `wait`
  */
 export async function lockMeters(
   database: Database,

@@ -1,6 +1,9 @@
 import type { SplitPeriod } from '../domain/hours';
 
-/** SQL of the periods of `PiecesSql`, numbered from 0. Its parameters $3 to $7 are those of {@link requestedPeriodParameters}. */
+/**
+ * SQL for `PiecesSql.requested`: periods, numbered from 0. {@link requestedPeriodParameters} returns its parameters
+ * $3 to $7.
+ */
 export const REQUESTED_PERIODS = `
   SELECT * FROM unnest($3::integer[], $4::timestamptz[], $5::timestamptz[], $6::timestamptz[], $7::timestamptz[])
     AS requested(number, start_at, hours_start_at, hours_end_at, end_at)`;

@@ -42,7 +42,7 @@ const COUNTED = `
   ORDER BY event.occurred_at, event.position
   LIMIT $8`;
 
-/** Reads a page of events of each stream of the customer by index, and returns the newest events of all streams. */
+/** Reads, by index, a page of events for each stream of the customer, and returns the newest events of all streams. */
 const LIST = `
   SELECT ${COLUMNS}
   FROM usage_stream AS stream CROSS JOIN LATERAL (
@@ -71,7 +71,7 @@ interface EventCursor {
   readonly position: string;
 }
 
-/** Bounds of all timestamps. */
+/** Earliest and latest timestamp that an event can have. */
 const BEGINNING = new Date('0001-01-01T00:00:00.000Z');
 const END = new Date('9999-12-31T23:59:59.999Z');
 const LAST_POSITION = '9223372036854775807';

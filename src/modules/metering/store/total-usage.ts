@@ -9,7 +9,7 @@ import type { TotalUsage, TotalUsageQuery } from '../usage-store';
 import { tooMuchUsageToTotal } from '../usage.errors';
 import { eventsOf, groupOf, IS_WHOLE_HOUR, NOT_VOIDED } from './totals-sql';
 
-/** Maximum number of running totals and events that one answer reads. */
+/** Maximum number of running totals and events that one query reads. */
 const MAX_PIECES = 2_000_000;
 
 /** SQL of the value of an hour and of an event, and the aggregate function that combines such values. */

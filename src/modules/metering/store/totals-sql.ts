@@ -144,7 +144,7 @@ export function valuesOf(pieces: PiecesSql): string {
   )`;
 }
 
-/** Distinct values that the buckets of hours have counted, as pieces without events. */
+/** SQL of the distinct values that hourly buckets have counted, as rows of `piece` with 0 events. */
 function distinctValues(stream: string, meter: string): string {
   return `
       UNION ALL

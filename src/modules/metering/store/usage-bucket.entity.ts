@@ -3,8 +3,8 @@ import { InstantColumn } from '../../../platform/database';
 import { GroupKeyColumn, InstantKeyColumn, MeterKeyColumn, StreamKeyColumn } from './usage-columns';
 
 /**
- * Running totals of a meter over an hour or a registered window. Columns that the aggregation of the meter does not use stay 0 or
- * null.
+ * Running totals of a meter over a UTC hour or a registered window: a period of any length, registered in
+ * `usage_window`. Columns that the aggregation of the meter does not use stay 0 or null.
  */
 @Entity('usage_bucket')
 @Check('usage_bucket_check', `"start_at" < "end_at" AND "events" >= 0 AND "distinct_values" >= 0`)

@@ -16,7 +16,7 @@ import { groupOf, NOT_VOIDED, totalsOf } from './totals-sql';
 import type { UsageQuery, UsageReading, UsageSeries, UsageSeriesQuery } from '../usage-store';
 import { UsageStreams } from './usage-streams';
 
-/** Condition: the event was stored and not voided at a position of the stream. */
+/** Condition: when the stream was at position $8, the event was stored and not yet voided. */
 const COUNTED_AT_POSITION =
   'event.position <= $8 AND (event.voided_position IS NULL OR event.voided_position > $8)';
 

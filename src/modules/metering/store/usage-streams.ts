@@ -11,7 +11,7 @@ export interface StreamName {
 export interface LockedStream {
   readonly id: string;
   readonly lastPosition: string;
-  /** Events before this instant are refused; null: none. */
+  /** Events before this instant are refused; null if no month of the stream is closed. */
   readonly closedBefore: Date | null;
 }
 
@@ -25,8 +25,8 @@ const FIND = `
   )`;
 
 /**
- * Inserts streams sorted, so that transactions that create the same streams wait for each other instead of deadlocking. Skips
- * customers that were meanwhile purged with their test clock.
+ * Inserts streams in sorted order, so that transactions that create the same streams wait for each other instead of
+ * deadlocking. Skips customers that were meanwhile purged with their test clock.
  */
 const CREATE = `
   INSERT INTO usage_stream (customer_id, event_name, last_position)

@@ -25,11 +25,13 @@ const forgetHoursSql = (table: string): string => `
   WHERE meter_id = $1 AND stream_id = ANY($2::bigint[])
     AND start_at >= coalesce($3::timestamptz, '-infinity') AND start_at < coalesce($4::timestamptz, 'infinity')`;
 
-/** Invalidates the cached state of streams after a meter was added. With the old state, the ingest fast path would not count events for
- * the new meter. */
+/**
+ * Invalidates the cached state of streams after a meter was added. With the old state, the fast path of ingest
+ * would not count events for the new meter.
+ */
 const INVALIDATE = 'UPDATE usage_stream SET version = version + 1 WHERE id = ANY($1::bigint[])';
 
-/** A range of hours of streams; null: unbounded. */
+/** A range of hours of streams. A bound that is null does not limit the range. */
 export interface StreamHours {
   readonly streams: readonly string[];
   readonly from: Date | null;
@@ -81,7 +83,7 @@ export class UsageTotalsWriter {
    * Computes and inserts the totals of a period that has none. The totals of an hour are computed from its events. The
    * totals of a window are computed from the totals of its whole hours, and from the events before and after these
    * hours. The caller has locked the stream.
-   * @param groupKey group to count; null: all
+   * @param groupKey group to count; null: all groups
    */
   async countPeriod(
     stream: string,

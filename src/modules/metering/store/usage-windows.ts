@@ -10,7 +10,7 @@ import { toUsageTotals, type TotalsRow, WINDOW_TOTALS } from './totals-row';
 import { type StreamName, UsageStreams } from './usage-streams';
 import { UsageTotalsWriter } from './usage-totals-writer';
 
-/** A period of a customer, with any boundaries, whose totals are kept up to date. */
+/** A period of a customer, which may start and end at any instant. Its running totals are kept up to date. */
 export interface UsageWindow {
   readonly customerId: string;
   readonly meter: Meter;
@@ -104,7 +104,10 @@ export class UsageWindows {
     return windows.map((_, index) => values.get(index + 1) ?? null);
   }
 
-  /** Closes a window and deletes its running totals, in the caller's transaction. Its usage can still be computed exactly. */
+  /**
+   * Closes a window and deletes its running totals, in the caller's transaction. The usage of the period can still
+   * be computed exactly from hourly totals and events.
+   */
   async close(window: UsageWindow): Promise<void> {
     const stream = await this.lockStream(window);
     const { meter, period } = window;

@@ -8,7 +8,9 @@ export type LateEvents = (typeof LATE_EVENTS)[number];
 export const METER_STATUSES = ['backfilling', 'active'] as const;
 export type MeterStatus = (typeof METER_STATUSES)[number];
 
-/** Maximum number of meters of one event name. The transaction that stores an event counts it for all of these meters. */
+/**
+ * Maximum number of meters of one event name. The transaction that stores an event counts the event for all of them.
+ */
 export const MAX_METERS_PER_EVENT_NAME = 50;
 
 /** An event passes the filter if the property, as text, is one of the values. */
@@ -36,7 +38,7 @@ export interface Meter {
   readonly lateEvents: LateEvents;
   /** True if the value that a `weighted_sum` holds at the end of a period carries over to the next. */
   readonly isRecurring: boolean;
-  /** `backfilling` until the events stored before the meter are counted; totals are incomplete until then. */
+  /** `backfilling` until events stored before the meter was created are counted; totals are incomplete until then. */
   readonly status: MeterStatus;
   /** Stored events that the backfill has counted. */
   readonly backfillCounted: number;

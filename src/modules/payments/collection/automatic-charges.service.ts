@@ -9,7 +9,10 @@ import { ProviderGateway } from '../providers/provider-gateway';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 1_440 * MINUTE_MS;
-/** Time that a charge waits if the events of the provider were not read yet in the current session of this process. */
+/**
+ * Time that a charge waits if the provider's events were not read yet in this process's current session on the
+ * database.
+ */
 const FIRST_READ_MS = 10_000;
 /** Longest time that renewals wait for the events of the provider. */
 const RENEWALS_WAIT_MS = 15 * MINUTE_MS;
@@ -25,7 +28,7 @@ export class AutomaticChargesService {
     readonly number: number | null;
     /** Time of the first check in this session. */
     readonly since: Date;
-    /** True if the events of the provider were read since then. */
+    /** True once the events of the provider were read after `since`. */
     hasRead: boolean;
   } | null = null;
 
@@ -38,14 +41,15 @@ export class AutomaticChargesService {
   ) {}
 
   /**
-   * Returns how long automatic charges must wait, in milliseconds; 0: they need not wait. Charges wait a day if the
-   * provider is not enabled, 10 s until its events were first read in a session of this process, and later a minute
-   * while its events are not read.
+   * Returns how long automatic charges must wait, in milliseconds; 0: they need not wait. Charges wait a day at a time
+   * while the provider is not enabled, 10 s at a time until its events were first read in this process's current
+   * session on the database, and later a minute at a time while its events are not read.
    *
    * The events show payments that only the provider knows, after downtime or after a backup was restored. Charges that
    * do not wait would repeat such payments. A restore always leads to a new session, because a database is restored
    * only while no process is connected.
-   * @param isRealTime false: customers on a test clock, whose charges do not wait for events because they move no money
+   * @param isRealTime false: customers on a test clock, whose charges do not wait for events because they move no
+   *   money
    */
   async waitMs(provider: ProviderName, isRealTime: boolean): Promise<number> {
     if (!this.gateway.isEnabled(provider)) {
@@ -93,7 +97,7 @@ export class AutomaticChargesService {
     return session.hasRead;
   }
 
-  /** The payment must not have been sent to the provider before. */
+  /** Charges a payment that was not sent to the provider before. */
   charge(payment: Payment): Promise<ProviderOutcome> {
     return this.gateway.charge(payment);
   }

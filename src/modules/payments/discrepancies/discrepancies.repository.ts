@@ -16,8 +16,8 @@ export class DiscrepanciesRepository {
   constructor(private readonly database: Database) {}
 
   /**
-   * Stores a discrepancy, and returns true. Returns false if the same contradiction is already recorded. The caller
-   * must have locked the payment, so that concurrent reports are not stored twice.
+   * Stores a discrepancy, and returns true. Returns false if the same discrepancy is already stored. The caller must
+   * have locked the payment, so that concurrent reports are not stored twice.
    */
   async insert(discrepancy: Discrepancy): Promise<boolean> {
     this.database.requireTransaction();
@@ -33,7 +33,7 @@ export class DiscrepanciesRepository {
     return this.database.selectOne(DiscrepancyEntity, 'WHERE id = $1', [id]);
   }
 
-  /** Locks until the transaction ends. A discrepancy is locked before its payment and its refund. */
+  /** Locks a discrepancy until the transaction ends. A discrepancy is locked before its payment and its refund. */
   lock(id: string): Promise<Discrepancy | null> {
     return this.database.selectOne(DiscrepancyEntity, 'WHERE id = $1 FOR UPDATE', [id]);
   }

@@ -87,7 +87,7 @@ export class DiscrepanciesService {
   }
 
   /**
-   * Closes a discrepancy that was resolved elsewhere. A no-op if the discrepancy is already dismissed.
+   * Dismisses a discrepancy that was resolved elsewhere. A no-op if the discrepancy is already dismissed.
    * @throws {ProblemError} `provider_discrepancy_not_found`, `invalid_transition`
    */
   dismiss(id: string): Promise<Discrepancy> {
@@ -98,8 +98,8 @@ export class DiscrepanciesService {
   }
 
   /**
-   * Locks and returns a discrepancy that is open, or already resolved with this status. Only one of two concurrent
-   * calls can then resolve it. Must be called before any other lock is taken.
+   * Locks and returns a discrepancy that is open or already has the status `status`. Only one of two concurrent calls
+   * can then resolve it. Must be called before any other lock is taken.
    * @throws {ProblemError} `provider_discrepancy_not_found`, `invalid_transition`
    */
   async lockFor(id: string, status: ResolvedStatus): Promise<Discrepancy> {

@@ -12,7 +12,7 @@ import type {
   ReportedStatus,
 } from './domain/discrepancy';
 
-/** Repeated reports of the same contradiction make only one row. */
+/** Repeated reports of the same discrepancy make only one row. */
 @Entity('provider_discrepancy')
 @Check('provider_discrepancy_status_check', `"status" IN ('open', 'applied', 'dismissed')`)
 @Check(

@@ -11,7 +11,7 @@ const TOTALS = `
 
 /** Totals over all disputes about a payment. */
 export interface DisputeTotals {
-  /** True if a dispute that is not decided forbids refunds. */
+  /** True if the payment cannot be refunded, because of a dispute that is not decided yet. */
   readonly isDisputed: boolean;
   readonly amountLost: bigint;
 }

@@ -49,7 +49,8 @@ export class DisputesService {
   }
 
   /**
-   * Applies a report of the provider: stores the dispute, posts its money, records its event, and updates the payment.
+   * Applies a report of the provider: stores the dispute, records its event, posts the moved funds to the ledger, and
+   * updates the payment.
    * A repeated or outdated report changes nothing.
    * @param knownVersion version of the dispute before the provider was asked
    * @returns false if another report was applied since the provider was asked. The provider must then be asked again,
@@ -110,7 +111,7 @@ export class DisputesService {
 
   /**
    * Makes credit of a payment available again after lost money was recovered, at most `recoveredMinor`. Credit that
-   * covers the remaining loss stays taken. Returns the amount of available credit.
+   * covers the remaining loss stays taken. Returns the amount made available.
    */
   private async returnCredit(
     paymentId: string,

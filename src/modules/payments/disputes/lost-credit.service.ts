@@ -11,11 +11,14 @@ type LostPayment = Pick<Payment, 'id' | 'customerId' | 'currency' | 'amountLost'
 export interface DisputedMoney {
   /** Money that open disputes may take back, in minor units. */
   readonly disputedMinor: bigint;
-  /** Id of a payment with an open dispute; null: none. */
+  /** Id of a payment with an open dispute; null if there is no such payment. */
   readonly disputedId: string | null;
 }
 
-/** Source and time of the ledger transaction for credit that became available. */
+/**
+ * Source and time of the ledger transaction. The source is the object that made credit available, such as a voided
+ * invoice.
+ */
 interface CreditOrigin {
   readonly sourceId: string;
   readonly occurredAt: Date;
@@ -35,8 +38,8 @@ export class LostCreditService {
 
   /**
    * Locks the payments of the invoices, and the payments whose credit the invoices used, until the caller's transaction
-   * ends. Must be called before credit is locked. Returns the payments that lost money in disputes, of those whose
-   * credit was used.
+   * ends. Must be called before credit is locked. Returns the payments whose credit the invoices used and that lost
+   * money in disputes.
    */
   async lockLost(
     invoices: readonly Pick<Invoice, 'id' | 'credits'>[],

@@ -149,7 +149,7 @@ export type ProviderSetupState =
   /** The customer has not finished the setup. */
   | {
       readonly kind: 'waiting';
-      /** Failure code of the customer's last attempt; null: none has failed. */
+      /** Failure code of the customer's last attempt; null if no attempt has failed. */
       readonly failureCode: string | null;
     }
   | { readonly kind: 'canceled' }
@@ -157,7 +157,7 @@ export type ProviderSetupState =
   | { readonly kind: 'refused'; readonly failureCode: string }
   | UnknownOutcome;
 
-/** Data for the customer's browser to confirm a charge. Fetched for each request and never stored. */
+/** Data for the customer's browser to confirm a charge or finish a setup. Fetched for each request and never stored. */
 export interface ClientAction {
   readonly clientSecret: string;
 }
@@ -181,7 +181,7 @@ export type ProviderDisputeState =
       readonly chargeReference: string;
       readonly reported: ReportedDispute;
     }
-  /** The dispute is about a payment of another service, or the provider does not know it. */
+  /** The dispute is about a payment of another service, or the provider does not know the dispute. */
   | { readonly kind: 'not_ours' }
   | UnknownOutcome;
 
@@ -244,7 +244,7 @@ export interface ChargeQuery {
 /**
  * A provider that charges in two steps. First the charge is prepared, and its reference is committed to the database;
  * then the charge is confirmed. A prepared charge succeeds at most once, so the committed reference prevents a second
- * charge even after the idempotency key has expired. If a method throws, the outcome counts as `unknown`.
+ * charge even after the idempotency key has expired. If a call throws, the outcome counts as `unknown`.
  */
 export interface PreparingProvider extends ProviderBase {
   readonly flow: 'prepared';
@@ -262,9 +262,9 @@ export interface PreparingProvider extends ProviderBase {
   /** Begins a setup. Returns the provider's id of the setup, or null if the provider did not answer. */
   beginSetup(request: SetupRequest): Promise<string | null>;
   retrieveSetup(reference: string): Promise<ProviderSetupState>;
-  /** Cancels a setup. Returns the resulting state, which is `set_up` if the customer was faster. */
+  /** Cancels a setup. Returns the resulting state, which is `set_up` if the customer finished the setup first. */
   cancelSetup(reference: string): Promise<ProviderSetupState>;
-  /** Returns null if the setup does not need the customer any more. Throws if the provider does not answer. */
+  /** Returns null if the customer has nothing left to do in the setup. Throws if the provider does not answer. */
   setupAction(reference: string): Promise<ClientAction | null>;
   prepare(
     request: ChargeRequest,
@@ -276,8 +276,8 @@ export interface PreparingProvider extends ProviderBase {
   /** Returns the state of a charge; `prepared` if the charge was not confirmed. */
   retrieve(reference: string): Promise<PreparedCharge | ProviderOutcome>;
   /**
-   * Returns the reference of the charge of a payment, or null if there is none. For payments without a stored
-   * reference.
+   * Searches for the charge of a payment without a stored reference. Returns the provider's id of the charge, or null
+   * if there is none.
    */
   find(query: ChargeQuery): Promise<string | null>;
   retrieveRefund(reference: string): Promise<ProviderOutcome>;

@@ -39,17 +39,18 @@ export interface Payment {
   /** True while a dispute forbids refunds. */
   readonly isDisputed: boolean;
   readonly provider: ProviderName;
-  /** Id of the charged payment method, or the sandbox token that the caller sent; null: none. */
+  /** Id of the charged payment method, or the sandbox token that the caller sent; null if neither is known. */
   readonly paymentMethodId: string | null;
   /**
-   * The provider's id of the charged payment method; null: none. Copied, because the method may change or be deleted.
+   * The provider's id of the charged payment method; null if none is known. Copied from the method, because the method
+   * may change or be deleted.
    */
   readonly providerToken: string | null;
   /** The provider's id of the charge. */
   readonly providerReference: string | null;
   /**
-   * Number in the idempotency keys that are sent to the provider, from 1. Incremented only once the outcome of the last
-   * request is known.
+   * Number, from 1, that is part of the idempotency keys sent to the provider. Incremented only once the outcome of
+   * the last request is known.
    */
   readonly providerAttempt: number;
   /**
@@ -63,7 +64,7 @@ export interface Payment {
   readonly metadata: Metadata;
   /** Time of the next poll, or end of the lease of the process that polls. Null once the outcome is final. */
   readonly dueAt: Date | null;
-  /** Number of the process that is asking the provider; null: none. */
+  /** Number of the process that is asking the provider; null: no process is asking. */
   readonly leasedBy: number | null;
   /** Number of calls to the provider without a final outcome. */
   readonly attempts: number;
@@ -116,7 +117,7 @@ export function hasEnded({ status }: Pick<Payment, 'status'>): boolean {
 /** A payment that is not stored yet. */
 export interface StartedPayment extends StartedLease {
   readonly id: string;
-  /** The provider's id of the charge, if it was already made. */
+  /** The provider's id of the charge, if the charge was already made. */
   readonly reference?: string;
 }
 
@@ -269,8 +270,8 @@ export function returnedOf({
 }
 
 /**
- * Returns the refundable part of a succeeded payment: the part that is not refunded, reserved by a pending refund, lost
- * in a dispute or used. Returns zero if the payment has another status.
+ * Returns the refundable part of a succeeded payment: the part that is neither refunded, nor reserved by a pending
+ * refund, nor lost in a dispute, nor used. Returns zero if the payment has another status.
  * @param usedMinor part that invoices used as credit, or that credit notes gave back as credit
  * @param creditMinor credit from credit notes and negative invoices, which a refund may pay out instead of the used
  *   part
@@ -303,7 +304,8 @@ export type RefundDecision =
 
 /**
  * Decides whether an amount of a payment can be refunded. The payment must have succeeded, and no dispute may forbid
- * refunds. The amount must be at least 1 and at most the result of {@link refundableOf}, whose parameters are the same.
+ * refunds. The amount must be at least 1 and at most {@link refundableOf}, which also describes `usedMinor` and
+ * `creditMinor`.
  * @param requested minor units; null: all that can be refunded without `creditMinor`
  */
 export function decideRefund(

@@ -1,6 +1,6 @@
 /**
- * Duration of a lease, after which another process may ask the provider. Longer than two calls (a query and a charge,
- * each with a time limit of 30 s) and storing the result.
+ * Duration of a lease, after which another process may ask the provider. Long enough for two calls (a query and a
+ * charge, each with a time limit of 30 s) and for storing the result.
  */
 const POLL_LEASE_MS = 150_000;
 
@@ -23,7 +23,7 @@ export interface StartedLease {
   readonly startedAt: Date;
 }
 
-/** Lease of a polled object when the provider was called. */
+/** Lease that a polled object had when the provider was called. */
 export interface PolledLease {
   readonly leasedBy: number | null;
   readonly dueAt: Date | null;

@@ -21,7 +21,10 @@ export interface ProviderEventPage {
 }
 
 export interface ProviderEvents {
-  /** Returns the event of a signed notification, or null if the signature, its time or its mode is wrong. */
+  /**
+   * Returns the event of a signed notification. Returns null if the signature or its time is wrong, or if a test event
+   * arrives in live mode or a live event in test mode.
+   */
   parse(raw: Buffer, signature: string, at: Date): ProviderEvent | null;
   /**
    * Returns a page of the events since an instant. Returns `gone` if the provider has deleted the event `after`, and

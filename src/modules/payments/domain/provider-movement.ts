@@ -14,7 +14,7 @@ export interface ProviderMovement {
   readonly kind: MovementKind;
   /** The provider's id of the charge or refund. */
   readonly reference: string;
-  /** Our id of the payment or refund; null if it was made at the provider. */
+  /** Our id of the payment or refund; null if the charge or refund was made at the provider. */
   readonly subjectId: string | null;
   /** The provider's id of the charge that a refund gives back; null for a charge. */
   readonly chargeReference: string | null;
@@ -24,7 +24,10 @@ export interface ProviderMovement {
   readonly state: MovementState;
 }
 
-/** Page of a provider's list. Objects of other services that use the same account are left out. */
+/**
+ * Page of a provider's list of charges or refunds. Charges and refunds of other services with the same account are
+ * left out.
+ */
 export interface MovementPage {
   readonly movements: readonly ProviderMovement[];
   /** Position of the next page; null: this is the last page. */

@@ -16,6 +16,6 @@ export interface ReportedDispute {
   readonly amountReinstated: bigint;
   /** True if the payment can be refunded although it is disputed. */
   readonly isRefundable: boolean;
-  /** Last instant at which evidence can be sent to the provider; null: none is known. */
+  /** Last instant at which evidence can be sent to the provider; null: unknown. */
   readonly evidenceDueAt: Date | null;
 }

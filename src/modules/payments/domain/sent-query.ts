@@ -1,6 +1,6 @@
 import type { ProviderName } from './payment-provider';
 
-/** Page of the payments or refunds that were sent to a provider in a period. */
+/** Query for a page of the payments or refunds that were sent to a provider in a period. */
 export interface SentQuery {
   readonly provider: ProviderName;
   /** Period `[from, to)`, in real time. */

@@ -5,7 +5,7 @@ import { PaymentMethodEntity } from './payment-method.entity';
 
 const UNUSABLE = 'SELECT FROM payment_method WHERE id = $1 AND unusable_since IS NOT NULL';
 
-/** The condition on `due_at` is the fencing token: it fails if another process has claimed the method meanwhile. */
+/** `due_at` is the fencing token: nothing is written if another process has claimed the method meanwhile. */
 const NOTE_DETACHMENT = `
   UPDATE payment_method SET due_at = $3, leased_by = NULL, attempts = $4 WHERE id = $1 AND due_at = $2`;
 
@@ -76,7 +76,7 @@ export class PaymentMethodsRepository {
     return query.page(this.database, PaymentMethodEntity, request);
   }
 
-  /** Writes the columns that change with the default, by a final decline, or by deletion. */
+  /** Writes the columns that change when the default changes, after a final decline, or on deletion. */
   async update({ id, ...method }: PaymentMethod): Promise<void> {
     const { version, isDefault, unusableSince, unusableReason, deletedAt, dueAt, updatedAt } =
       method;

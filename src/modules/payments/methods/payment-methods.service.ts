@@ -90,8 +90,8 @@ export class PaymentMethodsService {
   }
 
   /**
-   * Returns true if methods of the customer had this token, and all of them are deleted. The token must then be
-   * detached at the provider.
+   * Returns true if methods of the customer had this token, and all of them are deleted. Such a token must not be
+   * stored again, because it is detached at the provider, or will be.
    */
   isTokenDeleted(
     method: Pick<PaymentMethod, 'customerId' | 'provider' | 'token'>,
@@ -159,9 +159,9 @@ export class PaymentMethodsService {
 
   /**
    * Returns the method that a payment charges. A request names a method of the customer, or a token of the provider. A
-   * request without a method and a provider charges the customer's default.
-   * @param fallback provider to charge if the customer has no default. If it is null or not enabled, the request is
-   *   refused
+   * request that names neither a method nor a provider charges the customer's default.
+   * @param fallback provider to charge if the default is needed but the customer has none. If `fallback` is null or not
+   *   enabled, such a request is refused
    * @throws {ProblemError} `reference_not_found`, `payment_method_not_accepted`, `payment_method_required`,
    *   `payment_provider_not_enabled`
    */

@@ -12,6 +12,6 @@ export class ProviderCursorEntity {
   @InstantColumn() readonly dueAt!: Date;
   /** Time at which the unfinished listing began; null: no listing is unfinished. */
   @InstantColumn({ nullable: true }) readonly listingAt!: Date | null;
-  /** The provider's id of the last event of the previous page; null for the first page. */
+  /** The provider's id of the last event on the last page read; null until a listing has read its first page. */
   @Column({ type: 'varchar', length: 255, nullable: true }) readonly pageAfter!: string | null;
 }

@@ -12,7 +12,7 @@ export class ProviderEventEntity {
   @PrimaryColumn({ type: 'varchar', length: 255, collation: 'C' }) readonly id!: string;
   @Column({ type: 'varchar', length: 20 }) readonly provider!: ProviderName;
   @Column({ type: 'varchar', length: 100 }) readonly type!: string;
-  /** As in {@link ProviderEvent}. */
+  /** Our id of the payment, refund or setup. For a dispute, or a refund made at the provider: the provider's id. */
   @ReferenceColumn() readonly subjectId!: string;
   /**
    * The provider's id of the object; null if the id is too long, or if an earlier version of the service stored the

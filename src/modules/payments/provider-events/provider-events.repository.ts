@@ -10,8 +10,8 @@ const INSERT_IF_NEW = `
   VALUES ($1, $2, $3, $4, $5, $6, $7, $7) ON CONFLICT (id) DO NOTHING`;
 
 /**
- * Number of attempts to process an event, over about 50 minutes. After these attempts, the event is tried once an hour
- * and no longer delays automatic charges.
+ * Number of frequent attempts to process an event, over about 50 minutes. After these, an attempt is made once an hour,
+ * and the event no longer delays automatic charges.
  */
 const FREQUENT_ATTEMPTS = 20;
 
@@ -75,8 +75,8 @@ const HAS_READ = `
     AS has_read`;
 
 /**
- * True if events are stored only up to a time before `$2`, or if an event that arrived more than `$3` ms late is not
- * processed yet. Ignores events with {@link FREQUENT_ATTEMPTS} or more attempts.
+ * True if events are stored only up to a time before `$2`, or if an event that was received more than `$3` ms after
+ * its creation is not processed yet. Ignores events with {@link FREQUENT_ATTEMPTS} or more attempts.
  */
 const IS_BEHIND = `
   SELECT EXISTS (SELECT FROM provider_cursor WHERE provider = $1 AND read_until < $2)
@@ -90,7 +90,7 @@ const IS_BEHIND = `
 export interface KnownEvent {
   readonly provider: ProviderName;
   readonly type: string;
-  /** As in {@link ProviderEvent}. */
+  /** Our id of the payment, refund or setup. For a dispute, or a refund made at the provider: the provider's id. */
   readonly subjectId: string;
   /**
    * The provider's id of the object; null if the id is too long, or if an earlier version of the service stored the
@@ -141,8 +141,8 @@ export class ProviderEventsRepository {
 
   /**
    * Returns true if automatic charges must wait for events of a provider: the events were last read more than
-   * `maxAgeMs` ago, or an event that arrived more than `maxAgeMs` late is not processed yet. Ignores events with {@link
-   * FREQUENT_ATTEMPTS} or more attempts.
+   * `maxAgeMs` ago, or an event that was received more than `maxAgeMs` after its creation is not processed yet.
+   * Ignores events with {@link FREQUENT_ATTEMPTS} or more attempts.
    */
   async isBehind(provider: ProviderName, now: Date, maxAgeMs: number): Promise<boolean> {
     const parameters = [provider, new Date(now.getTime() - maxAgeMs), maxAgeMs];

@@ -12,7 +12,8 @@ export const PROVIDER_EVENTS_WORK = 'due-provider-events';
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
 /**
- * The listed period begins this much earlier: the provider may list events late, and its clock may differ from ours.
+ * Each listing starts this long before the end of the period already read, because the provider may list events late,
+ * and its clock may differ from ours.
  */
 const OVERLAP_MS = 5 * MINUTE_MS;
 /** Events are stored longer than the provider lists them (30 days), so that no listed event is stored a second time. */
@@ -46,8 +47,8 @@ export class ProviderEventsService {
   }
 
   /**
-   * Lists the events since the last listing, and stores those that are missing. Runs once a minute in all processes
-   * together. A listing that fails continues after the last stored page.
+   * Lists the events since the last listing, and stores those that are missing. At most one process lists events at a
+   * time, about once a minute. A listing that fails continues after the last stored page.
    */
   async listMissed(): Promise<void> {
     if (!this.gateway.isEnabled('stripe')) return;

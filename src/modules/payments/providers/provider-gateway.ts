@@ -119,7 +119,8 @@ export class ProviderGateway {
   }
 
   /**
-   * Returns the data with which the customer completes a setup; null if the setup does not need the customer any more.
+   * Returns the data with which the customer completes a setup; null if the customer has nothing left to do in the
+   * setup.
    * @throws {ProblemError} `payment_provider_unavailable`
    */
   setupAction({ provider, providerReference }: BegunSetup): Promise<ClientAction | null> {
@@ -180,7 +181,10 @@ export class ProviderGateway {
     );
   }
 
-  /** Detaches a payment method from its customer. Returns `detached` without a request if the provider keeps no methods. */
+  /**
+   * Detaches a payment method from its customer. Returns `detached` without a request if the provider keeps no
+   * methods.
+   */
   detach(name: ProviderName, token: string): Promise<DetachOutcome> {
     return this.call<DetachOutcome>(name, async (provider) =>
       provider.flow === 'direct' ? { kind: 'detached' } : provider.detach(token),
@@ -193,7 +197,7 @@ export class ProviderGateway {
     );
   }
 
-  /** Cancels a setup. Returns the resulting state, which is `set_up` if the customer was faster. */
+  /** Cancels a setup. Returns the resulting state, which is `set_up` if the customer finished the setup first. */
   cancelSetup({ provider: name, providerReference }: BegunSetup): Promise<ProviderSetupState> {
     return this.call<ProviderSetupState>(name, async (provider) =>
       provider.flow === 'direct' ? UNKNOWN : provider.cancelSetup(providerReference),

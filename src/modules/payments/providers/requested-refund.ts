@@ -15,8 +15,8 @@ export interface RequestedRefund {
   /** The provider's id of the refund; null: not known yet. */
   readonly providerReference: string | null;
   /**
-   * Number in the idempotency key that is sent to the provider, from 1. Incremented only after the provider has not
-   * listed the refund for an hour.
+   * Number, from 1, that is part of the idempotency key sent to the provider. Incremented only after the provider has
+   * not listed the refund for an hour.
    */
   readonly providerAttempt: number;
   /** Real time of the request with the current `providerAttempt`; null: sent when the refund was created. */
@@ -30,16 +30,16 @@ export interface RequestedRefund {
 
 /** A refund about which the provider is asked again. */
 export interface ResumedRefund extends RequestedRefund {
-  /** The stored provider's ids of the other refunds of the payment. */
+  /** The provider's ids of the payment's other refunds. Refunds without a stored id are left out. */
   readonly otherReferences: ReadonlySet<string>;
 }
 
-/** `absent`: the provider does not list the refund. */
+/** State of a refund at the provider. `absent`: the refund is not in the provider's list of the charge's refunds. */
 export type ProviderRefundState = ProviderOutcome | { readonly kind: 'absent' };
 
 /**
- * A poll repeats the request if at most this number of earlier calls had no final outcome. Later polls list the refunds
- * of the charge.
+ * A poll repeats the request while the number of earlier calls without a final outcome is at most this. Later polls
+ * list the refunds of the charge.
  */
 const MAX_REPLAYS = 2;
 
@@ -68,8 +68,8 @@ export function refundRequest(
  * charge's refunds.
  *
  * A listed refund of the same amount without our id may be this refund, or a refund that was made at the provider. The
- * result is then `unknown` until the listed refund is recorded here. It is `absent` if the payment is too small for
- * both refunds, because the provider then refuses to refund twice.
+ * result is then `unknown` until the listed refund is recorded in this database. The result is `absent` if the payment
+ * is too small for both refunds, because the provider then refuses to refund twice.
  */
 export async function resumePreparedRefund(
   provider: PreparingProvider,

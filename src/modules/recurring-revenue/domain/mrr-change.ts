@@ -38,7 +38,7 @@ export interface MrrSum {
   readonly changes: number;
 }
 
-/** Filter of a list of changes; null: no filter. */
+/** Filter of a list of changes; a field that is null matches all changes. */
 export interface MrrChangeFilter {
   readonly customerId: string | null;
   readonly currency: string | null;
@@ -97,9 +97,9 @@ export interface RevenueSpan {
 }
 
 /**
- * Returns the span in which a subscription had recurring revenue; null: none. Counts earlier pauses and failed payments
- * as revenue, because the fields of the subscription do not show them. For status `unpaid`, the span ends at the last
- * change of the subscription.
+ * Returns the span in which a subscription had recurring revenue, or null if it had none. Includes earlier pauses and
+ * times of failed payments, because the fields of the subscription do not show them. For status `unpaid`, the
+ * span ends at the last change of the subscription.
  */
 export function revenueSpanOf(subscription: SubscriptionState): RevenueSpan | null {
   const { status, startAt: begunAt, trialEndAt } = subscription;

@@ -44,10 +44,13 @@ export interface Refund {
   readonly providerAttempt: number;
   /**
    * Time of the machine's clock, not of a test clock, when the request with the current `providerAttempt` was sent.
-   * Null for refunds that an earlier version of the service stored: when the refund was created.
+   * Null for refunds that an earlier version of the service stored; `createdAt` is used in its place.
    */
   readonly sentAt: Date | null;
-  /** Time of the first poll since `sentAt` in which the provider did not list the refund; null: none. */
+  /**
+   * Time of the first poll since `sentAt` in which the provider did not list the refund; null: there was no such
+   * poll.
+   */
   readonly absentSince: Date | null;
   readonly metadata: Metadata;
   /** Time of the next poll, or end of the lease of the process that polls. Null once the outcome is final. */
@@ -68,7 +71,10 @@ export interface RefundNote {
 
 export interface RefundRequest {
   readonly paymentId: string;
-  /** Minor units. Null: all that can be refunded, or, with a credit note, the amount to refund of the note. */
+  /**
+   * Minor units. Null: with a credit note, the part of the note that is refunded; without one, all that can be
+   * refunded.
+   */
   readonly amount: bigint | null;
   readonly creditNote: RefundNote | null;
   readonly reason: string | null;
@@ -95,7 +101,7 @@ export type NewRefund = Pick<
   | 'leasedBy'
 >;
 
-/** @param now time on the customer's clock */
+/** @param now time on the clock of the customer: its test clock, or else the real clock */
 export function newRefund(refund: NewRefund, now: Date): Refund {
   return {
     ...refund,

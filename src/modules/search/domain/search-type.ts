@@ -37,7 +37,7 @@ export type SearchQuery =
   | { readonly kind: 'id'; readonly type: SearchType; readonly start: string }
   | { readonly kind: 'words'; readonly text: string; readonly parts: readonly string[] };
 
-/** Parses a query. One without a letter, digit or symbol (such as 🦊) is `nothing`, like a query that is too short. */
+/** Parses a query. A query that is too short, or has no letter, digit or symbol (such as 🦊), gives `nothing`. */
 export function readQuery(given: string): SearchQuery {
   const text = given.trim().replaceAll(/\s+/gu, ' ');
   if (text.length < MIN_QUERY_LENGTH || !/[\p{L}\p{N}\p{So}]/u.test(text))
@@ -48,7 +48,7 @@ export function readQuery(given: string): SearchQuery {
   return { kind: 'words', text, parts: searchedParts(text) };
 }
 
-/** Returns the types that the caller may read, of the requested types, or of all if `asked` is null. */
+/** Returns the requested types (`asked`; null: all types) that the caller may read. */
 export function searchedTypes(
   asked: readonly SearchType[] | null,
   scopes: ReadonlySet<string>,
@@ -59,7 +59,7 @@ export function searchedTypes(
 export interface SearchResult {
   readonly type: SearchType;
   readonly id: string;
-  /** Name, number or code; the id of an object without any. */
+  /** Name, number or code; the id if the object has none of these. */
   readonly title: string;
   /** E-mail address, name or other text that distinguishes objects with the same title. */
   readonly detail: string | null;

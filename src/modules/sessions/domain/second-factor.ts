@@ -1,11 +1,14 @@
 import { nextVersion } from '../../../core/next-version';
 
-/** Second factor of an admin: time-based one-time passwords (TOTP), and recovery codes for use when the device is lost. */
+/**
+ * Second factor of an admin: time-based one-time passwords (TOTP), and recovery codes for use when the device is
+ * lost.
+ */
 export interface SecondFactor {
   readonly id: string;
   readonly version: number;
   readonly adminId: string;
-  /** Secret that the admin's authenticator app shares, encrypted. */
+  /** Secret that is shared with the admin's authenticator app, encrypted. */
   readonly sealedSecret: string;
   /** Time step of the last accepted code; null before the first one. Codes of this and of earlier steps are refused. */
   readonly lastStep: number | null;
@@ -37,7 +40,10 @@ export interface IssuedRecoveryCodes {
   readonly recoveryCodes: readonly string[];
 }
 
-/** Proof from a code of an admin: the time step that a TOTP code matches (null: none), or the hash of a recovery code. */
+/**
+ * Proof from a code of an admin: the time step that a TOTP code matches (null: the code matches no step), or the
+ * hash of a recovery code.
+ */
 export type SecondFactorProof =
   { readonly step: number | null } | { readonly recoveryHash: string };
 

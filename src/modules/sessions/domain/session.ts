@@ -27,7 +27,7 @@ export interface SessionState {
   readonly isActive: boolean;
 }
 
-/** Fields of an admin that its sessions depend on. */
+/** Fields of an admin that decide if the admin's sessions are active. */
 export interface SessionOwner {
   readonly isActive: boolean;
   readonly sessionsValidFrom: Date;
@@ -44,9 +44,9 @@ export function endsAt({ lastUsedAt, expiresAt }: Session): Date {
 }
 
 /**
- * Returns false if the session was ended, has expired, or was not used for 12 hours, and if the admin is inactive. Also
- * returns false if `sessionsValidFrom` of the admin has changed, as with a new password, without a call of
- * `SessionsService.keepValid`.
+ * Returns false if the session was ended, has expired or was not used for 12 hours, or if the admin is inactive.
+ * Also returns false if `sessionsValidFrom` of the admin has changed, for example with a new password, and
+ * `SessionsService.keepValid` was not called for the session.
  */
 export function isActive(session: Session, owner: SessionOwner | undefined, now: Date): boolean {
   return (

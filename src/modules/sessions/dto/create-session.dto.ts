@@ -23,7 +23,7 @@ export class CreateSessionDto {
   readonly recovery_code?: string;
 }
 
-/** @throws {ProblemError} `validation_failed` for two codes */
+/** @throws {ProblemError} `validation_failed` for a TOTP code together with a recovery code */
 export function toCredentials(dto: CreateSessionDto): SignInCredentials {
   return { email: dto.email, password: dto.password, code: toSecondFactorCode(dto) };
 }

@@ -38,7 +38,7 @@ export function toTotpCode({ totp_code: code }: TotpCodeDto): string {
   return code.replace(' ', '');
 }
 
-/** @throws {ProblemError} `validation_failed` for two codes */
+/** @throws {ProblemError} `validation_failed` for a TOTP code together with a recovery code */
 export function toSecondFactorCode(dto: SecondFactorCodeDto): SecondFactorCode {
   const { totp_code: totp, recovery_code: recoveryCode } = dto;
   if (totp !== undefined && recoveryCode !== undefined) {

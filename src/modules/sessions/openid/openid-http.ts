@@ -5,7 +5,10 @@ const DEADLINE_MS = 10_000;
 /** Largest response of the provider. Keys, tokens and claims need far less. */
 const MAX_BYTES = 1_000_000;
 
-/** Failed call to the OpenID provider: the provider cannot be reached, or the policy for outbound calls forbids the call. */
+/**
+ * Failed call to the OpenID provider: the provider cannot be reached, or the policy for outbound calls forbids the
+ * call.
+ */
 export class OpenIdCallError extends Error {
   override readonly name = 'OpenIdCallError';
 }

@@ -86,8 +86,8 @@ export class OpenIdProvider implements OnApplicationShutdown {
   }
 
   /**
-   * Returns the claims about the person, from the signed ID token and the user information endpoint. Checks issuer, audience,
-   * signature, times, nonce and state.
+   * Returns the claims about the person, from the signed ID token and the user information endpoint. Checks issuer,
+   * audience, signature, times, nonce and state.
    * @param query query of the redirect back, as received
    * @throws {ProblemError} `openid_disabled`, `openid_refused`, `openid_unavailable`
    */
@@ -142,7 +142,8 @@ export class OpenIdProvider implements OnApplicationShutdown {
       [customFetch]: fetchThrough(this.http, allowsPlainHttp),
       execute: [
         enableNonRepudiationChecks,
-        // Marked as deprecated because plain HTTP is unsafe. The configuration allows plain HTTP for loopback only.
+        // `allowInsecureRequests` is marked as deprecated, because plain HTTP is unsafe. The configuration allows plain
+        // HTTP for loopback only.
         // eslint-disable-next-line @typescript-eslint/no-deprecated -- an issuer on loopback has no certificate
         ...(allowsPlainHttp ? [allowInsecureRequests] : []),
       ],

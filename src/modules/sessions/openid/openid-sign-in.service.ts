@@ -46,7 +46,8 @@ export class OpenIdSignIn {
   /**
    * Begins a session of the admin whom the provider identifies.
    * @param query query of the redirect from the provider
-   * @throws {ProblemError} `openid_disabled`, `openid_expired`, `openid_refused`, `openid_unavailable`, `openid_admin_refused`
+   * @throws {ProblemError} `openid_disabled`, `openid_expired`, `openid_refused`, `openid_unavailable`,
+   *   `openid_admin_refused`
    */
   async finish(
     query: string,

@@ -13,7 +13,10 @@ export const NO_PASSWORD = '*';
 
 interface HashFormat {
   readonly scheme: Exclude<PasswordScheme, 'none' | 'unrecognised'>;
-  /** Expression whose groups `salt` and `hash` are base64 without padding; the other named groups are numbers of at least 1. */
+  /**
+   * Expression whose groups `salt` and `hash` are base64 without padding; the other named groups are numbers of at
+   * least 1.
+   */
   readonly pattern: RegExp;
   /** Minimum bytes of salt and hash, as required by the algorithm or by the library that defines the form. */
   readonly minBytes: { readonly salt: number; readonly hash: number };
@@ -89,9 +92,9 @@ export type PasswordHash =
     };
 
 /**
- * Returns the scheme of a password hash by its form: PHC string format for argon2id, scrypt and PBKDF2, modular crypt format
- * for bcrypt, and the format of passlib for PBKDF2. `none` for {@link NO_PASSWORD}. Does not check the cost. Sign-ins cannot
- * check passwords against an `unrecognised` hash.
+ * Returns the scheme of a password hash by its form: PHC string format for argon2id, scrypt and PBKDF2, modular
+ * crypt format for bcrypt, and the format of passlib for PBKDF2. `none` for {@link NO_PASSWORD}. Does not check the
+ * cost. Sign-ins cannot check passwords against an `unrecognised` hash.
  */
 export function passwordSchemeOf(passwordHash: string): PasswordScheme {
   if (passwordHash === NO_PASSWORD) return 'none';

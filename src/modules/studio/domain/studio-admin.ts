@@ -14,8 +14,8 @@ export interface StudioAdmin {
   /** As sent. Never leaves this module in a response, an event, a log line or an error. */
   readonly passwordHash: string;
   /**
-   * Changes when all sessions of the admin must end. A session stores a copy, at the sign-in and by
-   * `SessionsService.keepValid`, and is valid only while its copy equals this instant.
+   * Changes when all sessions of the admin must end. A session copies this instant at the sign-in and in
+   * `SessionsService.keepValid`, and is valid only while the copy equals this instant.
    */
   readonly sessionsValidFrom: Date;
   readonly createdAt: Date;

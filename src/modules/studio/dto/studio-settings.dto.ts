@@ -67,7 +67,7 @@ export function toStudioSettingsDto(settings: StudioSettings): StudioSettingsDto
   };
 }
 
-/** @throws {ProblemError} `validation_failed` without a setting, and for a currency that is named twice */
+/** @throws {ProblemError} `validation_failed` if no setting is given, or if a currency is named twice */
 export function toSettingsChange(dto: UpdateStudioSettingsDto): SettingsChange {
   const { support_refund_limits: limits, second_factor_required: secondFactorRequired } = dto;
   if (limits === undefined && secondFactorRequired === undefined) {

@@ -40,8 +40,8 @@ export function changeRefusal({ subscription, pending }: Snapshot): CommandRefus
 }
 
 /**
- * Returns the reason to refuse a pause, or null. A scheduled change refuses a pause, because only a renewal applies the
- * change and a paused subscription does not renew.
+ * Returns the reason to refuse a pause, or null. A pause is refused while a change is scheduled, because only a
+ * renewal applies the change, and a paused subscription does not renew.
  */
 export function pauseRefusal({ subscription, pending }: Snapshot): CommandRefusal | null {
   const refusal = transitionRefusal(subscription, 'paused');
@@ -266,8 +266,8 @@ export function decidePause({ subscription: before, items }: Snapshot, now: Date
 }
 
 /**
- * Decides the end of a pause. The paid period continues; if it has ended, a new period begins now. With proration by
- * day, the date of the resume is billed to the reopened items.
+ * Decides the end of a pause. The paid period continues; if it has ended, a new period begins now. With proration
+ * by day, the reopened items are charged for the date of the resume.
  */
 export function decideResume(snapshot: Snapshot, now: Date, ids: NewSubscriptionIds): Outcome {
   const { subscription: before, period, items, pending } = snapshot;

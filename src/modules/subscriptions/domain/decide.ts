@@ -21,8 +21,8 @@ import {
 const TRIAL_ENDING_MS = 3 * 86_400_000;
 
 /**
- * Decides the start of a subscription: its trial, or its first period with the charges in advance. With `default_incomplete`,
- * the subscription waits until these charges are paid.
+ * Decides the start of a subscription: its trial, or its first period with the charges in advance. With
+ * `default_incomplete`, the subscription waits until these charges are paid.
  */
 export function decideStart(snapshot: Snapshot, ids: NewSubscriptionIds, now: Date): Outcome {
   const { subscription: before, items } = snapshot;
@@ -185,8 +185,8 @@ export function decideEnd(
           : {
               reason: 'end',
               period: closed === null ? null : spanOf(closed),
-              // Not cut at `at`: an invoice of a change at the same instant belongs to this period, because no other
-              // follows.
+              // Not shortened to `at`: an invoice for a change at the same instant belongs to this period, because no
+              // other period follows.
               billingPeriod: spanOf(period),
               renewsAt: end === 'border' ? at : null,
               lines,
@@ -207,8 +207,8 @@ function isProrated({ proration }: SubscriptionItem): boolean {
 }
 
 /**
- * Returns when prepaid items end that are not credited, if the subscription ends at `at`: with the current period. In
- * a trial, after the current period, or without a period, they end at `at`.
+ * Returns when prepaid items that are not credited end, if the subscription ends at `at`: at the end of the current
+ * period. In a trial, after the end of the current period, or without a period, these items end at `at`.
  */
 function paidUntilOf(period: SubscriptionPeriod | null, at: Date): Date {
   return period === null || period.isTrial || period.endAt < at ? at : period.endAt;
@@ -216,7 +216,7 @@ function paidUntilOf(period: SubscriptionPeriod | null, at: Date): Date {
 
 /**
  * Decides the end of the subscription of a deleted customer. Bills nothing. Metered items end at the start of the
- * unbilled period, so that the usage in it counts as not sold.
+ * period that is not billed yet, so that no price applies to the usage in that period.
  */
 export function decideEndOfDeletedCustomer(snapshot: Snapshot): Outcome {
   const { subscription, items, period } = snapshot;

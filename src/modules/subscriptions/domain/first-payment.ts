@@ -29,8 +29,8 @@ export function activated(subscription: Subscription): Subscription {
 }
 
 /**
- * Returns true if the time limit of the first payment has passed, so that only a payment in flight can still activate the
- * subscription.
+ * Returns true if the time limit of the first payment has passed, so that only a payment in flight can still
+ * activate the subscription.
  */
 export function isFirstPaymentOverdue(
   { incompleteExpiresAt }: Pick<Subscription, 'incompleteExpiresAt'>,

@@ -36,7 +36,7 @@ export function isBilledAfter(at: Date): (item: Pick<SubscriptionItem, 'endAt'>)
   return ({ endAt }) => endAt === null || endAt > at;
 }
 
-/** Returns a final end of an item: a resume does not reopen the item. */
+/** Returns an end of an item that is final: the item is not reopened when its subscription resumes. */
 export function endedItem(id: string, endAt: Date): EndedItem {
   return { id, endAt, isPaused: false, plannedEndAt: null, endedBy: null };
 }
@@ -50,9 +50,9 @@ export interface SwappedItems {
 }
 
 /**
- * Replaces items by those of an offer, from `at` on. An item whose price and quantity the offer contains continues
- * unchanged, even if the offer is another version of the plan. All other items end at `at`, and items that would start
- * later are removed.
+ * Replaces items by the items of an offer, from `at` on. An item continues unchanged if the offer contains its
+ * price and quantity, even if the offer is another version of the plan. All other items end at `at`, and items that
+ * would start later are removed.
  */
 export function swapItems(
   items: readonly SubscriptionItem[],

@@ -16,8 +16,8 @@ export interface NextBilling {
 }
 
 /**
- * Finds the decision that makes the next invoice: `decided`, or else the first due work that bills if nothing changes
- * until then. If no work bills, returns `decided`.
+ * Finds the decision that makes the next invoice. Returns `decided` if it makes one. Otherwise looks ahead, as if
+ * nothing else changed, for the first due work that makes an invoice. If there is none, returns `decided`.
  */
 export function nextBilling(
   snapshot: Snapshot,

@@ -89,7 +89,7 @@ export interface Outcome {
   readonly subscription: Subscription;
   readonly itemsAdded: readonly SubscriptionItem[];
   readonly itemsEnded: readonly EndedItem[];
-  /** Ids of items to delete, because they were planned to start later. */
+  /** Ids of items to delete: items that were planned to start later. */
   readonly itemsRemoved: readonly string[];
   /** The period that was current before the decision, with its changes; null if it does not change. */
   readonly periodChanged: SubscriptionPeriod | null;
@@ -129,7 +129,11 @@ export function outcomeOf(
   };
 }
 
-/** @param items all items of a snapshot. It contains no item that ended before the period */
+/**
+ * Returns the closed period and its items, whose deferred revenue is recognized.
+ * @param items all items of a snapshot; a snapshot contains no item that ended before the period, unless a pause
+ *   ended it
+ */
 export function earnedItems(
   period: SubscriptionPeriod,
   items: readonly SubscriptionItem[],

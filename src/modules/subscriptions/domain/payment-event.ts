@@ -1,7 +1,7 @@
 import { activated } from './first-payment';
 import type { Subscription, SubscriptionStatus } from './subscription';
 
-/** Payment event of a subscription's invoices that may change its status. */
+/** Payment event of an invoice that may change the status of its subscription. */
 export type PaymentEvent =
   /** An automatic charge failed, and another one is planned. */
   | 'failed'

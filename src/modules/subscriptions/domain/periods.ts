@@ -25,13 +25,14 @@ import {
 } from './subscription';
 
 /**
- * Returns the instant up to which charges in advance are recognized as revenue: the end of a closed period, otherwise its start.
+ * Returns the instant up to which charges in advance are recognized as revenue: the end of a closed period, or the
+ * start of an open one.
  */
 export function earnedUntil({ startAt, endAt, isClosed }: SubscriptionPeriod): Date {
   return isClosed ? endAt : startAt;
 }
 
-/** Returns the period after `previous`, or the first period of the anchor if `previous` is null. */
+/** Returns the period after `previous`, or the first period from the billing anchor if `previous` is null. */
 export function nextPeriod(
   subscription: Subscription,
   previous: SubscriptionPeriod | null,
@@ -146,8 +147,9 @@ export function arrearsCharges(
       const end = holdsOn ? until.end : item.endedBy === 'pause' ? 'termination' : 'border';
       const endUnit = (holdsOn ? until.unit : changeUnitOf(item)) ?? unitOf(item);
       const isCountedAlike = end === 'border' && endUnit === unitOf(item);
-      // An item that ends at its start may still be charged: by day, a termination or a pause bills that date. If the
-      // item began by day and a change by second ends it, it bills the part of that date before the change.
+      // An item that ends at its start may still be charged. With proration by day, a termination or a pause bills that
+      // date. If the start is counted by day, and a change counts the end by second, the part of that date before the
+      // change is billed.
       if (startAt > endAt || (startAt.getTime() === endAt.getTime() && isCountedAlike)) return [];
       const lastsToPeriodEnd =
         endAt.getTime() === period.endAt.getTime() || (holdsOn && end === 'termination');
@@ -217,7 +219,7 @@ function firstPeriodProration(
   return partOf(subscription, item, { ...spanOf(period), end: 'border' }, period);
 }
 
-/** Prorates a part of a period. Its start is counted in the unit of the item, its end in `endUnit`. */
+/** Prorates a part of a period. The start of the part is counted in the unit of the item, the end in `endUnit`. */
 function partOf(
   { timeZone }: Subscription,
   item: SubscriptionItem,

@@ -95,8 +95,8 @@ export interface Subscription {
   /** Time of the next due work: billing, an end or an announcement; null: none. */
   readonly nextBillingAt: Date | null;
   /**
-   * Time of the first refusal of the due work since it last succeeded, for example because an invoice is above the
-   * largest amount. Null: the last attempt succeeded.
+   * Time at which the due work was first refused since its last success, for example because an invoice would exceed
+   * the largest amount. Null: the last attempt succeeded.
    */
   readonly renewalFailedAt: Date | null;
   /** Error code of the last refusal; null if `renewalFailedAt` is null. */
@@ -147,7 +147,9 @@ export interface SubscriptionItem {
   readonly endAt: Date | null;
   /** True if a pause ended the item. A resume sets it to false. */
   readonly isPaused: boolean;
-  /** Former `endAt` of an item that a pause ended, which a resume restores; null: no former end, or no pause. */
+  /**
+   * `endAt` that the item had before a pause ended it; a resume restores it. Null: no end was planned, or no pause.
+   */
   readonly plannedEndAt: Date | null;
   /** Null: the end is counted in the unit of the item's own proration. */
   readonly endedBy: ItemEnd | null;
@@ -165,8 +167,8 @@ export interface SubscriptionPeriod {
   readonly fullEndAt: Date;
   readonly isTrial: boolean;
   /**
-   * True once the charges in arrears were billed, except after a renewal: a renewal does not update the period that
-   * ended.
+   * True once the charges in arrears were billed. Stays false if the next period started with a renewal, because a
+   * renewal does not update the period that ended.
    */
   readonly isClosed: boolean;
 }

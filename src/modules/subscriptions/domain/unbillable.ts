@@ -1,6 +1,6 @@
 import type { Period } from '../../../core/time';
 
-/** How long a value of a meter carries over: not at all, to the end of the billing period, or for ever. */
+/** Time for which a value of a meter carries over: none, to the end of the billing period, or without end. */
 export type CarryOver = 'none' | 'period' | 'for_ever';
 
 /** Span of a subscription, from its start to its end. */
@@ -32,8 +32,9 @@ const BEGINNING = new Date('0001-01-01T00:00:00.000Z');
 const END = new Date('9999-12-31T23:59:59.999Z');
 
 /**
- * Returns the spans up to `now` in which a customer was subscribed, but usage is never billed: in a trial or a pause,
- * or on a plan without the price. Leaves out spans whose usage carries over into a billed period.
+ * Returns the spans up to `now` in which a customer was subscribed, but the usage of a meter is never billed: in a
+ * trial or a pause, or on a plan without a price for the meter. Leaves out spans whose usage carries over into a billed
+ * period.
  */
 export function unbillablePeriods(
   subscribed: readonly SubscribedSpan[],
@@ -79,8 +80,8 @@ function countedIn(sold: BillableSpan, carryOver: CarryOver, now: Date): readonl
 }
 
 /**
- * Returns the end of the span whose values carry over. If a pause ended the span and a resume can still bill its values,
- * returns the planned end of the span, but at most `heldUntil`.
+ * Returns the end of the span whose values carry over. If a pause ended the span and a resume can still bill its
+ * values, returns the planned end of the span, but at most `heldUntil`.
  */
 function resumableUntil({ endAt, pause }: BillableSpan, now: Date, heldUntil: Date): Date {
   if (pause === null) return endAt ?? END;
@@ -88,7 +89,7 @@ function resumableUntil({ endAt, pause }: BillableSpan, now: Date, heldUntil: Da
   return until > now ? until : (endAt ?? END);
 }
 
-/** Returns the span from `heldSince` to `endAt`, or nothing if the price was never billed. */
+/** Returns the span from `heldSince` to `endAt`, or nothing if the price, sold from `startAt`, was never billed. */
 function spanOf(startAt: Date, heldSince: Date, endAt: Date): readonly Period[] {
   return startAt < endAt ? [{ startAt: heldSince, endAt }] : [];
 }

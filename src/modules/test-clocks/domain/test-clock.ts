@@ -37,8 +37,8 @@ export function isBeingMoved(
 }
 
 /**
- * Largest number of years by which one call advances a clock. Limits the work: in ten years a daily subscription renews 3,650
- * times.
+ * Largest number of years by which one call advances a clock. Limits the work: in ten years a daily subscription
+ * renews 3,650 times.
  */
 const MAX_ADVANCE_YEARS = 10;
 const LONGEST_YEAR_MS = 366 * 86_400_000;

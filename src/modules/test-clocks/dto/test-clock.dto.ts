@@ -15,8 +15,8 @@ import type { NextWork } from '../test-clocks.service';
 
 const MAX_NAME_LENGTH = 200;
 /**
- * Years to which a clock can be set. Periods and due dates after that time must still be dates that RFC 3339 can
- * represent.
+ * First and last year to which a clock can be set. Periods and due dates after the time of the clock must still be
+ * dates that RFC 3339 can represent.
  */
 const YEARS = [1970, 9000] as const;
 
@@ -57,7 +57,7 @@ export class TestClockDto {
   @InstantProperty('When the test clock last changed, in real time.') readonly updated_at!: string;
 }
 
-/** Name of each job in the API, with its meaning. */
+/** Name in the API and meaning of each background job, by the internal name of the job. */
 const WORK = {
   'overdue-invoices': ['invoice_overdue', 'an unpaid invoice becomes overdue'],
   'due-subscriptions': ['subscription_due', 'a subscription renews, ends, or its trial ends'],

@@ -8,7 +8,7 @@ import { WebhookDeliveryEntity } from './webhook-delivery.entity';
 
 /**
  * SQL for due deliveries to active endpoints. Reads endpoint by endpoint, because the indexes begin with the endpoint.
- * For an ordered endpoint, only the first pending delivery of each object counts.
+ * For an ordered endpoint, only the first pending delivery about each object counts.
  */
 export const WAITING_DELIVERIES: WaitingRows = {
   table: `(
@@ -54,7 +54,7 @@ export interface AttemptResult {
   readonly isSent: boolean;
   /** New status of the delivery. */
   readonly status: DeliveryStatus;
-  /** Time of the next attempt; null: none. */
+  /** Time of the next attempt; null: there is no further attempt. */
   readonly dueAt: Date | null;
 }
 
@@ -68,7 +68,8 @@ export interface NumberedAttempt extends Attempt {
 }
 
 /**
- * Inserts deliveries to active endpoints only, and the heads of ordered endpoints.
+ * Inserts deliveries to active endpoints only. For ordered endpoints, also inserts or updates the heads. A head refers
+ * to the first pending delivery about one object to one endpoint.
  * - FOR KEY SHARE conflicts with the deletion of an endpoint. If this statement is first, the deletion waits and then
  *   discards these deliveries. If the deletion is first, no delivery is inserted.
  * - ON CONFLICT locks the head of an object even if the condition on the update does not hold.
@@ -113,9 +114,10 @@ const CLAIM = `
   RETURNING delivery.id, delivery.endpoint_id, delivery.event_id, delivery.attempts, delivery.fence`;
 
 /**
- * Writes results whose fence is that of the newest claim, so that a result is ignored if the lease had ended and the
- * delivery was claimed again. Also maintains `webhook_failure`: a success deletes the row of the endpoint, and a
- * failure inserts one if there is none. `isHead`: a head points to the delivery.
+ * Writes the results of attempts. Ignores a result if the delivery is no longer pending, or has a newer fence because
+ * its lease ended and it was claimed again. Also maintains `webhook_failure`: a success deletes the row of the
+ * endpoint, and a failure inserts one if there is none. `isHead` is true if a row of `webhook_head` refers to the
+ * delivery.
  */
 const RECORD = `
   WITH result AS (
@@ -221,7 +223,10 @@ export class DeliveriesRepository {
     });
   }
 
-  /** Locks the heads that point to deliveries of endpoints which became ordered after the claim. */
+  /**
+   * Locks the rows of `webhook_head` that refer to the deliveries. If none of the endpoints was ordered at the claim,
+   * such rows exist only for an endpoint that became ordered since then.
+   */
   private async lockHeads(written: readonly WrittenRow[]): Promise<readonly ObjectKey[]> {
     const heads = written.filter(({ isHead }) => isHead);
     return heads.length === 0 ? [] : this.heads.lock(heads.map(({ id }) => id));
@@ -267,7 +272,10 @@ export class DeliveriesRepository {
       .page(this.database, WebhookDeliveryEntity, request);
   }
 
-  /** Returns up to `limit` matching deliveries that are the newest of their event and endpoint, oldest first. */
+  /**
+   * Returns up to `limit` matching deliveries, oldest first. Leaves out a delivery if a newer one of the same event to
+   * the same endpoint exists.
+   */
   async findUnretried(
     { eventType, statuses, created }: Omit<DeliveryFilter, 'endpointId'>,
     endpointIds: readonly string[],

@@ -122,7 +122,7 @@ export class DeliverySender {
     }
     const now = this.clock.now();
     if (!isTooLong(receiver.failingSince, now)) return;
-    // The time is read again, because another attempt may have succeeded since the claim.
+    // Reads the time of the first failure again, because another attempt may have succeeded since the claim.
     if (isTooLong(await this.receivers.failingSince(receiver.id), now)) {
       await this.endpoints.disable(receiver, 'failing');
     }

@@ -5,8 +5,8 @@ import { HeadsRepository } from './heads.repository';
 import { ReceiversRepository } from './receivers.repository';
 
 /**
- * Adapts the pending deliveries of an endpoint to its new settings. Call its methods in the transaction that changes the
- * settings.
+ * Adapts the pending deliveries of an endpoint to its new settings. Call the methods in the transaction that changes
+ * the settings.
  */
 @Injectable()
 export class EndpointQueue {

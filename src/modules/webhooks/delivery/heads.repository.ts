@@ -2,15 +2,16 @@ import { Injectable } from '@nestjs/common';
 import { Database } from '../../../platform/database';
 
 /**
- * Condition for rows of `delivery` that are selected by id: the row is pending. The expression prevents the use of the
- * indexes of pending rows. With statistics from before a burst, these indexes seem nearly empty, and a plan could read
- * all pending rows.
+ * Condition for rows of `delivery` that are selected by id: the row is pending. Appending the empty string prevents the
+ * use of the partial indexes on pending rows. With statistics from before a burst of events, these indexes seem nearly
+ * empty to the planner, and a plan could read all pending rows.
  */
 export const IS_PENDING = `delivery.status || '' = 'pending'`;
 
 /**
- * Claims the deliveries of due heads of one endpoint. Skips an object that has an earlier event which is not dispatched
- * yet. A head whose delivery has ended or is not due is returned with null delivery columns.
+ * Claims the deliveries to which the due heads (rows of `webhook_head`) of one endpoint refer. Skips an object that has
+ * an earlier event which is not dispatched yet. A head whose delivery has ended or is not due is returned with null
+ * delivery columns.
  *
  * Every plan must read rows by key, even with statistics from before a burst:
  * - No tables are joined, because a join could read the whole queue.
@@ -106,9 +107,9 @@ export interface ObjectKey {
 type QueueHeadRow = { readonly object_id: string } & (ClaimRow | { readonly id: null });
 
 /**
- * Stores heads: the first pending delivery of each object to each ordered endpoint. Transactions that add or end a
- * delivery lock the head of the object, so they run one after the other. If a head does not match its delivery, the
- * next claim corrects the head.
+ * Stores heads. A head refers to the first pending delivery about one object to one ordered endpoint. Transactions that
+ * add or end a delivery lock the head of the object, so they run one after the other. If a head does not match its
+ * delivery, the next claim corrects the head.
  */
 @Injectable()
 export class HeadsRepository {

@@ -1,7 +1,7 @@
 export interface WebhookSecret {
   readonly id: string;
   readonly endpointId: string;
-  /** The signing secret, encrypted for the id of this row. */
+  /** The signing secret, encrypted and bound to `id`: it cannot be decrypted with another id. */
   readonly sealed: string;
   readonly createdAt: Date;
   /**

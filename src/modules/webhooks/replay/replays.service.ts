@@ -46,7 +46,7 @@ export class ReplaysService implements OnModuleInit {
   }
 
   /**
-   * Starts a replay and runs the first step. A replay of less than 1,000 events is then completed.
+   * Starts a replay and runs the first step. If the period has fewer than 1,000 events, this step ends the replay.
    * @throws {ProblemError} `webhook_endpoint_not_found`, `webhook_endpoint_inactive`, `webhook_replay_running`
    */
   start(endpointId: string, { from, to, events }: ReplayRequest): Promise<Replay> {

@@ -11,7 +11,7 @@ export interface Party {
 
 export interface DocumentLine {
   readonly description: string;
-  /** The first and the last day of service. */
+  /** First and last day of service; null for a line without a period. */
   readonly period: string | null;
   readonly quantity: string;
   readonly unitPrice: string;

@@ -99,7 +99,7 @@ export class Sheet {
     this.skip(this.lineHeightOf(style));
   }
 
-  /** Draws a text on the next line, and stays on that line. */
+  /** Draws a text at `x` on the current line, without moving to the next line. */
   textAt(text: string, style: TextStyle, x: number): void {
     if (text !== '') this.draw({ kind: 'text', x, y: this.baselineOf(style), text, style });
   }

@@ -1,4 +1,7 @@
-/** Splits a text into lines of at most `width`: at spaces, and within a word that is wider than a line. Returns at least one. */
+/**
+ * Splits a text into lines of at most `width`: at spaces, and within a word that is wider than a line. Returns at
+ * least one line, which may be empty.
+ */
 export function wrap(
   text: string,
   width: number,
@@ -22,7 +25,7 @@ export function wrap(
 
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
-/** Cuts a word into pieces that fit. A character that is wider than a line is a piece of its own. */
+/** Cuts a word into pieces of at most `width`. A character that is wider than a line is a piece of its own. */
 function cut(word: string, width: number, widthOf: (text: string) => number): readonly string[] {
   const pieces: string[] = [];
   let piece = '';

@@ -42,7 +42,7 @@ interface Reported {
   readonly paymentId: string;
   readonly refundId: string | null;
   readonly status: string;
-  /** The recorded id of the charge or refund at the provider; null: none. */
+  /** The provider's id of the charge or refund, as recorded; null if no id is recorded. */
   readonly providerReference: string | null;
 }
 

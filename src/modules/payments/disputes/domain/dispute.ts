@@ -94,8 +94,8 @@ export function withReport(before: Dispute, reported: ReportedDispute, now: Date
 
 /**
  * Returns true for a report that is older than the recorded dispute. When two notifications are processed at the same
- * time, the older answer of the provider can arrive last. There are two cases:
- * - the report is not decided, but the recorded dispute is won or lost
+ * time, the older answer of the provider can arrive last. A report is older in two cases:
+ * - the reported dispute is not decided, but the recorded dispute is won or lost
  * - the report is an inquiry, but the recorded dispute is no longer one
  */
 export function isOutdated(

@@ -1,6 +1,6 @@
 import type { MethodDetails, ProviderName } from '../../domain/payment-provider';
 
-/** Stored for later payments, such as a card or a bank account. */
+/** A card, bank account or other means of payment of a customer, stored for later payments. */
 export interface PaymentMethod extends MethodDetails {
   readonly id: string;
   readonly version: number;
@@ -10,7 +10,10 @@ export interface PaymentMethod extends MethodDetails {
   readonly token: string;
   /** True: charged if a payment names no method. A customer has at most one default. */
   readonly isDefault: boolean;
-  /** Time of a final decline, after which the method is not charged automatically. Null: usable. */
+  /**
+   * Time of a final decline, such as an expired card. Since then, the method is not charged automatically. Null:
+   * usable.
+   */
   readonly unusableSince: Date | null;
   /** Failure code of the final decline; null: usable. */
   readonly unusableReason: string | null;
@@ -21,7 +24,7 @@ export interface PaymentMethod extends MethodDetails {
    * attempt is due.
    */
   readonly dueAt: Date | null;
-  /** Number of the process that is asking the provider; null: none. */
+  /** Number of the process that is asking the provider; null: no process is asking. */
   readonly leasedBy: number | null;
   /** Number of failed attempts to detach the method. */
   readonly attempts: number;
@@ -37,7 +40,7 @@ export interface NewPaymentMethod {
 }
 
 /**
- * A payment method after it was attached at a provider that keeps methods, or if the provider does not keep methods.
+ * A payment method that can be stored: it is attached at the provider, or the provider does not keep methods.
  */
 export interface AttachedPaymentMethod extends NewPaymentMethod, MethodDetails {}
 

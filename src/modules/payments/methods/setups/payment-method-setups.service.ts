@@ -35,7 +35,7 @@ import { PaymentMethodSetupsRepository } from './payment-method-setups.repositor
 
 export interface NewSetup {
   readonly provider: SetupProvider;
-  /** True: the method becomes the default. Null: it does so only if the customer has no usable default. */
+  /** True: the method becomes the default. Null: only if the customer has no usable default. */
   readonly isDefault: boolean | null;
 }
 

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 const SECOND_MS = 1_000;
 
 /**
- * Sends the requests of this process to each endpoint at even intervals. Refuses a request that would wait too long.
+ * Spaces the requests of this process to each endpoint at even intervals. Refuses a request that would wait too long.
  */
 export class RequestPacer {
   private readonly nextAt = new Map<string, number>();

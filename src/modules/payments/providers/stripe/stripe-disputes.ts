@@ -20,9 +20,9 @@ const STATUSES: Readonly<Record<string, DisputeStatus>> = {
 type DisputedFunds = Pick<Stripe.Dispute, 'amount' | 'currency' | 'balance_transactions'>;
 
 /**
- * Converts a dispute of Stripe whose payment intent is expanded.
+ * Converts a Stripe dispute. The payment intent of the dispute must be expanded.
  * - Withdrawn and reinstated funds are the sums of the negative and of the positive balance transactions.
- * - A balance transaction in another currency (that of the account) counts as the whole disputed amount.
+ * - A balance transaction in another currency (the currency of the account) counts as the whole disputed amount.
  * - A dispute in another currency than the payment counts as a dispute about the whole payment.
  * - An unknown status counts as `open`.
  */

@@ -36,7 +36,7 @@ const REFUSED: DeclineMeaning = ['declined', 'hard'];
 const UNUSABLE: DeclineMeaning = ['method_unusable', 'hard'];
 const NEEDS_CUSTOMER: DeclineMeaning = ['authentication_required', 'customer'];
 
-/** By decline code or error code of Stripe. Source: docs.stripe.com/declines/codes. */
+/** Meaning of each decline code or error code of Stripe. Source: docs.stripe.com/declines/codes. */
 const DECLINES: Readonly<Record<string, DeclineMeaning>> = {
   insufficient_funds: INSUFFICIENT,
   card_velocity_exceeded: INSUFFICIENT,
@@ -73,7 +73,7 @@ export function failureOfDecline({ code, declineCode, adviceCode }: Decline): Fa
   return { kind: 'failed', failureCode, retry: isFinal ? 'hard' : retry };
 }
 
-/** Stripe cannot charge the amount or currency. The payment method stays usable. */
+/** Failure of a request whose amount or currency Stripe cannot charge. The payment method stays usable. */
 export const AMOUNT_NOT_CHARGEABLE: FailedOutcome = {
   kind: 'failed',
   failureCode: AMOUNT_NOT_CHARGEABLE_CODE,
@@ -94,7 +94,8 @@ const METHOD_CODES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Returns true if the object does not exist at Stripe. A 404 without this code comes from a proxy, or from a wrong URL.
+ * Returns true if the object does not exist at Stripe. A 404 without the code `resource_missing` comes from a proxy, or
+ * from a wrong URL.
  */
 export function isMissing({ status, code }: StripeFailure): boolean {
   return status === 404 && code === 'resource_missing';

@@ -36,7 +36,7 @@ const REPLAY_MS = 23 * 3_600_000;
 /** Largest assumed difference between our clock and Stripe's. */
 const CLOCK_SLACK_S = 300;
 
-/** The metadata of each object at Stripe contain our id. */
+/** Charges, refunds and stores payment methods at Stripe. The metadata of each object made there contain our id. */
 @Injectable()
 export class StripeProvider implements PreparingProvider {
   readonly name = 'stripe';

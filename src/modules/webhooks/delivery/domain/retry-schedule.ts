@@ -17,7 +17,8 @@ export const PAUSES_MS: readonly number[] = [
 ];
 
 /**
- * Fraction by which a pause is randomly shortened or lengthened, so that deliveries that failed together spread out.
+ * Largest fraction by which a pause is randomly shortened or lengthened, so that deliveries that failed together spread
+ * out.
  */
 export const JITTER = 0.2;
 
@@ -28,8 +29,8 @@ export const FAILING_LIMIT_MS = 120 * HOUR_MS;
  * Returns the time of the next attempt, or null if no attempt is left.
  * @param attempts number of failed attempts, at least 1
  * @param chance random number from 0 to 1 for the jitter
- * @param retryAfterMs pause that the receiver requested with `Retry-After`; null: none. Lengthens the pause, at most to
- *   twice the value in {@link PAUSES_MS}
+ * @param retryAfterMs pause that the receiver requested with `Retry-After`; null if it requested none. A longer request
+ *   lengthens the pause, at most to twice the value in {@link PAUSES_MS}
  */
 export function nextAttemptAt(
   attempts: number,

@@ -18,21 +18,22 @@ export interface PaymentMethodSetup {
   /** The provider's id of the setup. */
   readonly providerReference: string;
   readonly status: SetupStatus;
-  /** True: the method becomes the default. Null: it does so only if the customer has no usable default. */
+  /** True: the method becomes the default. Null: only if the customer has no usable default. */
   readonly isDefault: boolean | null;
   /** Id of the payment method once the setup has succeeded, otherwise null. */
   readonly paymentMethodId: string | null;
   /**
-   * Failure code of the customer's last failed attempt; null: none. The customer may try again until the setup ends.
+   * Failure code of the customer's last failed attempt; null if no attempt failed. The customer may try again until the
+   * setup ends.
    */
   readonly failureCode: string | null;
   /** Real time at which the setup is canceled. */
   readonly expiresAt: Date;
   /** Time of the next poll, or end of the lease of the process that polls. Null once the setup has ended. */
   readonly dueAt: Date | null;
-  /** Number of the process that is asking the provider; null: none. */
+  /** Number of the process that is asking the provider; null: no process is asking. */
   readonly leasedBy: number | null;
-  /** Number of polls in which the setup had not ended. */
+  /** Number of polls that found that the setup had not ended. */
   readonly attempts: number;
   readonly createdAt: Date;
   readonly updatedAt: Date;
@@ -57,7 +58,7 @@ export function isSetupEnded({ status }: Pick<PaymentMethodSetup, 'status'>): bo
   return isTerminal(SETUP_TRANSITIONS, status);
 }
 
-/** Time in which the customer must finish a setup. Payments give the same time for confirmation. */
+/** Time in which the customer must finish a setup. The time to confirm a payment is the same. */
 const SETUP_MS = 24 * 3_600_000;
 const FIRST_POLL_MS = 60_000;
 
@@ -127,7 +128,7 @@ export function applyProviderState(
   }
 }
 
-/** Returns the plan of the next poll. Before the setup expires, the next poll is at the latest at the expiry. */
+/** Returns the plan of the next poll. If the setup has not expired yet, the next poll is no later than its expiry. */
 function planned(
   setup: PaymentMethodSetup,
   now: Date,
