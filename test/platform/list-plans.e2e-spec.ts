@@ -31,6 +31,14 @@ const ALLOWED: readonly { readonly fault: RegExp; readonly reason: string }[] = 
     reason: 'Reads the deliveries of one event.',
   },
   {
+    fault: /^deletion: reads all of usage_event_\d+$/,
+    reason: 'Partitions are empty here.',
+  },
+  {
+    fault: /^deletion: reads all of event_dispatch$/,
+    reason: 'The queue has only the events whose deliveries are not created yet.',
+  },
+  {
     fault: /^listAuditEntries\?.* audit_(log|change)_(default|2026_0[45])/,
     reason: 'Partitions of coming months, and of months without one, are empty.',
   },
@@ -143,12 +151,13 @@ class Recorder {
     const isConfigured = typeof first === 'object' && first !== null && 'text' in first;
     const sql = isConfigured ? first.text : first;
     const values = isConfigured && 'values' in first ? first.values : second;
-    if (this.#list === null || typeof sql !== 'string' || !/^\s*(SELECT|WITH)/.test(sql)) return;
+    if (this.#list === null || typeof sql !== 'string' || !/^\s*(SELECT|WITH|DELETE)/.test(sql))
+      return;
     this.statements.push({ list: this.#list, sql, values: Array.isArray(values) ? values : [] });
   }
 }
 
-describe('every list, over a million rows', () => {
+describe('every list, and other frequent work, over a million rows', () => {
   let engine: TestApp;
   let recorder: Recorder;
   const made = new MadeIds();
@@ -203,6 +212,20 @@ describe('every list, over a million rows', () => {
     expect(shared).toContainEqual(expect.stringContaining('WITH answered'));
   }
 
+  /** Records the statements that delete a test clock, with more customers from commit to commit. */
+  async function recordDeletion(): Promise<void> {
+    const clock = await engine.http
+      .post('/v1/test-clocks')
+      .send({ name: 'Planned', now: '2026-03-01T00:00:00.000Z' });
+    const { id } = clock.body as { readonly id: string };
+    await Promise.all(
+      Array.from({ length: 140 }, () => createCustomer(engine, { test_clock_id: id })),
+    );
+    await recorder.during('deletion', () =>
+      engine.http.delete(`/v1/test-clocks/${id}`).expect(204),
+    );
+  }
+
   it('reads its page from an index with each of its filters, and sorts only few rows', async () => {
     expect(LISTS.length).toBeGreaterThan(20);
     const refused: string[] = [];
@@ -221,6 +244,7 @@ describe('every list, over a million rows', () => {
       );
     }
     await recordConsumption();
+    await recordDeletion();
     await recorder.during('retention', () => engine.app.get(EventRetention).runDue());
     recorder.end();
     expect(refused).toEqual([]);

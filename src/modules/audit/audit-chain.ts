@@ -115,8 +115,8 @@ export class AuditChain {
   }
 
   /**
-   * Returns the next seals. If the database cannot read them all, returns only the next seal, or null for an unreadable
-   * one.
+   * Returns the next seals. If the database cannot read them all, returns a list of one element: the next seal, or null
+   * if it is unreadable.
    */
   private async readSealsAfter(number: bigint): Promise<readonly (Seal | null)[]> {
     const batch = await nullIfUnreadable(this.database, () =>

@@ -48,8 +48,8 @@ export class WrittenBalances {
   }
 
   /**
-   * Stops the use of a balance that another process changed or locked, until this process has written the balance twice
-   * without a change by another process in between.
+   * Stops the use of the cached state of a balance that another process changed or locked. The state is used again
+   * after this process has written the balance twice without a change by another process in between.
    */
   suspend(name: string): void {
     const entry = this.entries.get(name);

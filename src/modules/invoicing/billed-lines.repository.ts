@@ -49,8 +49,8 @@ const FIRST_INVOICES = `
   ORDER BY line.item_id, line.period_start_at, line.period_end_at, invoice.status = 'void', invoice.id DESC`;
 
 /**
- * Finds the newest invoice of each chain of regenerated invoices. Chains form because a regenerated invoice can itself be
- * voided and regenerated.
+ * Finds the newest invoice of each chain of regenerated invoices. Chains form because a regenerated invoice can
+ * itself be voided and regenerated.
  */
 const LATEST_REGENERATED = `
   WITH RECURSIVE made AS (
@@ -80,7 +80,10 @@ const TAKEN = `
     AND (applied.from_at = period.start_at OR applied.from_at > period.start_at AND applied.from_at < period.end_at)
   GROUP BY 1, 2`;
 
-/** Finds the first and the last billing period that each redemption of a repeating coupon discounted on invoices in effect. */
+/**
+ * Finds the first and the last billing period that each redemption of a repeating coupon discounted on invoices in
+ * effect.
+ */
 const DISCOUNTED = `
   SELECT coupon ->> 'redemptionId' AS redemption_id,
     min(coalesce((coupon #>> '{appliedFrom,$instant}')::timestamptz, invoice.period_start_at)) AS first_at,
@@ -135,8 +138,8 @@ export class BilledLinesRepository {
   ) {}
 
   /**
-   * Returns the lines of invoices in effect that billed an item in advance for time after an instant, including true-ups.
-   * Leaves out charges whose unused part was already credited.
+   * Returns the lines of invoices in effect that billed an item in advance for time after an instant, including
+   * true-ups. Leaves out charges whose unused part was already credited.
    * @param lock true: locks the lines until the transaction ends
    */
   async inAdvance(
@@ -152,7 +155,10 @@ export class BilledLinesRepository {
     return this.withInvoices(await this.invoices.findLines(found.map(({ id }) => id)));
   }
 
-  /** Returns what invoices in effect billed for the usage of an item in a period, including true-ups and usage corrections. */
+  /**
+   * Returns what invoices in effect billed for the usage of an item in a period, including true-ups and usage
+   * corrections.
+   */
   async usage(usage: BilledItem): Promise<EarlierBill> {
     const lines = await this.withInvoices(await this.history([usage]));
     return {
@@ -164,8 +170,8 @@ export class BilledLinesRepository {
   }
 
   /**
-   * Returns the id of the invoice that first billed each usage, by {@link usagePeriodKey}. Prefers invoices in effect to void ones.
-   * Usage that no line billed is absent.
+   * Returns the id of the invoice that first billed each usage, by {@link usagePeriodKey}. Prefers invoices in effect
+   * to void ones. Usage that no line billed is absent.
    */
   async firstInvoices(usage: readonly BilledItem[]): Promise<ReadonlyMap<string, string>> {
     const rows = await this.database.query<{
@@ -196,7 +202,10 @@ export class BilledLinesRepository {
     return new Map(rows.map(({ first_id: firstId, id }) => [firstId, id]));
   }
 
-  /** Returns the lines of invoices in effect for usage, late usage, minimums and maximums of items in periods, oldest first. */
+  /**
+   * Returns the lines of invoices in effect for usage, late usage, minimums and maximums of items in periods, oldest
+   * first.
+   */
   async history(usage: readonly BilledItem[]): Promise<readonly InvoiceLine[]> {
     const sql = `SELECT line.id ${BILLED_USAGE}`;
     const ids = await this.database.queryValues<string>(sql, parametersOf(usage));
@@ -204,8 +213,8 @@ export class BilledLinesRepository {
   }
 
   /**
-   * Returns, for each redemption and each of these billing periods, the discounts on invoices in effect, less returned
-   * ones.
+   * Returns, for each redemption and each of these billing periods, the discounts on finalized invoices that are not
+   * void, less the discounts that credits returned.
    */
   async discountsTaken(
     periods: readonly { readonly subscriptionId: string; readonly period: Period }[],

@@ -12,12 +12,14 @@ import { CreditNotesRepository } from './credit-notes.repository';
 import { type BilledElsewhere, isBilledWith } from './domain/billed-together';
 import { newGrant } from './domain/credit-grant';
 import {
+  addShares,
   amountOfCredit,
   countCredits,
   creditableOf,
   type CreditNote,
   type CreditNoteFilter,
   type CreditNoteRequest,
+  deferredOf,
   type GivenBack,
   isOnlyTaxCreditable,
   maxRefundableByNote,
@@ -334,26 +336,4 @@ function creditableBesideParts(
     .filter(({ lineId }) => together.includes(lineId))
     .reduce((total, { netMinor }) => total + netMinor, 0n);
   return creditableOf(invoice, line, elsewhere.get(line.id), takenMinor);
-}
-
-/** Returns the part of the credited amounts that is still deferred revenue. */
-function deferredOf(invoice: Invoice, parts: readonly CreditNoteLine[]): bigint {
-  const deferred = new Set(
-    invoice.lines.filter((line) => line.isInAdvance && !line.isReleased).map(({ id }) => id),
-  );
-  return parts
-    .filter(({ lineId }) => deferred.has(lineId))
-    .reduce((total, { netMinor }) => total + netMinor, 0n);
-}
-
-function addShares(
-  line: InvoiceLine,
-  part: CreditNoteLine,
-  sign: 1n | -1n,
-): InvoiceLine['creditedTaxShares'] {
-  return line.taxShares.map(({ taxRateId }) => {
-    const of = (shares: InvoiceLine['taxShares']): bigint =>
-      shares.find((share) => share.taxRateId === taxRateId)?.taxMinor ?? 0n;
-    return { taxRateId, taxMinor: of(line.creditedTaxShares) + sign * of(part.taxShares) };
-  });
 }

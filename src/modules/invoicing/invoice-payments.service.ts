@@ -59,7 +59,8 @@ export class InvoicePaymentsService {
   }
 
   /**
-   * Returns the invoice, locked until the caller's transaction ends. Lock it after its subscription and before its payments.
+   * Returns the invoice, locked until the caller's transaction ends. Lock it after its subscription and before its
+   * payments.
    */
   async lock(id: string): Promise<Invoice> {
     const invoice = await this.invoices.lock(id);
@@ -68,8 +69,8 @@ export class InvoicePaymentsService {
   }
 
   /**
-   * Reserves the unpaid amount of an invoice, or a part of it, for a payment, in the caller's transaction. An invoice can have
-   * several pending payments, as long as their sum is at most the unpaid amount. Records `invoice.updated`.
+   * Reserves the unpaid amount of an invoice, or a part of it, for a payment, in the caller's transaction. An invoice
+   * can have several pending payments, as long as their sum is at most the unpaid amount. Records `invoice.updated`.
    * @param requested minor units; null: all that is unpaid and not reserved
    * @returns the amount reserved
    * @throws {ProblemError} `invoice_not_payable`, `invoice_payment_pending`, `payment_exceeds_invoice`
@@ -100,10 +101,10 @@ export class InvoicePaymentsService {
   }
 
   /**
-   * Applies a succeeded payment to a locked invoice, in the caller's transaction, and frees the amount that the payment
-   * reserved. Returns the part that paid the invoice; the caller turns the rest into credit of the customer. Records
-   * `invoice.paid` or `invoice.updated`. Changes and records nothing if the payment reserved nothing and the invoice has nothing
-   * left to pay.
+   * Applies a succeeded payment to a locked invoice, in the caller's transaction, and frees the amount that the
+   * payment reserved. Returns the part that paid the invoice; the caller turns the rest into credit of the customer.
+   * Records `invoice.paid` or `invoice.updated`. Changes and records nothing if the payment reserved nothing and the
+   * invoice has nothing left to pay.
    */
   async pay(
     before: Invoice,
@@ -125,7 +126,7 @@ export class InvoicePaymentsService {
   }
 
   /**
-   * Frees the amount of a locked invoice that a failed payment had reserved, plans the next automatic charge if
+   * Frees the amount that a failed payment had reserved on a locked invoice, plans the next automatic charge if
    * there is one, and records `invoice.payment_failed`.
    */
   async fail(
@@ -148,8 +149,8 @@ export class InvoicePaymentsService {
   }
 
   /**
-   * Returns how much of an invoice may be refunded in all, in minor units, after credit notes and credits of later invoices;
-   * null: all that was paid.
+   * Returns how much of an invoice may be refunded in all, in minor units, after credit notes and credits of later
+   * invoices; null: all that was paid.
    */
   async maxRefundable(invoiceId: string): Promise<bigint | null> {
     return maxRefundable(await this.held.heldByInvoice(invoiceId));

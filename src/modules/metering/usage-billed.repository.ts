@@ -12,7 +12,7 @@ const LATE = `
   ) AS billed
   ORDER BY billed.subscription_id, billed.period_start_at, billed.item_id`;
 
-/** Marks or unmarks all bills of periods as having late usage. */
+/** Sets or clears the late-usage mark of all bills of the given items and periods. */
 const MARK_LATE = `
   UPDATE usage_billed AS billed SET is_late = $4
   FROM unnest($1::text[], $2::timestamptz[], $3::timestamptz[]) AS one(item_id, start_at, end_at)

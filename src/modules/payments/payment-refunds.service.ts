@@ -188,7 +188,7 @@ export class PaymentRefundsService {
   }
 
   /**
-   * Asks the provider for the state of a refund, or repeats the request if a repetition cannot refund twice. Returns
+   * Asks the provider for the state of a refund, or sends the refund request again if that cannot refund twice. Returns
    * `absent` if the provider does not list the refund.
    */
   async resume(paymentId: string, refund: ResumedRefund): Promise<ProviderRefundState> {

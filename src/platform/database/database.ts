@@ -198,9 +198,8 @@ export class Database {
   }
 
   /**
-   * Writes rows with COPY, in the open transaction.
+   * Writes rows, in the text format of COPY, in the open transaction.
    * @param target table and columns, in SQL
-   * @param rows rows in the text format of COPY
    */
   async copy(target: string, rows: Buffer): Promise<void> {
     const transaction = this.requiredTransaction();

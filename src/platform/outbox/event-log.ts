@@ -73,7 +73,13 @@ const LOCK = `SELECT ${HEAD} FROM event WHERE id = ANY ($1) ORDER BY id FOR KEY 
 
 const CURSOR = 'SELECT occurred_at FROM event WHERE id = $1';
 
-const OBJECTS_OF = `SELECT DISTINCT object_id FROM event WHERE ${CUSTOMER_OF_EVENT} = ANY ($1)`;
+/**
+ * Looks up each customer in the index. For a list of customers, PostgreSQL would expect a tenth of all events and
+ * read the whole table. OFFSET 0 prevents this plan.
+ */
+const OBJECTS_OF = `
+  SELECT DISTINCT object_id FROM unnest($1::text[]) AS deleted (customer_id) CROSS JOIN LATERAL (
+    SELECT object_id FROM event WHERE ${CUSTOMER_OF_EVENT} = deleted.customer_id OFFSET 0) AS found`;
 const REMOVE_QUEUED = 'DELETE FROM event_dispatch WHERE object_id = ANY ($1)';
 const REMOVE = 'DELETE FROM event WHERE object_id = ANY ($1) RETURNING pack_id, pack_place';
 const REMOVE_SEQUENCES = 'DELETE FROM event_sequence WHERE object_id = ANY ($1)';

@@ -11,8 +11,8 @@ export interface NegativeInvoiceCredit {
   /** True if the credit was posted at the instant of the report or later. */
   readonly isLater: boolean;
   /**
-   * Amount by which the credit lowered open invoices. Uncollectible invoices do not count, because they are no
-   * receivables.
+   * Amount by which the credit lowered open invoices. Uncollectible invoices do not count, because they are
+   * not receivables.
    */
   readonly amountMinor: bigint;
 }

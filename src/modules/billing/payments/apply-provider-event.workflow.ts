@@ -61,8 +61,8 @@ export class ApplyProviderEventWorkflow {
   }
 
   /**
-   * Records a refund that was made at the provider, once its payment has a final outcome. Ignores refunds of other
-   * services. Returns false if the notification has to be applied again.
+   * Records a refund that was made at the provider, once its payment has a final outcome. Ignores refunds
+   * that other services made with the same provider account. Returns false if the notification has to be applied again.
    */
   private async recordUnknownRefund(provider: ProviderName, reference: string): Promise<boolean> {
     const found = await this.gateway.readUnrecordedRefund(provider, reference);
@@ -91,9 +91,9 @@ export class ApplyProviderEventWorkflow {
   }
 
   /**
-   * Finds the payment that was refunded or disputed. Records the payment if the database lacks it, and settles it if it
-   * has no final outcome. Then calls `record` with the id of the payment. Does nothing for a payment of another
-   * service. Returns false if the notification has to be applied again.
+   * Finds the payment that was refunded or disputed. Records the payment if the database lacks it, and settles it if
+   * it has no final outcome. Then calls `record` with the id of the payment. Does nothing for a payment that another
+   * service made with the same provider account. Returns false if the notification has to be applied again.
    */
   private async withPayment(
     provider: ProviderName,

@@ -25,8 +25,8 @@ export interface CorrectedBills {
 }
 
 /**
- * Decides the discounts and taxes of the usage corrections of one invoice. Call these functions for one correction after the
- * other, because each correction changes the remaining amounts of the coupons for the next one.
+ * Decides the discounts and taxes of the usage corrections of one invoice. Call these functions for one correction
+ * after the other, because each correction changes the remaining amounts of the coupons for the next one.
  */
 export interface CorrectionTerms {
   /** Returns true if the coupon gets the amount of a discount back when the discounted usage is credited. */
@@ -43,7 +43,9 @@ export interface CorrectionTerms {
   readonly returned: (discounts: readonly HeldDiscount[]) => void;
 }
 
-/** Returns the terms for corrections of these bills. Omit the bills to calculate only amounts before discount and tax. */
+/**
+ * Returns the terms for corrections of these bills. Omit the bills to calculate only amounts before discount and tax.
+ */
 export function correctionTerms({
   firstBills = new Map(),
   correctedCoupons = new Map(),
@@ -122,7 +124,10 @@ function couponsFor(
     });
 }
 
-/** Returns the amount that each percentage coupon of a bill applies to, after all corrections so far, by redemption id. */
+/**
+ * Returns the amount that each percentage coupon of a bill applies to, after all corrections so far, by redemption
+ * id.
+ */
 function basesOf({ coupons, amounts }: FirstBill): ReadonlyMap<string, bigint> {
   const lines = amounts.map(({ key, ...amount }) => ({ ...amount, lineId: key }));
   const percentages = coupons.filter(({ percentOff }) => percentOff !== null);
@@ -142,8 +147,8 @@ function inOrder(one: CouponContext, other: CouponContext): number {
 }
 
 /**
- * Returns the coupon entries of an invoice for the usage corrections among its lines. The invoice stores them beside the
- * entries of the coupons that discount its own charges.
+ * Returns the coupon entries that an invoice stores for its lines that correct usage. They are stored beside the
+ * entries of the coupons that discount the other charges of the invoice.
  * @param coupons by {@link couponKey}
  */
 export function correctedCouponsOf(

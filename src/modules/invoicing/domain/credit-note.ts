@@ -179,8 +179,8 @@ export function toCreditable(line: InvoiceLine): CreditableLine {
 /** Amounts of an invoice that were given back already, in minor units. */
 export interface GivenBack extends ReturnedMoney {
   /**
-   * Total of the issued credit notes, in three parts: `toReceivableMinor` lowered what was owed, `toCreditMinor` became credit,
-   * and `toRefundMinor` is given back by refunds.
+   * Total of the issued credit notes, in three parts: `toReceivableMinor` lowered what was owed, `toCreditMinor`
+   * became credit, and `toRefundMinor` is given back by refunds.
    */
   readonly toReceivableMinor: bigint;
   readonly toCreditMinor: bigint;
@@ -189,8 +189,8 @@ export interface GivenBack extends ReturnedMoney {
 }
 
 /**
- * Returns the largest amount of a further note that refunds may pay out: the amount paid in money, less {@link lostForRefunds}
- * and less the amount of earlier notes that refunds pay out. Never negative.
+ * Returns the largest amount of a further note that refunds may pay out: the amount paid in money, less {@link
+ * lostForRefunds} and less the amount of earlier notes that refunds pay out. Never negative.
  */
 export function maxRefundableByNote(
   { amountPaid }: Pick<Invoice, 'amountPaid'>,
@@ -209,9 +209,9 @@ export function lostForRefunds(
 }
 
 /**
- * Splits the total of a note. The note first lowers what is owed. With `settle` `refund`, the rest is to be refunded up to
- * {@link maxRefundableByNote}. What then remains becomes credit, so that the part of the invoice that was paid with credit returns as
- * credit.
+ * Splits the total of a note. The note first lowers what is owed. With `settle` `refund`, the rest is to be refunded
+ * up to {@link maxRefundableByNote}. What then remains becomes credit, so that the part of the invoice that was paid
+ * with credit returns as credit.
  */
 export function settlementOf(
   invoice: Invoice,
@@ -228,4 +228,30 @@ export function settlementOf(
 /** Returns the unpaid amount of an open invoice; 0 for an invoice with any other status. */
 export function owedOf(invoice: Invoice): bigint {
   return invoice.status === 'open' ? amountRemaining(invoice) : 0n;
+}
+
+/** Returns the part of the credited amounts that is still deferred revenue. */
+export function deferredOf(invoice: Invoice, parts: readonly CreditNoteLine[]): bigint {
+  const deferred = new Set(
+    invoice.lines.filter((line) => line.isInAdvance && !line.isReleased).map(({ id }) => id),
+  );
+  return parts
+    .filter(({ lineId }) => deferred.has(lineId))
+    .reduce((total, { netMinor }) => total + netMinor, 0n);
+}
+
+/**
+ * Returns the credited tax of a line by rate, with the shares of a part of a credit note added; with `sign` -1,
+ * subtracted.
+ */
+export function addShares(
+  line: InvoiceLine,
+  part: CreditNoteLine,
+  sign: 1n | -1n,
+): InvoiceLine['creditedTaxShares'] {
+  return line.taxShares.map(({ taxRateId }) => {
+    const of = (shares: InvoiceLine['taxShares']): bigint =>
+      shares.find((share) => share.taxRateId === taxRateId)?.taxMinor ?? 0n;
+    return { taxRateId, taxMinor: of(line.creditedTaxShares) + sign * of(part.taxShares) };
+  });
 }

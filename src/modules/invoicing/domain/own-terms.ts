@@ -11,9 +11,9 @@ type OwnTerms = Partial<
 >;
 
 /**
- * Returns the discounts and taxes of a line that keeps those of an earlier bill; empty for any other line. A credit takes back
- * the tax that the credited lines were billed with. Usage that is added to a bill is discounted and taxed like that bill. The
- * present coupons and rates of the customer do not matter.
+ * Returns the discounts and taxes of a line that keeps those of an earlier bill; empty for any other line. A credit
+ * takes back the tax that the credited lines were billed with. Usage that is added to a bill is discounted and taxed
+ * like that bill. The present coupons and rates of the customer do not matter.
  */
 export function ownTermsOf(trace: LineTrace, amountMinor: bigint): OwnTerms {
   const added = amountMinor > 0n ? billedByOf(trace) : undefined;
@@ -62,7 +62,10 @@ export function printedTaxTreatment({
   return (['reverse', 'exempt'] as const).find((one) => stated.includes(one)) ?? 'none';
 }
 
-/** Returns true if a line was taxed: by the invoice, or at the rates of an earlier bill. */
+/**
+ * Returns true if tax was calculated for a line: by the invoice, if its customer is neither exempt nor under reverse
+ * charge (`none`), or at the rates of an earlier bill.
+ */
 export function isTaxed({ trace }: InvoiceLine, { taxTreatment }: Invoice): boolean {
   return taxTreatment === 'none' || ownRatesOf(trace).length > 0;
 }

@@ -92,7 +92,7 @@ export interface CorrectedUsage extends BilledUsage {
   readonly billedBy?: BilledBy;
 }
 
-/** A {@link UsagePart} in the form of a trace, with exact numbers as text. */
+/** A {@link UsagePart} as it is stored in the trace (the explanation) of a line, with exact numbers as text. */
 export interface TracedPart {
   readonly group: UsageGroup | null;
   readonly quantity: string;
@@ -121,8 +121,8 @@ export interface UsageTrace {
   /** Minimum and maximum of the price. A true-up is a separate line; for late usage it is part of this line. */
   readonly limits: UsageLimits;
   /**
-   * Share of the full period that the fee at zero usage is charged for; null: the full period. Absent from older lines,
-   * which charged the whole fee.
+   * Share of the full period for which a fee that is due even without usage is charged; null: the full period. Absent
+   * from older lines, which charged the whole fee.
    */
   readonly zeroUsageProration?: Proration | null;
   /** Earlier bill of the period, if this line bills late usage. Null for the first bill. */

@@ -21,11 +21,13 @@ export class UsageArchiveProgressEntity {
   @Column({ type: 'bigint', array: true }) readonly streams!: readonly string[];
   /** Number of the next file of the month. */
   @Column({ type: 'integer' }) readonly fileNumber!: number;
-  /** Timestamp and key of the last written event, while a stream with several files is being written; otherwise null. */
+  /**
+   * Timestamp and key of the last written event, while a stream with several files is being written; otherwise null.
+   */
   @InstantColumn({ nullable: true }) readonly afterAt!: Date | null;
   @Column({ type: 'varchar', length: 255, collation: 'C', nullable: true })
   readonly afterKey!: string | null;
-  /** Time at which the search finished the last month before `beforeAt`; null while the search is running. */
+  /** Time at which the search had covered all months before `beforeAt`; null while the search is running. */
   @InstantColumn({ nullable: true }) readonly endedAt!: Date | null;
   /**
    * Start of the earliest month with events that are not archived, as found by the last search; null before the

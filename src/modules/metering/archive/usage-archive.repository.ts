@@ -105,7 +105,10 @@ export interface StreamToArchive {
 export interface ClosableStream {
   readonly id: string;
   readonly closedBefore: Date;
-  /** Number of events of the month, complete as in {@link StreamToArchive}. It cannot change while the stream is locked. */
+  /**
+   * Number of events of the month, complete as in {@link StreamToArchive}. It cannot change while the stream is
+   * locked.
+   */
   readonly events: string;
 }
 
@@ -173,7 +176,7 @@ export class UsageArchiveRepository {
 
   /**
    * Returns the streams after `nextStreamId`, with or without events to archive.
-   * @param maxEvents more events than this are not counted
+   * @param maxEvents the number of events at which counting stops
    */
   nextStreams(
     { nextStreamId, beforeAt, month }: ArchiveProgress,

@@ -14,7 +14,7 @@ export interface RecordedUsage {
 }
 
 /**
- * Returns the late usage that the statement found.
+ * Returns the late usage among recorded events, as the SQL statement that recorded them found it.
  * @param customers customer ids by stream id
  */
 export function toLateUsage(

@@ -23,7 +23,9 @@ const RENEWALS_WAIT_MS = 15 * MINUTE_MS;
 @Injectable()
 export class AutomaticChargesService {
   private readonly logger = new Logger('collect-invoices');
-  /** Session of this process on the database at the last check. Null before the first check. */
+  /**
+   * Session of this process, with its number (null without a number), at the last check. Null before the first check.
+   */
   private session: {
     readonly number: number | null;
     /** Time of the first check in this session. */

@@ -54,8 +54,8 @@ export function withFinalDecline(
 }
 
 /**
- * Method that a payment charges: a stored method with its token, or a token of the sandbox, which is in both fields.
- * Both fields are null if the payment charges no method.
+ * Method that a payment charges: the id and the token of a stored method, or a token of the sandbox, which is both
+ * `paymentMethodId` and `providerToken`. Both are null if the payment charges no method.
  */
 export interface ChosenMethod {
   readonly provider: ProviderName;
