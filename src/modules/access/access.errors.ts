@@ -13,11 +13,11 @@ export const apiKeyRevoked = defineProblem({
 export const apiKeyRolling = defineProblem({
   code: 'api_key_rolling',
   kind: 'conflict',
-  title: 'The secret before the last roll still works',
+  title: 'The previous secret still works',
   meaning:
     'An API key has at most two secrets at once. Wait until `previous_expires_at`, or roll with `overlap_seconds: 0`, which ends all former secrets at once.',
   detail: (id: string, until: Date) =>
-    `The secret of ${id} before its last roll works until ${until.toISOString()}. Wait, or roll with overlap_seconds: 0, which ends it at once.`,
+    `The previous secret of ${id} works until ${until.toISOString()}. Wait, or roll with overlap_seconds: 0, which ends it at once.`,
 });
 
 export const expiryNotInFuture = defineProblem({
@@ -36,7 +36,7 @@ export const limitAboveCeiling = defineProblem({
   kind: 'rule_broken',
   title: 'The rate limit is above the ceiling of the service',
   meaning:
-    'The service lets no API key have so many requests in a minute. `limit` is the greatest number; the operator sets it with `RATE_LIMIT_KEY_CEILING` and `RATE_LIMIT_USAGE_KEY_CEILING`.',
+    'An API key may have at most `limit` requests in a minute. The operator sets this ceiling with `RATE_LIMIT_KEY_CEILING` and `RATE_LIMIT_USAGE_KEY_CEILING`.',
   occurrence: (field: string, limit: number, ceiling: number) => ({
     detail: `/${field} is ${limit}, but the ceiling of this service is ${ceiling}.`,
     errors: [

@@ -17,7 +17,7 @@ export const apiKeyUpdated = apiKeyEvent(
 
 export const apiKeyRolled = apiKeyEvent(
   'api_key.rolled',
-  'An API key has a new secret. The former one works until `previous_expires_at`, or ended if that is null.',
+  'An API key has a new secret. The former one works until `previous_expires_at`; null: it ended at once.',
 );
 
 export const apiKeyRevokedEvent = apiKeyEvent(

@@ -50,7 +50,7 @@ export class ApiKeysController {
   @Operation({
     summary: 'Create an API key',
     description:
-      'The answer alone contains the secret. The key can have no scope that the caller does not hold.',
+      'Only this answer contains the secret. The key can have only scopes that the caller holds.',
     access: 'keys:write',
     status: 201,
     answer: ApiKeyWithSecretDto,
@@ -115,7 +115,7 @@ export class ApiKeysController {
   @Operation({
     summary: 'Roll an API key',
     description:
-      'Gives the key a new secret, which this answer alone contains. The present secret works until the overlap ends. Id, ' +
+      'Gives the key a new secret, which only this answer contains. The present secret works until the overlap ends. Id, ' +
       'scopes and idempotency keys stay.',
     access: 'keys:write',
     answer: ApiKeyWithSecretDto,

@@ -27,8 +27,8 @@ export class CustomerTokensController {
   @Operation({
     summary: 'Issue a customer token',
     description:
-      'Lets a browser or a gateway read the entitlements and the invoices of this customer for a while, and nothing else. The ' +
-      'answer alone contains the token. The token can have no scope that the caller does not hold.',
+      'Lets a browser or a gateway read the entitlements and the invoices of this customer for a while, and nothing else. Only ' +
+      'this answer contains the token. The token can have only scopes that the caller holds.',
     access: 'customers:write',
     status: 201,
     answer: CustomerTokenWithSecretDto,

@@ -17,7 +17,7 @@ export class AnalyticsController {
   @Operation({
     summary: 'Read the receivables by age',
     description:
-      'What open invoices still owe now, or owed at an instant, by how long they are overdue. Customers on test clocks are left ' +
+      'Amounts owed on open invoices, now or at an instant, by days overdue. Customers on test clocks are left ' +
       'out, and so are invoices that were written off. The total is the balance of the account `accounts_receivable` of these ' +
       'customers, now or at that instant. ' +
       'Names of customers are left out for callers without `customers:read`.',

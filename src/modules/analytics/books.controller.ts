@@ -27,7 +27,7 @@ export class BooksController {
   @Operation({
     summary: 'Read the revenue over time',
     description:
-      'Movements of the accounts of revenue in the ledger by window. Customers on test clocks are left out. Names of customers ' +
+      'Movements of the revenue accounts in the ledger, by window. Customers on test clocks are left out. Names of customers ' +
       'are left out for callers without `customers:read`.',
     access: 'analytics:read',
     answer: RevenueDto,

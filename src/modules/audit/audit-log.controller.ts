@@ -43,7 +43,7 @@ export class AuditLogController {
   @Operation({
     summary: 'List the audit log',
     description:
-      'Newest first. Each entry is one operation that changed something. Requests that were refused, rolled back or replayed have none. Reported usage and consumption are counted instead.',
+      'Newest first. Each entry is one operation that changed something. Requests that were refused, rolled back or replayed have no entry. Reported usage and consumption are counted instead.',
     access: 'audit:read',
     answer: pageOf(AuditEntryDto),
   })
@@ -56,7 +56,7 @@ export class AuditLogController {
   @Operation({
     summary: 'Export the audit log',
     description:
-      'Every matching change, oldest first, as newline-delimited JSON. Changes that are not committed follow in an export `after` the last line. If it fails, the answer is cut off, which HTTP clients report as incomplete.',
+      'Every matching change, oldest first, as newline-delimited JSON. Changes committed later follow in an export `after` the last `position`. If an export fails, the answer is cut off, which HTTP clients report as incomplete.',
     access: 'audit:read',
     lines: [AuditExportLineDto],
   })

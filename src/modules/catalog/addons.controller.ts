@@ -55,7 +55,7 @@ export class AddonsController {
   @Get(':id')
   @Operation({
     summary: 'Read an add-on',
-    description: 'Returns the add-on with its prices, also when it is archived.',
+    description: 'Returns the add-on with its prices, unless it is archived.',
     access: 'catalog:read',
     answer: AddonDto,
     problems: [addonNotFound],
@@ -84,7 +84,7 @@ export class AddonsController {
   @Operation({
     summary: 'Archive an add-on',
     description:
-      'The add-on is no longer returned and cannot be sold again. Existing references continue. Its code stays taken.',
+      'The add-on is no longer returned and cannot be sold again. Existing subscriptions keep it. Its code stays taken.',
     access: 'catalog:write',
     problems: [addonNotFound],
   })

@@ -28,7 +28,7 @@ export const planCodeTaken = defineProblem({
 
 export const planEntitlementContradicts = defineContradiction({
   code: 'plan_entitlement_contradicts',
-  title: 'The value of an entitlement of the plan contradicts its type',
+  title: 'The value of a plan entitlement contradicts its type',
   meaning:
     'A boolean entitlement has no `value`, a static entitlement needs one, and a plan lists each entitlement once.',
 });

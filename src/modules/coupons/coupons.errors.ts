@@ -5,7 +5,7 @@ export const couponNotFound = defineNotFound('coupon_not_found', 'a coupon');
 export const couponRedemptionNotFound = defineNotFound(
   'coupon_redemption_not_found',
   'a redemption',
-  'it is of another subscription',
+  'it belongs to another subscription',
 );
 
 export const couponCodeTaken = defineProblem({
@@ -81,9 +81,9 @@ export const couponCurrencyMismatch = defineProblem({
   code: 'coupon_currency_mismatch',
   kind: 'rule_broken',
   title: 'The coupon is in another currency',
-  meaning: 'A coupon that takes off an amount is for subscriptions in its own currency.',
+  meaning: 'A coupon with `amount_off` is only for subscriptions in its currency.',
   detail: (code: string, currency: string) =>
-    `The coupon ${JSON.stringify(code)} does not take off an amount in ${currency}.`,
+    `The coupon ${JSON.stringify(code)} is not for subscriptions in ${currency}.`,
 });
 
 export const couponAlreadyRedeemed = defineProblem({

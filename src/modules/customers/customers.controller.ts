@@ -102,8 +102,8 @@ export class CustomersController {
   @Operation({
     summary: 'Update a customer',
     description:
-      'Changes the given fields; `null` clears optional ones. The currency cannot change once an amount refers to the ' +
-      'customer. An empty body changes nothing.',
+      'Changes the given fields; `null` clears optional ones. The currency cannot change once `currency_locked` is ' +
+      'true. An empty body changes nothing.',
     access: 'customers:write',
     answer: CustomerDto,
     problems: [

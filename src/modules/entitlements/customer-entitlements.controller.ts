@@ -75,7 +75,7 @@ export class CustomerEntitlementsController {
   @Operation({
     summary: 'Check an entitlement of a customer',
     description:
-      'As of the last commit: the answer includes all usage acknowledged before the call. A customer without the entitlement gets an answer without access.',
+      'Includes all usage that was acknowledged before the call. A customer without the entitlement gets `has_access: false`.',
     access: 'entitlements:read',
     customerToken: { path: 'id' },
     answer: CustomerEntitlementDto,
@@ -92,7 +92,7 @@ export class CustomerEntitlementsController {
   @Operation({
     summary: 'Consume an entitlement',
     description:
-      'Checks and counts in one commit: all of the quantity, or nothing with `allowed: false`. Usage beyond a soft limit is overage. With a meter, the consumption is stored as a usage event and billed like any other.',
+      'Checks and counts atomically: the whole quantity, or nothing with `allowed: false`. Usage beyond a soft limit is overage. With a meter, the consumption is stored as a usage event and billed like any other.',
     access: 'usage:write',
     answer: ConsumptionDto,
     key: 'optional',
@@ -118,7 +118,7 @@ export class CustomerEntitlementsController {
   @Operation({
     summary: 'Grant an entitlement to a customer',
     description:
-      'Adds quantity beside the subscriptions, whose allowance is used up first. Burn-down order of grants: priority, expiry, age.',
+      'Adds quantity. What subscriptions allow is used up before grants. Burn-down order of grants: priority, expiry, age.',
     access: 'entitlements:write',
     status: 201,
     answer: EntitlementGrantDto,

@@ -15,7 +15,7 @@ export class EntitlementsController {
   @Delete(':id')
   @Operation({
     summary: 'Delete an entitlement that is not in use',
-    description: 'Refused while an add-on gives the entitlement: delete its links first.',
+    description: 'Refused while an add-on is linked to it: delete those links first.',
     access: 'entitlements:write',
     problems: [entitlementNotFound, entitlementInUse],
   })

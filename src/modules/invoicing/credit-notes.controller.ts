@@ -34,8 +34,7 @@ export class CreditNotesController {
   @ExpandsCustomers()
   @Operation({
     summary: 'List credit notes',
-    description:
-      'Newest first, void ones included. With a range of totals alone, the largest first.',
+    description: 'Newest first, void ones included. With only a range of totals, largest first.',
     access: 'invoices:read',
     answer: pageOf(withCustomer(CreditNoteDto)),
   })

@@ -56,7 +56,7 @@ export class InvoicesController {
   @Operation({
     summary: 'Create a one-off invoice',
     description:
-      'A draft with the lines given; taxes and credit are decided again when it is finalized.',
+      'Creates a draft with the given lines; finalization calculates taxes and credit again.',
     access: 'invoices:write',
     status: 201,
     answer: InvoiceDto,
@@ -77,7 +77,7 @@ export class InvoicesController {
   @Operation({
     summary: 'List invoices',
     description:
-      'Newest first, drafts and void invoices included. With a range of instants, by those instants; an invoice without one is left out. With a range of totals alone, the largest first.',
+      'Newest first, drafts and void invoices included. With a time range, newest first by that time, without invoices that lack it. With only a range of totals, largest first.',
     access: 'invoices:read',
     customerToken: { query: 'customer_id' },
     answer: pageOf(withCustomer(InvoiceDto)),
@@ -105,8 +105,8 @@ export class InvoicesController {
   @Operation({
     summary: 'Print an invoice',
     description:
-      'A4, with dates in the time zone of the customer. Buyer and seller are those of the instant at which it was finalized; ' +
-      'a draft shows them as they are now. The same invoice gives the same bytes for as long as it has not changed.',
+      'A4, with dates in the time zone of the customer. Shows buyer and seller as they were at finalization; ' +
+      'a draft shows them as they are now. The bytes stay the same until the invoice changes.',
     access: 'invoices:read',
     customerToken: 'answer',
     file: 'application/pdf',
@@ -142,7 +142,7 @@ export class InvoicesController {
   @Operation({
     summary: 'Update the metadata of an invoice',
     description:
-      'Whatever its state; nothing else of an invoice can be changed. Nothing sent changes nothing.',
+      'Possible in every status. Nothing else can be changed. An empty body changes nothing.',
     access: 'invoices:write',
     answer: InvoiceDto,
     problems: [invoiceNotFound, metadataTooLarge, ...TEST_CLOCK_PROBLEMS],
@@ -159,8 +159,8 @@ export class InvoicesController {
   @Operation({
     summary: 'Delete a draft',
     description:
-      'It has no number and nothing was posted for it. A finalized invoice is voided instead; the draft of a renewal stays, ' +
-      'since nothing else would bill its period.',
+      'A draft has no number and no ledger postings. Void a finalized invoice instead. A renewal draft cannot be deleted: ' +
+      'nothing else would bill its period.',
     access: 'invoices:write',
     problems: [invoiceNotFound, invoiceNotDraft, invoiceBillsPeriod, ...TEST_CLOCK_PROBLEMS],
   })

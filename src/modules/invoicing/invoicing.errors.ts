@@ -94,7 +94,7 @@ export const invoicePaymentPending = defineProblem({
 export const paymentExceedsInvoice = defineProblem({
   code: 'payment_exceeds_invoice',
   kind: 'rule_broken',
-  title: 'More than the invoice has left to pay',
+  title: 'The payment exceeds what is left to pay',
   meaning:
     'The amount exceeds `payable_amount`: what is not yet paid, credited or reserved by pending payments.',
   occurrence: (payable: bigint) => ({
@@ -144,7 +144,7 @@ export const invoiceOvertaken = defineProblem({
   kind: 'conflict',
   title: 'The charges of the invoice are no longer owed as it billed them',
   meaning:
-    'The invoice cannot be regenerated. An item that it billed in advance was changed, or ended with credit, before the end of its period; or nothing is left to bill or credit; or its subscription ended because it waited for this invoice. Bill what is owed with a one-off invoice.',
+    'The invoice cannot be regenerated. An item that it billed in advance was changed, or ended with credit, before the end of its period; or nothing is left to bill or credit; or its subscription never began. Bill what is owed with a one-off invoice.',
   detail: (id: string) =>
     `The charges of the invoice ${id} are no longer owed as it billed them. Create a one-off invoice instead.`,
 });
@@ -165,7 +165,7 @@ export const invoiceNotCreditable = defineProblem({
 export const creditExceedsLine = defineProblem({
   code: 'credit_exceeds_line',
   kind: 'rule_broken',
-  title: 'More than is left of the line',
+  title: 'The credit exceeds what is left of the line',
   meaning:
     'A credit note takes at most `creditable_amount` of a line, without tax: its amount less discounts, the reduction by a maximum, earlier credit notes, and what later invoices credited or corrected.',
   occurrence: (pointer: string, creditable: bigint) => ({
@@ -178,11 +178,11 @@ export const creditExceedsLine = defineProblem({
 export const creditTakesNothing = defineProblem({
   code: 'credit_takes_nothing',
   kind: 'rule_broken',
-  title: 'The credit of 0 takes nothing of the line',
+  title: 'A credit of 0 takes nothing from a line',
   meaning:
-    'An `amount` of 0 is for lines of which only tax is left. `creditable_amount` is left of this one.',
+    'Use an `amount` of 0 only if a line has only tax left. This one has `creditable_amount` left.',
   occurrence: (pointer: string, creditable: bigint) => ({
-    detail: `${pointer} is 0, but not only tax is left of the line: ${creditable} minor units without tax can be credited.`,
+    detail: `${pointer} is 0, but more than tax is left of the line: ${creditable} minor units without tax can be credited.`,
     errors: [{ pointer, code: 'takes_nothing', message: 'takes nothing of the line' }],
     extensions: { creditable_amount: Number(creditable) },
   }),
@@ -203,7 +203,7 @@ export const creditGivenBackAlready = defineProblem({
   kind: 'rule_broken',
   title: 'The amount was given back already',
   meaning:
-    'So much of the invoice was given back already that less than the amount of this note is left: by its own credit lines or by later invoices, by other credit notes, refunds and lost disputes. The detail has the amount of each. `creditable_total` is the largest total, with tax, of a further note: lower the lines until they fit. To document a refund that was made, issue the note with `settle: refund`.',
+    'The note exceeds what is left of the invoice. Its own credit lines or later invoices, other credit notes, refunds and lost disputes gave the rest back. The detail has the amount of each. `creditable_total` is the largest total, with tax, of a further note: lower the lines until they fit. To document a refund that was made, issue the note with `settle: refund`.',
   occurrence: (pointer: string, invoiceId: string, total: bigint, limit: NoteLimit) => ({
     detail: `The note would be ${total} minor units with tax, but only ${limit.creditableTotalMinor} of the invoice ${invoiceId} can still be credited: ${explainLimit(limit)}. ${adviceOn(limit)}`,
     extensions: { creditable_total: Number(limit.creditableTotalMinor) },
@@ -222,7 +222,7 @@ export const creditNoteCorrected = defineProblem({
   kind: 'conflict',
   title: 'Usage that the credit note credited was taken back',
   meaning:
-    'A later invoice corrected usage of a credited line, and gave back only what the note had left of it. So the note cannot be voided.',
+    'A later invoice corrected usage of a credited line and gave back only what the note had left, so the note cannot be voided.',
   detail: (id: string) =>
     `An invoice after the credit note ${id} took back usage of its lines, so the note cannot be voided.`,
 });
@@ -242,7 +242,7 @@ export const simulatedPriceUnmatched = defineProblem({
   kind: 'rule_broken',
   title: 'A simulated price replaces no price of the plan',
   meaning:
-    'Each price of a simulation replaces the prices of the plan with its name, and has the same meter and `by_group`. A name is given once. A flat price can only be replaced by a flat one, because it was sold without a quantity.',
+    'Each simulated price replaces prices of the plan that have its name, meter and `by_group`. Names must not repeat. A flat price can only be replaced by a flat one, because it was sold without a quantity.',
   occurrence: (faults: readonly TermsFault[]) => ({
     detail: faults.map(({ pointer, message }) => `${pointer} ${message}`).join('; '),
     errors: faults.map((fault) => ({ ...fault, code: 'unmatched' })),

@@ -8,7 +8,7 @@ const creditNoteEvent = defineEvents(CreditNoteDto, toCreditNoteDto);
 
 export const invoiceCreated = invoiceEvent(
   'invoice.created',
-  'An invoice was made; it has no number yet. The draft of a renewal that waits says until when: `finalizes_at`.',
+  'An invoice was created; it has no number yet. A renewal draft in its grace period is finalized at `finalizes_at`.',
 );
 
 export const invoiceFinalized = invoiceEvent(
@@ -16,19 +16,19 @@ export const invoiceFinalized = invoiceEvent(
   'An invoice got its number; its amounts never change again.',
 );
 
-export const invoicePaid = invoiceEvent('invoice.paid', 'Nothing is left to pay of an invoice.');
+export const invoicePaid = invoiceEvent('invoice.paid', 'An invoice has nothing left to pay.');
 
 export const invoicePaymentFailed = invoiceEvent(
   'invoice.payment_failed',
-  'A payment of an invoice failed: what it reserved is to be paid still. `payment.failed` says why; `attempt_count` ' +
-    'how often it was charged automatically, and `next_attempt_at` when it will be again, if it will.',
+  'A payment of an invoice failed; its amount is still to be paid. `payment.failed` has the reason, `attempt_count` the ' +
+    'number of automatic charges, `next_attempt_at` the time of the next one, if any.',
   { status: 'open', attempt_count: 1, next_attempt_at: '2026-03-02T09:30:00.000Z' },
 );
 
 export const invoiceOverdue = invoiceEvent(
   'invoice.overdue',
-  'An invoice was due and is not paid, and no payment of it is pending. It is sent once, and for an invoice that is charged ' +
-    'automatically after the first attempt.',
+  'An invoice is past due, and no payment of it is pending. Sent once; for an invoice that is charged automatically, ' +
+    'only after the first attempt.',
   { status: 'open', overdue_at: '2026-03-01T09:30:00.000Z' },
 );
 
@@ -39,17 +39,17 @@ export const invoiceVoided = invoiceEvent(
 
 export const invoiceUncollectible = invoiceEvent(
   'invoice.uncollectible',
-  'An invoice was written off: what is owed for it is not expected any more.',
+  'An invoice was written off: payment is no longer expected.',
 );
 
 export const invoiceUpdated = invoiceEvent(
   'invoice.updated',
-  'The metadata of an invoice changed, a payment of it began (`amount_pending`, `attempt_count`), paid a part or ended, a credit note or credit of a later invoice of its subscription lowered what is open of it, such a credit note was voided, or `next_attempt_at` changed.',
+  'The metadata changed; a payment began (`amount_pending`, `attempt_count`), paid a part or ended; a credit note, or credit of a later invoice of the subscription, lowered the amount remaining; such a credit note was voided; or `next_attempt_at` changed.',
 );
 
 export const invoiceDeleted = invoiceEvent(
   'invoice.deleted',
-  'A draft was deleted; the event shows it as it was. That of a renewal is, if it says nothing when its grace is over.',
+  'A draft was deleted; the event shows its last state. A renewal draft without lines is deleted when its grace ends.',
   { number: null, status: 'draft' },
 );
 

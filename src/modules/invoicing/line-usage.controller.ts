@@ -80,7 +80,7 @@ export class LineUsageController {
     description:
       'Lists exactly the events that make up the quantity of the line, oldest first. Events that were stored or voided after ' +
       'the line was made change nothing. A line for late usage lists all events of its period. For a `weighted_sum`, the list ' +
-      'includes events before the period whose values carry over into it. Its quantity is the sum of value x (period_end - ' +
+      'includes events before the period whose values carry over into it. The quantity is the sum of value x (period_end - ' +
       'the later of timestamp and period_start) / (full_period_end - full_period_start); the explanation shows these ' +
       'instants. Events of archived months are not listed: `archived` shows where they are.',
     access: 'invoices:read',

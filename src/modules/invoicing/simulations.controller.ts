@@ -24,11 +24,11 @@ export class SimulationsController {
   @Operation({
     summary: 'Simulate a change of prices',
     description:
-      'Rates the billed lines of a plan again, at other prices, and changes nothing. The answer is a line of JSON for each ' +
-      'step: `customer` with `old_amount`, `new_amount` and `difference`, in minor units before discounts and tax; ' +
-      '`progress` with the `customers` read so far `of` all; at the end `totals` with the number of `customers`, of ' +
-      '`winners`, who would have paid less, and of `losers`. Amounts that no answer can hold end it with `problem`, its ' +
-      '`code` and `detail`. An answer with neither was cut off.',
+      'Rates the billed lines of a plan again, at other prices, and changes nothing. The answer consists of lines of ' +
+      'JSON: `customer` with `old_amount`, `new_amount` and `difference`, in minor units before discounts and tax; ' +
+      '`progress` with the `customers` read so far and `of` how many; at the end `totals` with the number of `customers`, of ' +
+      '`winners`, who would have paid less, and of `losers`. An amount too large for an answer ends it with `problem`, ' +
+      'its `code` and `detail`. If neither ends it, it was cut off.',
     access: 'invoices:read',
     lines: SIMULATION_LINES,
     reads: 'body',

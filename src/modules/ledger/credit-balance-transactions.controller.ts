@@ -24,7 +24,7 @@ export class CreditBalanceTransactionsController {
   @Get()
   @Operation({
     summary: 'List the transactions of a credit balance',
-    description: 'The amounts of all of them add up to the balance. Newest first.',
+    description: 'Newest first. The amounts of all add up to the balance.',
     access: 'invoices:read',
     answer: pageOf(CreditBalanceTransactionDto),
     problems: [customerNotFound],

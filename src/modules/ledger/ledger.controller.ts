@@ -66,7 +66,7 @@ export class LedgerController {
   @Operation({
     summary: 'Verify the ledger',
     description:
-      'Checks every invariant in one snapshot of the whole ledger; with `changed_since`, the transactions made from then on and the invariants of their customers. `last_reconciliation` is the last comparison with a payment provider.',
+      'Checks every invariant of the whole ledger in one snapshot; with `changed_since`, only transactions made since then and the invariants of their customers. `last_reconciliation` is the last comparison with a payment provider.',
     access: 'ledger:read',
     answer: LedgerVerificationDto,
     problems: [tooManyReports],

@@ -75,8 +75,8 @@ export class MeterUsageController {
   @Operation({
     summary: 'Read the usage of all customers together',
     description:
-      'Returns exact usage by window and in total, of meters that aggregate by `count`, `sum` or `max`, from one snapshot. ' +
-      'The value of `max` is the greatest of any customer. Customers on test clocks are left out: their time is not real.',
+      'Returns exact usage by window and in total, from one snapshot. Only for meters that aggregate by `count`, `sum` or ' +
+      '`max`; `max` is the greatest value of any customer. Customers on test clocks are left out: their time is not real.',
     access: 'usage:read',
     answer: MeterTotalsDto,
     problems: [

@@ -23,7 +23,7 @@ export class StoredUsageController {
   @Operation({
     summary: 'List the usage events of a customer',
     description:
-      'Newest timestamp first, voided events included. Without the events of archived months: `GET /v1/usage-archive/months`.',
+      'Newest timestamp first, voided events included. Archived months are left out: see `GET /v1/usage-archive/months`.',
     access: 'usage:read',
     answer: pageOf(StoredUsageEventDto),
   })

@@ -27,7 +27,7 @@ export class UsageArchiveController {
     summary: 'List the files of archived usage events',
     description:
       'The newest month first. Files are in the directory `USAGE_ARCHIVE_DIRECTORY`: NDJSON, compressed with gzip, each with a ' +
-      'manifest beside it. A file that is not in this list was left by a failure, and its events are in others.',
+      'manifest beside it. Ignore a file that is not listed: a failure left it, and other files have its events.',
     access: 'usage:read',
     answer: pageOf(UsageArchiveFileDto),
   })
@@ -42,7 +42,7 @@ export class UsageArchiveController {
   @Operation({
     summary: 'List the archived months of a customer',
     description:
-      'The newest month first, with the number of events by event name, their digest, and the files that have them.',
+      'The newest month first, with the number of events by event name, their digest and their files.',
     access: 'usage:read',
     answer: pageOf(ArchivedMonthDto),
   })

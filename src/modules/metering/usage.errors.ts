@@ -55,7 +55,7 @@ export const usageArchived = defineProblem({
   kind: 'conflict',
   title: 'The events of the period are archived',
   meaning:
-    'The request needs single events of an archived month, of which only the totals of whole UTC hours are stored. Request a period that begins and ends at whole UTC hours, or lies after the archived months. An invoice that billed usage of such a month is neither voided nor regenerated: issue a credit note, or create an invoice with the lines of the void one. A subscription with metered prices cannot start before the end of the archived months of its customer.',
+    'The request needs single events of an archived month, of which only the totals of whole UTC hours are stored. Request a period that begins and ends at whole UTC hours, or lies after the archived months. An invoice that billed usage of such a month cannot be voided or regenerated: issue a credit note, or create an invoice with the lines of the void one. A subscription with metered prices cannot start before the end of the archived months of its customer.',
   detail: (before: Date, instead?: string) =>
     `Events before ${before.toISOString()} are archived: only totals of whole UTC hours are stored. ${instead ?? 'Request whole hours, or a period after that instant.'}`,
 });
@@ -63,7 +63,7 @@ export const usageArchived = defineProblem({
 export const usagePeriodEmpty = defineProblem({
   code: 'usage_period_empty',
   kind: 'rule_broken',
-  title: 'The period has no length',
+  title: 'The period is empty',
   meaning: '`to` is exclusive and must be after `from`.',
   occurrence: () => ({
     detail: '`to` must be after `from`.',
@@ -87,7 +87,9 @@ export const unknownGroup = defineProblem({
   meaning: 'Usage can be grouped only by the properties in `group_by` of the meter.',
   occurrence: (property: string) => ({
     detail: `The meter does not group by ${JSON.stringify(property)}.`,
-    errors: [{ pointer: '/group_by', code: 'unknown_group', message: 'is not one of the meter' }],
+    errors: [
+      { pointer: '/group_by', code: 'unknown_group', message: 'is not in group_by of the meter' },
+    ],
   }),
 });
 
@@ -114,7 +116,7 @@ export const tooMuchUsageToTotal = defineProblem({
   kind: 'rule_broken',
   title: 'The period has too much usage to add up at once',
   meaning:
-    'The totals of a meter read the running totals of each customer, hour and group, at most 2,000,000. Request shorter periods.',
+    'Totals are added up from a running total per customer, hour and group, at most 2,000,000. Request shorter periods.',
   detail: (max: number) =>
     `The period has more than ${max} running totals of customers, hours and groups. Request a shorter period.`,
 });

@@ -7,7 +7,7 @@ const storedUsageEventEvent = defineEvents(StoredUsageEventDto, toStoredUsageEve
 
 export const usageLate = lateUsageEvent(
   'usage.late',
-  'Events were stored or voided in a period that is already billed. The next invoice corrects it. The id is that of the bill.',
+  'Events were stored or voided in a period that is already billed. The next invoice corrects it. `id` is that of the billed usage.',
 );
 
 export const usageVoided = storedUsageEventEvent(

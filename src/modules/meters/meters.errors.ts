@@ -21,8 +21,8 @@ export const meterTermsContradict = defineContradiction({
 export const tooManyMeters = defineProblem({
   code: 'too_many_meters',
   kind: 'rule_broken',
-  title: 'The event name has as many meters as it can have',
-  meaning: `Every event is counted by every meter of its name in the commit that stores it, so their number is limited to ${MAX_METERS_PER_EVENT_NAME}, archived ones included.`,
+  title: 'The event name has the maximum number of meters',
+  meaning: `Every meter of an event name counts each event in the commit that stores it, so a name has at most ${MAX_METERS_PER_EVENT_NAME} meters, archived ones included.`,
   detail: (eventName: string) =>
     `The event name ${JSON.stringify(eventName)} has ${MAX_METERS_PER_EVENT_NAME} meters already.`,
 });
@@ -32,7 +32,7 @@ export const meterBackfilling = defineProblem({
   kind: 'conflict',
   title: 'The meter is still counting stored events',
   meaning:
-    'Events stored before the meter are counted in the background, and its totals are incomplete until then. Read the meter to see the progress. When its `status` is `active`, repeat the request, with a new idempotency key if it had one.',
+    'Events stored before the meter are still being counted, so its totals are incomplete. Read the meter to see the progress. When its `status` is `active`, repeat the request, with a new idempotency key if it had one.',
   detail: (id: string) =>
     `The meter ${JSON.stringify(id)} is backfilling. Repeat the request when its status is active.`,
 });

@@ -58,10 +58,10 @@ export const paymentMethodNotFound = defineProblem({
 export const paymentContradictsInvoice = defineProblem({
   code: 'payment_contradicts_invoice',
   kind: 'rule_broken',
-  title: 'The invoice is another customer’s',
-  meaning: 'A payment with an `invoice_id` is made by the customer of that invoice.',
+  title: 'The invoice belongs to another customer',
+  meaning: 'A payment with an `invoice_id` must be made by the customer of that invoice.',
   occurrence: (invoiceId: string) => ({
-    detail: `The invoice ${invoiceId} is not one of this customer.`,
+    detail: `The invoice ${invoiceId} is not this customer’s.`,
     errors: [
       { pointer: '/invoice_id', code: 'contradiction', message: 'is another customer’s invoice' },
     ],
@@ -82,9 +82,9 @@ export const paymentNotRefundable = defineProblem({
 export const refundAmountExceedsRefundable = defineProblem({
   code: 'refund_amount_exceeds_refundable',
   kind: 'rule_broken',
-  title: 'More than the payment has left',
+  title: 'The amount exceeds what is refundable',
   meaning:
-    'The amount exceeds `refundable_amount`. Not refundable is what was refunded, what pending refunds reserve, and credit of the payment that invoices have used.',
+    'The amount exceeds `refundable_amount`. Not refundable: what was refunded, what pending refunds reserve, and credit from the payment that invoices used.',
   occurrence: (refundable: bigint) => ({
     detail: `Only ${refundable} minor units of the payment can still be refunded.`,
     // Exact as a number, because the refundable amount is at most the payment's amount, which arrived as a JSON number.
@@ -142,6 +142,6 @@ export const webhookSignatureInvalid = defineProblem({
   kind: 'unauthenticated',
   title: 'The signature of the notification is wrong',
   meaning:
-    'The header `Stripe-Signature` is missing, was made with another secret than `STRIPE_WEBHOOK_SECRETS` names, is more than five minutes off, or the event is of the other mode. Nothing was stored.',
+    'The header `Stripe-Signature` is missing, was made with a secret not in `STRIPE_WEBHOOK_SECRETS`, is more than five minutes off, or the event is of the other mode (live or test). Nothing was stored.',
   detail: () => 'No secret of this service verifies the signature of the notification.',
 });

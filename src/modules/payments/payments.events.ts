@@ -7,7 +7,7 @@ const paymentEvent = defineEvents(PaymentDto, toPaymentDto);
 
 export const paymentCreated = paymentEvent(
   'payment.created',
-  'A payment was taken up; the provider has not been asked yet.',
+  'A payment was created; the provider has not been asked yet.',
   { status: 'pending' },
 );
 
@@ -32,7 +32,7 @@ export const PAYMENT_EVENTS = {
   ),
   succeeded: paymentEvent(
     'payment.succeeded',
-    'The money has moved; after `payment.failed`, that was found later and booked by applying a provider discrepancy.',
+    'The money has moved. If it follows `payment.failed`, a provider discrepancy was applied.',
   ),
   failed: paymentEvent(
     'payment.failed',

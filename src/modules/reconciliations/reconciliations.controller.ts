@@ -49,7 +49,7 @@ export class ReconciliationsController {
   @Get()
   @Operation({
     summary: 'List reconciliations',
-    description: 'Newest first, those that run included.',
+    description: 'Newest first, running ones included.',
     access: 'payments:read',
     answer: pageOf(ReconciliationDto),
   })

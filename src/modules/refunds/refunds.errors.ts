@@ -27,7 +27,7 @@ export const paymentHasNoInvoice = defineProblem({
   kind: 'rule_broken',
   title: 'The payment paid no invoice',
   meaning:
-    'A refund with a `credit_note` corrects the invoice that the payment paid. Refund a payment of no invoice without a credit note.',
+    'A refund with a `credit_note` corrects the invoice that the payment paid. If it paid none, leave out the credit note.',
   occurrence: (paymentId: string) => ({
     detail: `The payment ${paymentId} paid no invoice. Leave out the credit note.`,
     errors: [
@@ -41,7 +41,7 @@ export const refundDiffersFromCreditNote = defineProblem({
   kind: 'rule_broken',
   title: 'The amount differs from what the credit note leaves to refund',
   meaning:
-    'A credit note lowers first what its invoice still owes, and leaves the rest to refund: `credit_note_amount`, with tax. The refund gives back exactly that. Leave out `amount`, or send another note. If nothing is left to refund, issue the note alone.',
+    'A credit note first lowers what is still owed on its invoice; the rest, `credit_note_amount` with tax, is left to refund. The refund must be exactly that. Leave out `amount`, or send another note. If nothing is left to refund, issue the note alone.',
   occurrence: (amount: bigint) => ({
     detail: `The credit note leaves ${amount} minor units to refund.`,
     extensions: { credit_note_amount: Number(amount) },

@@ -14,7 +14,7 @@ export const refundCreated = refundEvent(
 export const REFUND_EVENTS = {
   succeeded: refundEvent(
     'refund.succeeded',
-    'The money was given back. After `refund.failed`, an operator booked it by applying a provider discrepancy.',
+    'The money was given back. If it follows `refund.failed`, a provider discrepancy was applied.',
   ),
   failed: refundEvent(
     'refund.failed',

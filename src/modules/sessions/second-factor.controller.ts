@@ -42,8 +42,8 @@ export class SecondFactorController {
   @Operation({
     summary: 'Begin to enrol a second factor',
     description:
-      'Returns a secret for an authenticator app, in this answer only. It has no effect until it is confirmed. A new beginning ' +
-      'replaces one that was not confirmed.',
+      'Returns a secret for an authenticator app, in this answer only. The factor has no effect until it is confirmed. ' +
+      'Beginning again replaces an unconfirmed one.',
     access: 'sessions:write',
     status: 201,
     answer: SecondFactorEnrolmentDto,
@@ -60,7 +60,7 @@ export class SecondFactorController {
 
   @Get()
   @Operation({
-    summary: 'Read the own second factor',
+    summary: 'Read your second factor',
     description: 'Returns when it was enabled and how many recovery codes are left.',
     access: 'sessions:read',
     answer: SecondFactorDto,
@@ -103,7 +103,7 @@ export class SecondFactorController {
   @Post('recovery-codes')
   @Operation({
     summary: 'Replace the recovery codes',
-    description: 'Returns ten new recovery codes, in this answer only. The former ones end.',
+    description: 'Returns ten new recovery codes, in this answer only. The old ones expire.',
     access: 'sessions:write',
     answer: RecoveryCodesDto,
     reads: 'body',
@@ -122,7 +122,7 @@ export class SecondFactorController {
   @Operation({
     summary: 'Disable the second factor',
     description:
-      'Removes the factor with a code or a recovery code. Ends the other sessions of the admin. Owners can remove the factor of ' +
+      'Needs an authenticator code or a recovery code. Ends the other sessions of the admin. Owners can remove the factor of ' +
       'an admin who has neither.',
     access: 'sessions:write',
     reads: 'body',

@@ -31,8 +31,8 @@ export class SessionController {
   @Operation({
     summary: 'Sign in',
     description:
-      'Sets the cookie `billing_session`, which is the credential of a studio admin in a browser. It ends after 12 hours without ' +
-      'use, after 7 days, with a new password, and when its browser signs in again with a password. With TLS the cookie is `__Secure-billing_session`. Five attempts are allowed in 15 minutes for each account and each address. An admin with a second factor also sends ' +
+      'Sets the cookie `billing_session`, the credential of a studio admin in a browser. The session ends after 12 hours without ' +
+      'use, after 7 days, with a new password, and when the browser signs in again with a password. With TLS the cookie is `__Secure-billing_session`. Five attempts are allowed in 15 minutes for each account and each address. An admin with a second factor also sends ' +
       '`totp_code` or `recovery_code`; without one the answer is `second_factor_required`.',
     access: 'public',
     status: 201,
@@ -57,8 +57,8 @@ export class SessionController {
 
   @Get()
   @Operation({
-    summary: 'Read the own session',
-    description: 'Returns the admin of the session cookie, its scopes and the CSRF token.',
+    summary: 'Read your session',
+    description: 'Returns the signed-in admin, the scopes and the CSRF token.',
     access: 'public',
     answer: CurrentSessionDto,
     problems: [unauthenticated],

@@ -25,8 +25,8 @@ export class SessionsController {
   @Operation({
     summary: 'List sessions',
     description:
-      'Returns the sessions of all admins to callers with `studio:read`, and to other admins their own. Newest first; sessions that ' +
-      'ended stay for a month.',
+      'Returns the sessions of all admins to callers with `studio:read`, and their own to other admins. Newest first; ended ' +
+      'sessions are kept for a month.',
     access: 'sessions:read',
     answer: pageOf(SessionDto),
   })

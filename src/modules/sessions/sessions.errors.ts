@@ -31,7 +31,7 @@ export const secondFactorRequired = defineProblem({
   kind: 'unauthenticated',
   title: 'The code of the second factor is missing',
   meaning:
-    'Email and password are right, and the admin has a second factor. Send the same request again with `totp_code`, or with `recovery_code`. It does not count as an attempt.',
+    'Email and password are right, but the admin has a second factor. Repeat the request with `totp_code` or `recovery_code`. This refusal does not count as an attempt.',
   detail: () => 'Send the request again with totp_code or recovery_code.',
 });
 
@@ -57,7 +57,7 @@ export const secondFactorFailed = defineProblem({
   kind: 'unauthenticated',
   title: 'The code of the second factor is wrong',
   meaning:
-    'The code is not that of the present time, or the code or recovery code was used before. It counts as an attempt to sign in. Wait for the next code of the authenticator.',
+    'The code is wrong or out of date, or the code or recovery code was used before. This counts as an attempt to sign in. Wait for the next code of the authenticator.',
   detail: () => 'The code is wrong, out of date, or was used before. Wait for the next code.',
 });
 
@@ -111,7 +111,7 @@ export const openIdAdminRefused = defineProblem({
   kind: 'forbidden',
   title: 'The person may not sign in here',
   meaning:
-    'The OpenID provider signed the person in, but the service does not admit it. `reason` is `no_email`, `email_not_verified`, `foreign_domain`, `no_role`, `unknown_admin` or `inactive_admin`.',
+    'The OpenID provider signed in a person whom the service does not admit. `reason` is `no_email`, `email_not_verified`, `foreign_domain`, `no_role`, `unknown_admin` or `inactive_admin`.',
   occurrence: (reason: keyof typeof PERSON_FAULTS) => ({
     detail: `${PERSON_FAULTS[reason]} Ask an owner of this service.`,
     extensions: { reason },

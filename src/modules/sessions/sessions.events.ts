@@ -9,7 +9,7 @@ export const sessionCreated = sessionEvent('session.created', 'An admin signed i
 
 export const sessionEnded = sessionEvent(
   'session.ended',
-  'An admin signed out, or a session was revoked. Sessions that end by time, or with a new password, a change of the second factor or the deactivation of the admin, have no event of their own.',
+  'An admin signed out, or a session was revoked. Not sent when a session expires, or ends because the password or second factor changed or the admin was deactivated.',
   { is_active: false, ended_at: '2026-03-01T17:00:00.000Z' },
 );
 

@@ -20,8 +20,7 @@ export class StudioSettingsController {
   @Get()
   @Operation({
     summary: 'Read the studio settings',
-    description:
-      'Returns what the roles of admins are limited to, and whether a second factor is required.',
+    description: 'Returns the refund limits of support, and whether a second factor is required.',
     access: 'studio:read',
     answer: StudioSettingsDto,
   })
@@ -33,8 +32,8 @@ export class StudioSettingsController {
   @Operation({
     summary: 'Update the studio settings',
     description:
-      'Replaces the refund limits of support, or requires a second factor of all admins who sign in with a password. Fields that ' +
-      'are left out stay. Takes effect at once, in every process. Refund limits are changed by callers with `refunds:write`.',
+      'Replaces the refund limits of support, or sets whether admins who sign in with a password need a second factor. Omitted ' +
+      'fields stay. Takes effect at once, in every process. Changing refund limits also needs `refunds:write`.',
     access: 'studio:write',
     answer: StudioSettingsDto,
     problems: [scopeNotHeld],

@@ -59,7 +59,7 @@ export class StudioController {
   @Get(':id')
   @Operation({
     summary: 'Read a studio admin',
-    description: 'Returns the admin, never with the password hash.',
+    description: 'Returns the admin without the password hash.',
     access: 'studio:read',
     answer: StudioAdminDto,
     problems: [studioAdminNotFound],

@@ -25,7 +25,7 @@ export const tooManySignIns = defineProblem({
   kind: 'too_many_requests',
   title: 'Too many attempts to sign in',
   meaning:
-    'Five attempts to sign in are allowed in 15 minutes for each account and for each address, or too many passwords are being checked at once. `Retry-After` gives the seconds to wait. The attempt was not made.',
+    'The account or the address used up its five attempts in 15 minutes, or too many passwords are being checked at once. `Retry-After` gives the seconds to wait. The attempt was not made.',
   occurrence: (retryAfterSeconds: number) => ({
     detail: `Too many attempts to sign in. Try again in ${retryAfterSeconds} seconds.`,
     retryAfterSeconds,

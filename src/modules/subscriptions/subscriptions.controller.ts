@@ -47,7 +47,7 @@ export class SubscriptionsController {
   @Operation({
     summary: 'List subscriptions',
     description:
-      'Newest first, canceled subscriptions included. With `renews_from` or `renews_to`, by the end of the current period, the last first.',
+      'Newest first, canceled subscriptions included. With `renews_from` or `renews_to`, latest end of the current period first.',
     access: 'subscriptions:read',
     answer: pageOf(withPlan(withCustomer(SubscriptionDto))),
   })
@@ -86,7 +86,7 @@ export class SubscriptionsController {
   @Operation({
     summary: 'Update the metadata of a subscription',
     description:
-      'What is billed is changed with `POST /{id}/change`. Nothing sent changes nothing.',
+      'To change what is billed, use `POST /{id}/change`. An empty body changes nothing.',
     access: 'subscriptions:write',
     answer: SubscriptionDto,
     problems: [subscriptionNotFound, metadataTooLarge, ...TEST_CLOCK_PROBLEMS],
@@ -105,7 +105,7 @@ export class SubscriptionsController {
   @Get(':id/scheduled-changes')
   @Operation({
     summary: 'List the scheduled changes of a subscription',
-    description: 'Those that wait, that were done and that were undone.',
+    description: 'Includes pending, applied and undone changes.',
     access: 'subscriptions:read',
     answer: pageOf(ScheduledChangeDto),
     problems: [subscriptionNotFound],

@@ -15,7 +15,7 @@ export const subscriptionNotRunning = defineProblem({
   kind: 'conflict',
   title: 'The status of the subscription does not allow this',
   meaning:
-    'Only a subscription that is trialing, active or past due can be changed. One without a running period can be canceled only now, and an ended one cannot redeem a coupon.',
+    'Only a subscription that is trialing, active or past due can be changed. One without a running period can only be canceled now, and an ended one cannot redeem a coupon.',
   occurrence: (id: string, status: string) => ({
     detail: `The subscription ${id} is ${status}, which does not allow this.`,
     extensions: { subscription_status: status },
@@ -27,7 +27,7 @@ export const subscriptionChangePending = defineProblem({
   kind: 'conflict',
   title: 'The subscription has a scheduled change',
   meaning:
-    'A subscription has at most one scheduled change; a scheduled cancellation is one. Undo it first: `GET /v1/subscriptions/{id}/scheduled-changes` lists it.',
+    'A subscription has at most one scheduled change or cancellation. Undo it first: `GET /v1/subscriptions/{id}/scheduled-changes` lists it.',
   detail: (id: string) =>
     `The subscription ${id} has a scheduled change. Undo it first with DELETE /v1/subscriptions/{id}/scheduled-changes/{change_id}.`,
 });

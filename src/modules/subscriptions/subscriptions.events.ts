@@ -7,28 +7,28 @@ const subscriptionEvent = defineEvents(SubscriptionDto, toSubscriptionDto);
 
 const subscriptionPastDue = subscriptionEvent(
   'subscription.past_due',
-  'An automatic payment of an invoice of the subscription failed, and is tried again; or an unpaid one has another ' +
+  'An automatic payment for the subscription failed and is retried; or the subscription was unpaid and has another ' +
     'payment method to try.',
   { status: 'past_due' },
 );
 
 export const SUBSCRIPTION_RENEWAL_FAILED = subscriptionEvent(
   'subscription.renewal_failed',
-  'What fell due for a subscription, such as its renewal, was refused with `renewal_failure_code`, and is retried. Sent ' +
-    'again only when the code changes, or after a success.',
+  'Due work of a subscription, such as its renewal, failed with `renewal_failure_code` and is retried. Sent ' +
+    'again only if the code changes, or it fails after a success.',
 );
 
 export const SUBSCRIPTION_EVENTS = {
   created: subscriptionEvent('subscription.created', 'A customer subscribed.'),
   activated: subscriptionEvent(
     'subscription.activated',
-    'A subscription began to be billed, at its start, with its first payment where it waits for that, or at the end of its ' +
-      'trial; or it was past due or unpaid and owes nothing any more.',
+    'A subscription became active: at its start, at the first payment it waited for, or at the end of its ' +
+      'trial; or because it was past due or unpaid and now owes nothing.',
   ),
   updated: subscriptionEvent(
     'subscription.updated',
-    'A subscription changed: its plan, quantities, add-ons, or what is planned for it; or it has begun to wait for its ' +
-      'first payment; or it is unpaid, since the last attempt at an invoice of it failed; or its period ended in a pause.',
+    'A subscription changed: its plan, quantities, add-ons or scheduled change; its trial began; it waits for its ' +
+      'first payment; it is unpaid, because the last payment attempt failed; or its period ended in a pause.',
   ),
   trial_ending: subscriptionEvent(
     'subscription.trial_ending',

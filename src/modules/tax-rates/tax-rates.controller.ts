@@ -53,7 +53,7 @@ export class TaxRatesController {
   @Get(':id')
   @Operation({
     summary: 'Read a tax rate',
-    description: 'Returns the tax rate, also when it is archived.',
+    description: 'Returns the tax rate, unless it is archived.',
     access: 'catalog:read',
     answer: TaxRateDto,
     problems: [taxRateNotFound],

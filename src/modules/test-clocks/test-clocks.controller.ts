@@ -94,8 +94,8 @@ export class TestClocksController {
     summary: 'Delete a test clock and its customers',
     description:
       'Deletes the customers of the clock with their subscriptions, invoices, payments, refunds and ledger transactions, ' +
-      'and the events and deliveries about them. Their numbers are not reused. The clock is gone at once, its customers are ' +
-      'purged in portions. The answer comes when all are, or after ten seconds; then, as after an interruption, the service ' +
+      'and the events and deliveries about them. Their numbers are not reused. The clock is gone at once; its customers are ' +
+      'purged in portions. Answers when all are purged, or after ten seconds; then, as after an interruption, the service ' +
       'continues by itself.',
     access: 'test-clocks:write',
     problems: [testClockNotFound, testClockAdvancing, outcomeUnknown],
@@ -109,7 +109,7 @@ export class TestClocksController {
   @Operation({
     summary: 'Advance a test clock',
     description:
-      'Runs all work that falls due until then, in due order, with the same code that runs by the real clock, and ' +
+      'Runs all work that falls due until `to`, in due order, with the same code as in real time, and ' +
       'responds when it is done. The same steps give the same amounts, lines and number of events. Repeat an interrupted ' +
       'call with the same `to`.',
     access: 'test-clocks:write',

@@ -34,7 +34,7 @@ export const forbidden = defineProblem({
   kind: 'forbidden',
   title: 'The credential does not allow this',
   meaning:
-    'The API key, admin or token is valid, but lacks the scope named in `required_scope`. Nothing was done. Use a credential that has it. Where the studio requires a second factor, an admin without one has no other scopes until it is enrolled.',
+    'The API key, admin or token is valid, but lacks the scope named in `required_scope`. Nothing was done. Use a credential that has it. Where the studio requires a second factor, an admin without one must enrol one first.',
   occurrence: (scope: string, mustEnrol = false) => ({
     detail: mustEnrol
       ? `This needs the scope ${scope}, which you get when you have enrolled a second factor: POST /v1/second-factor.`
@@ -48,7 +48,7 @@ export const scopeNotHeld = defineProblem({
   kind: 'forbidden',
   title: 'The caller lacks a scope that it would hand out or take over',
   meaning:
-    'A caller cannot create, change or obtain the secret of an API key, a customer token or an admin with scopes that it does not hold itself; the scopes of an admin are those of its role. `required_scope` names the first one that is missing; `*` stands for all scopes.',
+    'A caller cannot create or change an API key, customer token or admin with scopes that the caller lacks, nor obtain its secret; the scopes of an admin are those of its role. `required_scope` names the first one that is missing; `*` stands for all scopes.',
   occurrence: (scope: string) => ({
     detail: `This would give, or take over, the scope ${scope}, which your credential does not hold.`,
     extensions: { required_scope: scope },

@@ -97,7 +97,7 @@ export const metadataTooLarge = defineProblem({
   code: 'metadata_too_large',
   kind: 'rule_broken',
   title: 'The merged metadata would be too large',
-  meaning: 'Metadata holds at most 50 keys and 16 KiB after the keys sent are merged in.',
+  meaning: 'Merged with the keys sent, metadata may hold at most 50 keys and 16 KiB.',
   detail: () =>
     'After the merge, the metadata would hold more than 50 keys or more than 16 KiB. Remove keys by sending null.',
 });
@@ -148,8 +148,8 @@ export const requestTimeout = defineProblem({
   kind: 'timed_out',
   title: 'The body arrived too slowly',
   meaning:
-    'The client sent nothing more of its NDJSON for `NDJSON_IDLE_TIMEOUT_MS`, 30 s if not set, or took longer than that and sent ' +
-    'less than 500 bytes a second. Other bodies have 10 s and a second for each 10 kB. Nothing was stored, and the connection is closed. Send the request ' +
+    'The client paused its NDJSON for `NDJSON_IDLE_TIMEOUT_MS` (default 30 s), or took longer than that and sent ' +
+    'less than 500 bytes a second. Other bodies have 10 s plus a second for each 10 kB. Nothing was stored, and the connection is closed. Send the request ' +
     'again.',
   detail: (longestPauseMs: number) =>
     `Too little of the body arrived within ${longestPauseMs} ms. Nothing was stored. Send the request again.`,
@@ -226,7 +226,7 @@ export const outcomeUnknown = defineProblem({
   title: 'The outcome of the request is unknown',
   meaning:
     'The answer of the database to a commit was lost, or the database failed between two commits: the request was executed ' +
-    'completely, in part or not at all. Repeat a request with a key unchanged: it is executed once, and answered. The key is ' +
+    'completely, in part or not at all. If the request has a key, repeat it unchanged: it is executed only once. The key is ' +
     'the `Idempotency-Key` header, `idempotencyKey` of a refund, or `idempotency_key` of a usage event or a consumption. For ' +
     'a request without a key, check for its effect before repeating it: it may be executed twice.',
   detail: () =>

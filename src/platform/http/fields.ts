@@ -226,12 +226,12 @@ export function InstantField(
 
 /** Start of the time range of a filter, inclusive. */
 export function FromField(what: string): PropertyDecorator {
-  return InstantField(`First instant ${what}, inclusive.`, { optional: true });
+  return InstantField(`Lower limit of the instant ${what}, inclusive.`, { optional: true });
 }
 
 /** End of the time range of a filter, exclusive. */
 export function ToField(what: string): PropertyDecorator {
-  return InstantField(`Last instant ${what}, exclusive.`, { optional: true });
+  return InstantField(`Upper limit of the instant ${what}, exclusive.`, { optional: true });
 }
 
 /** Order of a list by one of the columns. A minus sign before the column means descending order. */

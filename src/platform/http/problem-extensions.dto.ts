@@ -2,11 +2,11 @@ import { IntegerProperty, TextProperty } from './properties';
 
 /** Additional members of a problem, depending on its code (RFC 9457, section 3.2). */
 export class ProblemExtensionsDto {
-  @IntegerProperty('What may still be credited of the line, in minor units.', 2000, {
+  @IntegerProperty('What may still be credited on the line, in minor units.', 2000, {
     optional: true,
   })
   readonly creditable_amount?: number;
-  @IntegerProperty('What may still be credited of the invoice, in minor units.', 5950, {
+  @IntegerProperty('What may still be credited on the invoice, in minor units.', 5950, {
     optional: true,
   })
   readonly creditable_total?: number;
@@ -42,7 +42,7 @@ export class ProblemExtensionsDto {
     optional: true,
   })
   readonly credit_note_amount?: number;
-  @TextProperty('The invoice that bills this one again.', 'inv_01h455vb4pex5vsknk084sn02q', {
+  @TextProperty('The invoice that replaces this one.', 'inv_01h455vb4pex5vsknk084sn02q', {
     optional: true,
   })
   readonly reissued_as?: string;

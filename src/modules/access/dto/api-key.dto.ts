@@ -25,7 +25,7 @@ export class ApiKeyDto {
   @TextProperty('Last four characters of the secret.', '4Xw2') readonly last_four!: string;
   @InstantProperty('When the key stops working; null: never.', { nullable: true })
   readonly expires_at!: string | null;
-  @InstantProperty('Until when the secret before the last roll works, if it was rolled.', {
+  @InstantProperty('When the previous secret stops working; null if there is none.', {
     nullable: true,
   })
   readonly previous_expires_at!: string | null;

@@ -19,7 +19,7 @@ export class RevenueQueryDto extends ReportQueryDto {
   @EnumField(REVENUE_GROUPS, 'Omit it for the sums of each currency.', { optional: true })
   readonly group_by?: RevenueGroup;
   @LimitField(
-    'Maximum number of groups of each currency: those that earned most in the period. A period may have 10,000 windows and groups together, multiplied.',
+    'Maximum number of groups per currency: those that earned most in the period. With `group_by`, windows times `limit` may be at most 10,000.',
     {
       max: MAX_GROUPS,
       default: MAX_GROUPS,
@@ -29,9 +29,11 @@ export class RevenueQueryDto extends ReportQueryDto {
 }
 
 export class RevenueRowDto extends ReportWindowDto {
-  @TextProperty('Plan that the subscription has now; null without one.', null, { nullable: true })
+  @TextProperty('With `group_by=plan`: current plan of the subscription, if any.', null, {
+    nullable: true,
+  })
   readonly plan_id!: string | null;
-  @TextProperty('Customer; null for all.', null, { nullable: true })
+  @TextProperty('With `group_by=customer`: the customer.', null, { nullable: true })
   readonly customer_id!: string | null;
   @TextProperty(
     'Name of the customer; null for callers without the scope `customers:read`.',
@@ -40,14 +42,14 @@ export class RevenueRowDto extends ReportWindowDto {
   )
   readonly customer_name!: string | null;
   @BooleanProperty(
-    'True if the customer is deleted. It can no longer be read. Null for all.',
+    'True if the customer is deleted and can no longer be read; null without a customer.',
     null,
     {
       nullable: true,
     },
   )
   readonly is_deleted!: boolean | null;
-  @TextProperty('Account of the ledger; null for all.', null, { nullable: true })
+  @TextProperty('With `group_by=account`: the ledger account.', null, { nullable: true })
   readonly account!: string | null;
   @TextProperty(`Revenue before discounts: credits less debits of \`revenue\`. ${AS_TEXT}`, '59500')
   readonly gross!: string;
@@ -58,7 +60,7 @@ export class RevenueRowDto extends ReportWindowDto {
     '0',
   )
   readonly deferred!: string;
-  @TextProperty('Debits less credits of `refunds`: refunds that no credit note settles.', '0')
+  @TextProperty('Debits less credits of `refunds`: refunds not covered by credit notes.', '0')
   readonly refunds!: string;
   @TextProperty('Debits less credits of `bad_debt`.', '0') readonly written_off!: string;
   @TextProperty('Credits less debits of `tax_payable`.', '10710') readonly tax!: string;
@@ -76,8 +78,8 @@ export class CollectionQueryDto extends PickType(ReportQueryDto, ['from', 'to', 
 
 export class CollectionRowDto {
   @TextProperty('ISO 4217.', 'EUR') readonly currency!: string;
-  @IntegerProperty('Number of the attempt at its invoice, from 1.', 1) readonly attempt!: number;
-  @TextProperty('Status of the payments: what became of the attempts until now.', 'succeeded')
+  @IntegerProperty('Number of the attempt for its invoice, from 1.', 1) readonly attempt!: number;
+  @TextProperty('Current status of the payments.', 'succeeded')
   readonly status!: string;
   @TextProperty('Why the payments failed; null for others.', null, { nullable: true })
   readonly failure_code!: string | null;

@@ -55,7 +55,7 @@ export class MrrMovementsWindowDto extends ReportWindowDto {
   @TextProperty(`Monthly recurring revenue at the start of the window. ${AS_TEXT}`, '1200000')
   readonly opening!: string;
   @TextProperty('Revenue of subscriptions that had none before.', '80000') readonly new!: string;
-  @TextProperty('Revenue that subscriptions with revenue gained.', '25000')
+  @TextProperty('Revenue gained by subscriptions that had some.', '25000')
   readonly expansion!: string;
   @TextProperty('Revenue that subscriptions lost without losing all; zero or negative.', '-15000')
   readonly contraction!: string;
@@ -63,7 +63,7 @@ export class MrrMovementsWindowDto extends ReportWindowDto {
   readonly churn!: string;
   @TextProperty('Revenue of subscriptions that had lost all before.', '10000')
   readonly reactivation!: string;
-  @TextProperty('At the end of the window: `opening` and the five movements.', '1250000')
+  @TextProperty('At the end of the window: `opening` plus the five movements.', '1250000')
   readonly closing!: string;
   @NestedProperty(MrrMovementCountsDto, 'Number of changes of each kind.')
   readonly counts!: MrrMovementCountsDto;
@@ -97,13 +97,13 @@ export class MrrChangeDto {
   @TextProperty('Id of the customer.', 'cus_01h455vb4pex5vsknk084sn02q')
   readonly customer_id!: string;
   @TextProperty('ISO 4217.', 'EUR') readonly currency!: string;
-  @IntegerProperty('Recurring revenue per month before, in minor units.', 2900)
+  @IntegerProperty('MRR before the change, in minor units.', 2900)
   readonly before!: number;
-  @IntegerProperty('Recurring revenue per month afterwards, in minor units.', 4900)
+  @IntegerProperty('MRR after the change, in minor units.', 4900)
   readonly after!: number;
   @InstantProperty('When it changed.') readonly changed_at!: string;
   @BooleanProperty(
-    'True if it was derived later, from the state of a subscription that is older than these records.',
+    'True if derived later, for a subscription that is older than the MRR records.',
     false,
   )
   readonly is_backfilled!: boolean;

@@ -14,7 +14,7 @@ import type { Receivables } from '../domain/receivables';
 
 export class ReceivablesQueryDto {
   @InstantField(
-    'What was owed by the transactions before this instant, and how old it was then, such as the end of a month. In the future: what is owed now, and how old it will be. Default: now.',
+    'Reports what was owed at this instant, such as the end of a month, from transactions before it. In the future: what is owed now, with its age then. Default: now.',
     { optional: true },
   )
   readonly at?: string;
@@ -22,7 +22,7 @@ export class ReceivablesQueryDto {
     optional: true,
   })
   readonly group_by?: 'customer';
-  @LimitField('Maximum number of rows by customer of each currency: those that owe most.', {
+  @LimitField('Maximum number of customers per currency: those that owe most.', {
     max: 100,
     default: 100,
   })
@@ -31,7 +31,9 @@ export class ReceivablesQueryDto {
 
 export class ReceivablesRowDto {
   @TextProperty('ISO 4217.', 'EUR') readonly currency!: string;
-  @TextProperty('Customer; null for all.', 'cus_01h455vb4pex5vsknk084sn02q', { nullable: true })
+  @TextProperty('Customer; null: all customers.', 'cus_01h455vb4pex5vsknk084sn02q', {
+    nullable: true,
+  })
   readonly customer_id!: string | null;
   @TextProperty(
     'Name of the customer; null for callers without `customers:read`.',
@@ -40,7 +42,7 @@ export class ReceivablesRowDto {
   )
   readonly customer_name!: string | null;
   @BooleanProperty(
-    'True if the customer is deleted. It can no longer be read. Null for all.',
+    'True if the customer is deleted and can no longer be read; null without a customer.',
     null,
     {
       nullable: true,

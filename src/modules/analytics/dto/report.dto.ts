@@ -18,7 +18,7 @@ export const AS_TEXT =
 const DEFAULT_TIME_ZONE = 'UTC';
 
 export class ReportQueryDto {
-  @FromField('of the report, by default the month of a year before its end')
+  @FromField('of the report, by default the start of the month a year before `to`')
   readonly from?: string;
   @ToField('of the report, by default now') readonly to?: string;
   @EnumField(REPORT_INTERVALS, 'Length of the windows, which are cut at `from` and `to`.', {
@@ -26,7 +26,7 @@ export class ReportQueryDto {
     default: 'month',
   })
   readonly interval?: ReportInterval;
-  @TimeZoneField('IANA time zone whose days, weeks (from Monday) and months the windows follow.', {
+  @TimeZoneField('IANA time zone of the days, weeks (from Monday) and months of the windows.', {
     optional: true,
     default: DEFAULT_TIME_ZONE,
     example: 'Europe/Paris',

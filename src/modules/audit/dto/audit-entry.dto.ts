@@ -36,7 +36,7 @@ const ACTOR_TYPES = [
 export class AuditActorDto {
   @EnumProperty(
     ACTOR_TYPES,
-    'Kind of the caller. `open`: a call without a credential where none is required; `anonymous`: one to a public operation; `command`: a command line on the machine of the service; `worker`: the engine itself.',
+    'Kind of the caller. `open`: a call without a credential where none is required; `anonymous`: a call to a public operation; `command`: a command on the machine of the service; `worker`: the engine itself.',
     'key',
   )
   readonly type!: string;

@@ -60,7 +60,7 @@ export class AuditDropDto {
   @IntegerProperty('Number of changes that were dropped.', 11873)
   readonly change_count!: number;
   @TextProperty(
-    'Number of the last seal of which no change is left; `0` if every seal has some.',
+    'Number of the last seal whose changes were all dropped; `0` if there is none.',
     '12',
   )
   readonly through_seal!: string;
@@ -77,14 +77,11 @@ export class AuditVerificationDto {
   @IntegerProperty('Number of seals.', 12) readonly seal_count!: number;
   @IntegerProperty('Number of sealed changes, dropped ones included.', 11873)
   readonly sealed_changes!: number;
-  @IntegerProperty(
-    'Number of newer changes, which the next seals will cover; 0 if it is unreadable.',
-    4,
-  )
+  @IntegerProperty('Number of changes that are not sealed yet; 0 if it cannot be read.', 4)
   readonly unsealed_changes!: number;
   @NestedProperty(
     AuditSealDto,
-    'End of the chain, or the last seal that can be read; null without one. Keep a copy outside of the database: it reveals that the newest seals were removed, or that all seals were replaced.',
+    'Last seal, or the last one that can be read; null if there is none. Keep a copy outside the database: it reveals if the newest seals were removed or all seals were replaced.',
     { nullable: true },
   )
   readonly last_seal!: AuditSealDto | null;

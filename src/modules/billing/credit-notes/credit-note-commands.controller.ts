@@ -34,8 +34,8 @@ export class CreditNoteCommandsController {
   @Operation({
     summary: 'Issue a credit note',
     description:
-      'Takes parts of lines back with the tax that belongs to them. It lowers what the invoice still owes; the rest is ' +
-      'credit, or is to be refunded as far as it was paid in money. Several notes together never credit more than a line, and in all exactly its tax.',
+      'Credits parts of invoice lines, with their tax. It lowers what is still owed on the invoice; the rest becomes credit ' +
+      'of the customer, or is to be refunded as far as it was paid in money. Several notes together never credit more than a line, and for a whole line exactly its tax.',
     access: 'invoices:write',
     status: 201,
     answer: CreditNoteDto,
@@ -59,7 +59,7 @@ export class CreditNoteCommandsController {
   @Operation({
     summary: 'Void a credit note',
     description:
-      'What it took back is owed again. Refused once its credit was used or its invoice is no longer open, while the refund that was issued with it is pending or has succeeded, and after a later invoice took usage of its lines back.',
+      'What it credited is owed again. Refused if its credit was used, its invoice is no longer open, the refund issued with it is pending or has succeeded, or a later invoice took back usage of its lines.',
     access: 'invoices:write',
     answer: CreditNoteDto,
     key: 'required',

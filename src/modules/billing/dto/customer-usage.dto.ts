@@ -16,7 +16,7 @@ export class UsageGroupDto {
     items: { type: 'string', nullable: true },
     nullable: true,
     description:
-      'The text of each property by which the meter groups, null where events lack it; null: all groups together.',
+      'A value for each property the meter groups by, null if the events lack it. Null: all groups together.',
     example: null,
   })
   readonly group!: readonly (string | null)[] | null;
@@ -28,17 +28,17 @@ export class UsageGroupDto {
 export class CustomerUsageItemDto {
   @IdProperty('sub_01h455vb4pex5vsknk084sn02q') readonly subscription_id!: string;
   @TextProperty(
-    'The draft that bills it when it is finalized, with all that comes until then; null: the invoice that is made next.',
+    'Draft invoice that bills this usage and what comes until it is finalized; null: the next invoice bills it.',
     null,
     { nullable: true },
   )
   readonly invoice_id!: string | null;
   @TextProperty('The price.', 'price_01h455vb4pex5vsknk084sn02q') readonly price_id!: string;
-  @TextProperty('Its name.', 'API calls') readonly name!: string;
+  @TextProperty('Name of the price.', 'API calls') readonly name!: string;
   @TextProperty('The meter.', 'meter_01h455vb4pex5vsknk084sn02q') readonly meter_id!: string;
-  @InstantProperty('First instant of the period, or of the price in it.')
+  @InstantProperty('Start of the period, or of the price if later.')
   readonly period_start!: string;
-  @InstantProperty('End of the period, or of the price in it, exclusive.')
+  @InstantProperty('End of the period, or of the price if earlier; exclusive.')
   readonly period_end!: string;
   @BooleanProperty(
     'True if the period is billed already and its usage has changed since. `groups` is then the whole usage of the period, and ' +
@@ -48,7 +48,7 @@ export class CustomerUsageItemDto {
   readonly is_late!: boolean;
   @NestedListProperty(UsageGroupDto, 'What was used.') readonly groups!: readonly UsageGroupDto[];
   @IntegerProperty(
-    'Minor units before discount and tax, with the minimum and maximum of the price.',
+    'Minor units after the minimum and maximum of the price, before discount and tax.',
     750,
   )
   readonly amount!: number;

@@ -63,31 +63,31 @@ export class CreateSubscriptionDto {
   })
   readonly coupon?: string | null;
   @InstantField(
-    'When it starts; left out: now. In the past, at most two years and 366 periods, the first period is billed at once and ' +
-      'the periods since in the background.',
+    'Start; default: now. At most two years and 366 periods in the past: then the first period is billed at once, and ' +
+      'later ones in the background.',
     { nullable: true, example: null },
   )
   readonly start_at?: string | null;
   @EnumField(
     BILLING_ANCHORS,
-    'Periods count from the start, or from the first of the calendar: then the first is a short one.',
+    'Periods follow the start date or the calendar. With `calendar` the first period may be shorter.',
     { optional: true, default: 'anniversary', example: 'anniversary' },
   )
   readonly billing_anchor?: BillingAnchorMode;
-  @IntegerField('Days that are free at the start; left out: as the plan says.', {
+  @IntegerField('Free days at the start. Default: the trial of the plan.', {
     min: 0,
     max: MAX_TRIAL_DAYS,
     nullable: true,
     example: 14,
   })
   readonly trial_days?: number | null;
-  @EnumField(COLLECTIONS, 'Whether invoices are taken from the customer, or sent to be paid.', {
+  @EnumField(COLLECTIONS, 'Whether invoices are charged automatically, or sent to be paid.', {
     optional: true,
     default: 'automatic',
     example: 'automatic',
   })
   readonly collection?: 'automatic' | 'send_invoice';
-  @IntegerField('Days from an invoice to when it is due.', {
+  @IntegerField('Days until a finalized invoice is due.', {
     min: 0,
     max: MAX_DAYS_UNTIL_DUE,
     optional: true,
@@ -97,9 +97,9 @@ export class CreateSubscriptionDto {
   readonly days_until_due?: number;
   @EnumField(
     PAYMENT_BEHAVIORS,
-    'With `allow_active` it is active from its start, whatever becomes of its first invoice. With `default_incomplete`, ' +
-      'where that invoice is to be paid, it is `incomplete` and gives nothing until it is paid in full, and ' +
-      '`incomplete_expired` where that takes longer than 23 hours. Goes with `collection: automatic`.',
+    '`allow_active`: active from its start, even if the first invoice is not paid. `default_incomplete`: if that invoice ' +
+      'has an amount due, `incomplete` and without entitlements until it is paid in full, and `incomplete_expired` after ' +
+      '23 hours without full payment; needs `collection: automatic`.',
     { optional: true, default: 'allow_active', example: 'allow_active' },
   )
   readonly payment_behavior?: PaymentBehavior;
@@ -109,21 +109,21 @@ export class CreateSubscriptionDto {
 export class ChangeSubscriptionDto {
   @IdField(
     'plan',
-    'The plan to change to, in its active version unless `plan_version` names another; left out: plan and version stay.',
+    'The plan to change to, in its active version unless `plan_version` names another. Default: the current plan.',
     { nullable: true, example: 'plan_01h455vb4pex5vsknk084sn02q' },
   )
   readonly plan_id?: string | null;
   @PatternField(
     /^(current|latest|planv_[0-7][0-9a-hjkmnp-tv-z]{25})$/,
     'must be current, latest or an id that starts with planv_',
-    'The version of the plan: `current` is the one the subscription has, `latest` the active one, or the id of a ' +
-      'version. Left out: `current` without `plan_id`, `latest` with it.',
+    'Version of the plan: `current` (that of the subscription), `latest` (the active one) or the id of a version. ' +
+      'Default: `latest` with `plan_id`, otherwise `current`.',
     { nullable: true, example: 'latest' },
   )
   readonly plan_version?: string | null;
-  @DecimalField('Units of the plan; left out: they stay.', { nullable: true, example: '8' })
+  @DecimalField('Units of the plan. Default: unchanged.', { nullable: true, example: '8' })
   readonly quantity?: string | null;
-  @NestedListField(AddonInputDto, 'All add-ons afterwards; left out: they stay.', {
+  @NestedListField(AddonInputDto, 'All add-ons afterwards. Default: unchanged.', {
     max: MAX_ADDONS,
     nullable: true,
   })
@@ -132,22 +132,22 @@ export class ChangeSubscriptionDto {
   readonly when!: 'now' | 'period_end';
   @EnumField(
     CHANGE_PRORATIONS,
-    'Whether a change now credits what is unused and charges the rest of the period (`prorate`), or the new price ' +
-      'starts with the next period (`none`); left out: as the plan says. Without it a change to another interval waits ' +
-      'for the end of the period, as with `when: period_end`.',
+    'For a change now. `prorate`: credits the unused part and charges the rest of the period. `none`: new prices start ' +
+      'with the next period, and a change to another interval waits for the end of the period, as with ' +
+      '`when: period_end`. Default: as the plan says.',
     { nullable: true, example: 'prorate' },
   )
   readonly proration?: 'prorate' | 'none' | null;
 }
 
 export class CancelSubscriptionDto {
-  @EnumField(CANCEL_TIMES, 'Now, with the end of the period, or at an instant.', {
+  @EnumField(CANCEL_TIMES, 'Now, at the end of the period, or at an instant.', {
     example: 'period_end',
   })
   readonly when!: 'now' | 'period_end' | 'at';
-  @InstantField('The instant, for `at`.', { nullable: true, example: null })
+  @InstantField('The end, for `when: at`.', { nullable: true, example: null })
   readonly at?: string | null;
-  @BooleanField('Whether what was paid in advance and is not used is credited.', {
+  @BooleanField('Whether the unused part of charges in advance is credited.', {
     optional: true,
     default: false,
     example: true,
@@ -165,8 +165,8 @@ export class PreviewQueryDto {
     value === 'true' ? true : value === 'false' ? false : value,
   )
   @BooleanField(
-    'Answer with the next invoice after this, without id and number, and change nothing. Where the command bills nothing ' +
-      'by itself, that is the invoice of the end of the period, as things stand. Does not use up an `Idempotency-Key`.',
+    'Change nothing, and return the invoice that the command would make, without id and number. If it would make none, ' +
+      'return the next invoice of the subscription, as things stand. Does not use up an `Idempotency-Key`.',
     { optional: true, default: false },
   )
   readonly preview?: boolean;

@@ -12,12 +12,12 @@ import type { SubscriptionPreview } from '../subscriptions/preview-invoice.workf
 export class SubscriptionPreviewDto extends InvoicePreviewDto {
   @ObjectProperty('subscription_preview') readonly object!: 'subscription_preview';
   @TextProperty(
-    'The version of the plan that the subscription would have then.',
+    'Plan version that the subscription would have at `bills_at`.',
     'planv_01h455vb4pex5vsknk084sn02q',
   )
   readonly plan_version_id!: string;
   @InstantProperty(
-    'When the invoice would be made: now, or where the command bills nothing by itself, when the subscription is billed next.',
+    'When the invoice would be made: now, or, if the command bills nothing, when the subscription is billed next.',
   )
   readonly bills_at!: string;
 }

@@ -58,11 +58,11 @@ export class InvoiceCommandsController {
     summary: 'Void an invoice',
     description:
       'Nothing is owed for a void invoice; it keeps its number. The credit it used returns to the customer. A pending ' +
-      'payment of it becomes credit of the customer when it succeeds. A subscription that waits for its payment expires. ' +
+      'payment becomes credit of the customer when it succeeds. A subscription that waits for this invoice to be paid expires. ' +
       'Refused if lines of the invoice were credited (`invoice_credited`) or a part of it was paid (`invoice_partly_paid`): ' +
       'issue a credit note for the rest. Such a note activates a subscription that waits for the rest. To end that ' +
       'subscription instead, cancel it with `when: now`: its invoice becomes void, and the paid part becomes credit. ' +
-      'Also refused if it billed usage of archived months (`usage_archived`).',
+      'Also refused if the invoice billed usage of archived months (`usage_archived`).',
     access: 'invoices:write',
     answer: InvoiceDto,
     key: 'optional',
@@ -78,7 +78,7 @@ export class InvoiceCommandsController {
     summary: 'Write an invoice off',
     description:
       'The open amount becomes bad debt. The invoice can still be paid or voided. A subscription that waits for its payment ' +
-      'expires; one that is past due or unpaid becomes active shortly after, if no other invoice of it is open.',
+      'expires; one that is past due or unpaid becomes active shortly after, if it has no other open invoice.',
     access: 'invoices:write',
     answer: InvoiceDto,
     key: 'optional',
@@ -93,8 +93,8 @@ export class InvoiceCommandsController {
   @Operation({
     summary: 'Regenerate a void invoice',
     description:
-      'Makes an invoice with the same charges, as far as they are still owed, and the current coupons, taxes and credit, and finalizes it at once; ' +
-      '`reissue_of` names the void one. A void invoice is regenerated once. Refused if something that it billed in advance ' +
+      'Makes and finalizes an invoice with what is still owed of the same charges, and with the current coupons, taxes and credit; ' +
+      '`reissue_of` names the void one. A void invoice is regenerated only once. Refused if an item that it billed in advance ' +
       'was changed since, or ended with credit.',
     access: 'invoices:write',
     status: 201,

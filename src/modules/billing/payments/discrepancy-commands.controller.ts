@@ -23,8 +23,8 @@ export class DiscrepancyCommandsController {
   @Operation({
     summary: 'Apply a provider discrepancy',
     description:
-      'Books what the provider reported: a payment or refund that failed has succeeded after all. A payment pays what its ' +
-      'invoice still needs; the rest is credit of the customer. Applying it again changes nothing. Only a success after a ' +
+      'Books what the provider reported: a payment or refund that failed has succeeded after all. A payment pays what is ' +
+      'owed on its invoice; the rest is credit of the customer. Applying it again changes nothing. Only a success after a ' +
       'failure can be applied.',
     access: 'payments:write',
     answer: DiscrepancyDto,

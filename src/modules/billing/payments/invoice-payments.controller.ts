@@ -26,8 +26,8 @@ export class InvoicePaymentsController {
   @Operation({
     summary: 'Pay an invoice',
     description:
-      'Charges all that remains and answers with the payment. A refusal is a payment with status `failed`; one that takes ' +
-      'its time is `processing`, and pays the invoice when it succeeds. Of any number of calls at once, one charges.',
+      'Charges the unpaid amount and returns the payment. A refused payment is `failed`; one without an outcome yet is ' +
+      '`processing`, and pays the invoice when it succeeds. Of concurrent calls, only one charges.',
     access: 'payments:write',
     status: 201,
     answer: PaymentDto,

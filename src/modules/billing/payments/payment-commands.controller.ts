@@ -28,9 +28,9 @@ export class PaymentCommandsController {
   @Operation({
     summary: 'Take a payment',
     description:
-      'Charges the customer through the provider. A refusal is a payment with status `failed` and its ' +
-      '`failure_code`; an outcome that is not known yet is `processing`, and is followed up in the background. With an ' +
-      '`invoice_id` it pays that invoice; of what the invoice does not need any more when the money comes, the customer has credit.',
+      'Charges the customer through the provider. A refused payment is `failed` and has a `failure_code`; one ' +
+      'without an outcome yet is `processing`, and is followed up in the background. With an `invoice_id` it pays that ' +
+      'invoice; what the invoice no longer needs when the payment succeeds becomes credit of the customer.',
     access: 'payments:write',
     status: 201,
     answer: PaymentDto,

@@ -31,7 +31,7 @@ export class PaymentMethodCommandsController {
   @Operation({
     summary: 'Add a payment method',
     description:
-      'Keeps what a provider knows how to charge, for later payments. A customer has one default at most.',
+      'Saves a method of a provider for later payments. A customer has at most one default.',
     access: 'payments:write',
     status: 201,
     answer: PaymentMethodDto,
@@ -57,7 +57,7 @@ export class PaymentMethodCommandsController {
   @Patch(':id')
   @Operation({
     summary: 'Update a payment method',
-    description: 'Makes it the default or not; the one that was, is not any more.',
+    description: 'Sets `is_default`. A new default replaces the former one.',
     access: 'payments:write',
     answer: PaymentMethodDto,
     problems: [customerNotFound, paymentMethodNotFound],

@@ -19,7 +19,7 @@ export class SandboxPaymentsController {
   @Post(':id/settle')
   @Operation({
     summary: 'Settle a pending sandbox payment',
-    description: 'Plays the gateway: decides a payment made with `pm_sandbox_pending`.',
+    description: 'Sets the outcome of a payment made with `pm_sandbox_pending`.',
     access: 'payments:write',
     answer: PaymentDto,
     key: 'optional',

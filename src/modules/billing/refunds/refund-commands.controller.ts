@@ -39,8 +39,8 @@ export class RefundCommandsController {
   @Operation({
     summary: 'Refund a payment',
     description:
-      'Gives back a part or all that remains of a payment that succeeded. A refusal of the provider is a refund ' +
-      'with status `failed` and its `failure_code`; a slow one is `pending` and is followed up in the background. With a `credit_note`, note and refund are one commit.',
+      'Refunds a part or all that remains of a succeeded payment. A refused refund is `failed` and has a `failure_code`; ' +
+      'one without an outcome yet is `pending`, and is followed up in the background. With a `credit_note`, note and refund are created in one commit.',
     access: 'refunds:write',
     status: 201,
     answer: RefundDto,

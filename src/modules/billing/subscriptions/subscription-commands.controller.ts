@@ -60,10 +60,10 @@ export class SubscriptionCommandsController {
   @Operation({
     summary: 'Subscribe a customer',
     description:
-      'Bills what the plan and the add-ons cost in advance, unless the start lies ahead or a trial comes first. A start in ' +
-      'the past, at most two years and 366 periods back, bills its first period at once; the periods since follow in the ' +
-      'background, one after the other, each with a `subscription.renewed` event. With ' +
-      '`payment_behavior: default_incomplete` it is active once that is paid.',
+      'Bills the `in_advance` prices of the plan and the add-ons, unless the start is in the future or a trial comes first. With a ' +
+      'start in the past, at most two years and 366 periods ago, the first period is billed at once, and later ones in ' +
+      'the background, each with a `subscription.renewed` event. With `payment_behavior: default_incomplete` it becomes ' +
+      'active when the first invoice is paid.',
     access: 'subscriptions:write',
     status: 201,
     answer: SubscriptionDto,
@@ -115,10 +115,10 @@ export class SubscriptionCommandsController {
 
   @Post(':id/cancel')
   @Operation({
-    summary: 'End a subscription',
+    summary: 'Cancel a subscription',
     description:
-      'Now, with the period, or at an instant, with or without credit for what is unused. One that waits for its first ' +
-      'payment ends now alone, and its invoice with it.',
+      'Now, at the end of the period or at an instant, with or without credit for the unused part. An `incomplete` one ' +
+      'can only be canceled now; its invoice becomes void.',
     access: 'subscriptions:write',
     answers: SUBSCRIPTION_OR_PREVIEW,
     key: 'required',
@@ -144,7 +144,7 @@ export class SubscriptionCommandsController {
   @Post(':id/uncancel')
   @NoFields()
   @Operation({
-    summary: 'Take back a planned end',
+    summary: 'Undo a scheduled cancellation',
     description: 'Removes a cancellation that has not taken effect. The subscription renews again.',
     access: 'subscriptions:write',
     answers: SUBSCRIPTION_OR_PREVIEW,
@@ -189,7 +189,7 @@ export class SubscriptionCommandsController {
   @Operation({
     summary: 'Resume a paused subscription',
     description:
-      'Within the period that was paid it goes on; after it a new period begins now, and periods count from there.',
+      'The paid period continues. If it has ended, a new one begins now, and periods count from there.',
     access: 'subscriptions:write',
     answers: SUBSCRIPTION_OR_PREVIEW,
     key: 'required',
@@ -209,7 +209,7 @@ export class SubscriptionCommandsController {
   @Delete(':id/scheduled-changes/:change_id')
   @Operation({
     summary: 'Undo a scheduled change',
-    description: 'It stays in the list as `undone`. A planned end is taken back the same way.',
+    description: 'It stays in the list as `undone`. Also undoes a scheduled cancellation.',
     access: 'subscriptions:write',
     problems: [...CHANGE_PROBLEMS, scheduledChangeNotFound, invalidTransition, outcomeUnknown],
   })

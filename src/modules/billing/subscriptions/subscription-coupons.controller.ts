@@ -65,7 +65,7 @@ export class SubscriptionCouponsController {
   @Post()
   @Operation({
     summary: 'Redeem a coupon on a subscription',
-    description: 'It counts from the next invoice on.',
+    description: 'It applies from the next invoice on.',
     access: 'subscriptions:write',
     answers: SUBSCRIPTION_OR_PREVIEW,
     key: 'required',
@@ -84,8 +84,7 @@ export class SubscriptionCouponsController {
   @Delete(':redemption_id')
   @Operation({
     summary: 'Remove a coupon from a subscription',
-    description:
-      'It discounts no invoice that is made from now on. Invoices that were made with it stay.',
+    description: 'It no longer discounts new invoices. Earlier invoices stay unchanged.',
     access: 'subscriptions:write',
     problems: [...CHANGE_PROBLEMS, couponRedemptionNotFound, outcomeUnknown],
   })

@@ -12,7 +12,7 @@ class ExpandedPlanDto {
   @IdProperty('plan_01h455vb4pex5vsknk084sn02q') readonly id!: string;
   @TextProperty('Code of the plan.', 'pro') readonly code!: string;
   @TextProperty('Name of the plan.', 'Pro') readonly name!: string;
-  @BooleanProperty('True if the plan is archived. It can no longer be read.', false)
+  @BooleanProperty('True if the plan is archived and can no longer be read.', false)
   readonly is_archived!: boolean;
 }
 

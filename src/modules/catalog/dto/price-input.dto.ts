@@ -40,7 +40,7 @@ export class PriceInputDto {
   readonly name!: string;
   @EnumField(PRICE_MODELS, 'How the amount is computed from the quantity.', { example: 'per_unit' })
   readonly model!: PriceModel;
-  @EnumField(PRICE_TIMINGS, 'If a period is billed at its start or after its end.', {
+  @EnumField(PRICE_TIMINGS, 'When a period is billed: at its start or after its end.', {
     example: 'in_advance',
   })
   readonly timing!: PriceTiming;
@@ -89,7 +89,7 @@ export class PriceInputDto {
   readonly event_maximum_amount?: number | null;
   @IdField(
     'meter',
-    'Meter whose usage is priced. A metered price is `in_arrears`. Its usage is never prorated by time, but a flat fee at ' +
+    'Meter whose usage is priced. A metered price is `in_arrears`. Usage is never prorated by time, but a flat fee at ' +
       'zero usage is. A `percentage` price applies to the minor units that a `sum` meter adds up.',
     { nullable: true, example: null },
   )

@@ -30,7 +30,11 @@ export class PriceDto {
   @TextProperty('Description of the invoice line.', 'Extra seats') readonly name!: string;
   @EnumProperty(PRICE_MODELS, 'How the amount is computed from the quantity.', 'per_unit')
   readonly model!: PriceModel;
-  @EnumProperty(PRICE_TIMINGS, 'If a period is billed at its start or after its end.', 'in_advance')
+  @EnumProperty(
+    PRICE_TIMINGS,
+    'When a period is billed: at its start or after its end.',
+    'in_advance',
+  )
   readonly timing!: PriceTiming;
   @IntegerProperty('Minor units; only `flat`.', null, { nullable: true })
   readonly amount!: number | null;

@@ -25,7 +25,7 @@ export class CouponRedemptionDto {
   @IntegerProperty('Minor units taken off so far, minus discounts returned by credits.', 0)
   readonly applied_amount!: number;
   @IntegerProperty(
-    'Minor units left for duration `once`: the rest of an amount, or the discount that a credit returned to a percentage, for the billing period that was discounted. Null for any other coupon.',
+    'Minor units left for duration `once`: the rest of `amount_off`; with `percent_off`, the discount that credits returned, for the billing period that was discounted. Otherwise null.',
     null,
     { nullable: true },
   )

@@ -41,7 +41,7 @@ export class CreateCouponDto {
   readonly percent_off?: string | null;
   @MinorUnitsField(
     1,
-    'Minor units of `currency`; for type `amount`. Taken off once per billing period of the subscription, over all invoices of the period; with duration `once`, taken off once in total.',
+    'Minor units of `currency`; for type `amount`. Taken off once per billing period of the subscription, across all invoices of the period; with duration `once`, only once in total.',
     { nullable: true },
   )
   readonly amount_off?: number | null;

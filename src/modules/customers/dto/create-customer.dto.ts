@@ -6,7 +6,7 @@ import { CustomerFieldsDto, DEFAULT_TIMEZONE, MAX_NAME_LENGTH } from './customer
 export class CreateCustomerDto extends CustomerFieldsDto {
   @TextField('Name of the customer.', { max: MAX_NAME_LENGTH, example: 'Analytical Engines Ltd' })
   readonly name!: string;
-  @CurrencyField('ISO 4217. If omitted, the first amount fixes it.', {
+  @CurrencyField('ISO 4217. Default: fixed by the first invoice, payment or subscription.', {
     nullable: true,
     example: 'EUR',
   })

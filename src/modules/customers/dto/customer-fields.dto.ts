@@ -54,7 +54,7 @@ export class CustomerFieldsDto {
   )
   readonly tax_rate_ids?: readonly string[];
   @IntegerField(
-    'Hours after the end of a period for which the renewal invoice stays a draft that still includes late usage; ' +
+    'Hours that a renewal invoice stays a draft after the end of its period, to include late usage; ' +
       'null: the default (`INVOICE_GRACE_HOURS`). Applies to later renewals.',
     { min: 0, max: MAX_INVOICE_GRACE_HOURS, nullable: true, example: 72 },
   )

@@ -33,10 +33,7 @@ export class CustomerDto {
     nullable: true,
   })
   readonly currency!: string | null;
-  @BooleanProperty(
-    'If true, an amount refers to the customer and the currency cannot change.',
-    false,
-  )
+  @BooleanProperty('True once a payment, a subscription or an invoice fixes the currency.', false)
   readonly currency_locked!: boolean;
   @TextProperty('IANA time zone in which billing periods are computed.', 'Europe/Paris')
   readonly timezone!: string;

@@ -38,12 +38,12 @@ export class CustomerEntitlementDto {
   )
   readonly type!: EntitlementType;
   @BooleanProperty(
-    'True if the customer may use the entitlement now; for a metered one, if it may use more.',
+    'True if the customer may use the entitlement now; if metered, may use more of it.',
     true,
   )
   readonly has_access!: boolean;
   @TextProperty(
-    'Decimal string; null: no limit, or a boolean entitlement. For a metered one, the limit of the current period, including usage of it covered by ended grants or a larger former plan.',
+    'Decimal string; null: no limit, or a boolean entitlement. For a metered one, the limit of the current period, including its usage covered by ended grants or a larger former plan.',
     '1000',
     { nullable: true },
   )

@@ -15,7 +15,7 @@ class HeldTaxDto {
   readonly tax_rate_id!: string;
   @TextProperty('Percent.', '19') readonly percentage!: string;
   @BooleanProperty('If the amounts include the tax.', false) readonly inclusive!: boolean;
-  @TextProperty(`Tax that is still held, ${MINOR}.`, '95') readonly left!: string;
+  @TextProperty(`Tax not yet credited, ${MINOR}.`, '95') readonly left!: string;
   @TextProperty('Name of the rate.', 'VAT') readonly name!: string;
 }
 
@@ -28,12 +28,12 @@ export class HeldDiscountDto {
 }
 
 export class HeldTermsDto {
-  @TextProperty(`Still held after discounts and credits, ${MINOR}.`, '500')
+  @TextProperty(`Left after discounts and credits, ${MINOR}.`, '500')
   readonly held_amount!: string;
-  @TextProperty(`Listed before discounts and credits, ${MINOR}.`, '1000')
+  @TextProperty(`Amount before discounts and credits, ${MINOR}.`, '1000')
   readonly listed!: string;
-  @NestedListProperty(HeldTaxDto, 'Taxes still held.') readonly taxes!: readonly HeldTaxDto[];
-  @BooleanProperty('If all of the lines have the same rates.', true)
+  @NestedListProperty(HeldTaxDto, 'Taxes not yet credited.') readonly taxes!: readonly HeldTaxDto[];
+  @BooleanProperty('If all lines have the same tax rates.', true)
   readonly has_one_set_of_rates!: boolean;
   @NestedListProperty(HeldDiscountDto, 'Discounts that return to their coupons.')
   readonly discounts!: readonly HeldDiscountDto[];
@@ -62,39 +62,39 @@ class BilledByCouponDto {
   @TextProperty('Percent that it takes off; null for an amount.', '50', { nullable: true })
   readonly percent_off!: string | null;
   @TextProperty(
-    `What the percentage was taken off before: the amounts of the bill with what was added since, ${MINOR}.`,
+    `Amount that the percentage applied to so far: the bill with later additions and corrections, ${MINOR}.`,
     '1000',
   )
   readonly base!: string;
   @TextProperty(
-    `Part of the usage whose discount returned to the coupon before: it takes at most \`rest\` off that, ${MINOR}.`,
+    `Part of the added usage that was credited before; its discount is at most \`rest\`, ${MINOR}.`,
     '0',
   )
   readonly again!: string;
   @TextProperty(`What the coupon had left, ${MINOR}.`, '0') readonly rest!: string;
-  @BooleanProperty('If it was used in the place of the bill.', true, OPTIONAL)
+  @BooleanProperty('If this may be the first use of the coupon.', true, OPTIONAL)
   readonly begins?: true;
 }
 
 class BilledByDto {
-  @InstantProperty('Start of the period of the invoice that billed the period first.', {
+  @InstantProperty('Start of the period of the first bill; null: it has none.', {
     nullable: true,
   })
   readonly billed_from!: string | null;
-  @EnumProperty(['none', 'exempt', 'reverse'], 'Tax treatment of that invoice.', 'none')
+  @EnumProperty(['none', 'exempt', 'reverse'], 'Tax treatment of the first bill.', 'none')
   readonly tax_treatment!: string;
-  @NestedListProperty(AppliedRateDto, 'Tax rates of that invoice.')
+  @NestedListProperty(AppliedRateDto, 'Tax rates of the first bill.')
   readonly taxes!: readonly AppliedRateDto[];
-  @NestedListProperty(BilledByCouponDto, 'Coupons of that invoice, percentages first.')
+  @NestedListProperty(BilledByCouponDto, 'Coupons of the first bill, percentages first.')
   readonly coupons!: readonly BilledByCouponDto[];
 }
 
 export class CorrectedUsageDto {
   @TextProperty(`Billed before, ${MINOR}.`, '500') readonly amount!: string;
-  @TextProperty(`Part of it that is neither discounted nor credited, ${MINOR}.`, '500')
+  @TextProperty(`Part of it left after discounts and credits, ${MINOR}.`, '500')
   readonly held_amount!: string;
   @TextProperty('Quantity billed before.', '5') readonly quantity!: string;
-  @NestedProperty(HeldTermsDto, 'What the lines billed before still hold.', OPTIONAL)
+  @NestedProperty(HeldTermsDto, 'What is left of the lines billed before.', OPTIONAL)
   readonly held?: HeldTermsDto;
   @TextProperty(`Correction at list prices, ${MINOR}.`, '-100', OPTIONAL)
   readonly difference?: string;
@@ -102,11 +102,11 @@ export class CorrectedUsageDto {
   readonly returned?: readonly HeldDiscountDto[];
   @TextProperty(`Limit of what is given back, ${MINOR}.`, '100', OPTIONAL)
   readonly most?: string;
-  @NestedListProperty(TakenFromDto, 'Invoices that it is taken from.', OPTIONAL)
+  @NestedListProperty(TakenFromDto, 'Invoices that the correction takes from.', OPTIONAL)
   readonly taken?: readonly TakenFromDto[];
   @NestedProperty(
     BilledByDto,
-    'Terms of the first bill of the period, which added usage is discounted and taxed by.',
+    'Terms of the first bill of the period, which discount and tax added usage.',
     OPTIONAL,
   )
   readonly billed_by?: BilledByDto;

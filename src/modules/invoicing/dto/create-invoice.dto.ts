@@ -30,20 +30,20 @@ export class OneOffLineDto {
 export class CreateInvoiceDto {
   @IdField('cus', 'Who owes it.', { example: 'cus_01h455vb4pex5vsknk084sn02q' })
   readonly customer_id!: string;
-  @CurrencyField('ISO 4217; left out: the currency of the customer.', {
+  @CurrencyField('ISO 4217. Default: the currency of the customer.', {
     nullable: true,
     example: 'EUR',
   })
   readonly currency?: string | null;
-  @NestedListField(OneOffLineDto, 'What it is for, line by line.', { min: 1, max: MAX_LINES })
+  @NestedListField(OneOffLineDto, 'Lines of the invoice.', { min: 1, max: MAX_LINES })
   readonly lines!: readonly OneOffLineDto[];
-  @EnumField(COLLECTIONS, 'How it is paid: taken from the customer, or sent to be paid.', {
+  @EnumField(COLLECTIONS, 'Charged automatically, or sent to the customer to pay.', {
     optional: true,
     default: 'automatic',
     example: 'send_invoice',
   })
   readonly collection?: Collection;
-  @IntegerField('Days from finalizing to when it is due.', {
+  @IntegerField('Days from finalization to the due date.', {
     min: 0,
     max: MAX_DAYS,
     optional: true,

@@ -44,7 +44,7 @@ export class CreditLineInputDto {
   readonly invoice_line_id!: string;
   @MinorUnitsField(
     0,
-    'Minor units to take back, without tax; the tax that belongs to it comes with it. 0 if only tax is left of the line.',
+    'Minor units to credit, without tax; their tax is credited as well. 0 if only tax is left on the line.',
     { example: 500 },
   )
   readonly amount!: number;
@@ -53,16 +53,16 @@ export class CreditLineInputDto {
 export class CreateCreditNoteDto {
   @IdField('inv', 'The invoice.', { example: 'inv_01h455vb4pex5vsknk084sn02q' })
   readonly invoice_id!: string;
-  @NestedListField(CreditLineInputDto, 'What is taken back, each line once.', {
+  @NestedListField(CreditLineInputDto, 'Lines to credit, each once.', {
     min: 1,
     max: MAX_LINES,
   })
   readonly lines!: readonly CreditLineInputDto[];
-  @TextField('For people.', { max: LONGEST_REASON, example: 'Two days without service' })
+  @TextField('Free text.', { max: LONGEST_REASON, example: 'Two days without service' })
   readonly reason!: string;
   @EnumField(
     SETTLEMENTS,
-    'What becomes of the part that the invoice no longer owes: credit of the customer, or a refund, to be made on the payment.',
+    'How the part that the invoice no longer owes is settled: as customer credit, or as a refund to be made on the payment.',
     { example: 'credit' },
   )
   readonly settle!: Settlement;
@@ -117,26 +117,27 @@ export function toCreditNoteFilter(query: CreditNoteFilterDto): CreditNoteFilter
 export class CreditNoteLineDto {
   @TextProperty('The line.', 'il_01h455vb4pex5vsknk084sn02q') readonly invoice_line_id!: string;
   @IntegerProperty('Minor units, without tax.', 500) readonly amount!: number;
-  @IntegerProperty('The tax that belongs to it.', 95) readonly tax!: number;
+  @IntegerProperty('Tax credited with it.', 95) readonly tax!: number;
 }
 
 export class CreditNoteDto {
   @IdProperty('cn_01h455vb4pex5vsknk084sn02q') readonly id!: string;
-  @TextProperty('Of a series without gaps.', 'CN-000007') readonly number!: string;
+  @TextProperty('From a gapless series.', 'CN-000007') readonly number!: string;
   @EnumProperty(CREDIT_NOTE_STATUSES, 'Where it stands.', 'issued') readonly status!: string;
   @TextProperty('The invoice.', 'inv_01h455vb4pex5vsknk084sn02q') readonly invoice_id!: string;
   @TextProperty('The customer.', 'cus_01h455vb4pex5vsknk084sn02q') readonly customer_id!: string;
   @TextProperty('ISO 4217.', 'EUR') readonly currency!: string;
-  @TextProperty('For people.', 'Two days without service') readonly reason!: string;
-  @EnumProperty(SETTLEMENTS, 'How the rest is settled.', 'credit') readonly settle!: string;
+  @TextProperty('Free text.', 'Two days without service') readonly reason!: string;
+  @EnumProperty(SETTLEMENTS, 'How `total - applied_to_invoice` is settled.', 'credit')
+  readonly settle!: string;
   @IntegerProperty('Minor units, without tax.', 500) readonly net!: number;
-  @IntegerProperty('The tax that belongs to it.', 95) readonly tax!: number;
+  @IntegerProperty('Tax credited with it.', 95) readonly tax!: number;
   @IntegerProperty('`net + tax`.', 595) readonly total!: number;
   @IntegerProperty('Taken off what the invoice still owed.', 0)
   readonly applied_to_invoice!: number;
   @IntegerProperty('Given as credit.', 595) readonly credited_to_balance!: number;
   @IntegerProperty('To be refunded on the payment.', 0) readonly to_refund!: number;
-  @NestedListProperty(CreditNoteLineDto, 'What is taken back, line by line.')
+  @NestedListProperty(CreditNoteLineDto, 'Credited lines.')
   readonly lines!: readonly CreditNoteLineDto[];
   @ActorProperty('Who issued it', { nullable: true }) readonly actor!: string | null;
   @InstantProperty('When it was declared void.', { nullable: true })

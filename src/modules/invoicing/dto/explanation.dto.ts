@@ -16,15 +16,15 @@ import { LINE_TRACES, type LineTraceDto, toLineTraceDto } from './line-trace.dto
 import { InvoiceLineDto, toInvoiceLineDto } from './invoice-line.dto';
 
 export class ShareDto {
-  @TextProperty('The redemption of a coupon, or the tax rate.', 'red_01h455vb4pex5vsknk084sn02q')
+  @TextProperty('Id of the coupon redemption or tax rate.', 'red_01h455vb4pex5vsknk084sn02q')
   readonly id!: string;
   @IntegerProperty('Minor units.', 500) readonly amount!: number;
 }
 
 export class EvaluatedDto {
-  @IntegerProperty('What the trace gives.', 5000) readonly amount!: number;
-  @IntegerProperty('What the coupons give.', 500) readonly discount!: number;
-  @IntegerProperty('What the rates give.', 855) readonly tax!: number;
+  @IntegerProperty('Amount from the trace.', 5000) readonly amount!: number;
+  @IntegerProperty('Discount by coupons.', 500) readonly discount!: number;
+  @IntegerProperty('Tax by the tax rates.', 855) readonly tax!: number;
 }
 
 @ApiExtraModels(...LINE_TRACES)
@@ -37,15 +37,15 @@ export class ExplanationDto {
   @ApiProperty({
     oneOf: LINE_TRACES.map((trace) => ({ $ref: getSchemaPath(trace) })),
     description:
-      'How the amount came about, by `kind`: the price as it was, the tiers used, the quantity, the part of the period; for a ' +
-      'credit the line it takes back. For usage, the events from `counted_from` to the end of `period` are what was counted, ' +
-      'and `events` in `parts` how many of them lie in `period`.',
+      'How the amount was calculated, by `kind`: the price as it was, the tiers used, the quantity, the part of the period; for ' +
+      'a credit, the line it takes back. For usage, events from `counted_from` to the end of `period` were counted; ' +
+      '`events` in `parts` is how many of them lie in `period`.',
     example: { kind: 'fixed', amount: '4500' },
   })
   readonly trace!: LineTraceDto;
   @TextProperty(
-    'Minor units before rounding, before discount and tax: a decimal, or a fraction such as `67500/31`. Null for a credit and ' +
-      'for late usage, which take back shares of amounts that were rounded before.',
+    'Minor units before rounding, discount and tax: a decimal, or a fraction such as `67500/31`. Null for a credit and ' +
+      'for late usage, which are shares of rounded amounts.',
     '4499.5',
     { nullable: true },
   )
@@ -59,30 +59,27 @@ export class ExplanationDto {
   readonly rounding!: string | null;
   @TextProperty('IANA zone in which dates were counted.', 'Europe/Paris', { nullable: true })
   readonly time_zone!: string | null;
-  @InstantProperty(
-    'First instant of the full period, of which that of the line is all or a part.',
-    {
-      nullable: true,
-    },
-  )
+  @InstantProperty('Start of the full period; the line bills all or a part of it.', {
+    nullable: true,
+  })
   readonly full_period_start!: string | null;
   @InstantProperty('End of the full period, exclusive.', { nullable: true })
   readonly full_period_end!: string | null;
   @NestedListProperty(ShareDto, 'What each coupon took off the line.')
   readonly discount_shares!: readonly ShareDto[];
-  @NestedListProperty(ShareDto, 'What each rate took of the line.')
+  @NestedListProperty(ShareDto, 'Tax of the line at each rate.')
   readonly tax_shares!: readonly ShareDto[];
   @NestedProperty(
     EvaluatedDto,
-    'What the same functions give when they are run again on what is stored.',
+    'Amounts that the same functions calculate again from the stored data.',
   )
   readonly evaluated!: EvaluatedDto;
   @NestedListProperty(
     ArchivedMonthDto,
-    'Archived months with usage events of the line, oldest first. Its quantity is the one that was billed.',
+    'Archived months with usage events of the line, oldest first. The line keeps the billed quantity.',
   )
   readonly archived!: readonly ArchivedMonthDto[];
-  @BooleanProperty('Whether that is what is stored.', true) readonly matches!: boolean;
+  @BooleanProperty('Whether `evaluated` equals `line`.', true) readonly matches!: boolean;
 }
 
 export function toExplanationDto({

@@ -58,7 +58,7 @@ export class InvoiceExplanationDto extends pageOf(ExplanationDto) {
   @TextProperty('The invoice.', 'inv_01h455vb4pex5vsknk084sn02q') readonly invoice_id!: string;
   @EnumProperty(
     INVOICE_STATUSES,
-    'Where it stands. Of a void invoice nothing is owed, and the credit that it used was returned.',
+    'Where it stands. Nothing is owed on a void invoice; the credit that it used was returned.',
     'open',
   )
   readonly status!: InvoiceStatus;
@@ -67,17 +67,17 @@ export class InvoiceExplanationDto extends pageOf(ExplanationDto) {
   readonly stored!: ExplainedTotalsDto;
   @NestedProperty(
     ExplainedTotalsDto,
-    'Totals that the same functions give when they are run again on the stored lines, coupons, rates and credits.',
+    'Totals that the same functions calculate again from the stored lines, coupons, rates and credits.',
   )
   readonly evaluated!: ExplainedTotalsDto;
   @BooleanProperty(
-    'True if the evaluated totals, and those of all lines, coupons and rates, equal the stored ones.',
+    'True if all evaluated amounts (totals, lines, coupons, rates) equal the stored ones.',
     true,
   )
   readonly matches!: boolean;
   @NestedListProperty(
     ExplainedDiscountDto,
-    'Coupons by the time of their redemption. Percentages are taken off first, then amounts. Coupons of earlier bills, which late usage was discounted by, come last.',
+    'Coupons by time of redemption. Percentages are taken off first, then amounts. Coupons of earlier bills that discount late usage come last.',
   )
   readonly discounts!: readonly ExplainedDiscountDto[];
   @NestedListProperty(InvoiceTaxDto, 'Tax by rate.') readonly taxes!: readonly InvoiceTaxDto[];
@@ -86,7 +86,7 @@ export class InvoiceExplanationDto extends pageOf(ExplanationDto) {
   @NestedListProperty(ExplainedCreditDto, 'Credit that it used, the oldest first.')
   readonly credits!: readonly ExplainedCreditDto[];
   @IntegerProperty('Paid so far, in minor units.', 0) readonly amount_paid!: number;
-  @IntegerProperty('Amount that credit notes took off the amount due.', 0)
+  @IntegerProperty('Credited by credit notes or later invoices.', 0)
   readonly amount_credited!: number;
   @IntegerProperty('`amount_due - amount_paid - amount_credited`.', 5000)
   readonly amount_remaining!: number;

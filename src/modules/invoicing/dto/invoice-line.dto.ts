@@ -20,8 +20,8 @@ const LINE_TYPES = [
 ] as const;
 
 export class ProrationDto {
-  @IntegerProperty('Dates or seconds billed.', 16) readonly numerator!: number;
-  @IntegerProperty('Those of the full period.', 31) readonly denominator!: number;
+  @IntegerProperty('Days or seconds billed.', 16) readonly numerator!: number;
+  @IntegerProperty('Days or seconds of the full period.', 31) readonly denominator!: number;
   @EnumProperty(['day', 'second'], 'Local dates, or elapsed seconds.', 'day')
   readonly unit!: string;
 }
@@ -29,7 +29,7 @@ export class ProrationDto {
 export class InvoiceLineDto {
   @IdProperty('il_01h455vb4pex5vsknk084sn02q') readonly id!: string;
   @EnumProperty(LINE_TYPES, 'What the line is for.', 'recurring') readonly type!: string;
-  @TextProperty('For people.', 'Seats') readonly description!: string;
+  @TextProperty('Display text.', 'Seats') readonly description!: string;
   @TextProperty('Units, as a decimal string; null where nothing is counted.', '5', {
     nullable: true,
   })
@@ -54,7 +54,7 @@ export class InvoiceLineDto {
   readonly period_end!: string | null;
   @NestedProperty(
     ProrationDto,
-    'The part of a full period; null for a full one. Of usage only a fee that is due without any is prorated.',
+    'Billed part of a full period; null: all of it. Usage is not prorated, except a fee due without usage.',
     {
       nullable: true,
     },

@@ -28,20 +28,20 @@ export const TAX_NOTES = ['exempt', 'reverse_charge'] as const;
 
 export class InvoiceTaxDto {
   @TextProperty('The rate.', 'txr_01h455vb4pex5vsknk084sn02q') readonly tax_rate_id!: string;
-  @TextProperty('What it is called.', 'VAT') readonly name!: string;
+  @TextProperty('Name of the rate.', 'VAT') readonly name!: string;
   @TextProperty('Percent, as a decimal string.', '19') readonly percentage!: string;
-  @BooleanProperty('Whether the amounts of lines hold it already.', false)
+  @BooleanProperty('Whether line amounts include the tax.', false)
   readonly inclusive!: boolean;
-  @IntegerProperty('What it is computed on, rounded.', 5000) readonly taxable!: number;
-  @IntegerProperty('What it comes to.', 950) readonly tax!: number;
+  @IntegerProperty('Taxed net amount, rounded.', 5000) readonly taxable!: number;
+  @IntegerProperty('Tax at this rate.', 950) readonly tax!: number;
 }
 
 /** Preview of an invoice that was not created. It has no id, and its number is null. */
 export class InvoicePreviewDto {
-  @TextProperty('Of a series without gaps; null for a draft.', 'INV-000042', { nullable: true })
+  @TextProperty('From a gapless series; null for a draft.', 'INV-000042', { nullable: true })
   readonly number!: string | null;
   @EnumProperty(INVOICE_STATUSES, 'Where it stands.', 'open') readonly status!: InvoiceStatus;
-  @EnumProperty(INVOICE_REASONS, 'What it is for.', 'renewal') readonly reason!: InvoiceReason;
+  @EnumProperty(INVOICE_REASONS, 'Why it was made.', 'renewal') readonly reason!: InvoiceReason;
   @TextProperty('Who owes it.', 'cus_01h455vb4pex5vsknk084sn02q') readonly customer_id!: string;
   @TextProperty(
     'The subscription it bills; null for a one-off invoice.',
@@ -52,7 +52,7 @@ export class InvoicePreviewDto {
   @TextProperty('The void invoice that this one regenerates.', null, { nullable: true })
   readonly reissue_of!: string | null;
   @TextProperty('ISO 4217; of all its amounts.', 'EUR') readonly currency!: string;
-  @InstantProperty('Start of the period billed in advance, else of the one billed in arrears.', {
+  @InstantProperty('Start of the period billed in advance, or else in arrears.', {
     nullable: true,
   })
   readonly period_start!: string | null;
@@ -68,10 +68,11 @@ export class InvoicePreviewDto {
   readonly credited_to_balance!: number;
   @IntegerProperty('To be paid.', 5950) readonly amount_due!: number;
   @IntegerProperty('Paid so far.', 0) readonly amount_paid!: number;
-  @IntegerProperty('Taken off what is due by credit notes.', 0) readonly amount_credited!: number;
+  @IntegerProperty('Credited by credit notes or later invoices.', 0)
+  readonly amount_credited!: number;
   @IntegerProperty('Still to be paid.', 5950) readonly amount_remaining!: number;
   @IntegerProperty(
-    'Reserved by pending payments. More than remains only where a charge was adopted that a restored backup does not know.',
+    'Reserved by pending payments. Exceeds `amount_remaining` only if a charge missing from a restored backup was found.',
     0,
   )
   readonly amount_pending!: number;
@@ -81,7 +82,7 @@ export class InvoicePreviewDto {
   @EnumProperty(COLLECTIONS, 'How it is paid.', 'automatic') readonly collection!: Collection;
   @InstantProperty('When it is to be paid; null for a draft.', { nullable: true })
   readonly due_at!: string | null;
-  @NestedListProperty(InvoiceLineDto, 'What it is for, line by line.')
+  @NestedListProperty(InvoiceLineDto, 'Lines of the invoice.')
   readonly lines!: readonly InvoiceLineDto[];
   @MetadataProperty() readonly metadata!: object;
 }
@@ -89,7 +90,7 @@ export class InvoicePreviewDto {
 export class InvoiceDto extends InvoicePreviewDto {
   @IdProperty('inv_01h455vb4pex5vsknk084sn02q') readonly id!: string;
   @InstantProperty(
-    'When a draft is finalized by itself, as the grace period of its customer says; null where somebody is to do it, and once it is done.',
+    'When the grace period of a draft ends and it is finalized automatically; null for other drafts and finalized invoices.',
     { nullable: true },
   )
   readonly finalizes_at!: string | null;

@@ -63,9 +63,9 @@ class TracedPriceDto {
   readonly free_events?: string;
   @TextProperty('Minor units without a charge; `percentage`.', '0', OPTIONAL)
   readonly free_amount?: string;
-  @TextProperty('Least minor units for each event.', null, OPTIONAL_OR_NULL)
+  @TextProperty('Minimum minor units per event.', null, OPTIONAL_OR_NULL)
   readonly event_minimum?: string | null;
-  @TextProperty('Most minor units for each event.', null, OPTIONAL_OR_NULL)
+  @TextProperty('Maximum minor units per event.', null, OPTIONAL_OR_NULL)
   readonly event_maximum?: string | null;
 }
 
@@ -75,11 +75,11 @@ class TraceStepDto {
   @ApiProperty({
     type: 'integer',
     required: false,
-    description: 'Position of the tier from 0; only `tier`.',
+    description: 'Index of the tier, from 0; kind `tier` only.',
     example: 0,
   })
   readonly tier?: number;
-  @TextProperty('Exact quantity; 0 for a sum without units.', '5') readonly quantity!: string;
+  @TextProperty('Exact quantity; 0 for an amount without units.', '5') readonly quantity!: string;
   @TextProperty(`Exact amount for one unit, ${MINOR}.`, '500') readonly unit_amount!: string;
   @TextProperty(`Exact amount besides the units, ${MINOR}.`, '0') readonly flat_amount!: string;
 }
@@ -88,7 +88,7 @@ class TracedMeterDto {
   @TextProperty('Id of the meter.', 'meter_01h455vb4pex5vsknk084sn02q') readonly id!: string;
   @TextProperty('Key of the meter.', 'tokens') readonly key!: string;
   @TextProperty('Name of its events.', 'api_call') readonly event_name!: string;
-  @TextProperty('How it adds them up.', 'sum') readonly aggregation!: string;
+  @TextProperty('How it aggregates events.', 'sum') readonly aggregation!: string;
   @TextProperty('Property that it reads.', 'tokens', { nullable: true })
   readonly value_property!: string | null;
   @ApiProperty({
@@ -117,9 +117,9 @@ class TracedPeriodDto {
 class ChargedEventsDto {
   @TextProperty('Number of events that are charged.', '3') readonly events!: string;
   @TextProperty('Sum of their values.', '1000') readonly base!: string;
-  @TextProperty(`Raised to the minimum for each event by, ${MINOR}.`, '0')
+  @TextProperty(`Added by the minimum per event, ${MINOR}.`, '0')
   readonly raised_by!: string;
-  @TextProperty(`Lowered to the maximum for each event by, ${MINOR}.`, '0')
+  @TextProperty(`Taken off by the maximum per event, ${MINOR}.`, '0')
   readonly lowered_by!: string;
 }
 
@@ -129,7 +129,7 @@ class TracedPartDto {
     items: { type: 'string', nullable: true },
     nullable: true,
     description:
-      'Texts of the properties in `group_by` of the meter, null where events lack one; null for all groups together.',
+      'Values of the `group_by` properties of the meter, null where events lack one. Null: all groups together.',
     example: ['large'],
   })
   readonly group!: readonly (string | null)[] | null;
@@ -161,7 +161,7 @@ class UsageLimitsDto {
 }
 
 class RatedTraceDto {
-  @EnumProperty(['rated'], 'A quantity of a price.', 'rated') readonly kind!: 'rated';
+  @EnumProperty(['rated'], 'A quantity at a price.', 'rated') readonly kind!: 'rated';
   @NestedProperty(TracedPriceDto, 'The price as it was.') readonly price!: TracedPriceDto;
   @TextProperty('Exact quantity.', '5') readonly quantity!: string;
   @NestedListProperty(TraceStepDto, 'Steps whose sum is the exact amount of the full period.')
@@ -180,20 +180,22 @@ class UsageTraceDto {
   @BooleanProperty('If each group is priced separately.', false) readonly is_by_group!: boolean;
   @NestedProperty(TracedPeriodDto, 'Period whose usage is billed.')
   readonly period!: TracedPeriodDto;
-  @InstantProperty(
-    'First instant whose events were counted; before the period where values are held.',
-  )
+  @InstantProperty('Start of the counted events; before the period if values carry over into it.')
   readonly counted_from!: string;
-  @TextProperty('Position in the events of the customer up to which they were counted.', '42')
+  @TextProperty('Events of the customer were counted up to this position.', '42')
   readonly up_to_position!: string;
-  @NestedListProperty(TracedPartDto, 'The groups, or all together.')
+  @NestedListProperty(TracedPartDto, 'One part per group, or one for all.')
   readonly parts!: readonly TracedPartDto[];
   @NestedProperty(UsageLimitsDto, 'Minimum and maximum of the price.')
   readonly limits!: UsageLimitsDto;
-  @NestedProperty(TracedProrationDto, 'Part of the full period that a fee without usage is for.', {
-    ...OPTIONAL_OR_NULL,
-    example: null,
-  })
+  @NestedProperty(
+    TracedProrationDto,
+    'Part of the period for a fee due without usage; null: all.',
+    {
+      ...OPTIONAL_OR_NULL,
+      example: null,
+    },
+  )
   readonly zero_usage_proration?: TracedProrationDto | null;
   @NestedProperty(CorrectedUsageDto, 'Earlier bill of the period, for late usage.', {
     nullable: true,
@@ -205,7 +207,7 @@ class UsageTraceDto {
 class CreditTraceDto {
   @EnumProperty(['credit'], 'The unused part of a line.', 'credit') readonly kind!: 'credit';
   @TextProperty(
-    `Amount of the credited line over the part that it billed, ${MINOR}, or a ratio such as \`2201/22\` where no decimal is exact.`,
+    `Amount of the credited line divided by the billed part of its period, ${MINOR}, or a ratio such as \`2201/22\` where no decimal is exact.`,
     '3100',
   )
   readonly full_amount!: string;
@@ -219,7 +221,7 @@ class CreditTraceDto {
   @TextProperty(`Credited before, ${MINOR}.`, '0') readonly credited!: string;
   @NestedProperty(TracedProrationDto, 'Part of the full period that is unused.')
   readonly unused!: TracedProrationDto;
-  @NestedProperty(HeldTermsDto, 'What the credited line still holds.', OPTIONAL)
+  @NestedProperty(HeldTermsDto, 'What is left of the credited line.', OPTIONAL)
   readonly held?: HeldTermsDto;
   @TextProperty(`Limit of the credit, ${MINOR}.`, '1500', OPTIONAL) readonly most?: string;
   @NestedListProperty(HeldDiscountDto, 'Discounts that returned to their coupons.', OPTIONAL)
@@ -227,7 +229,7 @@ class CreditTraceDto {
 }
 
 class TrueUpTraceDto {
-  @EnumProperty(['true_up'], 'Raises or lowers to a limit of the price.', 'true_up')
+  @EnumProperty(['true_up'], 'Lifts to a minimum, or lowers to a maximum.', 'true_up')
   readonly kind!: 'true_up';
   @TextProperty(`Billed without the limit, ${MINOR}.`, '400') readonly billed!: string;
   @TextProperty(`Least amount, ${MINOR}.`, '500', { nullable: true })

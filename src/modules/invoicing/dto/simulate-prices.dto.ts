@@ -13,14 +13,14 @@ const MAX_PRICES = 100;
 const MAX_CUSTOMERS = 1_000;
 
 export class SimulatePricesDto {
-  @IdField('plan', 'What was sold; all its versions.', {
+  @IdField('plan', 'The plan, with all its versions.', {
     example: 'plan_01h455vb4pex5vsknk084sn02q',
   })
   readonly plan_id!: string;
   @NestedListField(
     PriceInputDto,
-    'All prices as they would be. Each takes the place of those of its name, with the same meter and `by_group`; what ' +
-      'none takes the place of is sold no more.',
+    'All new prices. Each replaces the prices with its name, which must have the same meter and `by_group`; prices ' +
+      'that none replaces are no longer sold.',
     { min: 1, max: MAX_PRICES },
   )
   readonly prices!: readonly PriceInputDto[];
@@ -28,9 +28,9 @@ export class SimulatePricesDto {
     example: '2026-01-01T00:00:00.000Z',
   })
   readonly from!: string;
-  @InstantField('Billing periods that begin before.', { example: '2026-07-01T00:00:00.000Z' })
+  @InstantField('Billing periods that begin before then.', { example: '2026-07-01T00:00:00.000Z' })
   readonly to!: string;
-  @IdListField('cus', 'Only these customers; left out: all.', {
+  @IdListField('cus', 'Only these customers. Default: all.', {
     min: 1,
     max: MAX_CUSTOMERS,
     nullable: true,

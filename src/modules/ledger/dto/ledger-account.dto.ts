@@ -9,7 +9,7 @@ import type { AccountBalance } from '../domain/posted-transaction';
 export class ListLedgerAccountsDto {
   @ReferenceFilter('Only postings for this customer.') readonly customer_id?: string;
   @InstantField(
-    'Only transactions before this instant: the balances at the start of it, such as the end of a month.',
+    'Balances at this instant, such as the end of a month: only earlier transactions count.',
     { optional: true },
   )
   readonly at?: string;

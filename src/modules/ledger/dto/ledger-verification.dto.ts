@@ -13,7 +13,7 @@ import type { CheckResult, LastReconciliation } from '../domain/posted-transacti
 
 export class VerifyLedgerDto {
   @InstantField(
-    'Checks only transactions made from then on, and the customers who have one. Omit it to verify the whole ledger.',
+    'Checks only transactions made since this instant, and their customers. Omit it to verify the whole ledger.',
     { optional: true },
   )
   readonly changed_since?: string;
@@ -45,12 +45,12 @@ export class LedgerVerificationDto {
   @BooleanProperty('True if every check holds.', true) readonly ok!: boolean;
   @NestedListProperty(
     LedgerCheckDto,
-    'The checks, run on one snapshot: all, or with `changed_since` those that can be limited to customers.',
+    'All checks, or with `changed_since` those that can be limited to customers; run on one snapshot.',
   )
   readonly checks!: readonly LedgerCheckDto[];
   @NestedProperty(
     LastReconciliationDto,
-    'The last comparison with a payment provider that ended; null: none. It does not change `ok`.',
+    'The reconciliation that ended last; null: none ended yet. It does not affect `ok`.',
     { nullable: true },
   )
   readonly last_reconciliation!: LastReconciliationDto | null;

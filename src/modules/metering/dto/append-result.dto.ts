@@ -4,9 +4,9 @@ import type { ReportResult } from '../usage-events.service';
 const MAX_WARNINGS = 100;
 
 export class UsageRejectionDto {
-  @IntegerProperty('Index in `events`, or line, from 0.', 17) readonly index!: number;
+  @IntegerProperty('Index in `events`, or NDJSON line, from 0.', 17) readonly index!: number;
   @TextProperty(
-    'Stable: `validation_failed`, `malformed_request`, `customer_not_found`, `idempotency_key_reused`, `usage_late` or `usage_in_future`.',
+    'Stable: `validation_failed`, `malformed_request`, `customer_not_found`, `idempotency_key_reused`, `usage_late`, `usage_in_future` or `usage_archived`.',
     'customer_not_found',
   )
   readonly code!: string;
@@ -26,7 +26,7 @@ export class UsageWarningDto {
 
 export class AppendResultDto {
   @IntegerProperty('Number of events that were stored.', 997) readonly accepted!: number;
-  @IntegerProperty('Number of events that were stored before.', 2) readonly duplicates!: number;
+  @IntegerProperty('Number of events that were stored already.', 2) readonly duplicates!: number;
   @NestedListProperty(UsageRejectionDto, 'Events that were not stored, in order.')
   readonly rejected!: readonly UsageRejectionDto[];
   @NestedListProperty(

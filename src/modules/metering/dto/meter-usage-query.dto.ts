@@ -43,7 +43,7 @@ export class TopCustomersQueryDto extends UsagePeriodDto {
 export class MeterTotalsQueryDto extends UsagePeriodDto {
   @EnumField(
     USAGE_INTERVALS,
-    'Hours, days or months of `time_zone`, cut at `from` and `to`. Default: one window.',
+    'Hours, days or months in `time_zone`, cut at `from` and `to`. Default: one window.',
     { optional: true },
   )
   readonly window?: UsageInterval;

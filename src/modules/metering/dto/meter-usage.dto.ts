@@ -58,7 +58,7 @@ export class MeterUsageDto {
   )
   readonly data!: readonly UsageInWindowDto[];
   @TextProperty(
-    'Usage of the whole period over all groups, as a decimal string. Only for some aggregations the sum of `data`.',
+    'Usage of the whole period over all groups, as a decimal string. It is the sum of `data` only for some aggregations.',
     '10.625',
   )
   readonly total!: string;

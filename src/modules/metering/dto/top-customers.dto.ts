@@ -28,7 +28,7 @@ export class TopCustomersDto {
   @IntegerProperty('Number of all customers with usage in the period.', 1)
   readonly customers!: number;
   @TextProperty(
-    'Sum of the values of all customers with usage, also of those that `limit` leaves out, as a decimal string.',
+    'Sum of the values of all customers, including those that `limit` leaves out, as a decimal string.',
     '10.625',
   )
   readonly total!: string;

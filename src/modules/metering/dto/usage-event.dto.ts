@@ -18,7 +18,7 @@ export class UsageEventReportDto {
     type: String,
     minLength: 1,
     maxLength: 100,
-    description: 'Name of the event. The meters of this name count it.',
+    description: 'Name of the event. Meters with this event name count it.',
     example: 'api_call',
   })
   readonly event_name!: string;

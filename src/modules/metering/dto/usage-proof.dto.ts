@@ -3,7 +3,10 @@ import type { UsageProof } from '../usage-store';
 import { ArchivedMonthDto, toArchivedMonthDto } from './usage-archive.dto';
 
 export class UsageProofDto {
-  @IntegerProperty('Stored events of the name of the meter with a timestamp in the period.', 1000)
+  @IntegerProperty(
+    'Stored events with the event name of the meter and a timestamp in the period.',
+    1000,
+  )
   readonly accepted!: number;
   @IntegerProperty('Repeated events, in the whole UTC hours that the period touches.', 1000)
   readonly duplicates!: number;
@@ -12,7 +15,7 @@ export class UsageProofDto {
   @IntegerProperty('Accepted events that were voided.', 1000) readonly voided!: number;
   @IntegerProperty('Accepted events that are not voided and that the meter counts.', 1000)
   readonly counted!: number;
-  @IntegerProperty('Counted events that are in every bill of the periods they change.', 1000)
+  @IntegerProperty('Counted events billed in every billed period they belong to.', 1000)
   readonly billed!: number;
   @IntegerProperty(
     'Counted events that wait for a bill: `counted` = `billed` + `pending` + `unbillable`.',
@@ -20,8 +23,8 @@ export class UsageProofDto {
   )
   readonly pending!: number;
   @IntegerProperty(
-    'Counted events that no bill will count: the customer was subscribed and the meter was not billed, in a trial, in a ' +
-      'pause or on a plan without a price for it.',
+    'Counted events that will never be billed, because the customer was in a trial, in a pause or on a plan without a ' +
+      'price for the meter.',
     1000,
   )
   readonly unbillable!: number;
@@ -32,7 +35,7 @@ export class UsageProofDto {
   readonly digest!: string;
   @NestedListProperty(
     ArchivedMonthDto,
-    'Archived months of the period, oldest first. Their events are not in the numbers above, besides `duplicates` and `rejected`.',
+    'Archived months of the period, oldest first. Of the numbers above, only `duplicates` and `rejected` include their events.',
   )
   readonly archived!: readonly ArchivedMonthDto[];
 }

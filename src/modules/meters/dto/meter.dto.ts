@@ -26,10 +26,10 @@ class MeterFilterDto {
 }
 
 class MeterBackfillDto {
-  @IntegerProperty('Events stored before the meter that are counted.', 250_000)
+  @IntegerProperty('Earlier stored events counted so far.', 250_000)
   readonly counted_events!: number;
   @IntegerProperty(
-    'Upper bound of the events stored before the meter; 0 until the backfill starts.',
+    'Upper bound of the earlier events to count; 0 until the backfill starts.',
     1_000_000,
   )
   readonly total_events!: number;

@@ -5,7 +5,7 @@ import { MAX_NAME_LENGTH } from './create-meter.dto';
 export class UpdateMeterDto {
   @TextField('Display name.', { max: MAX_NAME_LENGTH, optional: true, example: 'API calls' })
   readonly name?: string;
-  @EnumField(LATE_EVENTS, 'Policy for later events of billed periods.', {
+  @EnumField(LATE_EVENTS, 'New policy for events of a billed period.', {
     optional: true,
   })
   readonly late_events?: LateEvents;

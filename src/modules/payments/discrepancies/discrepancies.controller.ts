@@ -26,7 +26,7 @@ export class DiscrepanciesController {
   @Operation({
     summary: 'List provider discrepancies',
     description:
-      'Reports of payment providers that contradict the final status of a payment or refund. Those with status `open` wait ' +
+      'Provider reports that contradict the final status of a payment or refund. Those with status `open` wait ' +
       'for somebody to apply or dismiss them.',
     access: 'payments:read',
     answer: pageOf(DiscrepancyDto),

@@ -14,8 +14,8 @@ export const discrepancyNotApplicable = defineProblem({
   kind: 'conflict',
   title: 'The report cannot be applied',
   meaning:
-    'Only a success that is reported after a failure is booked by applying it. Settle everything else with the provider, ' +
-    'for example by a refund of the second charge there, and dismiss the discrepancy.',
+    'Only a success reported after a failure or cancellation can be applied. Settle everything else with the provider, ' +
+    'e.g. by refunding the second charge there, and dismiss the discrepancy.',
   occurrence: ({ id, recordedStatus, reportedStatus }: Discrepancy) => ({
     detail: `The discrepancy ${id} reports ${reportedStatus} after ${recordedStatus}, which cannot be applied. Settle it with the provider, then dismiss it.`,
     extensions: { recorded_status: recordedStatus, reported_status: reportedStatus },

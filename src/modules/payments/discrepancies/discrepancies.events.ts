@@ -5,8 +5,7 @@ const discrepancyEvent = defineEvents(DiscrepancyDto, toDiscrepancyDto);
 
 export const discrepancyCreated = discrepancyEvent(
   'provider_discrepancy.created',
-  'A provider reported something else than the final state of a payment or refund. Somebody has to look at it: apply it or ' +
-    'dismiss it.',
+  'A report of a provider contradicts the final status of a payment or refund. Somebody has to apply or dismiss it.',
 );
 
 export const discrepancyApplied = discrepancyEvent(

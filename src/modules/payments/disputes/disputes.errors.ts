@@ -7,7 +7,7 @@ export const paymentDisputed = defineProblem({
   kind: 'conflict',
   title: 'The payment is disputed',
   meaning:
-    'A dispute about the payment is open. If it is lost, a refund or a credit note would give the money back twice. Wait until it is decided, or accept it at the provider. During an inquiry both are allowed if the provider allows a refund.',
+    'A dispute about the payment is open. If it is lost, a refund or a credit note would give the money back twice. Wait until it is decided, or accept it at the provider. During an inquiry you may refund or credit if the provider allows refunds.',
   detail: (id: string) =>
     `A dispute about the payment ${id} is open. It can be refunded or credited once the dispute is won.`,
 });

@@ -23,7 +23,7 @@ export class PaymentFilterDto {
   @ReferenceFilter('Only the payments of this invoice.') readonly invoice_id?: string;
   @EnumListFilter(PAYMENT_STATUSES, 'Only payments with one of these statuses.')
   readonly status?: readonly PaymentStatus[];
-  @TextField('Only failed payments with this code; none with another `status`.', {
+  @TextField('Only failed payments with this code; none if `status` differs.', {
     max: 100,
     optional: true,
     example: 'insufficient_funds',

@@ -18,7 +18,7 @@ export class PaymentDto {
   @TextProperty('The invoice it is to pay.', 'inv_01h455vb4pex5vsknk084sn02q', { nullable: true })
   readonly invoice_id!: string | null;
   @IntegerProperty(
-    'Which automatic attempt at the invoice it is; null: somebody asked for it.',
+    'Number of the automatic attempt to collect the invoice; null: not automatic.',
     null,
     { nullable: true },
   )
@@ -40,7 +40,7 @@ export class PaymentDto {
   @IntegerProperty('Minor units that pending refunds reserve.', 0)
   readonly amount_refund_pending!: number;
   @IntegerProperty('Minor units lost in disputes.', 0) readonly amount_lost!: number;
-  @BooleanProperty('True while a dispute stands in the way of refunds.', false)
+  @BooleanProperty('True while a dispute blocks refunds.', false)
   readonly is_disputed!: boolean;
   @EnumProperty(PROVIDER_NAMES, 'Who moves the money.', 'sandbox') readonly provider!: ProviderName;
   @TextProperty(

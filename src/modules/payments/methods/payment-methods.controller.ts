@@ -60,7 +60,7 @@ export class PaymentMethodsController {
   @Operation({
     summary: 'Delete a payment method',
     description:
-      'Nothing charges it any more; a default that is deleted leaves none. A provider that keeps it detaches it within seconds, or once payments that charge it have ended.',
+      'It is no longer charged. If it was the default, the customer has none. A provider that keeps it detaches it within seconds, or once payments with it have ended.',
     access: 'payments:write',
     problems: [customerNotFound, paymentMethodNotFound],
   })

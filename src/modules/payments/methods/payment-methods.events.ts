@@ -12,7 +12,7 @@ export const paymentMethodCreated = paymentMethodEvent(
 
 export const paymentMethodUpdated = paymentMethodEvent(
   'payment_method.updated',
-  'A payment method became the default of its customer, or is it no longer, or became unusable by a final decline.',
+  'A payment method became or ceased to be the default of its customer, or a final decline made it unusable.',
   { is_default: false },
 );
 

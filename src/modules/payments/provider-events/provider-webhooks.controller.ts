@@ -20,7 +20,7 @@ export class ProviderWebhooksController {
     schema: { type: 'string' },
   })
   @Operation({
-    summary: 'Receive a notification of Stripe',
+    summary: 'Receive a notification from Stripe',
     description:
       'Called by Stripe. Stores the event and answers at once; the payment or refund is read from Stripe afterwards. An event that is ' +
       'sent again is stored once. Events about other objects are ignored. The credential is the signature of the body.',

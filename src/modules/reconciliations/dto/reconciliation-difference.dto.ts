@@ -20,7 +20,7 @@ export class ReconciliationDifferenceDto {
   readonly reconciliation_id!: string;
   @EnumProperty(
     DIFFERENCE_TYPES,
-    '`missing_here`: money moved at the provider that is not booked. `missing_at_provider`: the provider does not know a ' +
+    '`missing_here`: money that moved at the provider is not booked. `missing_at_provider`: the provider does not know a ' +
       'booked charge or refund. `charged_twice`: a payment has a second succeeded charge. `status`: only one side says that ' +
       'the money moved.',
     'amount',
@@ -31,11 +31,11 @@ export class ReconciliationDifferenceDto {
     nullable: true,
   })
   readonly payment_id!: string | null;
-  @TextProperty('The refund; null: unknown here, or it is about the charge.', null, {
+  @TextProperty('The refund; null: unknown here, or the charge differs.', null, {
     nullable: true,
   })
   readonly refund_id!: string | null;
-  @TextProperty("The provider's own name for the charge or refund.", 'pi_3P9x2kLkdIwHu7ix', {
+  @TextProperty("The provider's id of the charge or refund.", 'pi_3P9x2kLkdIwHu7ix', {
     nullable: true,
   })
   readonly provider_reference!: string | null;
@@ -58,7 +58,7 @@ export class ReconciliationDifferenceDto {
   readonly provider_currency!: string | null;
   @EnumProperty(
     MOVEMENT_STATES,
-    'The same at the provider; null: unknown to the provider.',
+    'As `booked_status`, at the provider; null: unknown to it.',
     'succeeded',
     { nullable: true },
   )

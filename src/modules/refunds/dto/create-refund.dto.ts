@@ -10,19 +10,19 @@ import { CreditLineInputDto, toCreditedLine } from '../../invoicing';
 import type { RefundNote, RefundRequest } from '../domain/refund';
 
 export class RefundNoteDto {
-  @NestedListField(CreditLineInputDto, 'What is taken back of the invoice, each line once.', {
+  @NestedListField(CreditLineInputDto, 'Invoice lines to credit, each once.', {
     min: 1,
     max: 100,
   })
   readonly lines!: readonly CreditLineInputDto[];
-  @TextField('For people.', { max: 500, example: 'Two days without service' })
+  @TextField('Reason for people to read.', { max: 500, example: 'Two days without service' })
   readonly reason!: string;
 }
 
 export class CreateRefundDto {
   @MinorUnitsField(
     1,
-    'Minor units of the payment’s currency. Left out: all that was not given back as credit, or with a `credit_note` its total.',
+    'Minor units of the payment’s currency. Left out: all that is refundable, or what the `credit_note` leaves to refund.',
     { optional: true, example: 2_500 },
   )
   readonly amount?: number;

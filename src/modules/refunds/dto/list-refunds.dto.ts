@@ -21,7 +21,7 @@ export class RefundFilterDto {
   @ReferenceFilter('Only the refunds of this payment.') readonly payment_id?: string;
   @EnumListFilter(REFUND_STATUSES, 'Only refunds with one of these statuses.')
   readonly status?: readonly RefundStatus[];
-  @TextField('Only failed refunds with this code; none with another `status`.', {
+  @TextField('Only failed refunds with this code; none if `status` differs.', {
     max: 100,
     optional: true,
     example: 'declined',

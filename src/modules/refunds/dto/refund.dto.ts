@@ -18,7 +18,7 @@ import {
 
 export class RefundDto {
   @IdProperty('ref_01h455vb4pex5vsknk084sn02q') readonly id!: string;
-  @TextProperty('The payment given back.', 'pay_01h455vb4pex5vsknk084sn02q')
+  @TextProperty('The refunded payment.', 'pay_01h455vb4pex5vsknk084sn02q')
   readonly payment_id!: string;
   @TextProperty('The customer of the payment.', 'cus_01h455vb4pex5vsknk084sn02q')
   readonly customer_id!: string;

@@ -11,7 +11,7 @@ export class CreateSessionDto {
     example: 'ada@example.com',
   })
   readonly email!: string;
-  @TextField('Password whose hash the admin has. Never stored, logged or returned.', {
+  @TextField('Password of the admin. Never stored, logged or returned.', {
     max: MAX_PASSWORD_LENGTH,
     writeOnly: true,
     example: 'correct horse battery staple',

@@ -35,7 +35,7 @@ export class CurrentSessionDto {
   })
   readonly scopes!: readonly GrantedScope[];
   @BooleanProperty(
-    'True while the studio requires a second factor that the admin has not enrolled: nothing else is allowed until then.',
+    'True if the admin must enrol a second factor: until then, nothing else is allowed.',
     false,
   )
   readonly must_enrol!: boolean;
@@ -45,7 +45,7 @@ export class CurrentSessionDto {
   )
   readonly csrf_token!: string;
   @InstantProperty('When the admin signed in.') readonly created_at!: string;
-  @InstantProperty('When the session ends without further use.') readonly ends_at!: string;
+  @InstantProperty('When the session ends if not used again.') readonly ends_at!: string;
   @InstantProperty('When the session ends at the latest.') readonly expires_at!: string;
 }
 

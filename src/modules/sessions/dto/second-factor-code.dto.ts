@@ -7,7 +7,7 @@ export function TotpCodeField(options: { readonly optional?: true } = {}): Prope
   return PatternField(
     /^\d{3} ?\d{3}$/,
     'must be six digits',
-    'Code of the authenticator. Each is accepted once, within 30 seconds before and after its time.',
+    'Code of the authenticator app. Accepted once, up to 30 seconds before or after its time.',
     { ...options, writeOnly: true, example: '287082' },
   );
 }

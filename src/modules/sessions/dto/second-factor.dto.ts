@@ -21,7 +21,7 @@ export class SecondFactorDto {
   readonly admin_id!: string;
   @BooleanProperty('True once it is confirmed: sign-ins with a password then need it.', true)
   readonly is_enabled!: boolean;
-  @IntegerProperty('Recovery codes that were not used yet, of ten.', 10)
+  @IntegerProperty('Recovery codes not used yet, of ten.', 10)
   readonly codes_left!: number;
   @InstantProperty('When it was confirmed.', { nullable: true })
   readonly enabled_at!: string | null;
@@ -38,7 +38,7 @@ export class SecondFactorEnrolmentDto extends SecondFactorDto {
   )
   readonly secret!: string;
   @TextProperty(
-    'The same as a URI: show it as a QR code.',
+    'The secret as a URI, for a QR code.',
     'otpauth://totp/Billing%20engine%20(live):ada%40example.com?issuer=Billing%20engine%20(live)&secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&algorithm=SHA1&digits=6&period=30',
   )
   readonly otpauth_uri!: string;

@@ -13,15 +13,15 @@ export class SessionDto {
   @TextProperty('The admin who signed in.', 'admin_01h455vb4pex5vsknk084sn02q')
   readonly admin_id!: string;
   @BooleanProperty(
-    'False after it ended: by signing out, by revocation, by time, or with a new password, a change of the second factor or the deactivation of the admin.',
+    'False once it ended: by sign-out, revocation or expiry, or because the password or second factor changed or the admin was deactivated.',
     true,
   )
   readonly is_active!: boolean;
   @EnumProperty(SIGN_IN_METHODS, 'How the admin signed in.', 'password')
   readonly method!: SignInMethod;
-  @TextProperty('Address that signed in.', '203.0.113.7') readonly address!: string;
+  @TextProperty('IP address at sign-in.', '203.0.113.7') readonly address!: string;
   @TextProperty(
-    'User agent that signed in; empty if it sent none.',
+    'User agent at sign-in; empty if none was sent.',
     'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0',
   )
   readonly user_agent!: string;
@@ -32,7 +32,7 @@ export class SessionDto {
   readonly last_used_at!: string;
   @InstantProperty('When it ends at the latest: 7 days after the sign-in.')
   readonly expires_at!: string;
-  @InstantProperty('When the admin signed out or the session was revoked.', { nullable: true })
+  @InstantProperty('When it was signed out or revoked; otherwise null.', { nullable: true })
   readonly ended_at!: string | null;
 }
 

@@ -42,7 +42,7 @@ export class OpenIdController {
   @Operation({
     summary: 'Sign in with OpenID Connect',
     description:
-      'Open it in a browser. Leads to the OpenID provider of the configuration, which leads back to the callback.',
+      'Open it in a browser. Redirects to the configured OpenID provider, which redirects to the callback.',
     access: 'public',
     status: 303,
     problems: [openIdDisabled, openIdUnavailable],
@@ -65,7 +65,7 @@ export class OpenIdController {
   @Operation({
     summary: 'Finish a sign-in with OpenID Connect',
     description:
-      'Where the OpenID provider leads the browser back to. Begins a session, as `POST /v1/session` does, and opens `return_to`. ' +
+      'The OpenID provider redirects the browser here. Begins a session like `POST /v1/session`, and redirects to `return_to`. ' +
       'Each sign-in is finished once, by the browser that began it, within ten minutes. Further query parameters are ignored.',
     access: 'public',
     status: 303,

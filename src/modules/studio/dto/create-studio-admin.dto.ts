@@ -4,7 +4,7 @@ import type { AdminDetails } from '../domain/studio-admin';
 
 const MAX_EMAIL_LENGTH = 254;
 const ROLE_DESCRIPTION =
-  'Role of the admin: `owner` may do everything; `admin` all but change admins and API keys; `support` changes customers and ' +
+  'Role of the admin: `owner` may do everything; `admin` may not change admins or API keys; `support` changes customers and ' +
   'subscriptions, and refunds; `viewer` only reads.';
 
 export class CreateStudioAdminDto {

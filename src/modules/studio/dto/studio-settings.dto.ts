@@ -17,15 +17,15 @@ import type { SettingsChange, StudioSettings } from '../domain/studio-settings';
 
 const MAX_CURRENCIES = 200;
 const LIMITS_DESCRIPTION =
-  'How much of a payment admins with the role `support` may refund in all, by currency. They refund no payment in a currency ' +
-  'without a limit.';
+  'Per currency, how much admins with the role `support` may refund of one payment in total. In a currency without a ' +
+  'limit they cannot refund.';
 
 const SECOND_FACTOR_DESCRIPTION =
-  'Admins who sign in with a password and have no second factor may only enrol one.';
+  'If true, admins who sign in with a password must first enrol a second factor.';
 
 class RefundLimitDto {
   @TextProperty('ISO 4217 code.', 'EUR') readonly currency!: string;
-  @IntegerProperty('Largest refunded sum of a payment, in minor units.', 5_000)
+  @IntegerProperty('Largest total refund of a payment, in minor units.', 5_000)
   readonly amount!: number;
 }
 
@@ -39,8 +39,8 @@ export class StudioSettingsDto {
 }
 
 export class RefundLimitInputDto {
-  @CurrencyField('ISO 4217 code, each once.', { example: 'EUR' }) readonly currency!: string;
-  @MinorUnitsField(0, 'Largest refunded sum of a payment, in minor units.', { example: 5_000 })
+  @CurrencyField('ISO 4217 code, unique.', { example: 'EUR' }) readonly currency!: string;
+  @MinorUnitsField(0, 'Largest total refund of a payment, in minor units.', { example: 5_000 })
   readonly amount!: number;
 }
 

@@ -25,15 +25,15 @@ export class SubscriptionFilterDto {
   readonly status?: readonly SubscriptionStatus[];
   @EnumField(
     ['none'],
-    'With `none`: only subscriptions of customers in real time, without those on test clocks.',
+    'With `none`: only subscriptions of customers who are not on a test clock.',
     {
       optional: true,
     },
   )
   readonly test_clock_id?: 'none';
-  @FromField('at which the current period ends and another one begins')
+  @FromField('of the next renewal')
   readonly renews_from?: string;
-  @ToField('at which the current period ends and another one begins')
+  @ToField('of the next renewal')
   readonly renews_to?: string;
 }
 

@@ -15,22 +15,22 @@ import { SubscribedAddonDto } from './subscription.dto';
 
 export class ScheduledChangeDto {
   @IdProperty('sch_01h455vb4pex5vsknk084sn02q') readonly id!: string;
-  @EnumProperty(['change', 'cancel'], 'Another plan, quantity or add-ons, or the end.', 'change')
+  @EnumProperty(['change', 'cancel'], 'New plan, quantity, add-ons, or cancellation.', 'change')
   readonly type!: string;
   @EnumProperty(SCHEDULED_STATUSES, 'Whether it waits, was done, or was undone.', 'pending')
   readonly status!: ScheduledStatus;
-  @InstantProperty('When it is done.') readonly effective_at!: string;
-  @TextProperty('The plan afterwards; null for the end.', 'plan_01h455vb4pex5vsknk084sn02q', {
+  @InstantProperty('When it applies.') readonly effective_at!: string;
+  @TextProperty('Plan afterwards; null for `cancel`.', 'plan_01h455vb4pex5vsknk084sn02q', {
     nullable: true,
   })
   readonly plan_id!: string | null;
-  @TextProperty('Units afterwards; null for the end.', '5', { nullable: true })
+  @TextProperty('Units afterwards; null for `cancel`.', '5', { nullable: true })
   readonly quantity!: string | null;
-  @NestedListProperty(SubscribedAddonDto, 'Add-ons afterwards; null for the end.', {
+  @NestedListProperty(SubscribedAddonDto, 'Add-ons afterwards; null for `cancel`.', {
     nullable: true,
   })
   readonly addons!: readonly SubscribedAddonDto[] | null;
-  @InstantProperty('When it was asked for.') readonly created_at!: string;
+  @InstantProperty('When it was requested.') readonly created_at!: string;
 }
 
 export function toScheduledChangeDto(change: ScheduledChange): ScheduledChangeDto {

@@ -31,25 +31,22 @@ export class SubscriptionDto {
   @TextProperty('Who subscribed.', 'cus_01h455vb4pex5vsknk084sn02q') readonly customer_id!: string;
   @EnumProperty(
     SUBSCRIPTION_STATUSES,
-    'Where it stands; `incomplete` until it starts, and then, with an `incomplete_expires_at`, until its first invoice is paid.',
+    'Status. `incomplete`: it has not started or, with `incomplete_expires_at`, its first invoice is not paid yet.',
     'active',
   )
   readonly status!: SubscriptionStatus;
   @TextProperty('The plan.', 'plan_01h455vb4pex5vsknk084sn02q') readonly plan_id!: string;
-  @TextProperty('The version of the plan that it is for.', 'planv_01h455vb4pex5vsknk084sn02q')
+  @TextProperty('The subscribed version of the plan.', 'planv_01h455vb4pex5vsknk084sn02q')
   readonly plan_version_id!: string;
   @TextProperty('Units of the plan, as a decimal string.', '5') readonly quantity!: string;
-  @NestedListProperty(SubscribedAddonDto, 'What is sold beside the plan.')
+  @NestedListProperty(SubscribedAddonDto, 'Add-ons beside the plan.')
   readonly addons!: readonly SubscribedAddonDto[];
   @TextProperty('ISO 4217.', 'EUR') readonly currency!: string;
-  @TextProperty(
-    'IANA zone of the customer when it subscribed; periods are counted in it.',
-    'Europe/Paris',
-  )
+  @TextProperty('IANA time zone that its periods follow, copied from the customer.', 'Europe/Paris')
   readonly timezone!: string;
   @EnumProperty(['automatic', 'send_invoice'], 'How invoices are paid.', 'automatic')
   readonly collection!: string;
-  @IntegerProperty('Days from an invoice to when it is due.', 0) readonly days_until_due!: number;
+  @IntegerProperty('Days from an invoice until it is due.', 0) readonly days_until_due!: number;
   @EnumProperty(
     BILLING_ANCHORS,
     'Whether periods count from the start, or from calendar days, weeks, months, years.',
@@ -63,26 +60,26 @@ export class SubscriptionDto {
   )
   readonly payment_behavior!: PaymentBehavior;
   @InstantProperty(
-    'Until when its first invoice is to be paid, while it waits for that; a payment that is in flight then still counts.',
+    'Time limit of the first payment it waits for; a payment in flight by then still counts. Null if it waits for none.',
     { nullable: true },
   )
   readonly incomplete_expires_at!: string | null;
   @InstantProperty('When it starts or started.') readonly start_at!: string;
   @InstantProperty('When its trial ends or ended.', { nullable: true })
   readonly trial_end_at!: string | null;
-  @InstantProperty('Start of the period that runs, or ran last.', { nullable: true })
+  @InstantProperty('Start of the current or last period.', { nullable: true })
   readonly current_period_start!: string | null;
   @InstantProperty('End of that period, exclusive.', { nullable: true })
   readonly current_period_end!: string | null;
   @InstantProperty('Since when it is paused.', { nullable: true })
   readonly paused_at!: string | null;
   @InstantProperty('When it is to end.', { nullable: true }) readonly cancel_at!: string | null;
-  @InstantProperty('When it was said that it ends.', { nullable: true })
+  @InstantProperty('When its end was requested, or else when it ended.', { nullable: true })
   readonly canceled_at!: string | null;
   @InstantProperty('When it ended.', { nullable: true }) readonly ended_at!: string | null;
   @InstantProperty('When it is billed next, or ends.', { nullable: true })
   readonly next_billing_at!: string | null;
-  @InstantProperty('Since when a renewal, or other due work, fails. It is retried.', {
+  @InstantProperty('Since when renewal or other due work has failed; it is retried.', {
     nullable: true,
   })
   readonly renewal_failed_at!: string | null;

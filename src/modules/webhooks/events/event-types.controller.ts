@@ -10,7 +10,7 @@ import {
 import { allEvents, exampleEvent } from '../../../platform/outbox';
 
 class EventTypeDto {
-  @TextProperty('Name of the event type, as used in subscriptions.', 'refund.succeeded')
+  @TextProperty('Name of the event type, as used by endpoints.', 'refund.succeeded')
   readonly type!: string;
   @TextProperty('When the event is recorded.', 'The money was given back.')
   readonly description!: string;

@@ -52,7 +52,7 @@ export class EventDto {
     { nullable: true },
   )
   readonly data!: EventDataDto | null;
-  @TextProperty('Id of the resource, of an event whose `data` is null.', undefined, {
+  @TextProperty('Id of the resource; only present if `data` is null.', undefined, {
     optional: true,
   })
   readonly object_id?: string;
@@ -78,7 +78,7 @@ export class ListEventsDto extends ListQueryDto {
   readonly type?: string;
   @ReferenceFilter('Only the events of this resource.')
   readonly object_id?: string;
-  @ReferenceFilter('Only events about this customer, and about objects whose `customer_id` it is.')
+  @ReferenceFilter('Only events about this customer and about objects with this `customer_id`.')
   readonly customer_id?: string;
   @ReferenceFilter('Only events about customers on this test clock, and about their objects.')
   readonly test_clock_id?: string;

@@ -28,7 +28,7 @@ export class EventsController {
     summary: 'List events',
     description:
       'Newest first; with `from` or `to`, by the time they occurred. Every event was recorded in the commit of the change it reports. ' +
-      'Leaves out events of API keys without `keys:read`, and those of admins and their sessions without `studio:read`. ' +
+      'Events of API keys are listed only with `keys:read`, those of admins and sessions only with `studio:read`. ' +
       'Events are deleted after `EVENT_RETENTION_MONTHS`, where that is set.',
     access: 'events:read',
     answer: pageOf(EventDto),

@@ -32,7 +32,7 @@ export class DiscrepancyDto {
   )
   readonly reported_status!: ReportedStatus;
   @TextProperty(
-    "The provider's own name for what it reports as succeeded.",
+    "The provider's id of the reported success; null: a failure.",
     'ch_3P9x2kLkdIwHu7ix',
     { nullable: true },
   )

@@ -38,7 +38,7 @@ export class DisputeDto {
   @TextProperty('The disputed payment.', 'pay_01h455vb4pex5vsknk084sn02q')
   readonly payment_id!: string;
   @EnumProperty(PROVIDER_NAMES, 'Who moved the money.', 'stripe') readonly provider!: ProviderName;
-  @TextProperty("The provider's own name for the dispute.", 'dp_1MtJUT2eZvKYlo2CNaw2HvEv')
+  @TextProperty("The provider's id of the dispute.", 'dp_1MtJUT2eZvKYlo2CNaw2HvEv')
   readonly provider_reference!: string;
   @EnumProperty(
     DISPUTE_STATUSES,
@@ -46,13 +46,13 @@ export class DisputeDto {
     'open',
   )
   readonly status!: DisputeStatus;
-  @TextProperty('The provider’s word for the claim.', 'fraudulent', { nullable: true })
+  @TextProperty('The reason that the provider states.', 'fraudulent', { nullable: true })
   readonly reason!: string | null;
   @IntegerProperty('Minor units of `currency` in dispute.', 10_000) readonly amount!: number;
   @TextProperty('ISO 4217; the payment’s.', 'EUR') readonly currency!: string;
   @IntegerProperty('Minor units that the provider withdrew.', 10_000)
   readonly amount_withdrawn!: number;
-  @IntegerProperty('Minor units of these that it paid back.', 0)
+  @IntegerProperty('Minor units that the provider paid back.', 0)
   readonly amount_reinstated!: number;
   @IntegerProperty('Minor units that are lost.', 0) readonly amount_lost!: number;
   @BooleanProperty('True if the payment can be refunded although it is disputed.', false)

@@ -3,12 +3,12 @@ import { PROVIDER_NAMES, type ProviderName } from '../../domain/payment-provider
 import type { NewPaymentMethod } from '../domain/payment-method';
 
 export class CreatePaymentMethodDto {
-  @EnumField(PROVIDER_NAMES, 'Who charges it. `manual` charges nothing, and keeps no method.', {
+  @EnumField(PROVIDER_NAMES, 'Who charges it. `manual` charges nothing and is refused.', {
     example: 'sandbox',
   })
   readonly provider!: ProviderName;
   @TextField(
-    'As the provider names it; never a card number. For `stripe` the id of a payment method that was made with the ' +
+    'Id or token at the provider; never a card number. For `stripe` the id of a payment method that was made with the ' +
       'publishable key, e.g. `pm_1Q…`: it is attached to the customer at Stripe.',
     {
       max: 255,
@@ -17,15 +17,15 @@ export class CreatePaymentMethodDto {
   )
   readonly token!: string;
   @BooleanField(
-    'Whether it becomes what is charged where nothing else is said; the one that was, is not any more. ' +
-      'Left out: where the customer has no usable default.',
+    'Whether it becomes the default, charged when no other is named, and replaces the former one. ' +
+      'Left out: only if the customer has no usable default.',
     { optional: true, example: true },
   )
   readonly is_default?: boolean;
 }
 
 export class UpdatePaymentMethodDto {
-  @BooleanField('Whether it is what is charged where nothing else is said.', {
+  @BooleanField('Whether it is the default, charged when no other is named.', {
     optional: true,
     example: true,
   })

@@ -14,7 +14,7 @@ export class PaymentMethodDto {
   @IdProperty('pm_01h455vb4pex5vsknk084sn02q') readonly id!: string;
   @TextProperty('Whose it is.', 'cus_01h455vb4pex5vsknk084sn02q') readonly customer_id!: string;
   @EnumProperty(PROVIDER_NAMES, 'Who charges it.', 'sandbox') readonly provider!: ProviderName;
-  @TextProperty('As the provider names it.', 'pm_sandbox_ok') readonly token!: string;
+  @TextProperty('Id or token at the provider.', 'pm_sandbox_ok') readonly token!: string;
   @TextProperty('Brand of the card, if the provider reports it.', null, { nullable: true })
   readonly brand!: string | null;
   @TextProperty('Last four digits of the card or account, if the provider reports them.', null, {
@@ -25,10 +25,10 @@ export class PaymentMethodDto {
   readonly expiry_month!: number | null;
   @IntegerProperty('Year in which the card expires.', null, { nullable: true })
   readonly expiry_year!: number | null;
-  @BooleanProperty('Whether it is what is charged where nothing else is said.', true)
+  @BooleanProperty('Whether it is the default, charged when no other is named.', true)
   readonly is_default!: boolean;
   @InstantProperty(
-    'When a decline was final for it, e.g. of a stolen or expired card: automatic collection does not charge it any more. Null while it is usable.',
+    'Time of a final decline, e.g. because the card was stolen or expired: automatic collection no longer charges it. Null while it is usable.',
     { nullable: true },
   )
   readonly unusable_since!: string | null;

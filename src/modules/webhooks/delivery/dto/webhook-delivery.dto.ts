@@ -48,7 +48,7 @@ export class WebhookDeliveryDto {
   )
   readonly status!: DeliveryStatus;
   @IntegerProperty('Number of attempts that have ended.', 1) readonly attempt_count!: number;
-  @InstantProperty('When the next attempt is due, while it is pending.', { nullable: true })
+  @InstantProperty('When the next attempt is due; null unless pending.', { nullable: true })
   readonly next_attempt_at!: string | null;
   @InstantProperty('When it was created.') readonly created_at!: string;
   @InstantProperty('When it last changed.') readonly updated_at!: string;

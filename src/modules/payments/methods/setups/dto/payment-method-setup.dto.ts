@@ -23,7 +23,7 @@ export class CreatePaymentMethodSetupDto {
   })
   readonly provider!: SetupProvider;
   @BooleanField(
-    'Whether the method becomes the default. Left out: where the customer has no usable default.',
+    'Whether the method becomes the default. Left out: only if the customer has no usable default.',
     { optional: true, example: true },
   )
   readonly is_default?: boolean;
@@ -42,7 +42,7 @@ export class PaymentMethodSetupDto {
   )
   readonly status!: SetupStatus;
   @BooleanProperty(
-    'Whether the method becomes the default. Null: where the customer has no usable default.',
+    'Whether the method becomes the default. Null: only if the customer has no usable default.',
     true,
     { nullable: true },
   )
