@@ -23,7 +23,7 @@ describe('an entitlement of a customer', () => {
   let made = 0;
 
   beforeAll(async () => {
-    engine = await startTestApp();
+    engine = await startTestApp({ plantsObjects: true });
   });
 
   afterAll(() => engine.close());

@@ -7,7 +7,7 @@ describe('lists find', () => {
   let lists: Lists;
 
   beforeAll(async () => {
-    engine = await startTestApp();
+    engine = await startTestApp({ plantsObjects: true });
     lists = new Lists(engine);
   });
 
