@@ -42,8 +42,8 @@ const LISTS: Readonly<Record<string, string>> = {
   txr: 'tax-rates',
 };
 
-/** Number of objects that are read for each test application. */
-const MOST_READ = 20;
+/** Maximum number of objects that are read for each test application. */
+const MOST_READ = 200;
 
 const LAST_EVENTS = `
   SELECT * FROM (
