@@ -124,7 +124,7 @@ export function postRefundReturned(returned: {
   readonly currency: string;
   readonly provider: string;
   readonly amountMinor: bigint;
-  /** The part by which the refund had reduced the customer's credit. */
+  /** Part of the refund that was taken from the customer's credit. */
   readonly toCreditMinor: bigint;
   /** Part of the credit that is used to reduce a loss from a dispute. */
   readonly recoveredMinor: bigint;

@@ -71,8 +71,8 @@ export class SourcesService {
   }
 
   /**
-   * Returns the rule of the calendar window that a balance is in; null if the balance is in no calendar window, or no plan gives
-   * its allowance.
+   * Returns the reset rule of a balance that resets by the calendar (day, week, month, year). Null if the balance resets
+   * otherwise, or if no plan gives its allowance.
    */
   async calendarRuleOf({
     reset,

@@ -96,9 +96,10 @@ const DISCOUNTED = `
   GROUP BY 1`;
 
 /**
- * Sums the discounts of each redemption on invoices in effect, less the discounts that credits returned to the coupon.
- * `is_used` is true if an invoice discounted its own charges without the limit `mostMinor`, or if a usage correction
- * was the first use of the coupon. A discount with that limit only uses returned discounts again.
+ * Sums the discounts of each redemption on finalized invoices that are not void, less the discounts that credits
+ * returned to the coupon. `is_used` is true if an invoice discounted charges other than usage corrections without the
+ * limit `mostMinor`, or if a usage correction was the first use of the coupon. `mostMinor` limits a discount to what
+ * credits returned to the coupon, so a discount with this limit is not a new use.
  */
 const DISCOUNTS_IN_EFFECT = `
   SELECT coupon ->> 'redemptionId' AS redemption_id,

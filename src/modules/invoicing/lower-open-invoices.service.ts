@@ -59,10 +59,10 @@ export class LowerOpenInvoicesService {
   }
 
   /**
-   * Returns a function that gives the amount that a subscription owes on earlier invoices. The credit of a negative
-   * invoice pays this amount first, and the other invoices of the customer that are made in the same commit use only
-   * the rest. If a customer has only one of the `requests`, nothing else uses the credit: the amount is then not read,
-   * and the function returns 0.
+   * Returns a function from a subscription to the amount that it owes on earlier invoices. Credit of a negative invoice
+   * pays this amount first; only the remaining credit is left for other invoices of the customer in the same commit.
+   * For a customer with a single request there are no such invoices, so the function returns 0 without reading the
+   * amount.
    */
   async owedBySubscription(
     requests: readonly Pick<BillingRequest, 'customerId' | 'subscriptionId'>[],

@@ -74,7 +74,7 @@ export class UsageBillingService {
     await this.streams.lockAll(customerIds);
   }
 
-  /** Returns the billed periods of these subscriptions that have late usage, by subscription, then oldest first. */
+  /** Returns the billed periods of these subscriptions that have late usage, ordered by subscription, then oldest first. */
   late(subscriptionIds: readonly string[]): Promise<readonly LateBill[]> {
     return this.billed.late(subscriptionIds);
   }

@@ -30,8 +30,8 @@ export interface ChangeWithoutEvent {
 
 /**
  * Returns common table expressions that insert an entry and its changes into the audit log. Every commit of one
- * operation sends the same entry, and only the first insert takes effect. Changes with the same `pack` number are
- * stored as one array, in the row of the first of them.
+ * operation sends the same entry; later inserts of the entry are ignored, but their changes are stored. Changes with
+ * the same `pack` number are stored together as one array, in the row of the first of them.
  * @param entryAt position in the statement (n of `$n`) of the first parameter that `entryParameters` returns
  * @param changes SELECT of action, object_id, changes, pack and place (position in the pack); a change without a pack
  *   is stored alone

@@ -182,7 +182,8 @@ function statusOf({
 
 function describe({ description, access, customerToken }: OperationOptions): string {
   if (access === 'public') return description;
-  const tokens = customerToken === undefined ? '' : ' Customer tokens may read their own customer.';
+  const tokens =
+    customerToken === undefined ? '' : ' A customer token may read only data of its customer.';
   return `${description}\n\nScope: \`${access}\`.${tokens}`;
 }
 

@@ -38,7 +38,7 @@ export class ProblemExtensionsDto {
     optional: true,
   })
   readonly reconciliation_id?: string;
-  @IntegerProperty('What the credit note leaves to refund, in minor units.', 595, {
+  @IntegerProperty('Part of the credit note to be refunded, in minor units.', 595, {
     optional: true,
   })
   readonly credit_note_amount?: number;

@@ -19,8 +19,7 @@ const FAULTS: Readonly<Record<SealFault, string>> = {
   changes_added: 'rows were added',
   content_changed: 'a row, or the seal itself, was changed',
   chain_broken: 'a seal before this one was removed or changed, or cannot be read',
-  unreadable:
-    'PostgreSQL cannot read a row; restore these changes, or their entries, from a backup',
+  unreadable: 'PostgreSQL cannot read a row; restore the rows of these changes from a backup',
   unreadable_when_sealed:
     'PostgreSQL could not read these changes when they were sealed, so nothing proves them',
   seal_unreadable: 'PostgreSQL cannot read the seal; restore it from a backup',
@@ -91,7 +90,7 @@ export class AuditVerificationDto {
   readonly empty_entries!: readonly string[];
   @NestedListProperty(
     AuditDropDto,
-    'Months that were dropped after `AUDIT_RETENTION_MONTHS`, oldest first. Their seals are kept, and so are hashes of the dropped changes that share a seal with later ones.',
+    'Months that were dropped after `AUDIT_RETENTION_MONTHS`, oldest first. Their seals are kept, as are hashes of dropped changes whose seal also covers kept changes.',
   )
   readonly dropped_months!: readonly AuditDropDto[];
   @BooleanProperty(

@@ -41,8 +41,8 @@ export class FinalizePrepaidDraftsWorkflow {
   }
 
   /**
-   * Finalizes the drafts whose charges the decision credits or shortens, and the drafts whose grace period ends by
-   * `billsAt`, the time of the previewed invoice. Call it in a transaction that is rolled back.
+   * Finalizes the drafts with charges that `decision` credits or whose time it shortens, and the drafts whose grace
+   * period ends by `billsAt`, the time of the previewed invoice. Call it in a transaction that is rolled back.
    */
   finalizeForPreview(
     decision: Decision,

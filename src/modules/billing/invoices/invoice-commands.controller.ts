@@ -41,8 +41,8 @@ export class InvoiceCommandsController {
     summary: 'Finalize a draft',
     description:
       'The invoice takes the next number of its series, without a gap, and its amounts are fixed. If nothing is left to ' +
-      'pay, it is paid at once; a negative total becomes credit of the customer. A draft of a renewal does not wait for ' +
-      '`finalizes_at`: it bills the usage accepted until now, and later usage is billed by the next invoice.',
+      'pay, it is paid at once; a negative total becomes customer credit. A renewal draft may be finalized before ' +
+      '`finalizes_at`: it then bills the usage accepted so far, and the next invoice bills later usage.',
     access: 'invoices:write',
     answer: InvoiceDto,
     key: 'optional',

@@ -56,7 +56,7 @@ export class CreateEntitlementDto {
   readonly unit?: string | null;
   @IdField(
     'meter',
-    'Id of the meter that counts usage; only for type `metered`. Without one, only consumptions count.',
+    'Id of the meter that counts usage; only for type `metered`. Without one, only `consume` requests count.',
     { nullable: true, example: null },
   )
   readonly meter_id?: string | null;

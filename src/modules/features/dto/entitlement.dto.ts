@@ -22,7 +22,7 @@ export class EntitlementDto {
   @TextProperty('Display name of the unit that the value counts.', 'calls', { nullable: true })
   readonly unit!: string | null;
   @TextProperty(
-    'Id of the meter that counts usage; only for type `metered`. Without one, only consumptions count.',
+    'Id of the meter that counts usage; only for type `metered`. Without one, only `consume` requests count.',
     null,
     { nullable: true },
   )

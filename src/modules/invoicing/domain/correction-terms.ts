@@ -20,7 +20,7 @@ import type { UsageLineRequest } from './line-item-request';
 /** Bills that the usage corrections of an invoice correct, and the coupons of these bills. */
 export interface CorrectedBills {
   readonly firstBills: ReadonlyMap<UsageLineRequest, FirstBill>;
-  /** Coupons of the bills, by {@link couponKey}. */
+  /** Coupons of the bills that are corrected, by {@link couponKey}. */
   readonly correctedCoupons: ReadonlyMap<string, CorrectedCoupon>;
 }
 

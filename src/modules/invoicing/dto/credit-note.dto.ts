@@ -44,7 +44,7 @@ export class CreditLineInputDto {
   readonly invoice_line_id!: string;
   @MinorUnitsField(
     0,
-    'Minor units to credit, without tax; their tax is credited as well. 0 if only tax is left on the line.',
+    'Net minor units to credit; the tax on them is credited too. 0 if only tax is left on the line.',
     { example: 500 },
   )
   readonly amount!: number;

@@ -96,7 +96,7 @@ export class InvoiceDto extends InvoicePreviewDto {
   readonly finalizes_at!: string | null;
   @InstantProperty('When it got its number.', { nullable: true })
   readonly finalized_at!: string | null;
-  @IntegerProperty('How often the customer’s default payment method was charged for it.', 0)
+  @IntegerProperty('Number of attempts to charge the default payment method.', 0)
   readonly attempt_count!: number;
   @InstantProperty(
     'When it is charged next, unless a pending payment covers all of it by then; null if no charge is planned.',

@@ -205,13 +205,14 @@ class UsageTraceDto {
 }
 
 class CreditTraceDto {
-  @EnumProperty(['credit'], 'The unused part of a line.', 'credit') readonly kind!: 'credit';
+  @EnumProperty(['credit'], 'Credit for the unused part of a line.', 'credit')
+  readonly kind!: 'credit';
   @TextProperty(
     `Amount of the credited line divided by the billed part of its period, ${MINOR}, or a ratio such as \`2201/22\` where no decimal is exact.`,
     '3100',
   )
   readonly full_amount!: string;
-  @NestedProperty(TracedProrationDto, 'Part of the full period that was billed; null: all of it.', {
+  @NestedProperty(TracedProrationDto, 'Billed part of a full period; null: all of it.', {
     nullable: true,
     example: null,
   })

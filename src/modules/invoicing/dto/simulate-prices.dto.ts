@@ -19,8 +19,8 @@ export class SimulatePricesDto {
   readonly plan_id!: string;
   @NestedListField(
     PriceInputDto,
-    'All new prices. Each replaces the prices with its name, which must have the same meter and `by_group`; prices ' +
-      'that none replaces are no longer sold.',
+    'All new prices. Each replaces existing prices of the same name, which must have the same meter and ' +
+      '`by_group`; other existing prices are no longer sold.',
     { min: 1, max: MAX_PRICES },
   )
   readonly prices!: readonly PriceInputDto[];

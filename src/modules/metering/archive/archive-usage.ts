@@ -74,8 +74,8 @@ export class ArchiveUsage {
   }
 
   /**
-   * Closes a month of streams, in the transaction of {@link archiveNext}. Leaves out streams whose billed or open
-   * periods may still need the month.
+   * Closes a month of streams for new events, in the transaction of {@link archiveNext}. Leaves out streams whose
+   * billed or open periods may still read events of the month.
    * @param openSince returns the start of the earliest unbilled period by customer id. Called after the streams are
    *   locked, so that no period that needs the month can be billed or opened in the meantime.
    */

@@ -149,7 +149,7 @@ export interface WrittenMonth {
 export class UsageArchiveRepository {
   constructor(private readonly database: Database) {}
 
-  /** Locks and returns the progress until the transaction ends. Returns null if another worker has locked it. */
+  /** Locks the progress until the transaction ends, and returns it. Returns null if another worker has locked it. */
   async lock(): Promise<ArchiveProgress | null> {
     this.database.requireTransaction();
     const found = () => this.database.selectOne(UsageArchiveProgressEntity, LOCK_PROGRESS, []);

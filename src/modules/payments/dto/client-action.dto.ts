@@ -10,7 +10,7 @@ import { PROVIDER_NAMES, type ProviderName } from '../domain/payment-provider';
 
 export class ClientActionDto {
   @IdProperty('pay_01h455vb4pex5vsknk084sn02q') readonly payment_id!: string;
-  @EnumProperty(PROVIDER_NAMES, 'Whose script confirms the payment.', 'stripe')
+  @EnumProperty(PROVIDER_NAMES, 'Provider whose script confirms it.', 'stripe')
   readonly provider!: ProviderName;
   @TextProperty(
     'Secret for the provider’s script.',

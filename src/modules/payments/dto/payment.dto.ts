@@ -27,7 +27,7 @@ export class PaymentDto {
   @TextProperty('ISO 4217.', 'EUR') readonly currency!: string;
   @EnumProperty(
     PAYMENT_STATUSES,
-    'The status. `succeeded`, `failed` and `canceled` are final, unless a provider discrepancy is applied.',
+    'The status. `succeeded`, `failed` and `canceled` are final, unless an admin applies a provider discrepancy.',
     'succeeded',
   )
   readonly status!: PaymentStatus;

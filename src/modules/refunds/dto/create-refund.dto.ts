@@ -22,7 +22,7 @@ export class RefundNoteDto {
 export class CreateRefundDto {
   @MinorUnitsField(
     1,
-    'Minor units of the payment’s currency. Left out: all that is refundable, or what the `credit_note` leaves to refund.',
+    'Minor units of the payment’s currency. Left out: all that is refundable, or the part of the `credit_note` to be refunded.',
     { optional: true, example: 2_500 },
   )
   readonly amount?: number;

@@ -16,8 +16,8 @@ export interface NextBilling {
 }
 
 /**
- * Finds the decision that makes the next invoice. Returns `decided` if it makes one. Otherwise looks ahead, as if
- * nothing else changed, for the first due work that makes an invoice. If there is none, returns `decided`.
+ * Returns the outcome that makes the next invoice: `decided` if it makes an invoice, otherwise the outcome of the first
+ * later due work that makes one, as if nothing else changed. If no later work makes an invoice, returns `decided`.
  */
 export function nextBilling(
   snapshot: Snapshot,

@@ -130,9 +130,8 @@ export function outcomeOf(
 }
 
 /**
- * Returns the closed period and its items, whose deferred revenue is recognized.
- * @param items all items of a snapshot; a snapshot contains no item that ended before the period, unless a pause
- *   ended it
+ * Returns the closed period with the items whose deferred revenue is recognized.
+ * @param items all items of a snapshot; items that ended before the period are among them only if a pause ended them
  */
 export function earnedItems(
   period: SubscriptionPeriod,

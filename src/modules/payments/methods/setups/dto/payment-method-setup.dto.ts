@@ -58,7 +58,7 @@ export class PaymentMethodSetupDto {
 
 export class SetupSecretDto {
   @IdProperty('pms_01h455vb4pex5vsknk084sn02q') readonly setup_id!: string;
-  @EnumProperty(SETUP_PROVIDERS, 'Whose script sets up the payment method.', 'stripe')
+  @EnumProperty(SETUP_PROVIDERS, 'Provider whose script sets it up.', 'stripe')
   readonly provider!: SetupProvider;
   @TextProperty(
     'Secret for the provider’s script.',
