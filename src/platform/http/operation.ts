@@ -183,7 +183,7 @@ function statusOf({
 function describe({ description, access, customerToken }: OperationOptions): string {
   if (access === 'public') return description;
   const tokens =
-    customerToken === undefined ? '' : ' A customer token may read only data of its customer.';
+    customerToken === undefined ? '' : ' Customer tokens may read only data of their own customer.';
   return `${description}\n\nScope: \`${access}\`.${tokens}`;
 }
 
