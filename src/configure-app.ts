@@ -1,7 +1,7 @@
 import type { Server } from 'node:http';
 import { ModulesContainer } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
-import { type Express, json, raw, type Request, type RequestHandler } from 'express';
+import { type Express, raw, type Request, type RequestHandler } from 'express';
 import type { Logger } from 'pino';
 import { Credentials } from './modules/access';
 import { AuditUsageCounts } from './modules/audit';
@@ -20,6 +20,7 @@ import {
   publicRoutes,
 } from './platform/access';
 import { Configuration } from './platform/config';
+import { notForCustomerToken } from './platform/errors';
 import {
   announcedBytes,
   announcesBody,
@@ -30,13 +31,13 @@ import {
   guardLoopback,
   guardUrl,
   composeMiddleware,
+  encodingOf,
+  isJson,
   limitBodiesInFlight,
   ProblemFilter,
-  readAsciiAsUtf8,
-  readPlainJson,
+  readJson,
   refuseUnreadable,
   requireReadEncoding,
-  requireReadableJson,
   routeExactly,
   securityHeaders,
   withinBodyTime,
@@ -95,6 +96,7 @@ export function configureApp(app: NestExpressApplication, logger: Logger): void 
       guardUrl,
       studio(app.get(Configuration)),
       limitCaller(app),
+      refuseTokenChanges,
       bodyReader(lifecycle),
       app.get(AuditUsageCounts).count(isCounted),
       actAsCaller(isCounted, isOpenIdCallback),
@@ -149,17 +151,26 @@ function isCounted(request: Request): boolean {
 }
 
 /**
+ * Refuses changes by customer tokens before their bodies are read, because no operation lets customer tokens change
+ * anything.
+ */
+const refuseTokenChanges: RequestHandler = (request, _response, next) => {
+  const { kind } = principalOf(request);
+  const isRefused = kind === 'customer_token' && !SAFE_METHODS.has(request.method);
+  next(isRefused ? notForCustomerToken() : undefined);
+};
+
+/**
  * Returns middleware that parses JSON bodies. The body of a provider webhook stays bytes, an NDJSON body is left to
  * the route handler, and a request without a body gets an empty object.
  */
 function bodyReader(lifecycle: Lifecycle): RequestHandler {
-  const readJson = (limit: number) => lifecycle.refuseBodiesOnStop(jsonParser(limit));
-  const readUpTo = (limit: number) =>
-    composeMiddleware(readAsciiAsUtf8, readJson(limit), guardBody);
+  const readJsonUpTo = (bytes: number) => lifecycle.refuseBodiesOnStop(readJson(bytes));
+  const readUpTo = (bytes: number) => composeMiddleware(readJsonUpTo(bytes), guardBody);
   const read = readUpTo(LARGEST_BODY_BYTES);
   const readAnonymous = readUpTo(LARGEST_ANONYMOUS_BODY_BYTES);
   // Batches of usage are checked item by item, because an invalid item does not invalidate the others.
-  const readUsage = composeMiddleware(readAsciiAsUtf8, readJson(LARGEST_USAGE_BODY_BYTES));
+  const readUsage = readJsonUpTo(LARGEST_USAGE_BODY_BYTES);
   // The signature of a provider webhook covers the bytes of the body, so the body is not parsed.
   const readBytes = raw({ limit: LARGEST_BODY_BYTES, type: () => true });
   const parse: RequestHandler = (request, response, next) => {
@@ -170,8 +181,8 @@ function bodyReader(lifecycle: Lifecycle): RequestHandler {
   };
   const readBody = composeMiddleware(
     requireReadEncoding,
-    limitBodiesInFlight(bytesInMemory, isAnonymous),
-    withinBodyTime(bytesInMemory, parse),
+    limitBodiesInFlight(bytesToReserve),
+    withinBodyTime((request) => announcedBytes(request) ?? largestBody(request), parse),
   );
   return (request, response, next) => {
     // A safe method has no body. If a client sends one, it is not read.
@@ -188,19 +199,22 @@ function isAnonymous(request: Request): boolean {
   return principalOf(request).kind === 'anonymous';
 }
 
-function bytesInMemory(request: Request): number {
-  if (isAnonymous(request) && !isProviderWebhook(request)) {
-    return announcedBytes(request, LARGEST_ANONYMOUS_BODY_BYTES);
-  }
-  if (!isUsageRequest(request)) return announcedBytes(request, LARGEST_BODY_BYTES);
-  // The media type matters only for bodies longer than `NDJSON_BYTES_IN_MEMORY`.
-  const short = announcedBytes(request, NDJSON_BYTES_IN_MEMORY);
-  if (short < NDJSON_BYTES_IN_MEMORY) return short;
-  const isJson = request.is('application/json') === 'application/json';
-  return announcedBytes(request, isJson ? LARGEST_USAGE_BODY_BYTES : NDJSON_BYTES_IN_MEMORY);
+/** Returns the maximum number of bytes of the body after decompression. */
+function largestBody(request: Request): number {
+  if (isUsageRequest(request)) return LARGEST_USAGE_BODY_BYTES;
+  return isAnonymous(request) && !isProviderWebhook(request)
+    ? LARGEST_ANONYMOUS_BODY_BYTES
+    : LARGEST_BODY_BYTES;
 }
 
-function jsonParser(limit: number): RequestHandler {
-  const options = { limit, type: 'application/json', strict: false, verify: requireReadableJson };
-  return readPlainJson(limit, json(options));
+/**
+ * Returns the memory to take before the body is read: 0 for JSON of unknown size, for which memory is taken as it is
+ * read.
+ */
+function bytesToReserve(request: Request): number {
+  const announced = encodingOf(request) === null ? announcedBytes(request) : null;
+  if (isProviderWebhook(request)) return Math.min(announced ?? Infinity, LARGEST_BODY_BYTES);
+  const isNdjson = isUsageRequest(request) && !isJson(request);
+  if (isNdjson) return Math.min(announced ?? Infinity, NDJSON_BYTES_IN_MEMORY);
+  return Math.min(announced ?? 0, largestBody(request));
 }

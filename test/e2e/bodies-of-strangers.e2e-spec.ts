@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { Lifecycle } from '../../src/platform/observability';
-import { bearing, BOOTSTRAP_KEY, WITH_KEYS } from '../support/keys';
+import { bearing, BOOTSTRAP_KEY, createKey, WITH_KEYS } from '../support/keys';
 import { startTestApp, type TestApp } from '../support/test-app';
 import { until } from '../support/until';
 
@@ -83,6 +83,78 @@ describe('a caller without a credential', () => {
       .set('X-Forwarded-For', 'x'.repeat(300))
       .send({ email: 'ada@example.com', password: 'wrong' });
     expect(status).toBe(401);
+  });
+});
+
+describe('a caller with a credential', () => {
+  let engine: TestApp;
+  const sockets: Socket[] = [];
+
+  beforeAll(async () => {
+    engine = await startTestApp({ environment: WITH_KEYS });
+  });
+
+  afterEach(() => {
+    for (const socket of sockets.splice(0)) socket.destroy();
+  });
+
+  afterAll(() => engine.close());
+
+  /** Begins a request that announces a body and sends none of it. */
+  async function announce(secret: string, path: string, bytes: number): Promise<void> {
+    const socket = connect({ port: Number(new URL(await engine.app.getUrl()).port) });
+    socket.on('error', () => undefined);
+    sockets.push(socket);
+    const { Authorization } = bearing(secret);
+    socket.write(
+      `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: ${Authorization}\r\nContent-Type: application/json\r\nContent-Length: ${bytes}\r\nExpect: 100-continue\r\n\r\n`,
+    );
+    // The service has read the headers.
+    await once(socket, 'data');
+  }
+
+  const createCustomer = (body: object) =>
+    engine.http.post('/v1/customers').set(bearing(BOOTSTRAP_KEY)).send(body);
+
+  it.each([
+    ['/v1/customers', 65_536, 256],
+    ['/v1/usage-events', 20 * 2 ** 20, 3],
+  ])('can use up half of the memory for bodies to %s of %d bytes', async (path, bytes, most) => {
+    const { secret } = await createKey(engine, 'usage:write', 'customers:write');
+    for (let count = 0; count < 2 * most + 1; count += 1) await announce(secret, path, bytes);
+    const own = await engine.http
+      .post(path)
+      .set(bearing(secret))
+      .send({ name: 'x'.repeat(bytes - 11) });
+    expect([own.status, own.body]).toEqual([
+      503,
+      expect.objectContaining({ code: 'service_unavailable' }),
+    ]);
+    await createCustomer({ name: 'Ada' }).expect(201);
+    // Read, and refused for what it holds.
+    expect((await createCustomer({ name: 'x'.repeat(70_000) })).status).toBe(400);
+  });
+
+  it('that is a customer token sends no body at all', async () => {
+    const { body: customer } = await createCustomer({ name: 'Grace' }).expect(201);
+    const { body } = await engine.http
+      .post(`/v1/customers/${(customer as { id: string }).id}/tokens`)
+      .set(bearing(BOOTSTRAP_KEY))
+      .send({})
+      .expect(201);
+    const { token: secret } = body as { token: string };
+    const { status, body: refusal } = await engine.http
+      .post('/v1/usage-events')
+      .set(bearing(secret))
+      .send({ events: [] });
+    expect([status, refusal]).toEqual([
+      403,
+      expect.objectContaining({ code: 'not_for_customer_token' }),
+    ]);
+    for (let index = 0; index < 10; index += 1) {
+      await announce(secret, '/v1/usage-events', 20 * 2 ** 20);
+    }
+    await createCustomer({ name: 'Ada', metadata: { note: 'x'.repeat(400) } }).expect(201);
   });
 });
 

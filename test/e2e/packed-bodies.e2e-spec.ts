@@ -73,6 +73,49 @@ describe('compressed bodies', () => {
     }
   });
 
+  it('count with the memory that they take, not with the largest size', async () => {
+    const body = gzipSync(JSON.stringify({ events: [] }));
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, () => send('application/json', 'gzip', body)),
+    );
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+  });
+
+  it('that expand beyond the limit are refused before they are read to the end', async () => {
+    const bomb = gzipSync(Buffer.alloc(64 * MIB, ' '));
+    const headers = ['Content-Type: application/json', 'Content-Encoding: gzip'];
+    const socket = await announce(headers, bomb.length, bomb.subarray(0, bomb.length / 2));
+    try {
+      expect(await answerOf(socket, 60_000)).toMatch(/^HTTP\/1.1 413 /);
+    } finally {
+      socket.destroy();
+    }
+  });
+
+  it('that expand take the memory of their size, beyond which they are refused', async () => {
+    const sockets: Socket[] = [];
+    // Each takes 19 MiB, and waits for its last byte.
+    const body = gzipSync(Buffer.concat([Buffer.from('{"events":['), Buffer.alloc(19 * MIB, ' ')]));
+    const begin = async (): Promise<Socket> => {
+      const socket = await announce(
+        ['Content-Type: application/json', 'Content-Encoding: gzip'],
+        body.length,
+        body.subarray(0, -1),
+      );
+      sockets.push(socket);
+      return socket;
+    };
+    try {
+      for (let count = 0; count < 6; count += 1) await begin();
+      await until('a further one is refused', async () => {
+        return /^HTTP\/1.1 503 /.test(await answerOf(await begin(), 1_000));
+      });
+      await engine.http.post('/v1/customers').send({ name: 'Grace Hopper' }).expect(201);
+    } finally {
+      for (const socket of sockets) socket.destroy();
+    }
+  });
+
   it('share a memory limit, beyond which large ones are refused and small ones still read', async () => {
     const sockets: Socket[] = [];
     const announceLarge = async (): Promise<Socket> => {

@@ -129,6 +129,12 @@ describe('rate limits', () => {
     expect((await engine.http.get('/health/live')).status).toBe(200);
   });
 
+  it('count refused requests with a session cookie by address', async () => {
+    const forged = () =>
+      engine.http.post('/v1/customers').set('Cookie', 'billing_session=x').send({});
+    expect(await statuses(5, forged)).toEqual([403, 403, 403, 403, 429]);
+  });
+
   it('apply across processes once these have shared their counts', async () => {
     const other = await startTestApp({
       environment: ENVIRONMENT,

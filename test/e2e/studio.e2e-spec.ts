@@ -1,6 +1,6 @@
 import { scopesOfRole } from '../../src/core/access';
 import { createAdmin as createAdminOf } from '../support/admins';
-import { bearing, createKey, WITH_KEYS } from '../support/keys';
+import { bearing, BOOTSTRAP_KEY, createKey, WITH_KEYS } from '../support/keys';
 import { captureLog, contentsOfTables } from '../support/leaks';
 import { eventsOf, startTestApp, type TestApp } from '../support/test-app';
 
@@ -382,6 +382,13 @@ describe('an API key with studio:write', () => {
     await change(refunds.secret, limits).expect(200);
     // Neither the same limits nor another setting hand anything out.
     await change(secret, { ...limits, second_factor_required: true }).expect(200);
+    // Owners would no longer need a second factor.
+    const lifted = await change(secret, { second_factor_required: false });
+    expect([lifted.status, lifted.body]).toEqual([
+      403,
+      expect.objectContaining({ code: 'scope_not_held', required_scope: '*' }),
+    ]);
+    await change(BOOTSTRAP_KEY, { second_factor_required: false }).expect(200);
   });
 
   it('deactivates any admin, and with all scopes of a role creates admins of that role', async () => {

@@ -33,7 +33,8 @@ export class StudioSettingsController {
     summary: 'Update the studio settings',
     description:
       'Replaces the refund limits of support, or sets whether admins who sign in with a password need a second factor. Omitted ' +
-      'fields stay. Takes effect at once, in every process. Changing refund limits also needs `refunds:write`.',
+      'fields stay. Takes effect at once, in every process. Changing refund limits also needs `refunds:write`. No longer ' +
+      'requiring a second factor needs all scopes (`*`).',
     access: 'studio:write',
     answer: StudioSettingsDto,
     problems: [scopeNotHeld],

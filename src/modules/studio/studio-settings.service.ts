@@ -29,7 +29,7 @@ export class StudioSettingsService {
 
   /**
    * Changes the settings. A no-op update writes nothing and records no event. Changing refund limits also needs
-   * `refunds:write`.
+   * `refunds:write`. Lifting the requirement of a second factor also needs all scopes, because it affects owners.
    * @throws {ProblemError} `precondition_failed`, `scope_not_held`
    */
   update(
@@ -42,6 +42,8 @@ export class StudioSettingsService {
       const after = withSettings(before, change, this.clock.now());
       if (after === before) return before;
       if (limitsDiffer(before, after)) requireHeldScopes(['refunds:write'], caller);
+      const isLifted = before.secondFactorRequired && !after.secondFactorRequired;
+      if (isLifted) requireHeldScopes(['*'], caller);
       await this.settings.update(after);
       await this.outbox.record(studioSettingsUpdated, {
         after,

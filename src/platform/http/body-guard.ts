@@ -52,6 +52,12 @@ export function announcesBody({ headers }: Request): boolean {
   return headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
 }
 
+/** Returns the announced size of the body as sent, in bytes; null if it is unknown. */
+export function announcedBytes({ headers }: Request): number | null {
+  const length = headers['content-length'];
+  return length === undefined ? null : Number(length);
+}
+
 /** Returns true if a body was sent. */
 export function hasBody(request: Request): boolean {
   const length = request.headers['content-length'];

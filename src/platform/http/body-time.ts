@@ -10,7 +10,7 @@ const MIN_BYTES_PER_MS = 10;
 /**
  * Refuses a body that `read` has not read in time, and closes its connection. Otherwise idle clients could use up the
  * memory for bodies in flight.
- * @param sizeOf returns the maximum number of bytes of the body of a request
+ * @param sizeOf returns the number of bytes that have to arrive
  */
 export function withinBodyTime(
   sizeOf: (request: Request) => number,

@@ -1,14 +1,47 @@
+import type { IncomingMessage } from 'node:http';
+import { pipeline, type Readable } from 'node:stream';
+import { createGunzip, createInflate, type Gunzip, type Inflate } from 'node:zlib';
 import type { RequestHandler } from 'express';
-import { unsupportedEncoding } from '../errors';
+import { malformedRequest, type ProblemError, unsupportedEncoding } from '../errors';
 
 /**
- * Supported content encodings of bodies. In other encodings, such as brotli, the same number of compressed bytes can
- * decompress to far more data.
+ * Supported content encodings of bodies, besides `identity`. In other encodings, such as brotli, the same number of
+ * compressed bytes can decompress to far more data.
  */
-const READ_ENCODINGS: ReadonlySet<string> = new Set(['identity', 'gzip', 'deflate']);
+const UNPACKERS: ReadonlyMap<string, () => Gunzip | Inflate> = new Map<
+  string,
+  () => Gunzip | Inflate
+>([
+  ['gzip', createGunzip],
+  ['deflate', createInflate],
+]);
+
+/** Returns the content encoding of the body; null if it is not encoded. */
+export function encodingOf({ headers }: Pick<IncomingMessage, 'headers'>): string | null {
+  const encoding = headers['content-encoding']?.toLowerCase() ?? 'identity';
+  return encoding === 'identity' ? null : encoding;
+}
 
 /** Refuses bodies in unsupported encodings (415 with `Accept-Encoding`). */
 export const requireReadEncoding: RequestHandler = (request, _response, next) => {
-  const encoding = request.headers['content-encoding']?.toLowerCase() ?? 'identity';
-  next(READ_ENCODINGS.has(encoding) ? undefined : unsupportedEncoding(encoding));
+  const encoding = encodingOf(request);
+  next(encoding === null || UNPACKERS.has(encoding) ? undefined : unsupportedEncoding(encoding));
 };
+
+/**
+ * Returns the decompressed body. If the body breaks off or cannot be decompressed, the stream ends with an error.
+ * @throws {ProblemError} `unsupported_media_type`
+ */
+export function unpacked(request: IncomingMessage): Readable | Gunzip | Inflate {
+  const encoding = encodingOf(request);
+  if (encoding === null) return request;
+  const unpack = UNPACKERS.get(encoding);
+  if (unpack === undefined) throw unsupportedEncoding(encoding);
+  // The callback does nothing, because the reader of the returned stream receives the errors of the pipeline.
+  return pipeline(request, unpack(), () => undefined);
+}
+
+/** Error for a body whose stream of {@link unpacked} ended with an error. */
+export function bodyBrokeOff(): ProblemError {
+  return malformedRequest('The body ended early, or could not be decompressed. Send it again.');
+}

@@ -1,8 +1,14 @@
-export { announcedBytes, limitBodiesInFlight } from './body-budget';
+export { limitBodiesInFlight } from './body-memory';
 export { withinBodyTime } from './body-time';
-export { announcesBody, guardBody, hasBody, isLosslessJson, isStorable } from './body-guard';
-export { readAsciiAsUtf8, requireReadableJson } from './charset';
-export { requireReadEncoding } from './encodings';
+export {
+  announcedBytes,
+  announcesBody,
+  guardBody,
+  hasBody,
+  isLosslessJson,
+  isStorable,
+} from './body-guard';
+export { encodingOf, requireReadEncoding } from './encodings';
 export { DECIMAL_TEXT, HasNoRepeats, isInstant, IsText, isText, KEY_TEXT } from './field-rules';
 export {
   BooleanField,
@@ -82,7 +88,7 @@ export { PROBLEM_MEDIA_TYPE } from './problem-response';
 export { routeExactly } from './routes';
 export { securityHeaders } from './security-headers';
 export { sendLines } from './send-lines';
-export { readPlainJson } from './plain-body';
+export { isJson, readJson } from './read-json';
 export { ProblemFilter } from './problem.filter';
 export { refuseUnreadable } from './refuse-unreadable';
 export { catchUnreadableTargets, guardUrl } from './url-guard';

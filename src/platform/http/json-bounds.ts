@@ -1,3 +1,5 @@
+import { malformedRequest, type ProblemError } from '../errors';
+
 /** Bodies below this size, in bytes, are not checked, because their values cannot take much memory. */
 const CHECKED_FROM_BYTES = 65_536;
 
@@ -11,9 +13,6 @@ const MAX_KEYS = 1_000_000;
 const [QUOTE, BACKSLASH, COLON] = [0x22, 0x5c, 0x3a];
 const OPENING: ReadonlySet<number> = new Set([0x5b, 0x7b]);
 const CLOSING: ReadonlySet<number> = new Set([0x5d, 0x7d]);
-
-/** Error type of {@link assertBoundedJson}. */
-export const UNBOUNDED_JSON = 'entity.too.nested';
 
 /**
  * Refuses JSON text that is very deep, or has very many lists, objects or keys. Parsing such a text would take seconds
@@ -42,9 +41,6 @@ export function assertBoundedJson(text: Buffer): void {
   if (keys > MAX_KEYS) throw unbounded();
 }
 
-function unbounded(): Error {
-  return Object.assign(new Error('The body holds too many values.'), {
-    status: 400,
-    type: UNBOUNDED_JSON,
-  });
+function unbounded(): ProblemError {
+  return malformedRequest('The body is nested too deep, or holds too many objects, lists or keys.');
 }

@@ -1,8 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
-import { pipeline, type Readable } from 'node:stream';
-import { createGunzip, createInflate, type Gunzip, type Inflate } from 'node:zlib';
-import { malformedRequest, payloadTooLarge, unsupportedEncoding } from '../errors';
+import { payloadTooLarge } from '../errors';
+import { bodyBrokeOff, unpacked } from './encodings';
 import { type StallLimits, readUnlessStalled } from './read-unless-stalled';
 
 const MAX_LINE_BYTES = 1_048_576;
@@ -118,9 +117,7 @@ async function* piecesOf(
   } catch (error) {
     // The client disconnected, or the content does not match its encoding.
     const { code = '' } = error as NodeJS.ErrnoException;
-    if (isBodyFault(code))
-      throw malformedRequest('The body ended early, or could not be decompressed. Send it again.');
-    throw error;
+    throw isBodyFault(code) ? bodyBrokeOff() : error;
   } finally {
     // Discards the rest, which would block the next request on the connection.
     request.unpipe();
@@ -141,21 +138,4 @@ function assertNotTooLarge(bytes: number, packedBytes: number | null): void {
 /** Returns true for error codes of a broken or wrongly compressed body, from Node's streams and zlib. */
 function isBodyFault(code: string): boolean {
   return /^(ECONNRESET$|ERR_STREAM_PREMATURE_CLOSE$|Z_)/.test(code);
-}
-
-const UNPACKERS: ReadonlyMap<string, () => Gunzip | Inflate> = new Map<
-  string,
-  () => Gunzip | Inflate
->([
-  ['gzip', createGunzip],
-  ['deflate', createInflate],
-]);
-
-function unpacked(request: IncomingMessage): Readable | Gunzip | Inflate {
-  const encoding = request.headers['content-encoding']?.toLowerCase() ?? 'identity';
-  if (encoding === 'identity') return request;
-  const unpack = UNPACKERS.get(encoding);
-  if (unpack === undefined) throw unsupportedEncoding(encoding);
-  // The callback does nothing, because the reader of the returned stream receives the errors of the pipeline.
-  return pipeline(request, unpack(), () => undefined);
 }

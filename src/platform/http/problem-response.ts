@@ -10,8 +10,6 @@ import {
   serviceUnavailable,
   unsupportedMediaType,
 } from '../errors';
-import { NOT_UTF8 } from './charset';
-import { UNBOUNDED_JSON } from './json-bounds';
 
 export const STATUS_OF_KIND: Readonly<Record<ProblemKind, number>> = {
   malformed: 400,
@@ -112,21 +110,10 @@ function statusOf(error: unknown): number | null {
   return (error as StatusError).status ?? null;
 }
 
-/**
- * Returns why the request is malformed. Nest wraps the errors of the body parser and of the router, so this function
- * reads the cause of a wrapped error.
- */
+/** Returns why the request is malformed. Nest wraps the errors of the router, with the original error as the cause. */
 function reasonOf(error: unknown): string {
   const cause = error instanceof HttpException ? error.cause : error;
-  if (cause instanceof URIError) return 'The path is not correctly percent-encoded.';
-  switch ((cause as StatusError | undefined)?.type) {
-    case 'entity.parse.failed':
-      return 'The body is not valid JSON.';
-    case UNBOUNDED_JSON:
-      return 'The body is nested too deep, or holds too many objects, lists or keys.';
-    case NOT_UTF8:
-      return 'The body is not UTF-8.';
-    default:
-      return 'The request could not be read.';
-  }
+  return cause instanceof URIError
+    ? 'The path is not correctly percent-encoded.'
+    : 'The request could not be read.';
 }

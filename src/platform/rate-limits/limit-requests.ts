@@ -99,7 +99,10 @@ export function limitRequests(
 }
 
 function isRefusal(error: unknown): boolean {
-  return error instanceof ProblemError && error.definition.kind === 'unauthenticated';
+  return (
+    error instanceof ProblemError &&
+    ['unauthenticated', 'forbidden'].includes(error.definition.kind)
+  );
 }
 
 /** Returns true for requests of load balancers and orchestrators, which must not be refused. */

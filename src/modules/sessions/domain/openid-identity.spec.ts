@@ -1,4 +1,4 @@
-import { identityOf, type OpenIdPolicy } from './openid-identity';
+import { identityOf, joinClaims, type OpenIdPolicy } from './openid-identity';
 
 const CLAIMS = {
   sub: 'u1',
@@ -61,5 +61,30 @@ describe('the identity of an OpenID provider', () => {
   it('has no role where the provider does not decide it', () => {
     const policy = { ...POLICY, roleClaim: null };
     expect(identityOf(CLAIMS, policy)).toMatchObject({ role: null });
+  });
+});
+
+describe('the claims of the ID token and of the user information', () => {
+  const email = 'ada@example.com';
+
+  it.each([
+    ['one document', { email, email_verified: true }, {}, true],
+    ['the other document', {}, { email, email_verified: true }, true],
+    ['both, with the same email', { email }, { email, email_verified: true }, true],
+    [
+      'both, and the ID token denies it',
+      { email, email_verified: false },
+      { email, email_verified: true },
+      false,
+    ],
+    ['two emails', { email }, { email: 'eve@example.com', email_verified: true }, undefined],
+    ['an email without verification', { email_verified: true }, { email }, undefined],
+  ])('verify an email in %s', (_, idToken, userInfo, isVerified) => {
+    expect(joinClaims(idToken, userInfo)).toEqual({ email, email_verified: isVerified });
+  });
+
+  it('are taken from the ID token first', () => {
+    const joined = joinClaims({ sub: 'u1', name: 'Ada' }, { name: 'Eve', groups: ['staff'] });
+    expect(joined).toMatchObject({ sub: 'u1', name: 'Ada', groups: ['staff'] });
   });
 });

@@ -26,6 +26,19 @@ const MAX_EMAIL_LENGTH = 254;
 const MAX_NAME_LENGTH = 200;
 const EMAIL = /^[^@\s]+@(?<domain>[^@\s]+)$/;
 
+/**
+ * Joins the claims of the ID token and of the user information endpoint. The ID token is signed, so its claims take
+ * precedence. A verification counts only for the email of the document that contains it, because the two documents may
+ * have different emails.
+ */
+export function joinClaims(idToken: PersonClaims, userInfo: PersonClaims): PersonClaims {
+  const joined = { ...userInfo, ...idToken };
+  const verification = [idToken, userInfo].find(
+    ({ email, email_verified: verified }) => verified !== undefined && email === joined['email'],
+  );
+  return { ...joined, email_verified: verification?.['email_verified'] };
+}
+
 /** Returns the identity of the person, or the reason why the person may not sign in. */
 export function identityOf(
   claims: PersonClaims,

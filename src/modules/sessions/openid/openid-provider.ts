@@ -18,7 +18,7 @@ import {
 import { Configuration, type OpenIdSettings } from '../../../platform/config';
 import { OutboundHttp, resolverFor } from '../../../platform/outbound';
 import { openIdDisabled, openIdRefused, openIdUnavailable } from '../sessions.errors';
-import type { PersonClaims } from '../domain/openid-identity';
+import { joinClaims, type PersonClaims } from '../domain/openid-identity';
 import { fetchThrough, OpenIdCallError } from './openid-http';
 
 /** Values that bind the answer of the provider to the browser that asked. */
@@ -105,8 +105,7 @@ export class OpenIdProvider implements OnApplicationShutdown {
       if (client.serverMetadata().userinfo_endpoint === undefined) return claims;
       const { sub } = claims;
       const shown = await fetchUserInfo(client, tokens.access_token, String(sub));
-      // The ID token is signed, so its claims take precedence.
-      return { ...shown, ...claims };
+      return joinClaims(claims, shown);
     } catch (error) {
       this.log(error);
       throw isUnreachable(error) ? openIdUnavailable() : openIdRefused();

@@ -1,0 +1,102 @@
+import { isUtf8 } from 'node:buffer';
+import type { Request, RequestHandler } from 'express';
+import {
+  malformedRequest,
+  payloadTooLarge,
+  type ProblemError,
+  unsupportedMediaType,
+} from '../errors';
+import { bodyMemoryExhausted, bodyMemoryOf } from './body-memory';
+import { bodyBrokeOff, unpacked } from './encodings';
+import { assertBoundedJson } from './json-bounds';
+
+const JSON_TYPE = /^application\/json *(?:;|$)/i;
+const CHARSET = /; *charset *= *"?([^";\s]*)/i;
+/** Charsets that are read. ASCII is a part of UTF-8, which is the default (RFC 8259, 8.1). */
+const READ_CHARSETS: ReadonlySet<string> = new Set(['utf-8', 'us-ascii']);
+const BYTE_ORDER_MARK = '\uFEFF';
+
+/** Returns true for a request whose body is declared as JSON. */
+export function isJson({ headers }: Request): boolean {
+  return JSON_TYPE.test(headers['content-type'] ?? '');
+}
+
+/**
+ * Returns middleware that reads and parses JSON bodies of up to `maxBytes` bytes after decompression. It leaves bodies
+ * of other media types unread. It is faster than the parser of Express, which would take a sixteenth of the time of a
+ * usage request, and it takes memory for a compressed body while it decompresses the body.
+ */
+export function readJson(maxBytes: number): RequestHandler {
+  return (request, _response, next) => {
+    if (!isJson(request)) {
+      next();
+      return;
+    }
+    const [, charset = 'utf-8'] = CHARSET.exec(request.headers['content-type'] ?? '') ?? [];
+    if (!READ_CHARSETS.has(charset.toLowerCase())) {
+      next(unsupportedMediaType('The charset of the body is not supported. Send UTF-8.'));
+      return;
+    }
+    bytesOf(request, maxBytes)
+      .then(parse)
+      .then((body) => {
+        request.body = body;
+        next();
+      }, next);
+  };
+}
+
+/**
+ * Returns the decompressed bytes of the body. If the body is refused, discards the rest of it, so that the connection
+ * stays usable.
+ */
+function bytesOf(request: Request, maxBytes: number): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const memory = bodyMemoryOf(request);
+    const body = unpacked(request);
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    const take = (chunk: Buffer): void => {
+      chunks.push(chunk);
+      bytes += chunk.length;
+      if (bytes > maxBytes) refuse(tooLarge());
+      else if (!memory.growTo(bytes)) refuse(bodyMemoryExhausted());
+    };
+    const refuse = (refusal: ProblemError): void => {
+      body.off('data', take);
+      request.unpipe();
+      request.resume();
+      reject(refusal);
+    };
+    body.on('data', take);
+    body.once('error', () => {
+      reject(bodyBrokeOff());
+    });
+    body.once('end', () => {
+      const [first] = chunks;
+      resolve(chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks));
+    });
+    if (Number(request.headers['content-length'] ?? 0) > maxBytes) refuse(tooLarge());
+  });
+}
+
+function tooLarge(): ProblemError {
+  return payloadTooLarge('The body is larger than this route accepts.');
+}
+
+/**
+ * Returns the value of a JSON body. Refuses invalid UTF-8: a decoder would replace all invalid bytes with the same
+ * character, and so could turn two different keys into one.
+ */
+function parse(bytes: Buffer): unknown {
+  if (!isUtf8(bytes)) throw malformedRequest('The body is not UTF-8.');
+  assertBoundedJson(bytes);
+  const text = bytes.toString();
+  const json = text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text;
+  if (json === '') return {};
+  try {
+    return JSON.parse(json);
+  } catch {
+    throw malformedRequest('The body is not valid JSON.');
+  }
+}
