@@ -102,6 +102,21 @@ describe('subscriptions on the real clock', () => {
     expect(await invoicesOf(customerId)).toHaveLength(1);
   });
 
+  it('that are paused end with the deletion of their customer if their period is over', async () => {
+    const { customerId, id, story } = await subscribed();
+    await story.command(id, 'pause');
+    engine.clock.set('2026-04-01T00:00:00.000Z');
+    await runAllDue(engine.app.get(DueSubscriptions));
+    const read = () => engine.http.get(`/v1/subscriptions/${id}`);
+    expect((await read()).body).toMatchObject({ status: 'paused', next_billing_at: null });
+    await engine.http.delete(`/v1/customers/${customerId}`).expect(204);
+    expect((await read()).body).toMatchObject({
+      status: 'canceled',
+      ended_at: '2026-04-01T00:00:00.000Z',
+    });
+    expect(await invoicesOf(customerId)).toHaveLength(1);
+  });
+
   it('have one price after ten concurrent changes, and are credited no more than was billed', async () => {
     const { customerId, id, story } = await subscribed();
     engine.clock.set('2026-03-11T00:00:00.000Z');

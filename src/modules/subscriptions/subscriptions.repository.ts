@@ -267,6 +267,10 @@ export class SubscriptionsRepository {
       SubscriptionItemEntity,
       outcomes.flatMap(({ itemsEnded }) => itemsEnded),
     );
+    await this.database.updateMany(
+      SubscriptionItemEntity,
+      outcomes.flatMap(({ itemsReopened }) => itemsReopened.map((id) => ({ id, endAt: null }))),
+    );
     await this.database.insertMany(
       SubscriptionItemEntity,
       outcomes.flatMap(({ itemsAdded }) => itemsAdded),

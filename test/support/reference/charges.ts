@@ -154,9 +154,9 @@ export function creditOf(
 }
 
 /** Returns the unused part of what a line billed: at most all of it, also if both are counted in different units. */
-function unusedShare({ part }: BilledLine, unused: Fraction): Fraction {
+function unusedShare({ span }: BilledLine, unused: Fraction): Fraction {
   if (unused.over === 0n) return fraction(0n);
-  const [over, under] = [unused.over * part.under, unused.under * part.over];
+  const [over, under] = [unused.over * span.under, unused.under * span.over];
   return fraction(least(over, under), under);
 }
 
@@ -177,8 +177,9 @@ function chargeOf(
   type: 'recurring' | 'proration',
   from: number,
   period: { readonly to: number; readonly fullFrom: number },
-  part: { readonly over: bigint; readonly under: bigint },
+  part: Fraction,
   fullTo = period.to,
+  span = part,
 ): readonly BilledLine[] {
   if (part.over === 0n) return [];
   const { price, quantity } = item;
@@ -190,6 +191,7 @@ function chargeOf(
     fullTo,
     unit: unitOf(item),
     part,
+    span,
     ...UNTOUCHED,
     item: null,
     together: [],

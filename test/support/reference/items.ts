@@ -38,7 +38,7 @@ export function itemsOf(terms: Terms, from: number): Item[] {
   ].flatMap((one) => one.prices.map((price) => ({ price, quantity: one.quantity })));
   return sold.map(({ price, quantity }) => ({
     price,
-    quantity: price.model === 'flat' || price.isMetered ? 1 : quantity,
+    quantity: hasQuantity(price) ? quantity : 1,
     proration,
     from,
     to: FOREVER,
@@ -50,57 +50,92 @@ export function itemsOf(terms: Terms, from: number): Item[] {
   }));
 }
 
-/** Replaces the items from an instant on; unchanged items continue. */
+function hasQuantity({ model, isMetered }: SoldPrice): boolean {
+  return model !== 'flat' && !isMetered;
+}
+
+/**
+ * Replaces the items from an instant on. Unchanged items continue. What a change does not name keeps the items that it
+ * has and those that it gets later.
+ */
 export function swap(
   subscription: { items: Item[]; terms: Terms },
   terms: Terms,
   at: number,
 ): { readonly ended: readonly Item[]; readonly added: readonly Item[] } {
-  const kept = subscription.items.filter(({ from }) => from <= at);
-  const current = kept.filter(({ to }) => to > at);
-  const wanted = itemsOf(terms, at);
-  const isVersion = isVersionOf(subscription.terms, terms);
-  const added = wanted.filter(
-    (item) => !current.some((one) => one.to === FOREVER && isSame(one, item, isVersion)),
-  );
-  const ended = current.filter(
-    (item) => item.to !== FOREVER || !wanted.some((one) => isSame(one, item, isVersion)),
-  );
-  for (const item of ended) item.to = at;
-  subscription.items = [...kept, ...added];
+  const { items, terms: held } = subscription;
+  const isVersion = isVersionOf(held, terms);
+  const added: Item[] = [];
+  const ended: Item[] = [];
+  const dropped = new Set<Item>();
+  for (const place of placesOf(held, terms)) {
+    const [before, after] = [partOf(held, place), partOf(terms, place)];
+    if (isDeepStrictEqual(before, after)) continue;
+    const isHeld = before !== null && after !== null && before.sold === after.sold;
+    const mine = items.filter(({ price, to }) => placeOf(price) === place && to > at);
+    const present = new Set(mine.filter(({ from }) => from <= at));
+    const later = new Set(mine.filter(({ from }) => from > at));
+    const wanted = itemsOf(terms, at).filter(({ price }) => placeOf(price) === place);
+    const priced = (all: Iterable<Item>, item: Item): Item | undefined =>
+      [...all].find((one) => isSamePrice(one, item, isVersion));
+    for (const item of wanted) {
+      const same = [...present].find((one) => isSame(one, item, isVersion));
+      if (same !== undefined) {
+        same.to = FOREVER;
+        present.delete(same);
+        continue;
+      }
+      const planned = isHeld && !priced(present, item) ? priced(later, item) : undefined;
+      if (planned === undefined) added.push(item);
+      else if (planned.quantity === item.quantity) later.delete(planned);
+      else added.push({ ...item, from: planned.from });
+    }
+    for (const item of present) {
+      const endsLater = isHeld && item.to !== FOREVER && !priced(wanted, item);
+      const quantity = hasQuantity(item.price) ? (after?.quantity ?? 0) : 1;
+      if (endsLater && item.quantity === quantity) continue;
+      if (endsLater) added.push({ ...item, quantity, from: at, billed: [] });
+      item.to = at;
+      ended.push(item);
+    }
+    for (const item of later) dropped.add(item);
+  }
+  subscription.items = [...items.filter((item) => !dropped.has(item)), ...added];
   subscription.terms = terms;
   return { ended, added };
 }
 
-/** Returns true if a subscription has these terms now and from an instant on. */
-export function hasTerms(
-  { items, terms: held }: { readonly items: readonly Item[]; readonly terms: Terms },
-  terms: Terms,
-  at: number,
-): boolean {
-  const isSameOffer =
-    held.version === terms.version &&
-    held.quantity === terms.quantity &&
-    held.addons.length === terms.addons.length &&
-    held.addons.every(({ addon, quantity }) =>
-      terms.addons.some((other) => other.addon === addon && other.quantity === quantity),
-    );
-  const current = items.filter(({ to }) => to > at);
-  return (
-    isSameOffer &&
-    current.every(({ from, to }) => from <= at && to === FOREVER) &&
-    itemsOf(terms, at).every((item) => current.some((one) => isSame(one, item, true)))
+/** Returns true if terms are the same. */
+export function isSameTerms(held: Terms, terms: Terms): boolean {
+  return placesOf(held, terms).every((place) =>
+    isDeepStrictEqual(partOf(held, place), partOf(terms, place)),
   );
+}
+
+/** Returns the plan (null) and the add-ons of both terms. */
+function placesOf(one: Terms, other: Terms): readonly (number | null)[] {
+  return [null, ...new Set([...one.addons, ...other.addons].map(({ addon }) => addon))];
+}
+
+/** Returns what is sold as the plan (null) or an add-on, and its quantity. */
+function partOf({ version, quantity, addons }: Terms, place: number | null) {
+  if (place === null) return { sold: version, quantity };
+  const found = addons.find(({ addon }) => addon === place);
+  return found === undefined ? null : { sold: null, quantity: found.quantity };
+}
+
+function isSame(one: Item, other: Item, isVersion: boolean): boolean {
+  return isSamePrice(one, other, isVersion) && one.quantity === other.quantity;
 }
 
 /**
  * Returns true if two items sell the same price. An item keeps the proration it was sold with, also beside another plan. A
  * price with the same terms in another version of the plan is the same price, if the proration is the same too.
  */
-function isSame(one: Item, other: Item, isVersion: boolean): boolean {
+function isSamePrice(one: Item, other: Item, isVersion: boolean): boolean {
   const isEqual =
     isVersion && one.proration === other.proration && isDeepStrictEqual(one.price, other.price);
-  return (isEqual || one.price === other.price) && one.quantity === other.quantity;
+  return isEqual || one.price === other.price;
 }
 
 /** Returns true if terms are for versions of one plan with the same interval. */

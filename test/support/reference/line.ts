@@ -39,8 +39,10 @@ export interface BilledLine {
   readonly fullFrom: number;
   readonly fullTo: number;
   readonly unit: 'day' | 'second';
-  /** Part of the full period. */
+  /** Part of the full period that counts for the amount. */
   readonly part: Fraction;
+  /** Time of the line as a part of the full period. A plan without proration bills a part of a period at the full price. */
+  readonly span: Fraction;
   readonly amount: bigint;
   /** Amount that a maximum took off the line. */
   capped: bigint;

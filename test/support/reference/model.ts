@@ -11,7 +11,7 @@ import { FirstPayments } from './first-payments';
 import { CreditLimits } from './given-back';
 import {
   FOREVER,
-  hasTerms,
+  isSameTerms,
   type Item,
   isInAdvance,
   isReplacedBy,
@@ -143,8 +143,7 @@ export class Reference {
     const isSame = version.interval === subscription.terms.version.interval;
     // A change of the interval without proration takes effect with the next period.
     const waits = !isSame && !prorates && !period.isTrial;
-    const isNow = when === 'now' && (prorates || period.isTrial);
-    if (hasTerms(subscription, terms, isNow ? this.now : period.to)) return null;
+    if (isSameTerms(subscription.terms, terms)) return null;
     subscription.events.push('updated');
     if (when === 'period_end' || waits) {
       subscription.pending = { kind: 'change', at: period.to, terms };
@@ -175,7 +174,8 @@ export class Reference {
       const { ended, added } = swap(subscription, terms, now);
       for (const item of ended) item.lastUnit = unit;
       this.drafts.finalizeFor(subscription, ended);
-      const charges = added.filter(isInAdvance).map((item) => {
+      const begun = added.filter((item) => isInAdvance(item) && item.from === now);
+      const charges = begun.map((item) => {
         const part = this.charges.part(item, now, period.to, period, false);
         return billOf(item, 'proration', now, period, part);
       });
@@ -385,11 +385,12 @@ export class Reference {
     const begun = subscription.items
       .filter((item) => isInAdvance(item) && item.from <= from && item.to > from)
       .map((item) => {
-        const part =
-          from === fullFrom || isWholeOnly(item)
+        const span =
+          from === fullFrom
             ? fraction(1n)
             : this.charges.part(item, from, period.to, period, false);
-        return billOf(item, 'recurring', from, period, part);
+        const part = isWholeOnly(item) ? fraction(1n) : span;
+        return billOf(item, 'recurring', from, period, part, period.to, span);
       });
     const billedIn = begun.length > 0 || boundaryAt === null ? period.from : before;
     this.bill(subscription, reason, [...due, ...begun], boundaryAt, billedIn);

@@ -308,6 +308,7 @@ function likeOf(usage: BilledUsage, isLate: boolean): Omit<BilledLine, 'type' | 
     fullFrom: from,
     fullTo: to,
     unit: 'second',
+    span: part,
     part,
     ...UNTOUCHED,
     item: null,

@@ -3,13 +3,15 @@ import { Database, type VersionCondition } from '../../../platform/database';
 import { CustomersService } from '../../customers';
 import { SubscriptionBalancesService } from '../../entitlements';
 import { UsageStreams } from '../../metering';
+import { RenewSubscriptionsWorkflow } from '../subscriptions/renew-subscriptions.workflow';
 
 /**
  * Deletes customers.
  *
  * 1. Locks the customer, marks it as deleted and records `customer.deleted`. The row stays, because other objects refer
  *    to it.
- * 2. Invalidates the cached usage streams (a stream is the events of one name of the customer) and entitlement balances
+ * 2. Ends paused subscriptions whose period is over. All others end when their next work falls due.
+ * 3. Invalidates the cached usage streams (a stream is the events of one name of the customer) and entitlement balances
  *    of the customer, so that usage events and access checks no longer find the customer.
  */
 @Injectable()
@@ -17,6 +19,7 @@ export class DeleteCustomerWorkflow {
   constructor(
     private readonly database: Database,
     private readonly customers: CustomersService,
+    private readonly renewals: RenewSubscriptionsWorkflow,
     private readonly streams: UsageStreams,
     private readonly balances: SubscriptionBalancesService,
   ) {}
@@ -25,6 +28,7 @@ export class DeleteCustomerWorkflow {
   delete(id: string, expected: VersionCondition): Promise<void> {
     return this.database.transaction(async () => {
       const customer = await this.customers.delete(id, expected);
+      await this.renewals.endPaused(id, customer.updatedAt);
       await this.streams.invalidateAll(id);
       await this.balances.invalidate(customer);
     });

@@ -82,6 +82,26 @@ export class RenewSubscriptionsWorkflow {
   }
 
   /**
+   * Ends the subscriptions of a deleted customer for which nothing falls due any more: paused ones whose period is over.
+   * The caller's transaction has locked the customer.
+   */
+  async endPaused(customerId: string, now: Date): Promise<void> {
+    const found = await this.subscriptions.snapshotsOf(customerId);
+    const paused = found.filter(({ subscription }) => subscription.nextBillingAt === null);
+    const locked = await this.subscriptions.lockSnapshots(
+      paused.map(({ subscription }) => subscription.id),
+    );
+    const decisions = locked
+      .filter(({ subscription }) => subscription.status === 'paused')
+      .filter(({ subscription }) => subscription.nextBillingAt === null)
+      .map((snapshot) => ({
+        before: snapshot.subscription,
+        outcome: decideEndOfDeletedCustomer(snapshot, now),
+      }));
+    if (decisions.length > 0) await this.outcomes.applyAll(decisions, now);
+  }
+
+  /**
    * Stores the error code with which due work of a subscription was refused. Records an event at the first failure and
    * when the error code changes. A no-op if the work was done meanwhile.
    */
@@ -160,7 +180,7 @@ function decide(
   }
   return customerIds.has(subscription.customerId)
     ? decideDue(snapshot, SUBSCRIPTION_IDS, now)
-    : decideEndOfDeletedCustomer(snapshot);
+    : decideEndOfDeletedCustomer(snapshot, now);
 }
 
 /** Clears an earlier failure of the renewal, because this outcome is a success. */

@@ -1,7 +1,7 @@
 import { formatExact, parseDecimal } from '../../../core/decimal';
 import { invariant } from '../../../core/invariant';
 import { type Commitment, forFullPeriod, type LineKind } from '../../../core/invoice';
-import { prorate, unusedPart, type Proration } from '../../../core/proration';
+import type { Proration } from '../../../core/proration';
 import { rate, roundAtLine } from '../../../core/rating';
 import { type CorrectedBills, correctionTerms } from './correction-terms';
 import { type CouponsInPeriod, returnsToCoupon } from './decide-coupons';
@@ -20,6 +20,7 @@ import type {
   UsageLineRequest,
 } from './line-item-request';
 import { creditOf, type LineTrace } from './trace';
+import { billedPartOf, unusedOf } from './unused-time';
 
 /** Suffix of the description of a charge for the rest of a period, billed because of a change within the period. */
 const REST_OF_PERIOD = ' (rest of the period)';
@@ -258,10 +259,11 @@ function creditLine(
   const parts = [line, ...trueUpsOf(line, billed)];
   const held = heldOf(parts, returns);
   const billedMinor = totalOf(parts, ({ amount }) => amount);
+  const billedProration = billedPartOf(line);
   const whole = {
     kind: 'credit' as const,
-    fullAmount: formatExact(forFullPeriod(billedMinor, line.proration)),
-    billedProration: line.proration,
+    fullAmount: formatExact(forFullPeriod(billedMinor, billedProration)),
+    billedProration,
     billedMinor,
     discountMinor: totalOf(parts, ({ discount }) => discount),
     creditedMinor: totalOf(parts, ({ credited }) => credited),
@@ -292,30 +294,6 @@ function creditLine(
 function priceNameOf({ kind, description }: BilledLine): string {
   const isRest = kind === 'proration' && description.endsWith(REST_OF_PERIOD);
   return isRest ? description.slice(0, -REST_OF_PERIOD.length) : description;
-}
-
-function unusedOf(line: InvoiceLine, request: CreditLineRequest): Proration {
-  const { period, fullPeriod, prorationUnit: unit, timeZone } = line;
-  const { unusedFrom: from, end } = request;
-  invariant(
-    period !== null && fullPeriod !== null && unit !== null && timeZone !== null,
-    'what is credited was billed for a period',
-  );
-  // A line whose period starts after `from` is unused as a whole.
-  const startAt = from > period.startAt ? from : period.startAt;
-  if (end === 'border' || from < period.startAt) {
-    const counted = from < period.startAt ? unit : (request.unit ?? unit);
-    return prorate(counted, { startAt, endAt: period.endAt, end: 'border' }, fullPeriod, timeZone);
-  }
-  const billed =
-    line.proration ?? prorate(unit, { ...period, end: 'border' }, fullPeriod, timeZone);
-  const used = prorate(
-    unit,
-    { startAt: period.startAt, endAt: from, end: 'termination' },
-    fullPeriod,
-    timeZone,
-  );
-  return unusedPart(used, billed);
 }
 
 const WITHOUT_ITEM = {

@@ -141,7 +141,7 @@ function simulateCredit(
   const byNotesMinor = trace.creditedMinor - oldCreditsMinor;
   const amountMinor = credited.chargedMinor + credited.trueUpMinor;
   const creditedMinor = lesser(byNotesMinor - totalOf(earlier), amountMinor);
-  const { proration } = charge.trace;
+  const { billedProration: proration } = trace;
   const whole = fullAmount(price.rating, charge.trace.quantity);
   const priced = credited.trueUpMinor === 0n ? whole : withinLimits(whole, price);
   const creditFor = trace.held === undefined ? creditAtListPrice : creditForUnused;

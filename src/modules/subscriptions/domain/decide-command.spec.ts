@@ -188,7 +188,10 @@ describe('a flat price', () => {
 
 describe('what is billed in arrears', () => {
   const byDay = offerOf([seats()], '2');
-  const bySecond = offerOf([seats({ priceId: 'price_other' })], '2', { proration: 'second' });
+  const bySecond = offerOf([seats({ priceId: 'price_other' })], '2', {
+    planVersionId: 'planv_2',
+    proration: 'second',
+  });
 
   const secondsOf = (from: Date, to: Date): bigint =>
     BigInt((to.getTime() - from.getTime()) / 1_000);
@@ -224,7 +227,10 @@ describe('what is billed in arrears', () => {
     const sold = CommandHistory.begin(offerOf([seats()], '2', { proration: 'none' }));
     expect(sold.cancel(CHANGE)).toEqual([['2', START, CHANGE, 'whole']]);
     const changed = CommandHistory.begin(byDay);
-    const none = offerOf([seats({ priceId: 'price_other' })], '2', { proration: 'none' });
+    const none = offerOf([seats({ priceId: 'price_other' })], '2', {
+      planVersionId: 'planv_2',
+      proration: 'none',
+    });
     changed.change(none, CHANGE, false);
     expect(changed.cancel(LATER)).toEqual([['2', START, LATER, 21n]]);
   });
@@ -240,7 +246,11 @@ describe('what is billed in arrears', () => {
 
   it('is not billed for an instant at which another interval began', () => {
     const history = CommandHistory.begin(offerOf([seats()], '2', { proration: 'none' }));
-    const yearly = offerOf([seats()], '2', { proration: 'none', interval: 'year' });
+    const yearly = offerOf([seats()], '2', {
+      planVersionId: 'planv_2',
+      proration: 'none',
+      interval: 'year',
+    });
     expect(history.change(yearly, START)).toEqual([]);
   });
 });
@@ -307,6 +317,7 @@ describe('another interval', () => {
   const price = seats({ timing: 'in_advance' });
   const monthly = offerOf([price], '2');
   const yearly = offerOf([seats({ priceId: 'price_year', timing: 'in_advance' })], '2', {
+    planVersionId: 'planv_2',
     interval: 'year',
   });
   const NEXT_YEAR = new Date('2027-04-01T00:00:00Z');

@@ -78,10 +78,10 @@ export function decideChangeNow(
 ): Outcome {
   const { subscription: before, period } = snapshot;
   invariant(period !== null, 'what runs has a period');
+  if (hasOffer(before, offer)) return outcomeOf(before, {});
   const changed = withOffer(before, offer);
   if (period.isTrial) {
     const swapped = swapItems(snapshot.items, offer, before, now, ids);
-    if (changesNothing(before, offer, swapped)) return outcomeOf(before, {});
     return outcomeOf(changed, { ...changesOf(swapped), events: ['updated'] });
   }
   if (!isSameInterval(before, offer)) {
@@ -91,7 +91,6 @@ export function decideChangeNow(
   }
   const at = prorates ? now : period.endAt;
   const swapped = swapItems(snapshot.items, offer, before, at, ids);
-  if (changesNothing(before, offer, swapped)) return outcomeOf(before, {});
   const endedIds = new Set(swapped.ended.map(({ id }) => id));
   const replaced = snapshot.items.filter(({ id }) => endedIds.has(id));
   const lines = prorates
@@ -103,7 +102,7 @@ export function decideChangeNow(
           unitOf(offer),
         ),
         ...swapped.added
-          .filter(({ price }) => price.timing === 'in_advance')
+          .filter(({ price, startAt }) => price.timing === 'in_advance' && startAt < period.endAt)
           .map((item) => restOfPeriodCharge(changed, item, period)),
       ]
     : [];
@@ -130,19 +129,10 @@ export function decideChangeAtEnd(
   now: Date,
   ids: NewSubscriptionIds,
 ): Outcome {
-  const { subscription: before, period, items } = snapshot;
+  const { subscription: before, period } = snapshot;
   invariant(period !== null, 'what runs has a period');
-  const swapped = swapItems(items, offer, before, period.endAt, ids);
-  if (changesNothing(before, offer, swapped)) return outcomeOf(before, {});
+  if (hasOffer(before, offer)) return outcomeOf(before, {});
   return decideSchedule(snapshot, { kind: 'change', offer }, period.endAt, now, ids);
-}
-
-function changesNothing(
-  before: Subscription,
-  offer: Offer,
-  { added, ended, removed }: SwappedItems,
-): boolean {
-  return hasOffer(before, offer) && [...added, ...ended, ...removed].length === 0;
 }
 
 /**
@@ -316,10 +306,14 @@ export function decideResume(snapshot: Snapshot, now: Date, ids: NewSubscription
   });
 }
 
-function changesOf({ added, ended, removed }: SwappedItems, endedBy: ItemEnd | null = null) {
+function changesOf(
+  { added, ended, reopened, removed }: SwappedItems,
+  endedBy: ItemEnd | null = null,
+) {
   return {
     itemsAdded: added,
     itemsEnded: ended.map((item) => ({ ...item, endedBy })),
+    itemsReopened: reopened,
     itemsRemoved: removed,
   };
 }

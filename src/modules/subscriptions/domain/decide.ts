@@ -123,6 +123,7 @@ function decideRenewal(
   return outcomeOf(subscription, {
     itemsAdded: swapped?.added ?? [],
     itemsEnded: swapped?.ended ?? [],
+    itemsReopened: swapped?.reopened ?? [],
     itemsRemoved: swapped?.removed ?? [],
     periodOpened: opened,
     settled: settled === null ? null : { id: settled.id, status: 'applied' },
@@ -215,13 +216,13 @@ function paidUntilOf(period: SubscriptionPeriod | null, at: Date): Date {
 }
 
 /**
- * Decides the end of the subscription of a deleted customer. Bills nothing. Metered items end at the start of the
- * period that is not billed yet, so that no price applies to the usage in that period.
+ * Decides the end of the subscription of a deleted customer, when its next work falls due; at `now` if nothing falls
+ * due. Bills nothing. Metered items end at the start of the period that is not billed yet, so that no price applies to
+ * the usage in that period.
  */
-export function decideEndOfDeletedCustomer(snapshot: Snapshot): Outcome {
+export function decideEndOfDeletedCustomer(snapshot: Snapshot, now: Date): Outcome {
   const { subscription, items, period } = snapshot;
-  const at = subscription.nextBillingAt;
-  invariant(at !== null, 'something is due');
+  const at = subscription.nextBillingAt ?? now;
   const outcome = decideEnd(snapshot, at, 'border', false);
   if (period === null || period.isClosed) return { ...outcome, billing: null };
   const unbilled = items.filter(isMetered).flatMap(({ id, startAt, endAt }) => {

@@ -41,59 +41,116 @@ export function endedItem(id: string, endAt: Date): EndedItem {
   return { id, endAt, isPaused: false, plannedEndAt: null, endedBy: null };
 }
 
+/** Terms of a subscription that an offer can replace. */
+type SubscribedTerms = Pick<
+  Subscription,
+  'id' | 'planId' | 'planVersionId' | 'interval' | 'intervalCount' | 'quantity' | 'addons'
+>;
+
 export interface SwappedItems {
   /** All items after the change, including ended and added ones. */
   readonly items: readonly SubscriptionItem[];
   readonly added: readonly SubscriptionItem[];
   readonly ended: readonly EndedItem[];
+  /** Ids of items that an earlier change would have ended at the end of the period, and that continue instead. */
+  readonly reopened: readonly string[];
   readonly removed: readonly string[];
 }
 
 /**
- * Replaces items by the items of an offer, from `at` on. An item continues unchanged if the offer contains its
- * price and quantity, even if the offer is another version of the plan. All other items end at `at`, and items that
- * would start later are removed.
+ * Replaces items by the items of an offer, from `at` on. The items of the plan, or of an add-on, whose version and
+ * quantity stay are not touched, even if an earlier change without proration replaces them at the end of the period. Of
+ * the others, an item continues unchanged if the offer contains its price and quantity, even if the offer is another
+ * version of the plan. All other items end at `at`, and items that would start later are removed.
+ *
+ * A new quantity does not bring forward prices that start at the end of the period: until then, the present prices
+ * apply to it.
  */
 export function swapItems(
   items: readonly SubscriptionItem[],
   offer: Offer,
-  before: Pick<Subscription, 'id' | 'planId' | 'interval' | 'intervalCount'>,
+  before: SubscribedTerms,
   at: Date,
   ids: NewSubscriptionIds,
 ): SwappedItems {
-  const planned = items.filter((item) => item.startAt >= at && item.endAt === null);
-  const dropped = planned.filter((item) => item.startAt > at);
-  const current = items.filter((item) => item.startAt <= at && isBilledAfter(at)(item));
-  const left = [...current];
-  const added: SubscriptionItem[] = [];
   const isSamePlan = before.planId === offer.planId && isSameInterval(before, offer);
-  for (const offered of itemsOf(before.id, offer, at, ids)) {
-    const index = left.findIndex(
-      (item) => item.endAt === null && isSameItem(item, offered, isSamePlan),
+  const touched = items.filter(({ addonId }) => !keepsTerms(before, offer, addonId));
+  const left = touched.filter((item) => item.startAt <= at && isBilledAfter(at)(item));
+  const later = touched.filter(({ startAt }) => startAt > at);
+  const added: SubscriptionItem[] = [];
+  const reopened: SubscriptionItem[] = [];
+  const removed: SubscriptionItem[] = [];
+  const ended: SubscriptionItem[] = [];
+  const isSame = (one: SubscriptionItem, other: SubscriptionItem): boolean =>
+    one.addonId === other.addonId && isSamePriceOf(one, other, isSamePlan);
+  const offered = itemsOf(before.id, offer, at, ids);
+  for (const item of offered) {
+    if (keepsTerms(before, offer, item.addonId)) continue;
+    const running = take(
+      left,
+      (one) => isSame(one, item) && isSameQuantity(one.quantity, item.quantity),
     );
-    if (index === -1) added.push(offered);
-    else left.splice(index, 1);
+    if (running !== undefined) {
+      if (running.endAt !== null) reopened.push(running);
+      continue;
+    }
+    const isPostponed =
+      keepsVersion(before, offer, item.addonId) && !left.some((one) => isSame(one, item));
+    const planned = isPostponed ? take(later, (one) => isSame(one, item)) : undefined;
+    if (planned === undefined) added.push(item);
+    else if (!isSameQuantity(planned.quantity, item.quantity)) {
+      removed.push(planned);
+      added.push({ ...item, startAt: planned.startAt });
+    }
   }
-  const ended = left.map(({ id }) => endedItem(id, at));
-  const endedIds = new Set(ended.map(({ id }) => id));
-  const removed = dropped.map(({ id }) => id);
+  for (const item of left) {
+    const isReplacedLater =
+      item.endAt !== null &&
+      keepsVersion(before, offer, item.addonId) &&
+      !offered.some((one) => isSame(one, item));
+    const quantity = quantityFor(item, offer);
+    if (isReplacedLater && isSameQuantity(item.quantity, quantity)) continue;
+    ended.push(item);
+    if (isReplacedLater) added.push({ ...item, id: ids.item(), quantity, startAt: at });
+  }
+  removed.push(...later);
   const kept = items
-    .filter(({ id }) => !removed.includes(id))
-    .map((item) => (endedIds.has(item.id) ? { ...item, endAt: at } : item));
-  return { items: [...kept, ...added], added, ended, removed };
+    .filter((item) => !removed.includes(item))
+    .map((item) => {
+      if (ended.includes(item)) return { ...item, endAt: at };
+      return reopened.includes(item) ? { ...item, endAt: null } : item;
+    });
+  return {
+    items: [...kept, ...added],
+    added,
+    ended: ended.map(({ id }) => endedItem(id, at)),
+    reopened: reopened.map(({ id }) => id),
+    removed: removed.map(({ id }) => id),
+  };
+}
+
+/** Removes the first matching item from the list and returns it. */
+function take(
+  items: SubscriptionItem[],
+  matches: (item: SubscriptionItem) => boolean,
+): SubscriptionItem | undefined {
+  const index = items.findIndex(matches);
+  return index === -1 ? undefined : items.splice(index, 1)[0];
 }
 
 /**
- * Compares items by add-on, quantity and price.
+ * Compares the prices of items.
  * @param isSamePlan true for versions of one plan with one interval: prices with equal terms then count as the same
  *   price
  */
-function isSameItem(item: SubscriptionItem, other: SubscriptionItem, isSamePlan: boolean): boolean {
+function isSamePriceOf(
+  item: SubscriptionItem,
+  other: SubscriptionItem,
+  isSamePlan: boolean,
+): boolean {
   return (
-    item.addonId === other.addonId &&
-    isSameQuantity(item.quantity, other.quantity) &&
-    (item.price.priceId === other.price.priceId ||
-      (isSamePlan && item.proration === other.proration && isSamePrice(item.price, other.price)))
+    item.price.priceId === other.price.priceId ||
+    (isSamePlan && item.proration === other.proration && isSamePrice(item.price, other.price))
   );
 }
 
@@ -125,21 +182,41 @@ function isSameQuantity(one: string, other: string): boolean {
   return compare(parseDecimal(one), parseDecimal(other)) === 0;
 }
 
+/** Quantity of the plan (add-on null) or of an add-on; null if the add-on is not part of the terms. */
+function quantityOf(
+  { quantity, addons }: Pick<Offer, 'quantity' | 'addons'>,
+  addonId: string | null,
+): string | null {
+  if (addonId === null) return quantity;
+  return addons.find((addon) => addon.addonId === addonId)?.quantity ?? null;
+}
+
+/** Returns the quantity of an item under an offer that contains its plan or add-on. */
+function quantityFor({ price, addonId, quantity }: SubscriptionItem, offer: Offer): string {
+  return hasNoAgreedQuantity(price) ? quantity : (quantityOf(offer, addonId) ?? quantity);
+}
+
+/** Returns true if the offer contains the version of the plan (add-on null), or the add-on, that the subscription has. */
+function keepsVersion(before: SubscribedTerms, offer: Offer, addonId: string | null): boolean {
+  if (addonId === null) return before.planVersionId === offer.planVersionId;
+  return quantityOf(before, addonId) !== null && quantityOf(offer, addonId) !== null;
+}
+
 /**
- * Returns true if a subscription already has the plan version, quantity and add-ons of an offer. Does not compare
- * items.
+ * Returns true if version and quantity of the plan (add-on null) or of an add-on stay the same. This also applies to an
+ * add-on that neither the subscription nor the offer has.
  */
-export function hasOffer(subscription: Subscription, offer: Offer): boolean {
-  return (
-    subscription.planVersionId === offer.planVersionId &&
-    isSameQuantity(subscription.quantity, offer.quantity) &&
-    subscription.addons.length === offer.addons.length &&
-    subscription.addons.every(({ addonId, quantity }) =>
-      offer.addons.some(
-        (other) => other.addonId === addonId && isSameQuantity(other.quantity, quantity),
-      ),
-    )
-  );
+function keepsTerms(before: SubscribedTerms, offer: Offer, addonId: string | null): boolean {
+  const held = quantityOf(before, addonId);
+  const offered = quantityOf(offer, addonId);
+  if (held === null || offered === null) return held === offered;
+  return keepsVersion(before, offer, addonId) && isSameQuantity(held, offered);
+}
+
+/** Returns true if a subscription already has the plan version, quantity and add-ons of an offer. */
+export function hasOffer(before: SubscribedTerms, offer: Offer): boolean {
+  const addons = [...before.addons, ...offer.addons].map(({ addonId }) => addonId);
+  return [null, ...addons].every((addonId) => keepsTerms(before, offer, addonId));
 }
 
 export function withOffer(subscription: Subscription, offer: Offer): Subscription {

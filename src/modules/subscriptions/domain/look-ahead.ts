@@ -53,7 +53,10 @@ function stateAfter({ items, period, pending }: Snapshot, outcome: Outcome): Sna
   const ended = new Map(outcome.itemsEnded.map((item) => [item.id, item]));
   const kept = items
     .filter(({ id }) => !outcome.itemsRemoved.includes(id))
-    .map((item): SubscriptionItem => ({ ...item, ...ended.get(item.id) }));
+    .map((item): SubscriptionItem => {
+      const isReopened = outcome.itemsReopened.includes(item.id);
+      return isReopened ? { ...item, endAt: null } : { ...item, ...ended.get(item.id) };
+    });
   return {
     subscription: outcome.subscription,
     items: [...kept, ...outcome.itemsAdded],

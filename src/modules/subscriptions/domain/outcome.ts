@@ -89,6 +89,8 @@ export interface Outcome {
   readonly subscription: Subscription;
   readonly itemsAdded: readonly SubscriptionItem[];
   readonly itemsEnded: readonly EndedItem[];
+  /** Ids of items whose planned end is lifted. */
+  readonly itemsReopened: readonly string[];
   /** Ids of items to delete: items that were planned to start later. */
   readonly itemsRemoved: readonly string[];
   /** The period that was current before the decision, with its changes; null if it does not change. */
@@ -117,6 +119,7 @@ export function outcomeOf(
     subscription,
     itemsAdded: [],
     itemsEnded: [],
+    itemsReopened: [],
     itemsRemoved: [],
     periodChanged: null,
     periodOpened: null,

@@ -51,7 +51,15 @@ const offer = (...quantities: readonly string[]): Offer => ({
   items: quantities.map((quantity) => ({ addonId: null, price: price('price_1'), quantity })),
 });
 
-const BEFORE = { id: 'sub_1', planId: 'plan_1', interval: 'month', intervalCount: 1 } as const;
+const BEFORE = {
+  id: 'sub_1',
+  planId: 'plan_1',
+  planVersionId: 'planv_1',
+  interval: 'month',
+  intervalCount: 1,
+  quantity: '1',
+  addons: [],
+} as const;
 
 const newIds = (): NewSubscriptionIds => {
   let made = 0;
@@ -155,5 +163,90 @@ describe('the items of an offer', () => {
     const items = [item('si_1', '2', { endAt: START }), item('si_2', '7')];
     const swapped = swapItems(items, offer('7'), BEFORE, NOW, newIds());
     expect(swapped).toMatchObject({ added: [], ended: [], removed: [] });
+  });
+
+  describe('after a change to another plan without proration', () => {
+    const held = { ...BEFORE, planId: 'plan_2', planVersionId: 'planv_2', quantity: '2' };
+    const former = price('price_1');
+    const rating = { model: 'per_unit', unitAmount: '3000' } as const;
+    const next = { ...price('price_2'), rating };
+    const items = [
+      item('si_1', '2', { price: former, endAt: END }),
+      item('si_2', '2', { price: next, startAt: END }),
+    ];
+    const offerFor = (version: 1 | 2, quantity: string, addons: Offer['addons'] = []): Offer => ({
+      ...offer(quantity),
+      planId: `plan_${version}`,
+      planVersionId: `planv_${version}`,
+      addons,
+      items: [
+        { addonId: null, price: version === 1 ? former : next, quantity },
+        ...addons.map(({ addonId, quantity: count }) => ({
+          addonId,
+          price: price('price_addon'),
+          quantity: count,
+        })),
+      ],
+    });
+    const swap = (to: Offer) => swapItems(items, to, held, NOW, newIds());
+
+    it('stay as planned if plan and quantity stay', () => {
+      const swapped = swap(offerFor(2, '2.0', [{ addonId: 'addon_1', quantity: '1' }]));
+      expect(swapped).toMatchObject({ ended: [], reopened: [], removed: [] });
+      expect(swapped.added).toMatchObject([{ addonId: 'addon_1', startAt: NOW, endAt: null }]);
+    });
+
+    it('keep their prices until the end of the period for another quantity', () => {
+      const swapped = swap(offerFor(2, '5'));
+      expect(swapped).toMatchObject({ ended: [{ id: 'si_1', endAt: NOW }], removed: ['si_2'] });
+      expect(swapped.added).toMatchObject([
+        { price: next, quantity: '5', startAt: END, endAt: null },
+        { price: former, quantity: '5', startAt: NOW, endAt: END },
+      ]);
+    });
+
+    it('continue if the plan is changed back', () => {
+      const swapped = swap(offerFor(1, '2'));
+      expect(swapped).toMatchObject({
+        added: [],
+        ended: [],
+        reopened: ['si_1'],
+        removed: ['si_2'],
+      });
+      expect(swapped.items).toEqual([item('si_1', '2', { price: former })]);
+    });
+
+    it('are replaced by those of a third plan', () => {
+      const third = { ...offerFor(1, '2'), planVersionId: 'planv_3', planId: 'plan_3' };
+      const swapped = swap({
+        ...third,
+        items: [{ addonId: null, price: price('price_3'), quantity: '2' }],
+      });
+      expect(swapped).toMatchObject({ ended: [{ id: 'si_1', endAt: NOW }], removed: ['si_2'] });
+      expect(swapped.added).toMatchObject([{ quantity: '2', startAt: NOW, endAt: null }]);
+    });
+  });
+
+  it('of an add-on that ends with the period stay until then, and continue if it is added again', () => {
+    const addon = { addonId: 'addon_1', price: price('price_addon') };
+    const items = [item('si_1', '1'), item('si_2', '3', { ...addon, endAt: END })];
+    const more = swapItems(items, offer('4'), BEFORE, NOW, newIds());
+    expect(more).toMatchObject({ ended: [{ id: 'si_1' }], reopened: [], removed: [] });
+    const again = {
+      ...offer('1'),
+      addons: [{ addonId: 'addon_1', quantity: '3' }],
+      items: [...offer('1').items, { ...addon, quantity: '3' }],
+    };
+    const swapped = swapItems(items, again, BEFORE, NOW, newIds());
+    expect(swapped).toMatchObject({ added: [], ended: [], reopened: ['si_2'], removed: [] });
+  });
+
+  it('with a quantity that waits for the next period get another one at once', () => {
+    const held = { ...BEFORE, quantity: '7' };
+    const items = [item('si_1', '2', { endAt: END }), item('si_2', '7', { startAt: END })];
+    const same = swapItems(items, offer('7'), held, NOW, newIds());
+    expect(same).toMatchObject({ added: [], ended: [], reopened: [], removed: [] });
+    const back = swapItems(items, offer('2'), held, NOW, newIds());
+    expect(back).toMatchObject({ added: [], ended: [], reopened: ['si_1'], removed: ['si_2'] });
   });
 });

@@ -1,0 +1,48 @@
+import { invariant } from '../../../core/invariant';
+import { type Proration, prorate, unusedPart } from '../../../core/proration';
+import type { CreditLineRequest } from './line-item-request';
+import type { InvoiceLine } from './invoice';
+
+/**
+ * Returns the part of the full period that a line billed; null: all of it. A plan without proration bills the full
+ * price for a short first period, so the line has no proration then.
+ */
+export function billedPartOf(line: InvoiceLine): Proration | null {
+  const { proration, period, fullPeriod } = line;
+  const isFull = period?.startAt.getTime() === fullPeriod?.startAt.getTime();
+  return proration ?? (isFull ? null : partOfFullPeriod(line));
+}
+
+/** Returns the period of a line as a part of the full period. */
+function partOfFullPeriod(line: InvoiceLine): Proration {
+  const { period, fullPeriod, unit, timeZone } = billedTimeOf(line);
+  return prorate(unit, { ...period, end: 'border' }, fullPeriod, timeZone);
+}
+
+function billedTimeOf({ period, fullPeriod, prorationUnit: unit, timeZone }: InvoiceLine) {
+  invariant(
+    period !== null && fullPeriod !== null && unit !== null && timeZone !== null,
+    'what is credited was billed for a period',
+  );
+  return { period, fullPeriod, unit, timeZone };
+}
+
+/** Returns the part of the full period of a prepaid line that is unused from an instant on. */
+export function unusedOf(line: InvoiceLine, request: CreditLineRequest): Proration {
+  const { period, fullPeriod, unit, timeZone } = billedTimeOf(line);
+  const { unusedFrom: from, end } = request;
+  // A line whose period starts after `from` is unused as a whole.
+  const startAt = from > period.startAt ? from : period.startAt;
+  if (end === 'border' || from < period.startAt) {
+    const counted = from < period.startAt ? unit : (request.unit ?? unit);
+    return prorate(counted, { startAt, endAt: period.endAt, end: 'border' }, fullPeriod, timeZone);
+  }
+  const billed = line.proration ?? partOfFullPeriod(line);
+  const used = prorate(
+    unit,
+    { startAt: period.startAt, endAt: from, end: 'termination' },
+    fullPeriod,
+    timeZone,
+  );
+  return unusedPart(used, billed);
+}

@@ -1,0 +1,151 @@
+import { startTestApp, Story, type TestApp } from '../support/story';
+
+const START = '2026-04-01T00:00:00.000Z';
+/** The first change, without proration, which postpones its prices to 1 May. */
+const POSTPONED = '2026-04-11T00:00:00.000Z';
+/** The second change, with 15 of 30 days left. */
+const CHANGE = '2026-04-16T00:00:00.000Z';
+const MAY = '2026-05-01T00:00:00.000Z';
+
+describe('a change with proration after one without', () => {
+  let engine: TestApp;
+  let addons = 0;
+
+  beforeAll(async () => {
+    engine = await startTestApp();
+  });
+
+  afterAll(() => engine.close());
+
+  const base = (amount: number) => ({ name: 'Base', model: 'flat', timing: 'in_advance', amount });
+  const seat = { name: 'Seat', model: 'per_unit', timing: 'in_advance', unit_amount: '100' };
+
+  async function addon(): Promise<string> {
+    const prices = [{ ...base(600), name: 'Support' }];
+    const terms = { code: `support-${(addons += 1)}`, name: 'Support', currency: 'USD', prices };
+    const { body } = await engine.http.post('/v1/addons').send(terms).expect(201);
+    return (body as { id: string }).id;
+  }
+
+  /** Subscribes to a plan with a base fee and seats, and changes to another base fee without proration. */
+  async function begin(from: number, to: number) {
+    const story = await Story.begin(engine, START);
+    const [former, next] = [
+      await story.planOf([base(from), seat]),
+      await story.planOf([base(to), seat]),
+    ];
+    const { id } = await story.subscribe(former.id);
+    await story.advance(POSTPONED);
+    await story.command(id, 'change', { plan_id: next.id, when: 'now', proration: 'none' });
+    await story.advance(CHANGE);
+    const change = (body: object) => story.command(id, 'change', { when: 'now', ...body });
+    return { story, id, former: former.id, next: next.id, change };
+  }
+
+  /** Amounts of the invoices after the first, without those of seats for May. */
+  const since = async (story: Story) => (await story.amounts()).slice(1);
+
+  it.each([
+    [3_000, 9_000],
+    [9_000, 3_000],
+  ])('from %d to %d that names nothing changes nothing', async (from, to) => {
+    const { story, id, next, change } = await begin(from, to);
+    const before = await story.subscription(id);
+    await change({});
+    await change({ plan_id: next, quantity: '1.0' });
+    expect(await story.subscription(id)).toEqual(before);
+    await story.advance(MAY);
+    expect(await since(story)).toEqual([[to, 100]]);
+    await story.verify();
+  });
+
+  it.each([
+    [3_000, 9_000],
+    [9_000, 3_000],
+  ])('from %d to %d bills another quantity alone', async (from, to) => {
+    const { story, change } = await begin(from, to);
+    await change({ quantity: '3' });
+    expect(await since(story)).toEqual([[150, -50]]);
+    await story.advance(MAY);
+    expect(await since(story)).toEqual([
+      [150, -50],
+      [to, 300],
+    ]);
+    await story.verify();
+  });
+
+  it('bills an add-on alone', async () => {
+    const { story, change } = await begin(3_000, 9_000);
+    await change({ addons: [{ addon_id: await addon() }] });
+    await story.advance(MAY);
+    expect(await since(story)).toEqual([[300], [9_000, 100, 600]]);
+    await story.verify();
+  });
+
+  it('leaves an add-on that was removed to the end of the period', async () => {
+    const story = await Story.begin(engine, START);
+    const plan = await story.planOf([base(3_000), seat]);
+    const { id } = await story.subscribe(plan.id, { addons: [{ addon_id: await addon() }] });
+    await story.advance(POSTPONED);
+    await story.command(id, 'change', { addons: [], when: 'now', proration: 'none' });
+    await story.advance(CHANGE);
+    await story.command(id, 'change', { quantity: '2', when: 'now' });
+    await story.advance(MAY);
+    expect(await since(story)).toEqual([
+      [100, -50],
+      [3_000, 200],
+    ]);
+    await story.verify();
+  });
+
+  it('back to the former plan undoes it, with one quantity for all usage of the period', async () => {
+    const story = await Story.begin(engine, START);
+    const { id: meterId, event } = await story.meter({ aggregation: 'count' });
+    const reportNine = async (timestamp: string): Promise<void> => {
+      for (let count = 0; count < 9; count += 1) await story.reportUsage(event, timestamp);
+    };
+    const calls = {
+      name: 'Calls',
+      model: 'package',
+      timing: 'in_arrears',
+      meter_id: meterId,
+      package_size: '1',
+      unit_amount: '100',
+      free_units: '10',
+    };
+    const former = await story.planOf([base(3_000), calls]);
+    const next = await story.planOf([base(6_000), calls]);
+    const { id } = await story.subscribe(former.id);
+    await story.advance(POSTPONED);
+    await reportNine('2026-04-05T00:00:00.000Z');
+    await story.command(id, 'change', { plan_id: next.id, when: 'now', proration: 'none' });
+    await story.advance(CHANGE);
+    await story.command(id, 'change', { plan_id: former.id, when: 'now' });
+    await reportNine(CHANGE);
+    await story.advance(MAY);
+    // 18 calls, 10 of them free.
+    expect(await since(story)).toEqual([[3_000, 800]]);
+    await story.verify();
+  });
+
+  it('to a third plan replaces both', async () => {
+    const { story, change } = await begin(3_000, 9_000);
+    await change({ plan_id: await story.plan(6_000) });
+    await story.advance(MAY);
+    expect(await since(story)).toEqual([[3_000, -1_500, -50], [6_000]]);
+    await story.verify();
+  });
+});
+
+it('a change credits a short first calendar period that was billed in full by its days', async () => {
+  const engine = await startTestApp();
+  const story = await Story.begin(engine, '2026-04-10T00:00:00.000Z');
+  const none = await story.plan(3_000, { proration: 'none' });
+  const { id } = await story.subscribe(none, { billing_anchor: 'calendar' });
+  await story.advance(CHANGE);
+  await story.command(id, 'change', { plan_id: await story.plan(6_000), when: 'now' });
+  // 15 of the 21 days that were billed are left. A whole month has 30.
+  expect(await story.amounts()).toEqual([[3_000], [3_000, -2_143]]);
+  await story.verify();
+  await engine.close();
+});
