@@ -6,9 +6,12 @@ import { InvariantError } from '../invariant';
 import type { Period } from '../time';
 import {
   type Aggregation,
+  AGGREGATIONS,
   carryOverStart,
+  FOR_EVER,
   readingsOf,
   type TotalsByGroup,
+  usageOfWindow,
   type UsageTotals,
   valueOf,
 } from './index';
@@ -126,16 +129,16 @@ describe('a weighted sum holds each change to the end of the period', () => {
   });
 });
 
-describe('for any events', () => {
-  const anyEvents = fc.array(
-    fc.record({
-      occurredAt: fc.date({ min: march.startAt, max: march.endAt, noInvalidDate: true }),
-      value: fc.integer({ min: -1000, max: 1000 }).map((units) => rational(BigInt(units), 8n)),
-      key: fc.constantFrom('a', 'b', 'c', null),
-    }),
-    { maxLength: 30 },
-  );
+const anyEvents = fc.array(
+  fc.record({
+    occurredAt: fc.date({ min: march.startAt, max: march.endAt, noInvalidDate: true }),
+    value: fc.integer({ min: -1000, max: 1000 }).map((units) => rational(BigInt(units), 8n)),
+    key: fc.constantFrom('a', 'b', 'c', null),
+  }),
+  { maxLength: 30 },
+);
 
+describe('for any events', () => {
   test('count and sum of two halves add up, and a weighted sum carries over', () => {
     fc.assert(
       fc.property(anyEvents, fc.integer({ min: 1, max: 30 }), (given, day) => {
@@ -170,6 +173,37 @@ describe('for any events', () => {
         }
       }),
     );
+  });
+});
+
+describe('the usage of a registered window', () => {
+  const anyHeld = fc.integer({ min: -50, max: 50 }).map((units) => rational(BigInt(units)));
+  const anyAggregation = fc.constantFrom(...AGGREGATIONS);
+  const windowUsage = (
+    aggregation: Aggregation,
+    given: readonly MeteredEvent[],
+    window: Period,
+    held = ZERO,
+  ) => usageOfWindow(aggregation, totalsOf(given, window), window, held);
+
+  test('is the quantity of the period if the window has an end', () => {
+    fc.assert(
+      fc.property(anyAggregation, anyEvents, anyHeld, (aggregation, given, held) => {
+        const used = windowUsage(aggregation, given, march, held);
+        expect(used).toEqual(usageOf(aggregation, given, march, held));
+      }),
+    );
+  });
+
+  test('without an end is the sum of the values for a weighted sum', () => {
+    const endless = { startAt: march.startAt, endAt: FOR_EVER };
+    const figures = (aggregation: Aggregation) =>
+      [
+        windowUsage(aggregation, events, endless),
+        windowUsage(aggregation, events, endless, rational(7n)),
+      ].map(formatExact);
+    expect(figures('weighted_sum')).toEqual(['999.75', '1006.75']);
+    expect(figures('max')).toEqual(['1000', '1000']);
   });
 });
 

@@ -50,6 +50,9 @@ const NO_USAGE: UsageTotals = {
 
 const NO_GROUP = '[]';
 
+/** End with which a window without an end is registered. No event can lie after it. */
+export const FOR_EVER = new Date('9999-12-31T00:00:00.000Z');
+
 /** Earliest instant that the API accepts. */
 const BEGINNING = new Date('0001-01-01T00:00:00.000Z');
 
@@ -97,6 +100,22 @@ export function valueOf(
       return add(carriedOver, multiply(totals.heldMs, rational(1n, periodMs)));
     }
   }
+}
+
+/**
+ * Returns the exact usage of a registered window. In a window until {@link FOR_EVER}, a `weighted_sum` is the sum of the
+ * values.
+ * @param carriedOver value of a `weighted_sum` at the start of the window
+ */
+export function usageOfWindow(
+  aggregation: Aggregation,
+  totals: UsageTotals,
+  window: Period,
+  carriedOver: Rational = ZERO,
+): Rational {
+  const isEndless = window.endAt.getTime() === FOR_EVER.getTime();
+  if (aggregation === 'weighted_sum' && isEndless) return add(carriedOver, totals.total);
+  return valueOf(aggregation, totals, window, carriedOver);
 }
 
 /**

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Rational } from '../../../core/decimal';
 import type { Period } from '../../../core/time';
-import { valueOf } from '../../../core/usage';
+import { usageOfWindow } from '../../../core/usage';
 import { Database } from '../../../platform/database';
 import type { Meter } from '../../meters';
 import { isHour } from '../domain/hours';
@@ -93,7 +93,7 @@ export class UsageWindows {
     const values = new Map(
       open.map((one) => [
         Number(one.row.number),
-        valueOf(
+        usageOfWindow(
           one.meter.aggregation,
           toUsageTotals(one.row),
           one.period,
