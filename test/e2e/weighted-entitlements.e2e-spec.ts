@@ -37,17 +37,20 @@ describe('an entitlement that is counted by a weighted sum', () => {
     const { id: entitlementId, key } = await createEntitlement(engine, { meter_id: meterId });
     const clock = await post('test-clocks', { name: 'Held', now });
     const customer = await post('customers', { name: 'Ada', test_clock_id: clock.id });
+    const subscriptions: string[] = [];
     for (const [reset, value] of resets) {
       made += 1;
       const plan = { code: `held-${made}`, name: 'Storage', currency: 'USD', interval: 'month' };
       const terms = { entitlement_id: entitlementId, value, is_hard_limit: true, reset };
       const { id } = await post('plans', { ...plan, prices: [], entitlements: [terms] });
       const subscription = { customer_id: customer.id, plan_id: id };
-      await post('subscriptions', subscription);
+      subscriptions.push((await post('subscriptions', subscription)).id);
     }
     const allowances = new Allowances(engine, customer.id);
     return {
+      subscriptions,
       grant: (terms: object) => allowances.grant(key, { value: '5', ...terms }),
+      grants: () => allowances.grants(key),
       figures: () => allowances.figures(key),
       advance: (to: string) => post(`test-clocks/${clock.id}/advance`, { to }),
       store: async (timestamp: string, gb: number) => {
@@ -72,6 +75,81 @@ describe('an entitlement that is counted by a weighted sum', () => {
       },
     };
   }
+
+  const EXPIRING = { priority: 1, expires_at: '2026-01-25T00:00:00.000Z' };
+  const ROLLING_OVER = { priority: 2, rollover: { max: '5' } };
+
+  it.each([false, true])(
+    'keeps what an expired grant covered in the whole window, recurring %j',
+    async (isRecurring) => {
+      const resets = [['period', '2']] as const;
+      const held = await subscribed('2026-01-01T00:00:00Z', resets, isRecurring);
+      await held.grant(EXPIRING);
+      await held.grant(ROLLING_OVER);
+      await held.advance('2026-01-17T00:00:00Z');
+      // Held for half of January.
+      await held.store('2026-01-16T12:00:00Z', 10);
+      expect(await held.figures()).toEqual(['12', '5', '7']);
+      const covered = [
+        ['active', '2'],
+        ['active', '5'],
+      ];
+      expect(await held.grants()).toEqual(covered);
+      await held.advance('2026-01-26T00:00:00Z');
+      expect(await held.figures()).toEqual(['10', '5', '5']);
+      expect(await held.grants()).toEqual([
+        ['expired', null],
+        ['active', '5'],
+      ]);
+      await held.advance('2026-02-02T00:00:00Z');
+      // A recurring meter carries the 10 into February: the plan covers 2 and the grant 5.
+      const next = isRecurring ? ['7', '10', '0'] : ['7', '0', '7'];
+      expect(await held.figures()).toEqual(next);
+      expect((await held.grants())[1]).toEqual(['active', isRecurring ? '0' : '5']);
+    },
+  );
+
+  it('takes nothing from an expired grant for events after its expiry', async () => {
+    const held = await subscribed('2026-01-01T00:00:00Z', [['period', '2']]);
+    await held.grant(EXPIRING);
+    await held.grant(ROLLING_OVER);
+    await held.advance('2026-01-24T12:00:00Z');
+    await held.store('2026-01-16T12:00:00Z', 10);
+    await held.store('2026-01-25T06:00:00Z', 12.4);
+    expect(await held.figures()).toEqual(['12', '7.7', '4.3']);
+    await held.advance('2026-01-26T00:00:00Z');
+    expect(await held.figures()).toEqual(['10', '7.7', '2.3']);
+    expect((await held.grants())[1]).toEqual(['active', '2.3']);
+  });
+
+  it('keeps it in a window without an end', async () => {
+    const held = await subscribed('2026-01-01T00:00:00Z', [['never', '20']]);
+    await held.grant({ expires_at: '2026-09-01T00:00:00Z' });
+    await held.advance('2026-06-02T00:00:00Z');
+    await held.store('2026-06-01T00:00:00Z', 10);
+    expect(await held.figures()).toEqual(['25', '10', '15']);
+    await held.store('2026-06-02T00:00:00Z', 13);
+    expect(await held.figures()).toEqual(['25', '23', '2']);
+    await held.advance('2026-09-02T00:00:00Z');
+    expect(await held.figures()).toEqual(['23', '23', '0']);
+    expect(await held.grants()).toEqual([['expired', null]]);
+  });
+
+  it('keeps what a grant covered when a window without an end replaces the window', async () => {
+    const resets = [
+      ['period', '1'],
+      ['never', '1'],
+    ] as const;
+    const held = await subscribed('2025-12-01T00:00:00Z', resets);
+    await held.grant(ROLLING_OVER);
+    await held.advance('2026-01-17T00:00:00Z');
+    await held.store('2026-01-16T12:00:00Z', 10);
+    expect(await held.figures()).toEqual(['7', '5', '2']);
+    await post(`subscriptions/${held.subscriptions[0]}/cancel`, { when: 'period_end' });
+    await held.advance('2026-02-02T00:00:00Z');
+    // The plans had covered 2 and the grant 3.
+    expect(await held.figures()).toEqual(['7', '10', '0']);
+  });
 
   it.each([false, true])(
     'reaches the limit of a window without an end, recurring %j',

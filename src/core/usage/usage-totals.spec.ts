@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { MeteredEvent } from '../../../test/support/reference/aggregate';
+import { aggregate, type MeteredEvent } from '../../../test/support/reference/aggregate';
 import { totalsOf } from '../../../test/support/usage-totals';
 import { add, formatExact, parseDecimal, rational, type Rational, ZERO } from '../decimal';
 import { InvariantError } from '../invariant';
@@ -182,28 +182,53 @@ describe('the usage of a registered window', () => {
   const windowUsage = (
     aggregation: Aggregation,
     given: readonly MeteredEvent[],
-    window: Period,
+    part: Period,
+    heldUntil?: Date,
     held = ZERO,
-  ) => usageOfWindow(aggregation, totalsOf(given, window), window, held);
+  ) => usageOfWindow(aggregation, totalsOf(given, part), { ...part, heldUntil }, held);
 
   test('is the quantity of the period if the window has an end', () => {
     fc.assert(
       fc.property(anyAggregation, anyEvents, anyHeld, (aggregation, given, held) => {
-        const used = windowUsage(aggregation, given, march, held);
+        const used = windowUsage(aggregation, given, march, undefined, held);
         expect(used).toEqual(usageOf(aggregation, given, march, held));
       }),
     );
   });
 
+  test('of a part is the quantity of the whole window without the events after the part', () => {
+    fc.assert(
+      fc.property(
+        anyAggregation,
+        anyEvents,
+        anyHeld,
+        fc.date({
+          min: new Date(march.startAt.getTime() + 1),
+          max: march.endAt,
+          noInvalidDate: true,
+        }),
+        (aggregation, given, held, at) => {
+          const part = { startAt: march.startAt, endAt: at };
+          const before = given.filter(({ occurredAt }) => occurredAt < at);
+          expect(windowUsage(aggregation, given, part, march.endAt, held)).toEqual(
+            aggregate(aggregation, before, march, aggregation === 'weighted_sum' ? held : ZERO),
+          );
+        },
+      ),
+    );
+  });
+
   test('without an end is the sum of the values for a weighted sum', () => {
     const endless = { startAt: march.startAt, endAt: FOR_EVER };
+    const until = { startAt: march.startAt, endAt: new Date('2026-03-31T00:00:00Z') };
     const figures = (aggregation: Aggregation) =>
       [
         windowUsage(aggregation, events, endless),
-        windowUsage(aggregation, events, endless, rational(7n)),
+        windowUsage(aggregation, events, until, FOR_EVER),
+        windowUsage(aggregation, events, until, FOR_EVER, rational(7n)),
       ].map(formatExact);
-    expect(figures('weighted_sum')).toEqual(['999.75', '1006.75']);
-    expect(figures('max')).toEqual(['1000', '1000']);
+    expect(figures('weighted_sum')).toEqual(['999.75', '-0.25', '6.75']);
+    expect(figures('max')).toEqual(['1000', '2.25', '2.25']);
   });
 });
 

@@ -102,20 +102,29 @@ export function valueOf(
   }
 }
 
+/** A registered window, or the first part of one. */
+interface WindowPart extends Period {
+  /** End of the whole window, to which a `weighted_sum` holds values. Default: `endAt`. */
+  readonly heldUntil?: Date | undefined;
+}
+
 /**
- * Returns the exact usage of a registered window. In a window until {@link FOR_EVER}, a `weighted_sum` is the sum of the
- * values.
+ * Returns the exact usage of a registered window, counting only the events before `endAt`. A `weighted_sum` is divided
+ * by the whole window. In a window until {@link FOR_EVER}, it is the sum of the values.
+ * @param totals totals of the period from `startAt` to `endAt`
  * @param carriedOver value of a `weighted_sum` at the start of the window
  */
 export function usageOfWindow(
   aggregation: Aggregation,
   totals: UsageTotals,
-  window: Period,
+  { startAt, endAt, heldUntil = endAt }: WindowPart,
   carriedOver: Rational = ZERO,
 ): Rational {
-  const isEndless = window.endAt.getTime() === FOR_EVER.getTime();
-  if (aggregation === 'weighted_sum' && isEndless) return add(carriedOver, totals.total);
-  return valueOf(aggregation, totals, window, carriedOver);
+  const isHeldForEver = heldUntil.getTime() === FOR_EVER.getTime();
+  if (aggregation === 'weighted_sum' && isHeldForEver) return add(carriedOver, totals.total);
+  const restMs = rational(BigInt(heldUntil.getTime() - endAt.getTime()));
+  const heldMs = add(totals.heldMs, multiply(totals.total, restMs));
+  return valueOf(aggregation, { ...totals, heldMs }, { startAt, endAt: heldUntil }, carriedOver);
 }
 
 /**

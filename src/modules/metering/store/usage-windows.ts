@@ -17,6 +17,12 @@ export interface UsageWindow {
   readonly period: Period;
 }
 
+/** An open window to read. */
+interface UsageWindowQuery extends UsageWindow {
+  /** End of the whole window if the period is only its first part: a `weighted_sum` holds values to this instant. */
+  readonly heldUntil?: Date | undefined;
+}
+
 const OPEN = `
   INSERT INTO usage_window (stream_id, meter_id, start_at, end_at) VALUES ($1, $2, $3, $4)
   ON CONFLICT DO NOTHING
@@ -70,7 +76,7 @@ export class UsageWindows {
    * Returns the usage of each window over all groups; null for a window that is not open. Sees what the caller's transaction
    * has written.
    */
-  async read(windows: readonly UsageWindow[]): Promise<readonly (Rational | null)[]> {
+  async read(windows: readonly UsageWindowQuery[]): Promise<readonly (Rational | null)[]> {
     const rows = await this.database.query<WindowTotalsRow>(READ, [
       windows.map(({ customerId }) => customerId),
       windows.map(({ meter }) => meter.id),
@@ -96,7 +102,7 @@ export class UsageWindows {
         usageOfWindow(
           one.meter.aggregation,
           toUsageTotals(one.row),
-          one.period,
+          { ...one.period, heldUntil: one.heldUntil },
           carried[carrying.indexOf(one)],
         ),
       ]),
