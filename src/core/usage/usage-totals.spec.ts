@@ -1,14 +1,17 @@
 import fc from 'fast-check';
-import type { MeteredEvent } from '../../../test/support/reference/aggregate';
+import { aggregate, type MeteredEvent } from '../../../test/support/reference/aggregate';
 import { totalsOf } from '../../../test/support/usage-totals';
 import { add, formatExact, parseDecimal, rational, type Rational, ZERO } from '../decimal';
 import { InvariantError } from '../invariant';
 import type { Period } from '../time';
 import {
   type Aggregation,
+  AGGREGATIONS,
   carryOverStart,
+  FOR_EVER,
   readingsOf,
   type TotalsByGroup,
+  usageOfWindow,
   type UsageTotals,
   valueOf,
 } from './index';
@@ -126,16 +129,16 @@ describe('a weighted sum holds each change to the end of the period', () => {
   });
 });
 
-describe('for any events', () => {
-  const anyEvents = fc.array(
-    fc.record({
-      occurredAt: fc.date({ min: march.startAt, max: march.endAt, noInvalidDate: true }),
-      value: fc.integer({ min: -1000, max: 1000 }).map((units) => rational(BigInt(units), 8n)),
-      key: fc.constantFrom('a', 'b', 'c', null),
-    }),
-    { maxLength: 30 },
-  );
+const anyEvents = fc.array(
+  fc.record({
+    occurredAt: fc.date({ min: march.startAt, max: march.endAt, noInvalidDate: true }),
+    value: fc.integer({ min: -1000, max: 1000 }).map((units) => rational(BigInt(units), 8n)),
+    key: fc.constantFrom('a', 'b', 'c', null),
+  }),
+  { maxLength: 30 },
+);
 
+describe('for any events', () => {
   test('count and sum of two halves add up, and a weighted sum carries over', () => {
     fc.assert(
       fc.property(anyEvents, fc.integer({ min: 1, max: 30 }), (given, day) => {
@@ -170,6 +173,62 @@ describe('for any events', () => {
         }
       }),
     );
+  });
+});
+
+describe('the usage of a registered window', () => {
+  const anyHeld = fc.integer({ min: -50, max: 50 }).map((units) => rational(BigInt(units)));
+  const anyAggregation = fc.constantFrom(...AGGREGATIONS);
+  const windowUsage = (
+    aggregation: Aggregation,
+    given: readonly MeteredEvent[],
+    part: Period,
+    heldUntil?: Date,
+    held = ZERO,
+  ) => usageOfWindow(aggregation, totalsOf(given, part), { ...part, heldUntil }, held);
+
+  test('is the quantity of the period if the window has an end', () => {
+    fc.assert(
+      fc.property(anyAggregation, anyEvents, anyHeld, (aggregation, given, held) => {
+        const used = windowUsage(aggregation, given, march, undefined, held);
+        expect(used).toEqual(usageOf(aggregation, given, march, held));
+      }),
+    );
+  });
+
+  test('of a part is the quantity of the whole window without the events after the part', () => {
+    fc.assert(
+      fc.property(
+        anyAggregation,
+        anyEvents,
+        anyHeld,
+        fc.date({
+          min: new Date(march.startAt.getTime() + 1),
+          max: march.endAt,
+          noInvalidDate: true,
+        }),
+        (aggregation, given, held, at) => {
+          const part = { startAt: march.startAt, endAt: at };
+          const before = given.filter(({ occurredAt }) => occurredAt < at);
+          expect(windowUsage(aggregation, given, part, march.endAt, held)).toEqual(
+            aggregate(aggregation, before, march, aggregation === 'weighted_sum' ? held : ZERO),
+          );
+        },
+      ),
+    );
+  });
+
+  test('without an end is the sum of the values for a weighted sum', () => {
+    const endless = { startAt: march.startAt, endAt: FOR_EVER };
+    const until = { startAt: march.startAt, endAt: new Date('2026-03-31T00:00:00Z') };
+    const figures = (aggregation: Aggregation) =>
+      [
+        windowUsage(aggregation, events, endless),
+        windowUsage(aggregation, events, until, FOR_EVER),
+        windowUsage(aggregation, events, until, FOR_EVER, rational(7n)),
+      ].map(formatExact);
+    expect(figures('weighted_sum')).toEqual(['999.75', '-0.25', '6.75']);
+    expect(figures('max')).toEqual(['1000', '2.25', '2.25']);
   });
 });
 

@@ -50,6 +50,9 @@ const NO_USAGE: UsageTotals = {
 
 const NO_GROUP = '[]';
 
+/** End with which a window without an end is registered. No event can lie after it. */
+export const FOR_EVER = new Date('9999-12-31T00:00:00.000Z');
+
 /** Earliest instant that the API accepts. */
 const BEGINNING = new Date('0001-01-01T00:00:00.000Z');
 
@@ -97,6 +100,31 @@ export function valueOf(
       return add(carriedOver, multiply(totals.heldMs, rational(1n, periodMs)));
     }
   }
+}
+
+/** A registered window, or the first part of one. */
+interface WindowPart extends Period {
+  /** End of the whole window, to which a `weighted_sum` holds values. Default: `endAt`. */
+  readonly heldUntil?: Date | undefined;
+}
+
+/**
+ * Returns the exact usage of a registered window, counting only the events before `endAt`. A `weighted_sum` is divided
+ * by the whole window. In a window until {@link FOR_EVER}, it is the sum of the values.
+ * @param totals totals of the period from `startAt` to `endAt`
+ * @param carriedOver value of a `weighted_sum` at the start of the window
+ */
+export function usageOfWindow(
+  aggregation: Aggregation,
+  totals: UsageTotals,
+  { startAt, endAt, heldUntil = endAt }: WindowPart,
+  carriedOver: Rational = ZERO,
+): Rational {
+  const isHeldForEver = heldUntil.getTime() === FOR_EVER.getTime();
+  if (aggregation === 'weighted_sum' && isHeldForEver) return add(carriedOver, totals.total);
+  const restMs = rational(BigInt(heldUntil.getTime() - endAt.getTime()));
+  const heldMs = add(totals.heldMs, multiply(totals.total, restMs));
+  return valueOf(aggregation, { ...totals, heldMs }, { startAt, endAt: heldUntil }, carriedOver);
 }
 
 /**

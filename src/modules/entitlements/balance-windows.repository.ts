@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { parseExact, type Rational } from '../../core/decimal';
 import type { Period } from '../../core/time';
+import { FOR_EVER } from '../../core/usage';
 import { Database, listOfAnyLength } from '../../platform/database';
 import type { ChangedWindow } from '../metering';
 import type { DueTable } from '../test-clocks';
@@ -28,9 +29,10 @@ export interface CountedBalance {
 
 /**
  * SQL: the end of the usage window of a balance. Metering registers each window as a period with running totals of
- * its own; a window without an end is registered until the year 9999.
+ * its own; a window without an end is registered until {@link FOR_EVER}.
  */
-export const windowEnd = (endAt: string): string => `coalesce(${endAt}, '9999-12-31T00:00:00Z')`;
+export const windowEnd = (endAt: string): string =>
+  `coalesce(${endAt}, '${FOR_EVER.toISOString()}')`;
 
 /** SQL condition: the window of the balance `h` has this start and this end. */
 const windowSpans = (startAt: string, endAt: string): string => `

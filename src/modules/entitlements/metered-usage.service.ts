@@ -38,16 +38,17 @@ export class MeteredUsageService {
    * Opens a usage window and returns its usage; every event updates the window from then on. Locks the stream of the meter
    * until the transaction ends.
    */
-  async open(customerId: string, meterId: string, window: ResetWindow): Promise<Rational> {
-    const opened = { customerId, meter: await this.meterOf(meterId), period: spanOf(window) };
-    await this.usage.open(opened);
-    const [used] = await this.usage.read([opened]);
-    invariant(used !== undefined && used !== null, 'An opened window has a usage.');
-    return used;
+  open(customerId: string, meterId: string, window: ResetWindow): Promise<Rational> {
+    const period = spanOf(window);
+    return this.openPart(customerId, meterId, period, period.endAt);
   }
 
   /** Closes a usage window unless another balance of the customer still uses it. */
-  async close(customerId: string, meterId: string, window: ResetWindow): Promise<void> {
+  async close(
+    customerId: string,
+    meterId: string,
+    window: Pick<ResetWindow, 'startAt' | 'endAt'>,
+  ): Promise<void> {
     const period = spanOf(window);
     if (await this.windows.hasBalanceIn(customerId, meterId, period)) return;
     await this.usage.close({ customerId, meter: await this.meterOf(meterId), period });
@@ -69,10 +70,18 @@ export class MeteredUsageService {
     await this.usage.invalidateStream({ customerId, eventName: await this.eventNameOf(meterId) });
   }
 
-  /** Returns the usage in a part of a window. Opens a usage window for this part, and closes it after the read. */
-  async readOnce(customerId: string, meterId: string, period: Period): Promise<Rational> {
-    const part = { reset: 'never', ...period } as const;
-    const used = await this.open(customerId, meterId, part);
+  /**
+   * Returns the usage of a window, counting only the events before an instant. Opens a usage window for this part, and
+   * closes it after the read.
+   */
+  async readUntil(
+    customerId: string,
+    meterId: string,
+    window: ResetWindow,
+    at: Date,
+  ): Promise<Rational> {
+    const part = { startAt: window.startAt, endAt: at };
+    const used = await this.openPart(customerId, meterId, part, spanOf(window).endAt);
     await this.close(customerId, meterId, part);
     return used;
   }
@@ -144,6 +153,20 @@ export class MeteredUsageService {
     const [refused] = rejected;
     if (refused !== undefined) throw consumptionRefused(refused.code, refused.message);
     invariant(accepted === events.length, 'Each consumption is stored as one event.');
+  }
+
+  /** @param heldUntil end of the whole window if the period is only its first part, otherwise of the period */
+  private async openPart(
+    customerId: string,
+    meterId: string,
+    period: Period,
+    heldUntil: Date,
+  ): Promise<Rational> {
+    const opened = { customerId, meter: await this.meterOf(meterId), period };
+    await this.usage.open(opened);
+    const [used] = await this.usage.read([{ ...opened, heldUntil }]);
+    invariant(used !== undefined && used !== null, 'An opened window has a usage.');
+    return used;
   }
 
   /** Returns a meter from the cache. The fields used here never change. */

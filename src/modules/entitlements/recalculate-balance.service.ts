@@ -204,10 +204,9 @@ export class RecalculateBalanceService {
   ): Promise<Rational> {
     const { customer, entitlement } = one;
     const { meterId } = entitlement;
-    const { startAt } = window;
-    if (meterId === null) return this.consumptions.totalSince(keyOf(one), startAt);
+    if (meterId === null) return this.consumptions.totalSince(keyOf(one), window.startAt);
     if (endAt === null) return this.usage.open(customer.id, meterId, window);
-    return this.usage.readOnce(customer.id, meterId, { startAt, endAt });
+    return this.usage.readUntil(customer.id, meterId, window, endAt);
   }
 
   /**
@@ -220,9 +219,9 @@ export class RecalculateBalanceService {
     { at }: BalanceBoundary,
   ): Promise<Recalculation> {
     const { counter } = state;
-    if (meterId === null || counter.window === null || counter.window.startAt >= at) return state;
-    const part = { startAt: counter.window.startAt, endAt: at };
-    const used = await this.usage.readOnce(customer.id, meterId, part);
+    const { window } = counter;
+    if (meterId === null || window === null || window.startAt >= at) return state;
+    const used = await this.usage.readUntil(customer.id, meterId, window, at);
     return { ...state, counter: { ...counter, used } };
   }
 

@@ -1,5 +1,6 @@
 import { invariant } from '../../../core/invariant';
 import { type BillingAnchor, contains, periodContaining, type Period } from '../../../core/time';
+import { FOR_EVER } from '../../../core/usage';
 
 export type Reset = 'period' | 'day' | 'week' | 'month' | 'year' | 'never';
 
@@ -11,9 +12,7 @@ export interface ResetWindow {
   readonly endAt: Date | null;
 }
 
-/** End used for a window without an end, where callers need an instant. No event can lie after it. */
-const FOR_EVER = new Date('9999-12-31T00:00:00.000Z');
-
+/** Returns the period with which the usage window of a reset window is registered. */
 export function spanOf({ startAt, endAt }: Pick<ResetWindow, 'startAt' | 'endAt'>): Period {
   return { startAt, endAt: endAt ?? FOR_EVER };
 }

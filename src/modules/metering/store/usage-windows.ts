@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Rational } from '../../../core/decimal';
 import type { Period } from '../../../core/time';
-import { valueOf } from '../../../core/usage';
+import { usageOfWindow } from '../../../core/usage';
 import { Database } from '../../../platform/database';
 import type { Meter } from '../../meters';
 import { isHour } from '../domain/hours';
@@ -15,6 +15,12 @@ export interface UsageWindow {
   readonly customerId: string;
   readonly meter: Meter;
   readonly period: Period;
+}
+
+/** An open window to read. */
+interface UsageWindowQuery extends UsageWindow {
+  /** End of the whole window if the period is only its first part: a `weighted_sum` holds values to this instant. */
+  readonly heldUntil?: Date | undefined;
 }
 
 const OPEN = `
@@ -70,7 +76,7 @@ export class UsageWindows {
    * Returns the usage of each window over all groups; null for a window that is not open. Sees what the caller's transaction
    * has written.
    */
-  async read(windows: readonly UsageWindow[]): Promise<readonly (Rational | null)[]> {
+  async read(windows: readonly UsageWindowQuery[]): Promise<readonly (Rational | null)[]> {
     const rows = await this.database.query<WindowTotalsRow>(READ, [
       windows.map(({ customerId }) => customerId),
       windows.map(({ meter }) => meter.id),
@@ -93,10 +99,10 @@ export class UsageWindows {
     const values = new Map(
       open.map((one) => [
         Number(one.row.number),
-        valueOf(
+        usageOfWindow(
           one.meter.aggregation,
           toUsageTotals(one.row),
-          one.period,
+          { ...one.period, heldUntil: one.heldUntil },
           carried[carrying.indexOf(one)],
         ),
       ]),

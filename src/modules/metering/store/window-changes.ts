@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { type Aggregation, valueOf } from '../../../core/usage';
+import { type Aggregation, usageOfWindow } from '../../../core/usage';
 import { Database, listOfAnyLength } from '../../../platform/database';
 import { UsageHooks } from '../usage-hooks';
 import { carriedOverValues } from './carried-usage';
@@ -69,7 +69,7 @@ export class WindowChanges {
           customerId: customers.get(streamId) ?? '',
           meterId,
           period,
-          usage: valueOf(aggregation, totals, period, carried[carrying.indexOf(window)]),
+          usage: usageOfWindow(aggregation, totals, period, carried[carrying.indexOf(window)]),
         };
       }),
     );
