@@ -5,7 +5,7 @@ import { type ReactNode, useEffect, useState } from 'react';
 import { RequestFailed, send, setCsrfToken } from '../api/client';
 import { serviceSettings } from '../settings';
 import { Button } from '../ui/button';
-import { Problem } from '../ui/page';
+import { PendingPage } from '../ui/loaded';
 import { Toast } from '../ui/toast';
 import { useAccess } from './access';
 import { NAVIGATION } from './navigation';
@@ -20,8 +20,7 @@ export function Layout(): ReactNode {
   const isOpen = serviceSettings().auth === 'open';
   const session = useQuery({ ...currentSession, enabled: !isOpen });
   if (isOpen) return <Frame session={null} />;
-  if (session.isPending) return <p role="status">Loading…</p>;
-  if (session.isError) return <Problem error={session.error} />;
+  if (session.data === undefined) return <PendingPage title="Console" query={session} />;
   if (session.data === null) return <SignInPage />;
   return <Frame session={session.data} />;
 }

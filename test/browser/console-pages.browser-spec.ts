@@ -1,0 +1,103 @@
+import type { Locator, Page, Route } from 'playwright-core';
+import { type PageFaults, untilQuiet } from '../support/browser';
+import type { ConsoleStory } from '../support/console-story';
+import { RunningConsole } from '../support/running-console';
+
+const ROWS_SHOWN = 50;
+
+// A busy machine takes many times as long as a quiet one.
+jest.setTimeout(240_000);
+
+describe('the pages of the console', () => {
+  let engine: RunningConsole;
+  let page: Page;
+  let faults: PageFaults;
+  let story: ConsoleStory;
+
+  beforeAll(async () => {
+    engine = await RunningConsole.start();
+    story = await engine.teller.create(engine.receiverUrl);
+    ({ page, faults } = await engine.signIn(await engine.admin('owner')));
+  });
+
+  afterAll(() => engine.stop());
+
+  afterEach(async () => {
+    await page.unrouteAll({ behavior: 'ignoreErrors' });
+    expect(faults.found.splice(0)).toEqual([]);
+  });
+
+  const card = (name: string): Locator => page.getByRole('region', { name, exact: true });
+
+  it('say that data is loading or cannot be read, and never that there is none', async () => {
+    let isDown = true;
+    const waiting: Route[] = [];
+    await page.route(/\/v1\/invoices\?/, (route) => {
+      if (isDown) waiting.push(route);
+      else void route.continue();
+    });
+    await page.route(/\/v1\/(subscriptions|payments|ledger\/accounts|events)\?/, (route) =>
+      isDown ? route.abort() : route.continue(),
+    );
+    await page.goto(`${engine.service.url}/studio/customers/${story.customer}`);
+    await card('Invoices').getByText('Loading…').waitFor();
+    for (const name of ['Subscriptions', 'Payments', 'Timeline', 'Overview'])
+      await card(name).getByText('The service cannot be reached.').waitFor();
+    await card('Overview').getByText('Not known').first().waitFor();
+    expect(await page.getByText(/^No (subscriptions|invoices|payments|events)/).count()).toBe(0);
+    isDown = false;
+    for (const route of waiting) await route.continue();
+    await card('Subscriptions').getByRole('button', { name: 'Try again' }).click();
+    await card('Subscriptions').getByRole('link', { name: 'Pro' }).waitFor();
+    await card('Invoices').getByRole('row').nth(2).waitFor();
+  });
+
+  it.each([
+    ['subscriptions', 'subscription', /\/(invoices\?|scheduled-changes|coupons)/, 3],
+    ['invoices', 'invoice', /\/payments\?/, 1],
+    ['payments', 'payment', /\/(refunds|disputes)\?/, 2],
+  ] as const)('of %s offer to read again what has failed', async (path, object, failing, count) => {
+    let isDown = true;
+    await page.route(failing, (route) => (isDown ? route.abort() : route.continue()));
+    await engine.open(page, `/${path}/${story[object]}`);
+    const retry = page.getByRole('button', { name: 'Try again' });
+    expect(await retry.count()).toBe(count);
+    expect(await page.getByText(/^(No .*\.$|Not redeemed)/).count()).toBe(0);
+    isDown = false;
+    for (let left = count; left > 0; left -= 1) {
+      await retry.first().click();
+      await untilQuiet(page);
+    }
+    expect(await retry.count()).toBe(0);
+  });
+
+  it('say when they show the first rows only, with a link to all of them', async () => {
+    const { id } = await engine.teller.post('customers', { name: 'Many Ltd' });
+    const invoice = {
+      customer_id: id,
+      currency: 'USD',
+      collection: 'send_invoice',
+      lines: [{ description: 'Workshop', amount: 100 }],
+    };
+    for (let number = 0; number <= ROWS_SHOWN; number += 1)
+      await engine.teller.post('invoices', invoice);
+    await engine.open(page, `/customers/${id}`);
+    expect(await card('Invoices').getByRole('row').count()).toBe(1 + ROWS_SHOWN);
+    await card('Invoices').getByText('Only the first 50 are shown.').waitFor();
+    expect(await card('Payments').getByText(/^Only/).count()).toBe(0);
+    await page.getByRole('link', { name: 'All invoices' }).click();
+    await page.getByRole('status').filter({ hasText: '51 invoices' }).waitFor();
+    expect(page.url()).toContain(`/invoices?customer_id=${id}`);
+  });
+
+  it('say that the service cannot be reached, and offer to try again', async () => {
+    let isDown = true;
+    await page.route(/\/v1\/session$/, (route) => (isDown ? route.abort() : route.continue()));
+    await page.goto(`${engine.service.url}/studio/customers`);
+    await page.getByRole('heading', { name: 'Console', level: 1 }).waitFor();
+    await page.getByText('The service cannot be reached. Check your connection').waitFor();
+    isDown = false;
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByRole('heading', { name: 'Customers', level: 1 }).waitFor();
+  });
+});
