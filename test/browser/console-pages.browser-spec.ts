@@ -1,9 +1,12 @@
 import type { Locator, Page, Route } from 'playwright-core';
-import { type PageFaults, untilQuiet } from '../support/browser';
+import { type PageFaults, untilQuiet, violationsOf } from '../support/browser';
 import type { ConsoleStory } from '../support/console-story';
 import { RunningConsole } from '../support/running-console';
 
 const ROWS_SHOWN = 50;
+const NARROW = { width: 390, height: 844 };
+const WIDE = { width: 1360, height: 900 };
+const FOCUSED = `document.activeElement.tagName + ' ' + document.activeElement.innerText`;
 
 // A busy machine takes many times as long as a quiet one.
 jest.setTimeout(240_000);
@@ -88,6 +91,63 @@ describe('the pages of the console', () => {
     await page.getByRole('link', { name: 'All invoices' }).click();
     await page.getByRole('status').filter({ hasText: '51 invoices' }).waitFor();
     expect(page.url()).toContain(`/invoices?customer_id=${id}`);
+  });
+
+  it('have the focus on their heading once their object is read', async () => {
+    await engine.open(page, '/');
+    let answer = (): void => undefined;
+    await page.route(/\/v1\/customers\/\w+$/, async (route) => {
+      await new Promise<void>((resolve) => (answer = resolve));
+      await route.continue();
+    });
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type(story.customer);
+    await page.getByRole('option', { name: 'Open this id' }).waitFor();
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Customer', exact: true, level: 1 }).waitFor();
+    expect(await page.evaluate(FOCUSED)).toBe('H1 Customer');
+    answer();
+    await page.getByRole('heading', { name: 'Grace Hopper', level: 1 }).waitFor();
+    expect(await page.evaluate(FOCUSED)).toBe('H1 Grace Hopper');
+  });
+
+  it('have a menu on a narrow screen that opens in sight, and closes with Escape', async () => {
+    await page.setViewportSize(NARROW);
+    await engine.open(page, `/customers/${story.customer}`);
+    await page.mouse.wheel(0, 2_000);
+    const button = page.getByRole('button', { name: 'Menu' });
+    const menu = page.getByRole('navigation', { name: 'Main' });
+    const home = menu.getByRole('link', { name: 'Home' });
+    await button.click();
+    await home.waitFor();
+    const box = await home.boundingBox();
+    expect(box?.x).toBeGreaterThanOrEqual(0);
+    expect(box?.y).toBeGreaterThanOrEqual(0);
+    expect(box?.y).toBeLessThan(NARROW.height);
+    expect(await page.evaluate(FOCUSED)).toBe('A Home');
+    expect(await violationsOf(page)).toEqual([]);
+    await page.keyboard.press('Tab');
+    expect(await page.evaluate(FOCUSED)).toBe('A Customers');
+    await page.keyboard.press('Escape');
+    await menu.waitFor({ state: 'hidden' });
+    expect(await page.evaluate(FOCUSED)).toBe('BUTTON Menu');
+    await page.keyboard.press('Enter');
+    await home.waitFor();
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Home', level: 1 }).waitFor();
+    await menu.waitFor({ state: 'hidden' });
+    await button.click();
+    await page.mouse.click(NARROW.width - 10, 400);
+    await menu.waitFor({ state: 'hidden' });
+    await page.setViewportSize(WIDE);
+  });
+
+  it('lead home from an address that is none of theirs', async () => {
+    await engine.open(page, '/invoice');
+    await page.getByRole('heading', { name: 'No such page', level: 1 }).waitFor();
+    expect(await violationsOf(page)).toEqual([]);
+    await page.getByRole('main').getByRole('link', { name: 'Home' }).click();
+    await page.getByRole('heading', { name: 'Home', level: 1 }).waitFor();
   });
 
   it('say that the service cannot be reached, and offer to try again', async () => {
