@@ -160,6 +160,7 @@ export const router = createRouter({
   routeTree: root.addChildren(pages),
   basepath: '/studio',
   defaultPreload: 'intent',
+  scrollRestoration: true,
   parseSearch,
   stringifySearch,
 });

@@ -59,6 +59,7 @@ describe('the pages of the console', () => {
     ['subscriptions', 'subscription', /\/(invoices\?|scheduled-changes|coupons)/, 3],
     ['invoices', 'invoice', /\/payments\?/, 1],
     ['payments', 'payment', /\/(refunds|disputes)\?/, 2],
+    ['coupons', 'coupon', /\/redemptions\?/, 1],
   ] as const)('of %s offer to read again what has failed', async (path, object, failing, count) => {
     let isDown = true;
     await page.route(failing, (route) => (isDown ? route.abort() : route.continue()));
