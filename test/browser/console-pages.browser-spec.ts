@@ -94,6 +94,43 @@ describe('the pages of the console', () => {
     expect(page.url()).toContain(`/invoices?customer_id=${id}`);
   });
 
+  it('open what was typed in the search, not what was found before', async () => {
+    await engine.open(page, '/');
+    await page.keyboard.press('Control+k');
+    const input = page.getByRole('combobox', { name: 'Search or jump to' });
+    await input.fill('Grace');
+    await page.getByRole('option', { name: /^Grace Hopper/ }).waitFor();
+    let answer = (): void => undefined;
+    const isAsked = new Promise<void>((asked) => {
+      void page.route(/\/v1\/search\?q=Many/, async (route) => {
+        await new Promise<void>((resolve) => {
+          answer = resolve;
+          asked();
+        });
+        await route.continue();
+      });
+    });
+    await input.fill('Many Ltd');
+    await isAsked;
+    await page.getByText('Searching…').waitFor();
+    expect(await page.getByRole('option').count()).toBe(0);
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog').waitFor();
+    answer();
+    await page.getByRole('option', { name: /^Many Ltd/ }).waitFor();
+    await input.fill('');
+    await page.getByRole('option', { name: /^Home/ }).waitFor();
+    expect(await page.getByRole('option', { name: /Ltd|Grace/ }).count()).toBe(0);
+    for (let step = 0; step < 15; step += 1) await page.keyboard.press('ArrowDown');
+    const row = await page.getByRole('option', { selected: true }).boundingBox();
+    const list = await page.getByRole('listbox').boundingBox();
+    const bottomOf = (box: typeof row): number => (box?.y ?? NaN) + (box?.height ?? NaN);
+    expect(row?.y).toBeGreaterThanOrEqual(list?.y ?? NaN);
+    // Positions are rounded to pixels.
+    expect(bottomOf(row)).toBeLessThanOrEqual(bottomOf(list) + 1);
+    await page.keyboard.press('Escape');
+  });
+
   it('have the focus on their heading once their object is read', async () => {
     await engine.open(page, '/');
     let answer = (): void => undefined;
