@@ -180,6 +180,23 @@ describe('the pages of the console', () => {
     await page.setViewportSize(WIDE);
   });
 
+  it('count the deliveries that are retrying among what needs attention', async () => {
+    await engine.open(page, '/');
+    const tile = page.getByRole('link', { name: /^Deliveries retrying/ });
+    expect(await tile.innerText()).toContain('Nothing to do');
+    const { id } = await engine.teller.post(`webhooks/endpoints/${story.endpoint}/test`, {});
+    await engine.teller.delivered(id);
+    await engine.query(
+      `UPDATE webhook_delivery SET status = 'pending', due_at = '2099-01-01' WHERE id = $1`,
+      [id],
+    );
+    await engine.open(page, '/');
+    expect(await tile.locator('strong').innerText()).toBe('1');
+    await tile.click();
+    await page.getByRole('link', { name: 'webhook_endpoint.tested' }).waitFor();
+    await page.getByText('retrying', { exact: true }).waitFor();
+  });
+
   it('lead home from an address that is none of theirs', async () => {
     await engine.open(page, '/invoice');
     await page.getByRole('heading', { name: 'No such page', level: 1 }).waitFor();
