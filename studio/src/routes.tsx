@@ -5,9 +5,9 @@ import {
   lazyRouteComponent,
   type RouteComponent,
 } from '@tanstack/react-router';
-import { Layout } from './layout/layout';
+import { Layout, UnknownPage } from './layout/layout';
 
-const root = createRootRoute({ component: Layout });
+const root = createRootRoute({ component: Layout, notFoundComponent: UnknownPage });
 
 /** A page whose code is loaded when it is opened. */
 function pageAt<const Path extends string>(path: Path, component: RouteComponent) {
@@ -160,6 +160,7 @@ export const router = createRouter({
   routeTree: root.addChildren(pages),
   basepath: '/studio',
   defaultPreload: 'intent',
+  scrollRestoration: true,
   parseSearch,
   stringifySearch,
 });

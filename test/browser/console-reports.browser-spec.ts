@@ -2,6 +2,11 @@ import type { Page } from 'playwright-core';
 import type { PageFaults } from '../support/browser';
 import { RunningConsole } from '../support/running-console';
 
+/** Customers of each month that the report of revenue shows. */
+const GROUPS_SHOWN = 20;
+/** Cell with the earned revenue in a row of the report by customer. */
+const EARNED_CELL = 4;
+
 // A busy machine takes many times as long as a quiet one.
 jest.setTimeout(240_000);
 
@@ -17,20 +22,21 @@ describe('the reports of the console', () => {
 
   afterAll(() => engine.stop());
 
+  /** Creates a customer with an open invoice. */
+  async function owes(name: string, amount: number): Promise<void> {
+    const { id } = await engine.teller.post('customers', { name });
+    const invoice = await engine.teller.post('invoices', {
+      customer_id: id,
+      currency: 'USD',
+      collection: 'send_invoice',
+      lines: [{ description: 'Workshop', amount }],
+    });
+    await engine.teller.post(`invoices/${invoice.id}/finalize`, {});
+  }
+
   it('link customers, but for deleted ones', async () => {
-    for (const [name, amount] of [
-      ['Owing Ltd', 200],
-      ['Gone Ltd', 100],
-    ] as const) {
-      const { id } = await engine.teller.post('customers', { name });
-      const invoice = await engine.teller.post('invoices', {
-        customer_id: id,
-        currency: 'USD',
-        collection: 'send_invoice',
-        lines: [{ description: 'Workshop', amount }],
-      });
-      await engine.teller.post(`invoices/${invoice.id}/finalize`, {});
-    }
+    await owes('Owing Ltd', 200);
+    await owes('Gone Ltd', 100);
     await engine.query(`UPDATE customer SET deleted_at = now() WHERE name = 'Gone Ltd'`);
     await engine.open(page, '/reports');
     await page.getByLabel('Group', { exact: true }).selectOption('customer');
@@ -39,6 +45,29 @@ describe('the reports of the console', () => {
       await table.getByText('Gone Ltd (deleted)').waitFor();
       expect(await table.getByRole('link').allInnerTexts()).toEqual(['Owing Ltd']);
     }
+    expect(faults.found).toEqual([]);
+  });
+
+  it('add up to the month when there are more customers than revenue shows', async () => {
+    for (let number = 0; number < GROUPS_SHOWN; number += 1)
+      await owes(`Large ${number} Ltd`, 1_000);
+    await engine.open(page, '/reports');
+    const table = page.getByRole('region', { name: 'Revenue, table' });
+    const earned = (text: string): Promise<string> =>
+      table
+        .getByRole('row')
+        .filter({ hasText: text })
+        .getByRole('cell')
+        .nth(EARNED_CELL)
+        .innerText();
+    await page.getByLabel('Group', { exact: true }).selectOption('customer');
+    expect(await earned('All other customers')).toBe('$3.00');
+    expect(await earned('Total')).toBe('$203.00');
+    expect(await table.getByRole('link').count()).toBe(GROUPS_SHOWN);
+    await page.getByLabel('Group', { exact: true }).selectOption('none');
+    await table.getByText('All customers').first().waitFor({ state: 'detached' });
+    const total = table.getByRole('row').filter({ hasText: 'Total' });
+    expect(await total.innerText()).toContain('$203.00');
     expect(faults.found).toEqual([]);
   });
 });

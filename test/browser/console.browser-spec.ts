@@ -278,7 +278,7 @@ describe('the console', () => {
     await page.getByLabel('Total from').fill('-5');
     await whole;
     await page.getByLabel('Total from').fill('five');
-    await page.getByText('/total_min: must be a whole').waitFor();
+    await page.getByText('Enter an amount such as 29.50').waitFor();
     await open('/customers?owing=true');
     await page.getByText('Nothing matches the filters.').waitFor();
     await open('/customers?sort=name');

@@ -5,7 +5,7 @@ import type { components, paths } from '../../generated/api';
 export type Schemas = components['schemas'];
 export type ProblemBody = Schemas['ProblemDto'];
 
-/** An error response of the API (RFC 9457), or a response that could not be read. */
+/** An error response of the API (RFC 9457), a response that could not be read, or none: its status is 0. */
 export class RequestFailed extends Error {
   readonly problem: ProblemBody | null;
   readonly status: number;
@@ -14,6 +14,23 @@ export class RequestFailed extends Error {
     super(message);
     this.status = status;
     this.problem = problem;
+  }
+}
+
+/**
+ * Sends a request, as `fetch` does.
+ * @throws {RequestFailed} when there is no answer
+ */
+export async function reach(...request: Parameters<typeof fetch>): Promise<Response> {
+  try {
+    return await fetch(...request);
+  } catch (error) {
+    // Browsers report this as a TypeError, each with a text of its own.
+    if (!(error instanceof TypeError)) throw error;
+    throw new RequestFailed(
+      'The service cannot be reached. Check your connection and try again.',
+      0,
+    );
   }
 }
 
@@ -50,6 +67,7 @@ async function failureOf(response: Response): Promise<RequestFailed> {
 
 export const api = createClient<paths, `application/${string}`>({
   baseUrl: '/',
+  fetch: (request) => reach(request),
   // Several values of a parameter are separated by commas.
   querySerializer: { array: { style: 'form', explode: false } },
 });
@@ -64,7 +82,7 @@ export const $api = createHooks(api);
 
 async function sendRequest(request: ChangeRequest): Promise<Response> {
   const { method, path, body, idempotencyKey } = request;
-  const response = await fetch(path, {
+  const response = await reach(path, {
     method,
     headers: {
       ...(body !== undefined && { 'Content-Type': 'application/json' }),

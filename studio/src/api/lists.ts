@@ -1,5 +1,5 @@
 import type { paths } from '../../generated/api';
-import { api, read, RequestFailed } from './client';
+import { api, reach, read, RequestFailed } from './client';
 
 interface JsonList {
   readonly get: {
@@ -67,7 +67,7 @@ export function readSummary(path: ListPath, query: Parameters): Promise<Summary>
  */
 export async function downloadCsv(path: string, query: Parameters, name: string): Promise<void> {
   const values = Object.entries(query).map(([key, value]) => [key, String(value)]);
-  const response = await fetch(`${path}?${new URLSearchParams(values).toString()}`, {
+  const response = await reach(`${path}?${new URLSearchParams(values).toString()}`, {
     headers: { Accept: 'text/csv' },
   });
   if (!response.ok)

@@ -12,7 +12,12 @@ export type Scope = Exclude<CurrentSession['scopes'][number], '*'>;
  */
 export function useAccess(): (scope: Scope | undefined) => boolean {
   const isOpen = serviceSettings().auth === 'open';
-  const { data: session } = useQuery({ ...currentSession, enabled: !isOpen });
+  const { data: session } = useQuery({
+    ...currentSession,
+    enabled: !isOpen,
+    // The page that says that it could not be read has a button, which asks this too.
+    retryOnMount: false,
+  });
   const scopes: readonly string[] = session?.scopes ?? [];
   return (scope) => isOpen || scope === undefined || scopes.includes('*') || scopes.includes(scope);
 }

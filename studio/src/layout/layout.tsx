@@ -1,11 +1,12 @@
 import './layout.css';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, Outlet, useRouter } from '@tanstack/react-router';
-import { type ReactNode, useEffect, useState } from 'react';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { RequestFailed, send, setCsrfToken } from '../api/client';
 import { serviceSettings } from '../settings';
 import { Button } from '../ui/button';
-import { Problem } from '../ui/page';
+import { PendingPage } from '../ui/loaded';
+import { Page } from '../ui/page';
 import { Toast } from '../ui/toast';
 import { useAccess } from './access';
 import { NAVIGATION } from './navigation';
@@ -15,13 +16,24 @@ import { currentSession, showOnly } from './session';
 import { SignInPage } from './sign-in';
 import { flipTheme } from './theme';
 
+/** A page for addresses that are none of the console. */
+export function UnknownPage(): ReactNode {
+  return (
+    <Page title="No such page">
+      <p>The console has no page at this address.</p>
+      <p>
+        <Link to="/">Home</Link>
+      </p>
+    </Page>
+  );
+}
+
 /** The page frame, or the sign-in page when the service requires a session that is not there. */
 export function Layout(): ReactNode {
   const isOpen = serviceSettings().auth === 'open';
   const session = useQuery({ ...currentSession, enabled: !isOpen });
   if (isOpen) return <Frame session={null} />;
-  if (session.isPending) return <p role="status">Loading…</p>;
-  if (session.isError) return <Problem error={session.error} />;
+  if (session.data === undefined) return <PendingPage title="Console" query={session} />;
   if (session.data === null) return <SignInPage />;
   return <Frame session={session.data} />;
 }
@@ -29,6 +41,7 @@ export function Layout(): ReactNode {
 function Frame({ session }: { readonly session: CurrentSession | null }): ReactNode {
   const [isSearching, setIsSearching] = useState(false);
   const [isMenuOpen, setIsMenuOpen] = useState(false);
+  const menuButton = useRef<HTMLSpanElement>(null);
   const router = useRouter();
   useEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
@@ -39,12 +52,12 @@ function Frame({ session }: { readonly session: CurrentSession | null }): ReactN
     addEventListener('keydown', onKey);
     return () => removeEventListener('keydown', onKey);
   }, []);
-  // Moves the focus to the opened page, for screen readers and the keyboard.
+  // Moves the focus to the heading of the opened page, for screen readers and the keyboard.
   useEffect(
     () =>
       router.subscribe('onResolved', ({ pathChanged, fromLocation }) => {
         if (pathChanged && fromLocation !== undefined)
-          document.getElementById('main')?.focus({ preventScroll: true });
+          document.querySelector<HTMLElement>('#main h1')?.focus({ preventScroll: true });
       }),
     [router],
   );
@@ -53,7 +66,13 @@ function Frame({ session }: { readonly session: CurrentSession | null }): ReactN
       <a className="skip" href="#main">
         Skip to the content
       </a>
-      <Menu isOpen={isMenuOpen} onChosen={() => setIsMenuOpen(false)} />
+      <Menu
+        isOpen={isMenuOpen}
+        onClose={(takesFocus) => {
+          setIsMenuOpen(false);
+          if (!takesFocus) menuButton.current?.querySelector('button')?.focus();
+        }}
+      />
       <div className="content">
         {session === null && (
           <div className="banner" role="note">
@@ -66,8 +85,8 @@ function Frame({ session }: { readonly session: CurrentSession | null }): ReactN
           </div>
         )}
         <div className="top" role="toolbar" aria-label="Search and account">
-          <span className="menu-button">
-            <Button aria-expanded={isMenuOpen} onClick={() => setIsMenuOpen(!isMenuOpen)}>
+          <span ref={menuButton} className="menu-button">
+            <Button aria-expanded={isMenuOpen} onClick={() => setIsMenuOpen(true)}>
               Menu
             </Button>
           </span>
@@ -88,32 +107,59 @@ function Frame({ session }: { readonly session: CurrentSession | null }): ReactN
   );
 }
 
-function Menu({
-  isOpen,
-  onChosen,
-}: {
+interface MenuProps {
+  /** True while a narrow screen shows the menu, above the page. A wide screen always shows it. */
   readonly isOpen: boolean;
-  readonly onChosen: () => void;
-}): ReactNode {
+  /** `takesFocus`: the focus is on something else already. */
+  readonly onClose: (takesFocus: boolean) => void;
+}
+
+function Menu({ isOpen, onClose }: MenuProps): ReactNode {
   const mayRead = useAccess();
+  const menu = useRef<HTMLElement>(null);
+  useEffect(() => {
+    if (isOpen) menu.current?.querySelector('a')?.focus();
+  }, [isOpen]);
   const groups = NAVIGATION.map(
     ([group, pages]) => [group, pages.filter(({ needs }) => mayRead(needs))] as const,
   ).filter(([, pages]) => pages.length > 0);
   return (
-    <nav className="side" aria-label="Main" data-open={isOpen}>
-      <div className="brand">
-        <img src="/studio/icon.svg" width="20" height="20" alt="" />
-        Billing
-      </div>
-      {groups.map(([group, pages]) => [
-        group !== '' && <h2 key={group}>{group}</h2>,
-        ...pages.map(({ to, label }) => (
-          <Link key={to} to={to} onClick={onChosen} activeOptions={{ exact: to === '/' }}>
-            {label}
-          </Link>
-        )),
-      ])}
-    </nav>
+    <>
+      {isOpen && <div className="menu-backdrop" onClick={() => onClose(false)} />}
+      <nav
+        ref={menu}
+        className="side"
+        aria-label="Main"
+        data-open={isOpen}
+        onKeyDown={({ key }) => {
+          if (isOpen && key === 'Escape') onClose(false);
+        }}
+        onBlur={({ currentTarget, relatedTarget }) => {
+          const isOutside = relatedTarget !== null && !currentTarget.contains(relatedTarget);
+          if (isOpen && isOutside) onClose(true);
+        }}
+      >
+        <div className="brand">
+          <img src="/studio/icon.svg" width="20" height="20" alt="" />
+          Billing
+        </div>
+        {groups.map(([group, pages]) => [
+          group !== '' && <h2 key={group}>{group}</h2>,
+          ...pages.map(({ to, label }) => (
+            <Link
+              key={to}
+              to={to}
+              onClick={() => {
+                if (isOpen) onClose(false);
+              }}
+              activeOptions={{ exact: to === '/' }}
+            >
+              {label}
+            </Link>
+          )),
+        ])}
+      </nav>
+    </>
   );
 }
 

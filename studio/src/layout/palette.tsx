@@ -1,15 +1,16 @@
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import {
   type KeyboardEvent,
   type ReactNode,
-  useDeferredValue,
+  useEffect,
   useLayoutEffect,
   useRef,
   useState,
 } from 'react';
 import { api, read } from '../api/client';
 import { showCode } from '../format/text';
+import { Problem } from '../ui/page';
 import { useAccess } from './access';
 import { NAVIGATION } from './navigation';
 import { pageOfId } from './object-pages';
@@ -32,32 +33,50 @@ async function search(text: string): Promise<readonly Entry[]> {
   });
 }
 
-function useEntries(text: string): { readonly entries: readonly Entry[]; isLoading: boolean } {
+interface Found {
+  readonly entries: readonly Entry[];
+  readonly isLoading: boolean;
+  readonly error: unknown;
+}
+
+/** Returns what the text finds, and never what an earlier text found: Enter opens the first entry. */
+function useEntries(text: string): Found {
   const wanted = text.trim();
   const mayRead = useAccess();
   const results = useQuery({
     queryKey: ['search', wanted],
     enabled: wanted.length > 1,
     queryFn: () => search(wanted),
-    placeholderData: keepPreviousData,
   });
   const page = pageOfId(wanted);
   if (page !== null) {
-    return { entries: [{ to: page, label: wanted, hint: 'Open this id' }], isLoading: false };
+    const entries = [{ to: page, label: wanted, hint: 'Open this id' }];
+    return { entries, isLoading: false, error: null };
   }
   const destinations = NAVIGATION.flatMap(([, pages]) => pages)
     .filter(({ label, needs }) => mayRead(needs) && folded(label).includes(folded(wanted)))
     .map(({ to, label }) => ({ to, label, hint: 'Page' }));
-  return { entries: [...(results.data ?? []), ...destinations], isLoading: results.isLoading };
+  const { data = [], isLoading, error } = results;
+  return { entries: [...data, ...destinations], isLoading, error };
 }
+
+const entryId = (index: number): string => `palette-entry-${index}`;
 
 /** A dialog with a combobox that finds objects by name, email, number or id, and pages by name. */
 export function Palette({ onClose }: { readonly onClose: () => void }): ReactNode {
   const ref = useRef<HTMLDialogElement>(null);
   const [text, setText] = useState('');
-  const [selected, setSelected] = useState(0);
+  /** Address of the entry that was selected by the arrow keys or the mouse; null: the first one is. */
+  const [chosen, setChosen] = useState<string | null>(null);
   const navigate = useNavigate();
-  const { entries, isLoading } = useEntries(useDeferredValue(text));
+  const { entries, isLoading, error } = useEntries(text);
+  const selected = Math.max(
+    0,
+    entries.findIndex(({ to }) => to === chosen),
+  );
+  useEffect(() => {
+    document.getElementById(entryId(selected))?.scrollIntoView({ block: 'nearest' });
+  }, [selected]);
   useLayoutEffect(() => {
     const dialog = ref.current;
     dialog?.showModal();
@@ -72,7 +91,7 @@ export function Palette({ onClose }: { readonly onClose: () => void }): ReactNod
     const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0;
     if (step !== 0) {
       event.preventDefault();
-      setSelected((now) => (now + step + entries.length) % Math.max(1, entries.length));
+      setChosen(entries.at((selected + step) % Math.max(1, entries.length))?.to ?? null);
     } else if (event.key === 'Enter') {
       event.preventDefault();
       open(entries[selected]);
@@ -94,25 +113,27 @@ export function Palette({ onClose }: { readonly onClose: () => void }): ReactNod
         aria-expanded={entries.length > 0}
         aria-controls="palette-entries"
         aria-autocomplete="list"
-        aria-activedescendant={entries.length > 0 ? `palette-entry-${selected}` : undefined}
+        aria-activedescendant={entries.length > 0 ? entryId(selected) : undefined}
         autoComplete="off"
         placeholder="A name, an email, a number, an id or a page"
         value={text}
         onChange={({ target }) => {
           setText(target.value);
-          setSelected(0);
+          setChosen(null);
         }}
         onKeyDown={onKeyDown}
       />
-      {entries.length === 0 && <p role="status">{isLoading ? 'Searching…' : 'Nothing found.'}</p>}
+      <Problem error={error} />
+      {isLoading && <p role="status">Searching…</p>}
+      {!isLoading && error === null && entries.length === 0 && <p role="status">Nothing found.</p>}
       <ul id="palette-entries" role="listbox" aria-label="Results" hidden={entries.length === 0}>
         {entries.map((entry, index) => (
           <li
             key={entry.to}
-            id={`palette-entry-${index}`}
+            id={entryId(index)}
             role="option"
             aria-selected={index === selected}
-            onPointerMove={() => setSelected(index)}
+            onPointerMove={() => setChosen(entry.to)}
             onClick={() => open(entry)}
           >
             <span>{entry.label}</span>

@@ -4,7 +4,9 @@ import { $api } from '../api/client';
 import { money } from '../format/money';
 import { showCode, showInstant, showText } from '../format/text';
 import { CustomerLink, Id, ObjectLink } from '../ui/links';
-import { Card, Details, Page, PendingPage } from '../ui/page';
+import { ListView } from '../ui/list-view';
+import { PendingPage } from '../ui/loaded';
+import { Card, Details, Page } from '../ui/page';
 import { Status } from '../ui/status';
 import { SmallTable } from '../ui/table';
 import { discountOf } from './catalog-lists';
@@ -17,8 +19,9 @@ function useId(): string {
 
 export function PlanPage(): ReactNode {
   const id = useId();
-  const { data, error } = $api.useQuery('get', '/v1/plans/{id}', { params: { path: { id } } });
-  if (data === undefined) return <PendingPage title="Plan" error={error} />;
+  const plan = $api.useQuery('get', '/v1/plans/{id}', { params: { path: { id } } });
+  const { data } = plan;
+  if (data === undefined) return <PendingPage title="Plan" query={plan} />;
   return (
     <Page title={data.name} crumb={{ to: '/plans', label: 'Plans' }}>
       <Card title="Overview">
@@ -59,8 +62,9 @@ export function PlanPage(): ReactNode {
 
 export function AddonPage(): ReactNode {
   const id = useId();
-  const { data, error } = $api.useQuery('get', '/v1/addons/{id}', { params: { path: { id } } });
-  if (data === undefined) return <PendingPage title="Add-on" error={error} />;
+  const addon = $api.useQuery('get', '/v1/addons/{id}', { params: { path: { id } } });
+  const { data } = addon;
+  if (data === undefined) return <PendingPage title="Add-on" query={addon} />;
   return (
     <Page title={data.name} crumb={{ to: '/addons', label: 'Add-ons' }}>
       <Card title="Overview">
@@ -83,12 +87,9 @@ export function AddonPage(): ReactNode {
 
 export function CouponPage(): ReactNode {
   const id = useId();
-  const path = { params: { path: { id } } };
-  const { data, error } = $api.useQuery('get', '/v1/coupons/{id}', path);
-  const redemptions = $api.useQuery('get', '/v1/coupons/{id}/redemptions', {
-    params: { path: { id }, query: { expand: ['customer'] } },
-  });
-  if (data === undefined) return <PendingPage title="Coupon" error={error} />;
+  const coupon = $api.useQuery('get', '/v1/coupons/{id}', { params: { path: { id } } });
+  const { data } = coupon;
+  if (data === undefined) return <PendingPage title="Coupon" query={coupon} />;
   return (
     <Page
       title={data.code}
@@ -108,33 +109,34 @@ export function CouponPage(): ReactNode {
           ]}
         />
       </Card>
-      <Card title="Redemptions">
-        <SmallTable
-          label="Redemptions"
-          rows={redemptions.data?.data ?? []}
-          keyOf={(redemption) => redemption.id}
-          empty="Not redeemed yet."
-          columns={[
-            { title: 'Redeemed', cell: ({ redeemed_at }) => showInstant(redeemed_at) },
-            {
-              title: 'Customer',
-              cell: ({ customer_id, customer }) => (
-                <CustomerLink id={customer_id} customer={customer} />
-              ),
-            },
-            {
-              title: 'Subscription',
-              cell: ({ subscription_id }) => <ObjectLink id={subscription_id} />,
-            },
-            {
-              title: 'Taken off',
-              isNumber: true,
-              cell: ({ applied_amount, currency }) => money(applied_amount, currency),
-            },
-            { title: 'Ends', cell: ({ ends_at, ended_at }) => showInstant(ended_at ?? ends_at) },
-          ]}
-        />
-      </Card>
+      <h2>Redemptions</h2>
+      <ListView
+        path="/v1/coupons/{id}/redemptions"
+        inPath={{ id }}
+        expand="customer"
+        label="Redemptions"
+        nouns={['redemption', 'redemptions']}
+        columns={[
+          { title: 'Redeemed', cell: ({ redeemed_at }) => showInstant(redeemed_at) },
+          {
+            title: 'Customer',
+            cell: ({ customer_id, customer }) => (
+              <CustomerLink id={customer_id} customer={customer} />
+            ),
+          },
+          {
+            title: 'Subscription',
+            cell: ({ subscription_id }) => <ObjectLink id={subscription_id} />,
+          },
+          {
+            title: 'Taken off',
+            isNumber: true,
+            cell: ({ applied_amount, currency }) => money(applied_amount, currency),
+          },
+          { title: 'Ends', cell: ({ ends_at, ended_at }) => showInstant(ended_at ?? ends_at) },
+        ]}
+        empty="Not redeemed yet."
+      />
       <Timeline of={{ object_id: id }} />
     </Page>
   );
@@ -142,10 +144,11 @@ export function CouponPage(): ReactNode {
 
 export function CreditNotePage(): ReactNode {
   const id = useId();
-  const { data, error } = $api.useQuery('get', '/v1/credit-notes/{id}', {
+  const creditNote = $api.useQuery('get', '/v1/credit-notes/{id}', {
     params: { path: { id } },
   });
-  if (data === undefined) return <PendingPage title="Credit note" error={error} />;
+  const { data } = creditNote;
+  if (data === undefined) return <PendingPage title="Credit note" query={creditNote} />;
   const amount = (minor: number): string => money(minor, data.currency);
   return (
     <Page

@@ -1,6 +1,7 @@
 import { type ReactNode, useMemo, useState } from 'react';
 import { $api, type Schemas } from '../api/client';
 import { SelectInput } from '../ui/field';
+import { Failure } from '../ui/loaded';
 import { Card } from '../ui/page';
 import css from '../ui/ui.module.css';
 import { rangeUntil, type UsageWindow } from './usage-bars';
@@ -22,7 +23,12 @@ export function CustomerUsage({ customerId, now }: CustomerUsageProps): ReactNod
   const [meterId, setMeterId] = useState('');
   const [window, setWindow] = useState<UsageWindow>('day');
   const meter = all.find(({ id }) => id === meterId) ?? all[0];
-  if (meter === undefined) return null;
+  if (meter === undefined)
+    return meters.isError ? (
+      <Card title="Usage">
+        <Failure query={meters} />
+      </Card>
+    ) : null;
   return (
     <Card title="Usage">
       <div className={css['body']}>

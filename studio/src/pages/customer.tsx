@@ -6,7 +6,8 @@ import { money } from '../format/money';
 import { showInstant, showText } from '../format/text';
 import { Button } from '../ui/button';
 import { ObjectLink, Id } from '../ui/links';
-import { Card, Details, Page, PendingPage } from '../ui/page';
+import { Failure, LoadedRows, PendingPage, type Reading, ROWS_SHOWN } from '../ui/loaded';
+import { Card, Details, Page } from '../ui/page';
 import { SmallTable } from '../ui/table';
 import css from '../ui/ui.module.css';
 import { CustomerUsage } from './customer-usage';
@@ -17,9 +18,11 @@ import { SubscriptionTable } from './subscription-table';
 import { Timeline } from './timeline';
 
 /** Returns the balances of an account, one for each currency. Credit is a liability, so its sign is turned. */
-function balances(accounts: readonly Account[] | undefined, name: string): string {
-  const found = accounts?.filter(({ account, balance }) => account === name && balance !== '0');
-  if (found === undefined || found.length === 0) return showText(null);
+function balances(accounts: Reading<{ readonly data: readonly Account[] }>, name: string): string {
+  const { data, error } = accounts;
+  if (data === undefined) return error === null ? 'Loading…' : 'Not known';
+  const found = data.data.filter(({ account, balance }) => account === name && balance !== '0');
+  if (found.length === 0) return showText(null);
   const sign = name === 'customer_credit' ? -1n : 1n;
   return found.map(({ balance, currency }) => money(sign * BigInt(balance), currency)).join(', ');
 }
@@ -27,16 +30,19 @@ function balances(accounts: readonly Account[] | undefined, name: string): strin
 export function CustomerPage(): ReactNode {
   const { id = '' } = useParams({ strict: false });
   const [dialog, setDialog] = useState<'edit' | 'subscribe' | null>(null);
-  const ofCustomer = { params: { query: { customer_id: id } } };
+  const ofCustomer = { customer_id: id };
+  const firstOfCustomer = { params: { query: { ...ofCustomer, limit: ROWS_SHOWN } } };
   const customer = $api.useQuery('get', '/v1/customers/{id}', { params: { path: { id } } });
   const subscriptions = $api.useQuery('get', '/v1/subscriptions', {
-    params: { query: { customer_id: id, expand: ['plan'] } },
+    params: { query: { ...firstOfCustomer.params.query, expand: ['plan'] } },
   });
-  const invoices = $api.useQuery('get', '/v1/invoices', ofCustomer);
-  const payments = $api.useQuery('get', '/v1/payments', ofCustomer);
-  const accounts = $api.useQuery('get', '/v1/ledger/accounts', ofCustomer);
+  const invoices = $api.useQuery('get', '/v1/invoices', firstOfCustomer);
+  const payments = $api.useQuery('get', '/v1/payments', firstOfCustomer);
+  const accounts = $api.useQuery('get', '/v1/ledger/accounts', {
+    params: { query: ofCustomer },
+  });
   const methods = $api.useQuery('get', '/v1/customers/{customer_id}/payment-methods', {
-    params: { path: { customer_id: id } },
+    params: { path: { customer_id: id }, query: { limit: ROWS_SHOWN } },
   });
   const clockId = customer.data?.test_clock_id ?? null;
   const clock = $api.useQuery(
@@ -45,7 +51,7 @@ export function CustomerPage(): ReactNode {
     { params: { path: { id: clockId ?? '' } } },
     { enabled: clockId !== null },
   );
-  if (customer.data === undefined) return <PendingPage title="Customer" error={customer.error} />;
+  if (customer.data === undefined) return <PendingPage title="Customer" query={customer} />;
   const { data } = customer;
   const close = (): void => setDialog(null);
   return (
@@ -63,6 +69,7 @@ export function CustomerPage(): ReactNode {
         </>
       }
     >
+      <Failure query={clock} />
       {clock.data !== undefined && (
         <p className={css['notice']}>
           On the test clock <ObjectLink id={clock.data.id} label={clock.data.name} />, where it is{' '}
@@ -74,8 +81,8 @@ export function CustomerPage(): ReactNode {
           items={[
             ['Email', showText(data.email)],
             ['External id', showText(data.external_id)],
-            ['Owes', balances(accounts.data?.data, 'accounts_receivable')],
-            ['Credit', balances(accounts.data?.data, 'customer_credit')],
+            ['Owes', balances(accounts, 'accounts_receivable')],
+            ['Credit', balances(accounts, 'customer_credit')],
             ['Currency', showText(data.currency)],
             ['Time zone', data.timezone],
             ['Country', showText(data.address?.country)],
@@ -83,33 +90,53 @@ export function CustomerPage(): ReactNode {
             ['Id', <Id key="id" id={id} />],
           ]}
         />
+        <Failure query={accounts} />
       </Card>
       <Card title="Subscriptions">
-        <SubscriptionTable subscriptions={subscriptions.data?.data ?? []} />
+        <LoadedRows
+          query={subscriptions}
+          all={{ to: '/subscriptions', search: ofCustomer, label: 'All subscriptions' }}
+        >
+          {(rows) => <SubscriptionTable subscriptions={rows} />}
+        </LoadedRows>
       </Card>
       <Card title="Invoices">
-        <InvoiceTable invoices={invoices.data?.data ?? []} />
+        <LoadedRows
+          query={invoices}
+          all={{ to: '/invoices', search: ofCustomer, label: 'All invoices' }}
+        >
+          {(rows) => <InvoiceTable invoices={rows} />}
+        </LoadedRows>
       </Card>
       <Card title="Payments">
-        <PaymentTable payments={payments.data?.data ?? []} />
+        <LoadedRows
+          query={payments}
+          all={{ to: '/payments', search: ofCustomer, label: 'All payments' }}
+        >
+          {(rows) => <PaymentTable payments={rows} />}
+        </LoadedRows>
       </Card>
       <CustomerUsage customerId={id} now={clock.data?.now ?? null} />
       <Card title="Payment methods">
-        <SmallTable
-          label="Payment methods"
-          rows={methods.data?.data ?? []}
-          keyOf={(method) => method.id}
-          empty="No payment methods. Invoices stay open until one is added."
-          columns={[
-            { title: 'Provider', cell: ({ provider }) => provider },
-            { title: 'Token', cell: ({ token }) => <Id id={token} /> },
-            {
-              title: 'Card',
-              cell: ({ brand, last4 }) => showText([brand, last4].join(' ').trim()),
-            },
-            { title: 'Default', cell: ({ is_default }) => (is_default ? 'Yes' : 'No') },
-          ]}
-        />
+        <LoadedRows query={methods}>
+          {(rows) => (
+            <SmallTable
+              label="Payment methods"
+              rows={rows}
+              keyOf={(method) => method.id}
+              empty="No payment methods. Invoices stay open until one is added."
+              columns={[
+                { title: 'Provider', cell: ({ provider }) => provider },
+                { title: 'Token', cell: ({ token }) => <Id id={token} /> },
+                {
+                  title: 'Card',
+                  cell: ({ brand, last4 }) => showText([brand, last4].join(' ').trim()),
+                },
+                { title: 'Default', cell: ({ is_default }) => (is_default ? 'Yes' : 'No') },
+              ]}
+            />
+          )}
+        </LoadedRows>
       </Card>
       <Timeline of={{ customer_id: id }} />
       {dialog === 'edit' && <EditCustomerDialog customer={data} onClose={close} />}

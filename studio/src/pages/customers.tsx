@@ -23,6 +23,7 @@ const COLUMNS: readonly Column<Customer>[] = [
   {
     title: 'Name',
     sort: 'name',
+    isSortedUpFirst: true,
     full: ({ name }) => name,
     cell: ({ id, name }) => (
       <Link to="/customers/$id" params={{ id }}>

@@ -3,14 +3,16 @@ import type { ReactNode } from 'react';
 import { $api } from '../api/client';
 import { showInstant, showText } from '../format/text';
 import { Id, ObjectLink } from '../ui/links';
-import { Card, Details, Page, PendingPage } from '../ui/page';
+import { PendingPage } from '../ui/loaded';
+import { Card, Details, Page } from '../ui/page';
 import { Json } from '../ui/json';
 import { objectIdOf } from './event-object';
 
 export function EventPage(): ReactNode {
   const { id = '' } = useParams({ strict: false });
-  const { data, error } = $api.useQuery('get', '/v1/events/{id}', { params: { path: { id } } });
-  if (data === undefined) return <PendingPage title="Event" error={error} />;
+  const event = $api.useQuery('get', '/v1/events/{id}', { params: { path: { id } } });
+  const { data } = event;
+  if (data === undefined) return <PendingPage title="Event" query={event} />;
   return (
     <Page title={data.type} crumb={{ to: '/events', label: 'Events' }}>
       <Card title="Overview">

@@ -2,7 +2,14 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import { $api } from '../api/client';
-import { type ListPath, type Parameters, readPage, readSummary, type Summary } from '../api/lists';
+import {
+  type ListPath,
+  type Parameters,
+  readPage,
+  readSummary,
+  type RowOf,
+  type Summary,
+} from '../api/lists';
 import { money } from '../format/money';
 import { showNumber } from '../format/text';
 import { Page } from '../ui/page';
@@ -71,24 +78,27 @@ function SummaryTile({ title, path, to, filters, query, sum }: SummaryTileProps)
   );
 }
 
+interface CountTileProps<Path extends ListPath> extends Omit<SummaryTileProps, 'query' | 'sum'> {
+  readonly path: Path;
+  /** Returns true for rows that count, where the filters leave others too. */
+  readonly counts?: (row: RowOf<Path>) => boolean;
+}
+
 /** Counts the rows of a list that has no summary, at most those of one page. */
-function CountTile({
-  title,
-  path,
-  to,
-  filters,
-}: Omit<SummaryTileProps, 'query' | 'sum'>): ReactNode {
+function CountTile<Path extends ListPath>(props: CountTileProps<Path>): ReactNode {
+  const { title, path, to, filters, counts = () => true } = props;
   const { data, isError } = useQuery({
     queryKey: ['count', path, filters],
     queryFn: () => readPage(path, { ...filters, limit: COUNTED }),
   });
+  const count = data?.data.filter(counts).length;
   const more = typeof data?.next_cursor === 'string' ? '+' : '';
   return (
     <Tile
       title={title}
-      count={isError ? '–' : data === undefined ? null : `${data.data.length}${more}`}
+      count={isError ? '–' : count === undefined ? null : `${count}${more}`}
       detail={null}
-      isFine={data?.data.length === 0}
+      isFine={count === 0 && more === ''}
       to={to}
       search={filters}
     />
@@ -137,6 +147,13 @@ function Attention(): ReactNode {
           path="/v1/webhooks/deliveries"
           to="/webhooks"
           filters={{ status: 'failed' }}
+        />
+        <CountTile
+          title="Deliveries retrying"
+          path="/v1/webhooks/deliveries"
+          to="/webhooks"
+          filters={{ status: 'pending' }}
+          counts={({ attempt_count }) => attempt_count > 0}
         />
         <CountTile
           title="Open disputes"

@@ -6,7 +6,8 @@ import { money } from '../format/money';
 import { showCode, showInstant, showNumber, showPeriod, showText } from '../format/text';
 import { Button } from '../ui/button';
 import { CustomerLink, Id, ObjectLink } from '../ui/links';
-import { Card, Details, Page, PendingPage } from '../ui/page';
+import { LoadedRows, PendingPage, ROWS_SHOWN } from '../ui/loaded';
+import { Card, Details, Page } from '../ui/page';
 import { Status } from '../ui/status';
 import { SmallTable } from '../ui/table';
 import css from '../ui/ui.module.css';
@@ -80,9 +81,9 @@ export function InvoicePage(): ReactNode {
   const search: Readonly<Record<string, unknown>> = useSearch({ strict: false });
   const invoice = $api.useQuery('get', '/v1/invoices/{id}', { params: { path: { id } } });
   const payments = $api.useQuery('get', '/v1/payments', {
-    params: { query: { invoice_id: id } },
+    params: { query: { invoice_id: id, limit: ROWS_SHOWN } },
   });
-  if (invoice.data === undefined) return <PendingPage title="Invoice" error={invoice.error} />;
+  if (invoice.data === undefined) return <PendingPage title="Invoice" query={invoice} />;
   const { data } = invoice;
   const line = data.lines.find((one) => one.id === search['line']);
   const isExplained = search['explained'] === 'true';
@@ -163,7 +164,12 @@ export function InvoicePage(): ReactNode {
         </Card>
       )}
       <Card title="Payments">
-        <PaymentTable payments={payments.data?.data ?? []} />
+        <LoadedRows
+          query={payments}
+          all={{ to: '/payments', search: { invoice_id: id }, label: 'All payments' }}
+        >
+          {(rows) => <PaymentTable payments={rows} />}
+        </LoadedRows>
       </Card>
       <Timeline of={{ object_id: id }} />
     </Page>

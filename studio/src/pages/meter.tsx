@@ -5,7 +5,8 @@ import { showCode, showInstant, showNumber, showText } from '../format/text';
 import { Button } from '../ui/button';
 import { TextInput } from '../ui/field';
 import { Id, NamedCustomer } from '../ui/links';
-import { Card, Details, Page, PendingPage, Problem } from '../ui/page';
+import { Loaded, PendingPage } from '../ui/loaded';
+import { Card, Details, Page, Problem } from '../ui/page';
 import { Status } from '../ui/status';
 import { SmallTable } from '../ui/table';
 import css from '../ui/ui.module.css';
@@ -19,7 +20,11 @@ function Proof({ meterId, customerId }: { meterId: string; customerId: string })
     params: { path: { id: meterId }, query: { customer_id: customerId, ...range } },
   });
   if (proof.data === undefined)
-    return proof.isLoading ? <p role="status">Counting…</p> : <Problem error={proof.error} />;
+    return proof.isLoading ? (
+      <p role="status">Counting…</p>
+    ) : (
+      <Problem error={proof.error} onRetry={() => void proof.refetch()} />
+    );
   const counts = proof.data satisfies Schemas['UsageProofDto'];
   return (
     <Details
@@ -40,9 +45,10 @@ function Proof({ meterId, customerId }: { meterId: string; customerId: string })
 /** Customers with the largest usage of the last 30 days. */
 function TopCustomers({ meterId }: { readonly meterId: string }): ReactNode {
   const [range] = useState(() => windowsUntil(new Date().toISOString(), 'day', 30));
-  const { data, error, isLoading } = $api.useQuery('get', '/v1/meters/{id}/customers', {
+  const customers = $api.useQuery('get', '/v1/meters/{id}/customers', {
     params: { path: { id: meterId }, query: range },
   });
+  const { data } = customers;
   return (
     <Card
       title="Top customers of the last 30 days (UTC)"
@@ -54,29 +60,26 @@ function TopCustomers({ meterId }: { readonly meterId: string }): ReactNode {
         )
       }
     >
-      {error !== null && (
-        <div className={css['body']}>
-          <Problem error={error} />
-        </div>
-      )}
-      {error === null && (
-        <SmallTable
-          label="Top customers"
-          rows={data?.data ?? []}
-          keyOf={({ customer_id }) => customer_id}
-          empty={isLoading ? 'Loading…' : 'No usage. Customers on test clocks are left out.'}
-          columns={[
-            {
-              title: 'Customer',
-              full: ({ customer_name }) => customer_name ?? '',
-              cell: ({ customer_id, customer_name, is_deleted }) => (
-                <NamedCustomer id={customer_id} name={customer_name} isDeleted={is_deleted} />
-              ),
-            },
-            { title: 'Usage', isNumber: true, cell: ({ value }) => showNumber(value) },
-          ]}
-        />
-      )}
+      <Loaded query={customers}>
+        {({ data: rows }) => (
+          <SmallTable
+            label="Top customers"
+            rows={rows}
+            keyOf={({ customer_id }) => customer_id}
+            empty="No usage. Customers on test clocks are left out."
+            columns={[
+              {
+                title: 'Customer',
+                full: ({ customer_name }) => customer_name ?? '',
+                cell: ({ customer_id, customer_name, is_deleted }) => (
+                  <NamedCustomer id={customer_id} name={customer_name} isDeleted={is_deleted} />
+                ),
+              },
+              { title: 'Usage', isNumber: true, cell: ({ value }) => showNumber(value) },
+            ]}
+          />
+        )}
+      </Loaded>
     </Card>
   );
 }
@@ -85,8 +88,9 @@ export function MeterPage(): ReactNode {
   const { id = '' } = useParams({ strict: false });
   const [text, setText] = useState('');
   const [customerId, setCustomerId] = useState('');
-  const { data, error } = $api.useQuery('get', '/v1/meters/{id}', { params: { path: { id } } });
-  if (data === undefined) return <PendingPage title="Meter" error={error} />;
+  const meter = $api.useQuery('get', '/v1/meters/{id}', { params: { path: { id } } });
+  const { data } = meter;
+  if (data === undefined) return <PendingPage title="Meter" query={meter} />;
   return (
     <Page
       title={data.name}

@@ -5,7 +5,8 @@ import { money } from '../format/money';
 import { showCode, showInstant, showText } from '../format/text';
 import { Button } from '../ui/button';
 import { CustomerLink, Id, ObjectLink } from '../ui/links';
-import { Card, Details, Page, PendingPage } from '../ui/page';
+import { LoadedRows, PendingPage, ROWS_SHOWN } from '../ui/loaded';
+import { Card, Details, Page } from '../ui/page';
 import { Status } from '../ui/status';
 import { SmallTable } from '../ui/table';
 import { RefundDialog, refundableOf } from './refund-dialog';
@@ -15,9 +16,11 @@ export function PaymentPage(): ReactNode {
   const { id = '' } = useParams({ strict: false });
   const [isRefunding, setIsRefunding] = useState(false);
   const payment = $api.useQuery('get', '/v1/payments/{id}', { params: { path: { id } } });
-  const refunds = $api.useQuery('get', '/v1/refunds', { params: { query: { payment_id: id } } });
-  const disputes = $api.useQuery('get', '/v1/disputes', { params: { query: { payment_id: id } } });
-  if (payment.data === undefined) return <PendingPage title="Payment" error={payment.error} />;
+  const ofPayment = { payment_id: id };
+  const firstOfPayment = { params: { query: { ...ofPayment, limit: ROWS_SHOWN } } };
+  const refunds = $api.useQuery('get', '/v1/refunds', firstOfPayment);
+  const disputes = $api.useQuery('get', '/v1/disputes', firstOfPayment);
+  if (payment.data === undefined) return <PendingPage title="Payment" query={payment} />;
   const { data } = payment;
   return (
     <Page
@@ -51,51 +54,68 @@ export function PaymentPage(): ReactNode {
         />
       </Card>
       <Card title="Refunds">
-        <SmallTable
-          label="Refunds"
-          rows={refunds.data?.data ?? []}
-          keyOf={(refund) => refund.id}
-          empty="No refunds."
-          columns={[
-            { title: 'Created', cell: ({ created_at }) => showInstant(created_at) },
-            { title: 'Status', cell: ({ status }) => <Status value={status} /> },
-            {
-              title: 'Reason',
-              full: ({ reason }) => reason ?? '',
-              cell: ({ reason }) => showText(reason),
-            },
-            { title: 'Failure', cell: ({ failure_code }) => showCode(failure_code) },
-            {
-              title: 'Credit note',
-              cell: ({ credit_note_id }) => <ObjectLink id={credit_note_id} />,
-            },
-            { title: 'By', cell: ({ actor }) => actor },
-            {
-              title: 'Amount',
-              isNumber: true,
-              cell: ({ amount, currency }) => money(amount, currency),
-            },
-          ]}
-        />
+        <LoadedRows
+          query={refunds}
+          all={{ to: '/refunds', search: ofPayment, label: 'All refunds' }}
+        >
+          {(rows) => (
+            <SmallTable
+              label="Refunds"
+              rows={rows}
+              keyOf={(refund) => refund.id}
+              empty="No refunds."
+              columns={[
+                { title: 'Created', cell: ({ created_at }) => showInstant(created_at) },
+                { title: 'Status', cell: ({ status }) => <Status value={status} /> },
+                {
+                  title: 'Reason',
+                  full: ({ reason }) => reason ?? '',
+                  cell: ({ reason }) => showText(reason),
+                },
+                { title: 'Failure', cell: ({ failure_code }) => showCode(failure_code) },
+                {
+                  title: 'Credit note',
+                  cell: ({ credit_note_id }) => <ObjectLink id={credit_note_id} />,
+                },
+                { title: 'By', cell: ({ actor }) => actor },
+                {
+                  title: 'Amount',
+                  isNumber: true,
+                  cell: ({ amount, currency }) => money(amount, currency),
+                },
+              ]}
+            />
+          )}
+        </LoadedRows>
       </Card>
-      {(disputes.data?.data.length ?? 0) > 0 && (
+      {(disputes.isError || (disputes.data?.data.length ?? 0) > 0) && (
         <Card title="Disputes">
-          <SmallTable
-            label="Disputes"
-            rows={disputes.data?.data ?? []}
-            keyOf={(dispute) => dispute.id}
-            columns={[
-              { title: 'Opened', cell: ({ created_at }) => showInstant(created_at) },
-              { title: 'Status', cell: ({ status }) => <Status value={status} /> },
-              { title: 'Reason', cell: (dispute) => showCode(dispute.reason) },
-              { title: 'Evidence until', cell: (dispute) => showInstant(dispute.evidence_due_at) },
-              {
-                title: 'Amount',
-                isNumber: true,
-                cell: ({ amount, currency }) => money(amount, currency),
-              },
-            ]}
-          />
+          <LoadedRows
+            query={disputes}
+            all={{ to: '/disputes', search: ofPayment, label: 'All disputes' }}
+          >
+            {(rows) => (
+              <SmallTable
+                label="Disputes"
+                rows={rows}
+                keyOf={(dispute) => dispute.id}
+                columns={[
+                  { title: 'Opened', cell: ({ created_at }) => showInstant(created_at) },
+                  { title: 'Status', cell: ({ status }) => <Status value={status} /> },
+                  { title: 'Reason', cell: (dispute) => showCode(dispute.reason) },
+                  {
+                    title: 'Evidence until',
+                    cell: (dispute) => showInstant(dispute.evidence_due_at),
+                  },
+                  {
+                    title: 'Amount',
+                    isNumber: true,
+                    cell: ({ amount, currency }) => money(amount, currency),
+                  },
+                ]}
+              />
+            )}
+          </LoadedRows>
         </Card>
       )}
       <Timeline of={{ object_id: id }} />

@@ -4,7 +4,8 @@ import { money } from '../format/money';
 import { showInstant, showNumber } from '../format/text';
 import { TextInput } from '../ui/field';
 import { NamedCustomer } from '../ui/links';
-import { Card, Problem } from '../ui/page';
+import { Loaded } from '../ui/loaded';
+import { Card } from '../ui/page';
 import { type Column, SmallTable } from '../ui/table';
 import css from '../ui/ui.module.css';
 
@@ -31,7 +32,7 @@ const AMOUNTS: readonly Column<ReceivablesRow>[] = [
 /** Amounts that open invoices still owe, by age: of all customers, or customer by customer. */
 export function Receivables({ isByCustomer }: { readonly isByCustomer: boolean }): ReactNode {
   const [day, setDay] = useState('');
-  const { data, error, isLoading } = $api.useQuery('get', '/v1/analytics/receivables', {
+  const receivables = $api.useQuery('get', '/v1/analytics/receivables', {
     params: {
       query: {
         ...(isByCustomer && { group_by: 'customer' }),
@@ -39,6 +40,7 @@ export function Receivables({ isByCustomer }: { readonly isByCustomer: boolean }
       },
     },
   });
+  const { data } = receivables;
   const title = isByCustomer ? 'Who owes' : 'Receivables by age';
   return (
     <Card
@@ -55,26 +57,29 @@ export function Receivables({ isByCustomer }: { readonly isByCustomer: boolean }
           value={day}
           onChange={setDay}
         />
-        {error !== null && <Problem error={error} />}
       </div>
-      <SmallTable
-        label={title}
-        rows={data?.data ?? []}
-        keyOf={({ currency, customer_id }) => `${currency} ${customer_id ?? ''}`}
-        empty={isLoading ? 'Loading…' : error === null ? 'Nothing is owed.' : 'Not known.'}
-        columns={[
-          isByCustomer
-            ? {
-                title: 'Customer',
-                full: ({ customer_name }) => customer_name ?? '',
-                cell: ({ customer_id, customer_name, is_deleted }) => (
-                  <NamedCustomer id={customer_id} name={customer_name} isDeleted={is_deleted} />
-                ),
-              }
-            : { title: 'Currency', cell: ({ currency }) => currency },
-          ...AMOUNTS,
-        ]}
-      />
+      <Loaded query={receivables}>
+        {({ data: rows }) => (
+          <SmallTable
+            label={title}
+            rows={rows}
+            keyOf={({ currency, customer_id }) => `${currency} ${customer_id ?? ''}`}
+            empty="Nothing is owed."
+            columns={[
+              isByCustomer
+                ? {
+                    title: 'Customer',
+                    full: ({ customer_name }) => customer_name ?? '',
+                    cell: ({ customer_id, customer_name, is_deleted }) => (
+                      <NamedCustomer id={customer_id} name={customer_name} isDeleted={is_deleted} />
+                    ),
+                  }
+                : { title: 'Currency', cell: ({ currency }) => currency },
+              ...AMOUNTS,
+            ]}
+          />
+        )}
+      </Loaded>
     </Card>
   );
 }

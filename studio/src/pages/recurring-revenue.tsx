@@ -8,7 +8,8 @@ import { SelectInput } from '../ui/field';
 import { CURRENCY, type Filter, optionsOf } from '../ui/filters';
 import { CustomerLink, ObjectLink } from '../ui/links';
 import { ListView } from '../ui/list-view';
-import { Card, Problem } from '../ui/page';
+import { Loaded } from '../ui/loaded';
+import { Card } from '../ui/page';
 import css from '../ui/ui.module.css';
 import { yearAgo } from './year-ago';
 
@@ -35,10 +36,10 @@ export function RecurringRevenue({ shows }: RecurringRevenueProps): ReactNode {
   const [from] = useState(yearAgo);
   const [chosen, setChosen] = useState('');
   const navigate = useNavigate();
-  const { data, error, isLoading } = $api.useQuery('get', '/v1/analytics/mrr/movements', {
+  const movements = $api.useQuery('get', '/v1/analytics/mrr/movements', {
     params: { query: { from, interval: 'month' } },
   });
-  const all = data?.data ?? [];
+  const all = movements.data?.data ?? [];
   const currencies = [...new Set(all.map(({ currency }) => currency))];
   const largest = [...all].sort((one, other) => Number(other.closing) - Number(one.closing))[0];
   const currency = currencies.find((one) => one === chosen) ?? largest?.currency;
@@ -66,35 +67,34 @@ export function RecurringRevenue({ shows }: RecurringRevenueProps): ReactNode {
         )
       }
     >
-      {error !== null && (
-        <div className={css['body']}>
-          <Problem error={error} />
-        </div>
-      )}
-      {windows.length === 0 ? (
-        <p className={css['empty']}>
-          {isLoading ? 'Loading…' : 'No recurring revenue. Customers on test clocks do not count.'}
-        </p>
-      ) : (
-        <StackedBars
-          caption={`${title} in ${currency ?? ''}, by month`}
-          unit={currency ?? ''}
-          format={showMinor}
-          formatTick={(value) => shortMoney(value, currency ?? 'USD')}
-          bars={windows.map((one) => ({
-            key: one.window_start.slice(0, 10),
-            label: showMonth(one.window_start),
-            parts: PARTS[shows](one),
-          }))}
-          onOpen={({ key }) => {
-            const one = windows.find(({ window_start }) => window_start.startsWith(key));
-            // The last window ends now, and a filter by date would leave out today.
-            const to = one === last ? undefined : one?.window_end.slice(0, 10);
-            const search = { from: key, to, currency };
-            void navigate({ to: '/reports', search: search as never });
-          }}
-        />
-      )}
+      <Loaded query={movements}>
+        {() =>
+          windows.length === 0 ? (
+            <p className={css['empty']}>
+              No recurring revenue. Customers on test clocks do not count.
+            </p>
+          ) : (
+            <StackedBars
+              caption={`${title} in ${currency ?? ''}, by month`}
+              unit={currency ?? ''}
+              format={showMinor}
+              formatTick={(value) => shortMoney(value, currency ?? 'USD')}
+              bars={windows.map((one) => ({
+                key: one.window_start.slice(0, 10),
+                label: showMonth(one.window_start),
+                parts: PARTS[shows](one),
+              }))}
+              onOpen={({ key }) => {
+                const one = windows.find(({ window_start }) => window_start.startsWith(key));
+                // The last window ends now, and a filter by date would leave out today.
+                const to = one === last ? undefined : one?.window_end.slice(0, 10);
+                const search = { from: key, to, currency };
+                void navigate({ to: '/reports', search: search as never });
+              }}
+            />
+          )
+        }
+      </Loaded>
     </Card>
   );
 }

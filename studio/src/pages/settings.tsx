@@ -5,11 +5,15 @@ import { showCode, showInstant, showText } from '../format/text';
 import { useAccess } from '../layout/access';
 import { currentSession } from '../layout/session';
 import { serviceSettings } from '../settings';
-import { Card, Details, Page, Problem } from '../ui/page';
+import { LoadedRows } from '../ui/loaded';
+import { Card, Details, Page } from '../ui/page';
 import { Status } from '../ui/status';
 import { SmallTable } from '../ui/table';
 import css from '../ui/ui.module.css';
 import { SecondFactor } from './second-factor';
+
+/** The most that one request reads: these lists have no page of their own. */
+const ALL_OF_FEW = { params: { query: { limit: 100 } } };
 
 function OwnAccount(): ReactNode {
   const isOpen = serviceSettings().auth === 'open';
@@ -43,87 +47,96 @@ function OwnAccount(): ReactNode {
 }
 
 function Admins(): ReactNode {
-  const admins = $api.useQuery('get', '/v1/studio');
+  const admins = $api.useQuery('get', '/v1/studio', ALL_OF_FEW);
   return (
     <Card title="Admins">
-      <Problem error={admins.error} />
-      <SmallTable
-        label="Admins"
-        rows={admins.data?.data ?? []}
-        keyOf={({ id }) => id}
-        empty="No admins. Run npm run studio -- create-admin."
-        columns={[
-          { title: 'Name', full: ({ name }) => name, cell: ({ name }) => name },
-          { title: 'Email', full: ({ email }) => email, cell: ({ email }) => email },
-          { title: 'Role', cell: ({ role }) => role },
-          {
-            title: 'Status',
-            cell: ({ is_active }) => <Status value={is_active ? 'active' : 'inactive'} />,
-          },
-        ]}
-      />
+      <LoadedRows query={admins}>
+        {(rows) => (
+          <SmallTable
+            label="Admins"
+            rows={rows}
+            keyOf={({ id }) => id}
+            empty="No admins. Run npm run studio -- create-admin."
+            columns={[
+              { title: 'Name', full: ({ name }) => name, cell: ({ name }) => name },
+              { title: 'Email', full: ({ email }) => email, cell: ({ email }) => email },
+              { title: 'Role', cell: ({ role }) => role },
+              {
+                title: 'Status',
+                cell: ({ is_active }) => <Status value={is_active ? 'active' : 'inactive'} />,
+              },
+            ]}
+          />
+        )}
+      </LoadedRows>
     </Card>
   );
 }
 
 function ApiKeys(): ReactNode {
-  const keys = $api.useQuery('get', '/v1/api-keys');
+  const keys = $api.useQuery('get', '/v1/api-keys', ALL_OF_FEW);
   return (
     <Card title="API keys">
-      <Problem error={keys.error} />
-      <SmallTable
-        label="API keys"
-        rows={keys.data?.data ?? []}
-        keyOf={({ id }) => id}
-        empty="No API keys. Run npm run keys."
-        columns={[
-          { title: 'Name', full: ({ name }) => name, cell: ({ name }) => name },
-          { title: 'Key', cell: ({ prefix, last_four }) => `${prefix}…${last_four}` },
-          {
-            title: 'Scopes',
-            full: ({ scopes }) => scopes.join(', '),
-            cell: ({ scopes }) => scopes.join(', '),
-          },
-          { title: 'Last used', cell: ({ last_used_at }) => showInstant(last_used_at) },
-          { title: 'Expires', cell: ({ expires_at }) => showInstant(expires_at) },
-          { title: 'Revoked', cell: ({ revoked_at }) => showInstant(revoked_at) },
-        ]}
-      />
+      <LoadedRows query={keys}>
+        {(rows) => (
+          <SmallTable
+            label="API keys"
+            rows={rows}
+            keyOf={({ id }) => id}
+            empty="No API keys. Run npm run keys."
+            columns={[
+              { title: 'Name', full: ({ name }) => name, cell: ({ name }) => name },
+              { title: 'Key', cell: ({ prefix, last_four }) => `${prefix}…${last_four}` },
+              {
+                title: 'Scopes',
+                full: ({ scopes }) => scopes.join(', '),
+                cell: ({ scopes }) => scopes.join(', '),
+              },
+              { title: 'Last used', cell: ({ last_used_at }) => showInstant(last_used_at) },
+              { title: 'Expires', cell: ({ expires_at }) => showInstant(expires_at) },
+              { title: 'Revoked', cell: ({ revoked_at }) => showInstant(revoked_at) },
+            ]}
+          />
+        )}
+      </LoadedRows>
     </Card>
   );
 }
 
 export function SettingsPage(): ReactNode {
   const mayRead = useAccess();
-  const rates = $api.useQuery('get', '/v1/tax-rates');
+  const rates = $api.useQuery('get', '/v1/tax-rates', ALL_OF_FEW);
   return (
     <Page title="Settings">
       <OwnAccount />
       {mayRead('studio:read') && <Admins />}
       {mayRead('keys:read') && <ApiKeys />}
       <Card title="Tax rates">
-        <Problem error={rates.error} />
-        <SmallTable
-          label="Tax rates"
-          rows={rates.data?.data ?? []}
-          keyOf={({ id }) => id}
-          empty="No tax rates."
-          columns={[
-            { title: 'Name', full: ({ name }) => name, cell: ({ name }) => name },
-            { title: 'Rate', isNumber: true, cell: ({ percentage }) => `${percentage} %` },
-            {
-              title: 'Prices',
-              cell: ({ inclusive }) => (inclusive ? 'Tax included' : 'Tax added'),
-            },
-            { title: 'Country', cell: ({ country }) => showText(country) },
-            {
-              title: 'Status',
-              cell: ({ is_active }) => (
-                <Status value={showCode(is_active ? 'active' : 'inactive')} />
-              ),
-            },
-          ]}
-        />
+        <LoadedRows query={rates}>
+          {(rows) => (
+            <SmallTable
+              label="Tax rates"
+              rows={rows}
+              keyOf={({ id }) => id}
+              empty="No tax rates."
+              columns={[
+                { title: 'Name', full: ({ name }) => name, cell: ({ name }) => name },
+                { title: 'Rate', isNumber: true, cell: ({ percentage }) => `${percentage} %` },
+                {
+                  title: 'Prices',
+                  cell: ({ inclusive }) => (inclusive ? 'Tax included' : 'Tax added'),
+                },
+                { title: 'Country', cell: ({ country }) => showText(country) },
+                {
+                  title: 'Status',
+                  cell: ({ is_active }) => (
+                    <Status value={showCode(is_active ? 'active' : 'inactive')} />
+                  ),
+                },
+              ]}
+            />
+          )}
+        </LoadedRows>
       </Card>
     </Page>
   );

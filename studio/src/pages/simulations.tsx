@@ -8,7 +8,8 @@ import { Button } from '../ui/button';
 import { CopyAsCurl } from '../ui/dialog';
 import { SelectInput, TextInput } from '../ui/field';
 import { CustomerLink } from '../ui/links';
-import { Card, Details, Page, PendingPage, Problem } from '../ui/page';
+import { PendingPage } from '../ui/loaded';
+import { Card, Details, Page, Problem } from '../ui/page';
 import { SmallTable } from '../ui/table';
 import css from '../ui/ui.module.css';
 
@@ -94,7 +95,7 @@ export function SimulationsPage(): ReactNode {
     },
   });
   if (plan === undefined && (plans.isPending || plans.isError)) {
-    return <PendingPage title="Simulations" error={plans.error} />;
+    return <PendingPage title="Simulations" query={plans} />;
   }
   if (plan === undefined) {
     return (

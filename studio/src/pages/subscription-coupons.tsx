@@ -7,6 +7,7 @@ import { Button } from '../ui/button';
 import { ActionDialog } from '../ui/dialog';
 import { TextInput } from '../ui/field';
 import { ObjectLink } from '../ui/links';
+import { LoadedRows, ROWS_SHOWN } from '../ui/loaded';
 import { Card } from '../ui/page';
 import { useSettled } from '../ui/settled';
 import { SmallTable } from '../ui/table';
@@ -77,7 +78,7 @@ export function SubscriptionCoupons({
   const [open, setOpen] = useState<'redeem' | Redemption | null>(null);
   const close = (): void => setOpen(null);
   const coupons = $api.useQuery('get', '/v1/subscriptions/{id}/coupons', {
-    params: { path: { id: subscription.id } },
+    params: { path: { id: subscription.id }, query: { limit: ROWS_SHOWN } },
   });
   return (
     <Card
@@ -90,36 +91,40 @@ export function SubscriptionCoupons({
         )
       }
     >
-      <SmallTable
-        label="Coupons"
-        rows={coupons.data?.data ?? []}
-        keyOf={({ id }) => id}
-        empty="No coupons."
-        columns={[
-          {
-            title: 'Coupon',
-            cell: ({ coupon_id, code }) => <ObjectLink id={coupon_id} label={code} />,
-          },
-          { title: 'Redeemed', cell: ({ redeemed_at }) => showInstant(redeemed_at) },
-          {
-            title: 'Taken off',
-            isNumber: true,
-            cell: ({ applied_amount, currency }) => money(applied_amount, currency),
-          },
-          { title: 'Ends', cell: ({ ends_at, ended_at }) => showInstant(ended_at ?? ends_at) },
-          {
-            title: 'Removed',
-            cell: (redemption) =>
-              redemption.ended_at === null ? (
-                <Button needs="subscriptions:write" onClick={() => setOpen(redemption)}>
-                  Remove…
-                </Button>
-              ) : (
-                showInstant(redemption.removed_at)
-              ),
-          },
-        ]}
-      />
+      <LoadedRows query={coupons}>
+        {(rows) => (
+          <SmallTable
+            label="Coupons"
+            rows={rows}
+            keyOf={({ id }) => id}
+            empty="No coupons."
+            columns={[
+              {
+                title: 'Coupon',
+                cell: ({ coupon_id, code }) => <ObjectLink id={coupon_id} label={code} />,
+              },
+              { title: 'Redeemed', cell: ({ redeemed_at }) => showInstant(redeemed_at) },
+              {
+                title: 'Taken off',
+                isNumber: true,
+                cell: ({ applied_amount, currency }) => money(applied_amount, currency),
+              },
+              { title: 'Ends', cell: ({ ends_at, ended_at }) => showInstant(ended_at ?? ends_at) },
+              {
+                title: 'Removed',
+                cell: (redemption) =>
+                  redemption.ended_at === null ? (
+                    <Button needs="subscriptions:write" onClick={() => setOpen(redemption)}>
+                      Remove…
+                    </Button>
+                  ) : (
+                    showInstant(redemption.removed_at)
+                  ),
+              },
+            ]}
+          />
+        )}
+      </LoadedRows>
       {open === 'redeem' && <RedeemDialog subscription={subscription} onClose={close} />}
       {open !== null && open !== 'redeem' && <RemoveDialog redemption={open} onClose={close} />}
     </Card>

@@ -6,7 +6,8 @@ import { showCode, showInstant, showPeriod, showText } from '../format/text';
 import { Button } from '../ui/button';
 import { ActionDialog } from '../ui/dialog';
 import { CustomerLink, Id, ObjectLink, PlanLink } from '../ui/links';
-import { Card, Details, Page, PendingPage } from '../ui/page';
+import { LoadedRows, PendingPage, ROWS_SHOWN } from '../ui/loaded';
+import { Card, Details, Page } from '../ui/page';
 import { Status } from '../ui/status';
 import { SmallTable } from '../ui/table';
 import { InvoiceTable } from './invoice-table';
@@ -85,10 +86,10 @@ export function SubscriptionPage(): ReactNode {
   const path = { path: { id } };
   const subscription = $api.useQuery('get', '/v1/subscriptions/{id}', { params: path });
   const invoices = $api.useQuery('get', '/v1/invoices', {
-    params: { query: { subscription_id: id } },
+    params: { query: { subscription_id: id, limit: ROWS_SHOWN } },
   });
   const changes = $api.useQuery('get', '/v1/subscriptions/{id}/scheduled-changes', {
-    params: path,
+    params: { ...path, query: { limit: ROWS_SHOWN } },
   });
   const plan = $api.useQuery(
     'get',
@@ -97,7 +98,7 @@ export function SubscriptionPage(): ReactNode {
     { enabled: subscription.data !== undefined },
   );
   if (subscription.data === undefined)
-    return <PendingPage title="Subscription" error={subscription.error} />;
+    return <PendingPage title="Subscription" query={subscription} />;
   const { data } = subscription;
   return (
     <Page
@@ -150,22 +151,31 @@ export function SubscriptionPage(): ReactNode {
       )}
       <SubscriptionCoupons subscription={data} isEnded={ENDED.includes(data.status)} />
       <Card title="Scheduled changes">
-        <SmallTable
-          label="Scheduled changes"
-          rows={changes.data?.data ?? []}
-          keyOf={(change) => change.id}
-          empty="No scheduled changes."
-          columns={[
-            { title: 'At', cell: ({ effective_at }) => showInstant(effective_at) },
-            { title: 'Change', cell: ({ type }) => type },
-            { title: 'Status', cell: ({ status }) => <Status value={status} /> },
-            { title: 'Plan', cell: ({ plan_id }) => <ObjectLink id={plan_id} /> },
-            { title: 'Quantity', isNumber: true, cell: ({ quantity }) => showText(quantity) },
-          ]}
-        />
+        <LoadedRows query={changes}>
+          {(rows) => (
+            <SmallTable
+              label="Scheduled changes"
+              rows={rows}
+              keyOf={(change) => change.id}
+              empty="No scheduled changes."
+              columns={[
+                { title: 'At', cell: ({ effective_at }) => showInstant(effective_at) },
+                { title: 'Change', cell: ({ type }) => type },
+                { title: 'Status', cell: ({ status }) => <Status value={status} /> },
+                { title: 'Plan', cell: ({ plan_id }) => <ObjectLink id={plan_id} /> },
+                { title: 'Quantity', isNumber: true, cell: ({ quantity }) => showText(quantity) },
+              ]}
+            />
+          )}
+        </LoadedRows>
       </Card>
       <Card title="Invoices">
-        <InvoiceTable invoices={invoices.data?.data ?? []} />
+        <LoadedRows
+          query={invoices}
+          all={{ to: '/invoices', search: { subscription_id: id }, label: 'All invoices' }}
+        >
+          {(rows) => <InvoiceTable invoices={rows} />}
+        </LoadedRows>
       </Card>
       <Timeline of={{ object_id: id }} />
     </Page>

@@ -7,7 +7,8 @@ import { Button } from '../ui/button';
 import { ActionDialog } from '../ui/dialog';
 import { TextInput } from '../ui/field';
 import { Id } from '../ui/links';
-import { Card, Details, Page, PendingPage } from '../ui/page';
+import { PendingPage } from '../ui/loaded';
+import { Card, Details, Page } from '../ui/page';
 import { Status } from '../ui/status';
 import { Timeline } from './timeline';
 import { toInputText, toInstant } from './utc-input';
@@ -96,19 +97,20 @@ function NextEventDialog({
 export function TestClockPage(): ReactNode {
   const { id = '' } = useParams({ strict: false });
   const [dialog, setDialog] = useState<'advance' | 'next' | null>(null);
-  const { data, error } = $api.useQuery(
+  const clock = $api.useQuery(
     'get',
     '/v1/test-clocks/{id}',
     { params: { path: { id } } },
     { refetchInterval: ({ state }) => (state.data?.status === 'advancing' ? POLL_MS : false) },
   );
+  const { data } = clock;
   const next = $api.useQuery(
     'get',
     '/v1/test-clocks/{id}/next',
     { params: { path: { id } } },
     { enabled: data?.status === 'ready' },
   );
-  if (data === undefined) return <PendingPage title="Test clock" error={error} />;
+  if (data === undefined) return <PendingPage title="Test clock" query={clock} />;
   const due = data.status === 'ready' ? next.data : undefined;
   const close = (): void => setDialog(null);
   return (

@@ -4,7 +4,8 @@ import type { ReactNode } from 'react';
 import { api, read } from '../api/client';
 import { showCode, showInstant, showText } from '../format/text';
 import { ObjectLink } from '../ui/links';
-import { Card, Problem } from '../ui/page';
+import { Loaded } from '../ui/loaded';
+import { Card } from '../ui/page';
 import { SmallTable } from '../ui/table';
 import { objectIdOf } from './event-object';
 
@@ -28,19 +29,25 @@ export function Timeline({ of }: { readonly of: TimelineOf }): ReactNode {
         </Link>
       }
     >
-      <Problem error={events.error} />
-      <SmallTable
-        label="Timeline"
-        rows={events.data?.data ?? []}
-        keyOf={({ id }) => id}
-        empty={events.isLoading ? 'Loading…' : 'No events.'}
-        columns={[
-          { title: 'Time', cell: ({ timestamp }) => showInstant(timestamp) },
-          { title: 'Event', cell: ({ id, type }) => <ObjectLink id={id} label={showCode(type)} /> },
-          { title: 'Object', cell: (event) => <ObjectLink id={objectIdOf(event)} /> },
-          { title: 'By', cell: ({ actor }) => showText(actor) },
-        ]}
-      />
+      <Loaded query={events}>
+        {({ data }) => (
+          <SmallTable
+            label="Timeline"
+            rows={data}
+            keyOf={({ id }) => id}
+            empty="No events."
+            columns={[
+              { title: 'Time', cell: ({ timestamp }) => showInstant(timestamp) },
+              {
+                title: 'Event',
+                cell: ({ id, type }) => <ObjectLink id={id} label={showCode(type)} />,
+              },
+              { title: 'Object', cell: (event) => <ObjectLink id={objectIdOf(event)} /> },
+              { title: 'By', cell: ({ actor }) => showText(actor) },
+            ]}
+          />
+        )}
+      </Loaded>
     </Card>
   );
 }

@@ -4,17 +4,19 @@ import { $api } from '../api/client';
 import { showInstant, showText } from '../format/text';
 import { Button } from '../ui/button';
 import { Id, ObjectLink } from '../ui/links';
-import { Card, Details, Page, PendingPage } from '../ui/page';
+import { PendingPage } from '../ui/loaded';
+import { Card, Details, Page } from '../ui/page';
 import { SmallTable } from '../ui/table';
 import { DeliveryStatus, ResendDialog } from './deliveries';
 
 export function WebhookDeliveryPage(): ReactNode {
   const { id = '' } = useParams({ strict: false });
   const [isResending, setIsResending] = useState(false);
-  const { data, error } = $api.useQuery('get', '/v1/webhooks/deliveries/{id}', {
+  const delivery = $api.useQuery('get', '/v1/webhooks/deliveries/{id}', {
     params: { path: { id } },
   });
-  if (data === undefined) return <PendingPage title="Delivery" error={error} />;
+  const { data } = delivery;
+  if (data === undefined) return <PendingPage title="Delivery" query={delivery} />;
   return (
     <Page
       title={`Delivery of ${data.event_type}`}

@@ -5,17 +5,19 @@ import { showInstant, showText } from '../format/text';
 import { Button } from '../ui/button';
 import { ActionDialog } from '../ui/dialog';
 import { Id } from '../ui/links';
-import { Card, Details, Page, PendingPage } from '../ui/page';
+import { PendingPage } from '../ui/loaded';
+import { Card, Details, Page } from '../ui/page';
 import { Status } from '../ui/status';
 import { Deliveries } from './deliveries';
 
 export function WebhookEndpointPage(): ReactNode {
   const { id = '' } = useParams({ strict: false });
   const [isTesting, setIsTesting] = useState(false);
-  const { data, error } = $api.useQuery('get', '/v1/webhooks/endpoints/{id}', {
+  const endpoint = $api.useQuery('get', '/v1/webhooks/endpoints/{id}', {
     params: { path: { id } },
   });
-  if (data === undefined) return <PendingPage title="Endpoint" error={error} />;
+  const { data } = endpoint;
+  if (data === undefined) return <PendingPage title="Endpoint" query={endpoint} />;
   return (
     <Page
       title={data.url}

@@ -5,7 +5,8 @@ import { Button } from '../ui/button';
 import { ActionDialog } from '../ui/dialog';
 import { TextInput } from '../ui/field';
 import { ObjectLink } from '../ui/links';
-import { Card, Page, Problem } from '../ui/page';
+import { LoadedRows } from '../ui/loaded';
+import { Card, Page } from '../ui/page';
 import { Status } from '../ui/status';
 import { SmallTable } from '../ui/table';
 import { Deliveries } from './deliveries';
@@ -56,38 +57,41 @@ export function WebhooksPage(): ReactNode {
         </Button>
       }
     >
-      <Problem error={endpoints.error} />
       <Card title="Endpoints">
-        <SmallTable
-          label="Endpoints"
-          rows={endpoints.data?.data ?? []}
-          keyOf={({ id }) => id}
-          empty={endpoints.isLoading ? 'Loading…' : 'No endpoints. Create one to receive events.'}
-          columns={[
-            {
-              title: 'URL',
-              full: ({ url }) => url,
-              cell: ({ id, url }) => <ObjectLink id={id} label={url} />,
-            },
-            {
-              title: 'Status',
-              cell: ({ is_active, disabled_reason }) => (
-                <Status value={is_active ? 'active' : (disabled_reason ?? 'inactive')} />
-              ),
-            },
-            {
-              title: 'Events',
-              full: ({ events }) => events.join(', '),
-              cell: ({ events }) => events.join(', '),
-            },
-            {
-              title: 'Description',
-              full: ({ description }) => description ?? '',
-              cell: ({ description }) => showText(description),
-            },
-            { title: 'Order', cell: ({ ordered }) => (ordered ? showCode('in_order') : 'Any') },
-          ]}
-        />
+        <LoadedRows query={endpoints}>
+          {(rows) => (
+            <SmallTable
+              label="Endpoints"
+              rows={rows}
+              keyOf={({ id }) => id}
+              empty="No endpoints. Create one to receive events."
+              columns={[
+                {
+                  title: 'URL',
+                  full: ({ url }) => url,
+                  cell: ({ id, url }) => <ObjectLink id={id} label={url} />,
+                },
+                {
+                  title: 'Status',
+                  cell: ({ is_active, disabled_reason }) => (
+                    <Status value={is_active ? 'active' : (disabled_reason ?? 'inactive')} />
+                  ),
+                },
+                {
+                  title: 'Events',
+                  full: ({ events }) => events.join(', '),
+                  cell: ({ events }) => events.join(', '),
+                },
+                {
+                  title: 'Description',
+                  full: ({ description }) => description ?? '',
+                  cell: ({ description }) => showText(description),
+                },
+                { title: 'Order', cell: ({ ordered }) => (ordered ? showCode('in_order') : 'Any') },
+              ]}
+            />
+          )}
+        </LoadedRows>
       </Card>
       <Deliveries endpointId={null} />
       {isCreating && <NewEndpointDialog onClose={() => setIsCreating(false)} />}

@@ -1,9 +1,9 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { type ReactNode, useEffect, useRef } from 'react';
-import { parseSignedMoney } from '../format/money';
+import { type ReactNode, useEffect, useId, useRef } from 'react';
+import { parseSignedMoney, toDecimal } from '../format/money';
 import { showCode } from '../format/text';
 import { Button } from './button';
-import { TYPING_MS } from './settled';
+import { TypedInput } from './typed-input';
 import css from './ui.module.css';
 
 export type FilterValues = Readonly<Record<string, string>>;
@@ -57,75 +57,92 @@ export const amountsOf = (name: string, label: string): readonly Filter[] => [
   { name: `${name}_max`, label: `${label} to (with a currency)`, kind: 'amount' },
 ];
 
-/** Returns the values as parameters of a request. An amount that cannot be read is quoted: the service refuses it. */
+/** Minor units of the amount that the text for a wrong amount gives as an example. */
+const EXAMPLE_MINOR = 2_950;
+
+/** Returns why amounts cannot be filtered by, by the name of their filter. The list is read once there are none. */
+export function faultsOf(filters: readonly Filter[], values: FilterValues): FilterValues {
+  const currency = values['currency'] ?? '';
+  const example = toDecimal(EXAMPLE_MINOR, currency);
+  const faults: Record<string, string> = {};
+  for (const { name, kind } of filters) {
+    const value = values[name];
+    if (kind !== 'amount' || value === undefined) continue;
+    if (currency === '') faults[name] = 'Enter the currency of the amount too.';
+    else if (parseSignedMoney(value, currency) === null)
+      faults[name] =
+        `Enter an amount such as ${example}: no currency sign, no commas for thousands.`;
+  }
+  return faults;
+}
+
+/** Returns the values as parameters of a request. Amounts have no faults. */
 export function parametersOf(filters: readonly Filter[], values: FilterValues): FilterValues {
   const kinds = new Map(filters.map(({ name, kind }) => [name, kind]));
   const currency = values['currency'] ?? '';
   const sent = (name: string, value: string): string => {
     if (kinds.get(name) === 'date') return `${value}T00:00:00Z`;
     if (kinds.get(name) !== 'amount') return value;
-    return String(parseSignedMoney(value, currency) ?? `"${value}"`);
+    return String(parseSignedMoney(value, currency) ?? value);
   };
   return Object.fromEntries(
     Object.entries(values).map(([name, value]) => [name, sent(name, value)]),
   );
 }
 
-/** Returns the parameters of the address that are filters and changes one of them. */
-export function useFilters(
-  filters: readonly Pick<Filter, 'name'>[],
-): readonly [FilterValues, (name: string, value: string) => void, () => void] {
-  const search: Readonly<Record<string, unknown>> = useSearch({ strict: false });
-  const navigate = useNavigate();
+/** Parameter of the address for the order of a list. */
+const SORT = 'sort';
+
+type Search = Readonly<Record<string, unknown>>;
+
+function valuesOf(names: readonly string[], search: Search): FilterValues {
   const values: Record<string, string> = {};
-  for (const { name } of filters) {
+  for (const name of names) {
     const value = search[name];
     if (typeof value === 'string' && value !== '') values[name] = value;
     if (typeof value === 'number') values[name] = String(value);
   }
-  const go = (next: FilterValues): void =>
-    void navigate({ to: '.', search: next as never, replace: true });
-  const set = (name: string, value: string): void => {
-    const { [name]: _, ...others } = values;
-    go(value === '' ? others : { ...others, [name]: value });
-  };
-  return [values, set, () => go({})];
+  return values;
 }
 
-/** A text that takes effect when its reader stops typing. */
-function TypedText({
-  value,
-  placeholder,
-  onChange,
-}: {
-  readonly value: string;
-  readonly placeholder: string | undefined;
-  readonly onChange: (value: string) => void;
-}): ReactNode {
-  const input = useRef<HTMLInputElement>(null);
-  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
-  useEffect(() => {
-    // The address changed otherwise: by a link, the back button or "Clear filters".
-    if (input.current !== null && input.current.value.trim() !== value) input.current.value = value;
-  }, [value]);
-  useEffect(() => () => clearTimeout(timer.current), []);
-  return (
-    <input
-      ref={input}
-      type="search"
-      defaultValue={value}
-      placeholder={placeholder}
-      onChange={({ target }) => {
-        clearTimeout(timer.current);
-        timer.current = setTimeout(() => onChange(target.value.trim()), TYPING_MS);
-      }}
-    />
-  );
+export interface ListAddress {
+  /** Values of the filters that are set. */
+  readonly values: FilterValues;
+  readonly sort: string | undefined;
+  /** Sets a filter or the order; empty: removes it. */
+  readonly set: (name: string, value: string) => void;
+  /** Removes the filters, and keeps the order. */
+  readonly clear: () => void;
+}
+
+/** Returns the filters and the order of a list from the address, and changes them. */
+export function useListAddress(filters: readonly Filter[]): ListAddress {
+  const search: Search = useSearch({ strict: false });
+  const navigate = useNavigate();
+  const names = [...filters.map(({ name }) => name), SORT];
+  // Changes the address as it is then: two filters can change before the page is drawn again.
+  const change = (next: (now: FilterValues) => FilterValues): void =>
+    void navigate({
+      to: '.',
+      search: ((now: Search) => next(valuesOf(names, now))) as never,
+      replace: true,
+      resetScroll: false,
+    });
+  const { [SORT]: sort, ...values } = valuesOf(names, search);
+  return {
+    values,
+    sort,
+    set: (name, value) =>
+      change(({ [name]: _, ...others }) => (value === '' ? others : { ...others, [name]: value })),
+    clear: () => change((now) => valuesOf([SORT], now)),
+  };
 }
 
 export interface FilterBarProps {
   readonly filters: readonly Filter[];
   readonly values: FilterValues;
+  /** Why values cannot be used, by the name of the filter. */
+  readonly faults: FilterValues;
   readonly onChange: (name: string, value: string) => void;
   readonly onClear: () => void;
 }
@@ -133,7 +150,8 @@ export interface FilterBarProps {
 const SHOWN_AT_ONCE = 4;
 
 /** Inputs for the filters. Further ones are behind "More filters", which is open when one of them is set. */
-export function FilterBar({ filters, values, onChange, onClear }: FilterBarProps): ReactNode {
+export function FilterBar(props: FilterBarProps): ReactNode {
+  const { filters, values, faults, onChange, onClear } = props;
   const isSplit = filters.length > SHOWN_AT_ONCE + 1;
   const first = isSplit ? filters.slice(0, SHOWN_AT_ONCE) : filters;
   const further = isSplit ? filters.slice(SHOWN_AT_ONCE) : [];
@@ -143,6 +161,7 @@ export function FilterBar({ filters, values, onChange, onClear }: FilterBarProps
         key={filter.name}
         filter={filter}
         value={values[filter.name] ?? ''}
+        fault={faults[filter.name]}
         onChange={(value) => onChange(filter.name, value)}
       />
     ));
@@ -167,38 +186,47 @@ export function FilterBar({ filters, values, onChange, onClear }: FilterBarProps
 interface FilterInputProps {
   readonly filter: Filter;
   readonly value: string;
+  readonly fault: string | undefined;
   readonly onChange: (value: string) => void;
 }
 
-function FilterInput({ filter, value, onChange }: FilterInputProps): ReactNode {
+function FilterInput({ filter, value, fault, onChange }: FilterInputProps): ReactNode {
+  const faultId = useId();
   if (filter.kind === 'choices')
     return (
       <Choices label={filter.label} options={filter.options} value={value} onChange={onChange} />
     );
   return (
-    <label>
-      {filter.label}
-      {(filter.kind === 'text' || filter.kind === 'amount') && (
-        <TypedText
-          value={value}
-          placeholder={filter.kind === 'text' ? filter.placeholder : '29.00'}
-          onChange={onChange}
-        />
+    <div>
+      <label>
+        {filter.label}
+        {(filter.kind === 'text' || filter.kind === 'amount') && (
+          <TypedInput
+            type="search"
+            value={value}
+            placeholder={filter.kind === 'text' ? filter.placeholder : '29.00'}
+            faultId={fault === undefined ? undefined : faultId}
+            onChange={onChange}
+          />
+        )}
+        {filter.kind === 'date' && <TypedInput type="date" value={value} onChange={onChange} />}
+        {filter.kind === 'choice' && (
+          <select value={value} onChange={({ target }) => onChange(target.value)}>
+            <option value="">All</option>
+            {filter.options.map(([one, label]) => (
+              <option key={one} value={one}>
+                {label}
+              </option>
+            ))}
+          </select>
+        )}
+      </label>
+      {fault !== undefined && (
+        <p id={faultId} role="alert" className={css['fault']}>
+          {fault}
+        </p>
       )}
-      {filter.kind === 'date' && (
-        <input type="date" value={value} onChange={({ target }) => onChange(target.value)} />
-      )}
-      {filter.kind === 'choice' && (
-        <select value={value} onChange={({ target }) => onChange(target.value)}>
-          <option value="">All</option>
-          {filter.options.map(([one, label]) => (
-            <option key={one} value={one}>
-              {label}
-            </option>
-          ))}
-        </select>
-      )}
-    </label>
+    </div>
   );
 }
 

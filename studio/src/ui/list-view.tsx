@@ -12,7 +12,14 @@ import {
 import { money } from '../format/money';
 import { showNumber } from '../format/text';
 import { Button } from './button';
-import { type Filter, FilterBar, type FilterValues, parametersOf, useFilters } from './filters';
+import {
+  faultsOf,
+  type Filter,
+  FilterBar,
+  type FilterValues,
+  parametersOf,
+  useListAddress,
+} from './filters';
 import { type Column, List } from './table';
 import { toast } from './toast';
 import css from './ui.module.css';
@@ -50,13 +57,14 @@ export function ListView<Path extends ListPath>(props: ListViewProps<Path>): Rea
     filters = NO_FILTERS,
     sums,
   } = props;
-  const [values, onChange, onClear] = useFilters([...filters, { name: 'sort' }]);
-  const { sort, ...filtered } = values;
-  const parameters = parametersOf(filters, filtered);
+  const { values, sort, set, clear } = useListAddress(filters);
+  const faults = faultsOf(filters, values);
+  const isReadable = Object.keys(faults).length === 0;
+  const parameters = parametersOf(filters, values);
   const ordered = { ...parameters, ...(sort !== undefined && { sort }) };
   const summary = useQuery({
     queryKey: ['summary', path, parameters],
-    enabled: sums !== undefined,
+    enabled: sums !== undefined && isReadable,
     queryFn: () => readSummary(path, parameters),
   });
   const totals = summary.data === undefined ? null : totalsOf(summary.data, nouns, sums ?? []);
@@ -68,23 +76,41 @@ export function ListView<Path extends ListPath>(props: ListViewProps<Path>): Rea
       columns={columns}
       keyOf={keyOf}
       queryKey={[path, inPath, ordered]}
+      isReadable={isReadable}
       load={(query) =>
         readPage(path, { ...query, ...ordered, ...(expand !== undefined && { expand }) }, inPath)
       }
-      sorting={{ value: sort, onChange: (value) => onChange('sort', value) }}
-      empty={Object.keys(filtered).length > 0 ? 'Nothing matches the filters.' : props.empty}
+      sorting={{ value: sort, onChange: (value) => set('sort', value) }}
+      empty={emptyText(values, isReadable) ?? props.empty}
       header={(count) => (
         <div className={css['filters']} role="search" aria-label={label}>
-          <FilterBar filters={filters} values={filtered} onChange={onChange} onClear={onClear} />
+          <FilterBar
+            filters={filters}
+            values={values}
+            faults={faults}
+            onChange={set}
+            onClear={clear}
+          />
           <div className={css['count']}>
             <span role="status">{totals ?? count}</span>
             {props.actions?.(parameters)}
-            <CsvButton path={filled(path, inPath)} parameters={ordered} name={label} />
+            <CsvButton
+              path={filled(path, inPath)}
+              parameters={ordered}
+              name={label}
+              isReadable={isReadable}
+            />
           </div>
         </div>
       )}
     />
   );
+}
+
+/** Returns what an empty list says about its filters, or null without filters. */
+function emptyText(values: FilterValues, isReadable: boolean): string | null {
+  if (!isReadable) return 'Correct the filters to see the list.';
+  return Object.keys(values).length > 0 ? 'Nothing matches the filters.' : null;
 }
 
 function filled(path: string, inPath: Parameters): string {
@@ -113,17 +139,19 @@ function CsvButton({
   path,
   parameters,
   name,
+  isReadable,
 }: {
   readonly path: string;
   readonly parameters: Parameters;
   readonly name: string;
+  readonly isReadable: boolean;
 }): ReactNode {
   const download = useMutation({
     mutationFn: () => downloadCsv(path, parameters, name.toLowerCase().replaceAll(' ', '-')),
     onError: ({ message }) => toast(message),
   });
   return (
-    <Button disabled={download.isPending} onClick={() => download.mutate()}>
+    <Button disabled={download.isPending || !isReadable} onClick={() => download.mutate()}>
       {download.isPending ? 'Downloading…' : 'Download CSV'}
     </Button>
   );

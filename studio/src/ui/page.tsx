@@ -1,7 +1,8 @@
 import { Link } from '@tanstack/react-router';
-import { type ReactNode, useEffect, useId } from 'react';
+import { type ReactNode, useEffect, useId, useLayoutEffect, useRef } from 'react';
 import { RequestFailed } from '../api/client';
 import { showText } from '../format/text';
+import { Button } from './button';
 import css from './ui.module.css';
 
 export interface PageProps {
@@ -13,10 +14,22 @@ export interface PageProps {
   readonly children: ReactNode;
 }
 
+/** True while a page is replaced whose heading has the focus, as the one that says that an object is loading. */
+let isFocusMoving = false;
+
 export function Page({ title, mark, crumb, actions, children }: PageProps): ReactNode {
   useEffect(() => {
     document.title = `${title.slice(0, 80)} · Billing console`;
   }, [title]);
+  const heading = useRef<HTMLHeadingElement>(null);
+  useLayoutEffect(() => {
+    const { current } = heading;
+    if (isFocusMoving) current?.focus({ preventScroll: true });
+    isFocusMoving = false;
+    return () => {
+      isFocusMoving = current !== null && document.activeElement === current;
+    };
+  }, []);
   return (
     <main id="main" className={css['page']} tabIndex={-1}>
       {crumb && (
@@ -25,7 +38,7 @@ export function Page({ title, mark, crumb, actions, children }: PageProps): Reac
         </nav>
       )}
       <header className={css['head']}>
-        <h1>
+        <h1 ref={heading} tabIndex={-1}>
           {title} {mark}
         </h1>
         <div className={css['actions']}>{actions}</div>
@@ -72,8 +85,14 @@ export function Details({
   );
 }
 
+export interface ProblemProps {
+  readonly error: unknown;
+  /** Sends the request again. */
+  readonly onRetry?: () => void;
+}
+
 /** Shows why a request failed: the detail, the code, each fault of the input, and the id for the log. */
-export function Problem({ error }: { readonly error: unknown }): ReactNode {
+export function Problem({ error, onRetry }: ProblemProps): ReactNode {
   if (error === null || error === undefined) return null;
   const problem = error instanceof RequestFailed ? error.problem : null;
   return (
@@ -92,25 +111,7 @@ export function Problem({ error }: { readonly error: unknown }): ReactNode {
         </ul>
       )}
       {problem && <p className="muted">Request {problem.request_id}</p>}
+      {onRetry !== undefined && <Button onClick={onRetry}>Try again</Button>}
     </div>
-  );
-}
-
-/** Page of an object that is not there yet, or cannot be read. */
-export function PendingPage({
-  title,
-  error,
-}: {
-  readonly title: string;
-  readonly error: unknown;
-}): ReactNode {
-  return (
-    <Page title={title}>
-      {error === null || error === undefined ? (
-        <p role="status">Loading…</p>
-      ) : (
-        <Problem error={error} />
-      )}
-    </Page>
   );
 }

@@ -1,5 +1,5 @@
-import { useInfiniteQuery } from '@tanstack/react-query';
-import { useVirtualizer } from '@tanstack/react-virtual';
+import { hashKey, useInfiniteQuery } from '@tanstack/react-query';
+import { useVirtualizer, type VirtualItem } from '@tanstack/react-virtual';
 import { type ReactNode, useEffect, useMemo, useRef } from 'react';
 import { Problem } from './page';
 import css from './ui.module.css';
@@ -12,6 +12,8 @@ export interface Column<Row> {
   readonly full?: (row: Row) => string;
   /** Name of the order that the API has for this column. */
   readonly sort?: string;
+  /** Set for columns whose first click sorts upwards, as names; dates and amounts begin with the largest. */
+  readonly isSortedUpFirst?: boolean;
 }
 
 /** The order of a list: its name, after a minus for descending order. */
@@ -52,7 +54,7 @@ function HeadCell<Row>({
   readonly column: Column<Row>;
   readonly sorting: Sorting | undefined;
 }): ReactNode {
-  const { title, sort } = column;
+  const { title, sort, isSortedUpFirst = false } = column;
   if (sort === undefined || sorting === undefined) {
     return (
       <th scope="col" className={classOf(column)}>
@@ -62,6 +64,7 @@ function HeadCell<Row>({
   }
   const isDown = sorting.value === `-${sort}`;
   const isUp = sorting.value === sort;
+  const isNextUp = isDown || (!isUp && isSortedUpFirst);
   return (
     <th
       scope="col"
@@ -71,7 +74,7 @@ function HeadCell<Row>({
       <button
         type="button"
         className={css['sort']}
-        onClick={() => sorting.onChange(isDown ? sort : `-${sort}`)}
+        onClick={() => sorting.onChange(isNextUp ? sort : `-${sort}`)}
       >
         {title} <span aria-hidden="true">{isDown ? '↓' : isUp ? '↑' : '↕'}</span>
       </button>
@@ -120,6 +123,8 @@ const ROW_PIXELS = 36;
 const ROWS_BEYOND_SCREEN = 8;
 const ROWS_LEFT_BEFORE_NEXT_PAGE = 30;
 const PAGE_LIMIT = 100;
+/** Rows stay this long for the way back to a list. */
+const KEPT_MS = 30 * 60_000;
 
 interface ListPage<Row> {
   readonly data: readonly Row[];
@@ -134,6 +139,8 @@ interface ListQuery {
 export interface ListProps<Row> extends Omit<TableProps<Row>, 'rows'> {
   readonly queryKey: readonly unknown[];
   readonly load: (query: ListQuery) => Promise<ListPage<Row>>;
+  /** False while the list cannot be read, because a filter has a fault. */
+  readonly isReadable: boolean;
   readonly empty: ReactNode;
   readonly sorting?: Sorting | undefined;
   /** Returns the part above the list, with the text that counts its rows. */
@@ -142,17 +149,24 @@ export interface ListProps<Row> extends Omit<TableProps<Row>, 'rows'> {
   readonly nouns: readonly [one: string, several: string];
 }
 
+/** Heights of the rows that were drawn, by list: rows above the screen have them when the page is opened again. */
+const drawnHeights = new Map<string, VirtualItem[]>();
+
 /** A list of any length: reads pages as they are scrolled to, and draws the rows on the screen. */
 export function List<Row>(props: ListProps<Row>): ReactNode {
-  const { label, columns, keyOf, queryKey, load, empty, nouns, sorting, header } = props;
+  const { label, columns, keyOf, load, isReadable, empty, nouns, sorting, header } = props;
+  const queryKey = ['list', label, ...props.queryKey];
+  const listKey = hashKey(queryKey);
   const query = useInfiniteQuery({
-    queryKey: ['list', label, ...queryKey],
+    queryKey,
+    enabled: isReadable,
+    gcTime: KEPT_MS,
     initialPageParam: null as string | null,
     queryFn: ({ pageParam }) =>
       load({ limit: PAGE_LIMIT, ...(pageParam !== null && { cursor: pageParam }) }),
     getNextPageParam: (page) => page.next_cursor,
   });
-  const { hasNextPage, fetchNextPage, isFetchingNextPage, isError } = query;
+  const { hasNextPage, fetchNextPage, isFetchingNextPage, isFetchNextPageError, isError } = query;
   const rows = useMemo(() => query.data?.pages.flatMap(({ data }) => data) ?? [], [query.data]);
   const box = useRef<HTMLDivElement>(null);
   const virtual = useVirtualizer({
@@ -160,7 +174,14 @@ export function List<Row>(props: ListProps<Row>): ReactNode {
     getScrollElement: () => box.current,
     estimateSize: () => ROW_PIXELS,
     overscan: ROWS_BEYOND_SCREEN,
+    initialMeasurementsCache: drawnHeights.get(listKey) ?? [],
   });
+  useEffect(
+    () => () => {
+      drawnHeights.set(listKey, virtual.takeSnapshot());
+    },
+    [listKey, virtual],
+  );
   const shown = virtual.getVirtualItems();
   const last = shown.at(-1)?.index ?? 0;
   const isNearEnd = last >= rows.length - ROWS_LEFT_BEFORE_NEXT_PAGE;
@@ -169,11 +190,13 @@ export function List<Row>(props: ListProps<Row>): ReactNode {
   }, [isNearEnd, hasNextPage, isFetchingNextPage, isError, fetchNextPage]);
   const before = shown[0]?.start ?? 0;
   const after = virtual.getTotalSize() - (shown.at(-1)?.end ?? 0);
-  const count = `${rows.length}${hasNextPage ? '+' : ''} ${nouns[rows.length === 1 ? 0 : 1]}`;
+  const counted = `${rows.length}${hasNextPage ? '+' : ''} ${nouns[rows.length === 1 ? 0 : 1]}`;
   return (
     <>
-      {header(query.isLoading ? 'Loading…' : count)}
-      <Problem error={query.error} />
+      {header(query.isLoading ? 'Loading…' : isReadable ? counted : '')}
+      {!isFetchNextPageError && (
+        <Problem error={query.error} onRetry={() => void query.refetch()} />
+      )}
       <section className={css['card']} aria-label={label}>
         {rows.length === 0 && !query.isLoading && !isError && (
           <div className={css['empty']}>{empty}</div>
@@ -185,6 +208,7 @@ export function List<Row>(props: ListProps<Row>): ReactNode {
           tabIndex={0}
           role="region"
           aria-label={`${label}, table`}
+          data-scroll-restoration-id={label}
         >
           <table aria-rowcount={hasNextPage ? -1 : rows.length + 1}>
             <Head columns={columns} sorting={sorting} />
@@ -208,6 +232,11 @@ export function List<Row>(props: ListProps<Row>): ReactNode {
             </tbody>
           </table>
         </div>
+        {isFetchNextPageError && (
+          <div className={css['body']}>
+            <Problem error={query.error} onRetry={() => void fetchNextPage()} />
+          </div>
+        )}
       </section>
     </>
   );

@@ -1,0 +1,218 @@
+import type { Locator, Page, Route } from 'playwright-core';
+import { type PageFaults, untilQuiet, violationsOf } from '../support/browser';
+import type { ConsoleStory } from '../support/console-story';
+import { RunningConsole } from '../support/running-console';
+
+const ROWS_SHOWN = 50;
+const NARROW = { width: 390, height: 844 };
+const WIDE = { width: 1360, height: 900 };
+const FOCUSED = `document.activeElement.tagName + ' ' + document.activeElement.innerText`;
+
+// A busy machine takes many times as long as a quiet one.
+jest.setTimeout(240_000);
+
+describe('the pages of the console', () => {
+  let engine: RunningConsole;
+  let page: Page;
+  let faults: PageFaults;
+  let story: ConsoleStory;
+
+  beforeAll(async () => {
+    engine = await RunningConsole.start();
+    story = await engine.teller.create(engine.receiverUrl);
+    ({ page, faults } = await engine.signIn(await engine.admin('owner')));
+  });
+
+  afterAll(() => engine.stop());
+
+  afterEach(async () => {
+    await page.unrouteAll({ behavior: 'ignoreErrors' });
+    expect(faults.found.splice(0)).toEqual([]);
+  });
+
+  const card = (name: string): Locator => page.getByRole('region', { name, exact: true });
+
+  it('say that data is loading or cannot be read, and never that there is none', async () => {
+    let isDown = true;
+    const waiting: Route[] = [];
+    await page.route(/\/v1\/invoices\?/, (route) => {
+      if (isDown) waiting.push(route);
+      else void route.continue();
+    });
+    await page.route(/\/v1\/(subscriptions|payments|ledger\/accounts|events)\?/, (route) =>
+      isDown ? route.abort() : route.continue(),
+    );
+    await page.goto(`${engine.service.url}/studio/customers/${story.customer}`);
+    await card('Invoices').getByText('Loading…').waitFor();
+    for (const name of ['Subscriptions', 'Payments', 'Timeline', 'Overview'])
+      await card(name).getByText('The service cannot be reached.').waitFor();
+    await card('Overview').getByText('Not known').first().waitFor();
+    expect(await page.getByText(/^No (subscriptions|invoices|payments|events)/).count()).toBe(0);
+    isDown = false;
+    for (const route of waiting) await route.continue();
+    await card('Subscriptions').getByRole('button', { name: 'Try again' }).click();
+    await card('Subscriptions').getByRole('link', { name: 'Pro' }).waitFor();
+    await card('Invoices').getByRole('row').nth(2).waitFor();
+  });
+
+  it.each([
+    ['subscriptions', 'subscription', /\/(invoices\?|scheduled-changes|coupons)/, 3],
+    ['invoices', 'invoice', /\/payments\?/, 1],
+    ['payments', 'payment', /\/(refunds|disputes)\?/, 2],
+    ['coupons', 'coupon', /\/redemptions\?/, 1],
+  ] as const)('of %s offer to read again what has failed', async (path, object, failing, count) => {
+    let isDown = true;
+    await page.route(failing, (route) => (isDown ? route.abort() : route.continue()));
+    await engine.open(page, `/${path}/${story[object]}`);
+    const retry = page.getByRole('button', { name: 'Try again' });
+    expect(await retry.count()).toBe(count);
+    expect(await page.getByText(/^(No .*\.$|Not redeemed)/).count()).toBe(0);
+    isDown = false;
+    for (let left = count; left > 0; left -= 1) {
+      await retry.first().click();
+      await untilQuiet(page);
+    }
+    expect(await retry.count()).toBe(0);
+  });
+
+  it('say when they show the first rows only, with a link to all of them', async () => {
+    const { id } = await engine.teller.post('customers', { name: 'Many Ltd' });
+    const invoice = {
+      customer_id: id,
+      currency: 'USD',
+      collection: 'send_invoice',
+      lines: [{ description: 'Workshop', amount: 100 }],
+    };
+    for (let number = 0; number <= ROWS_SHOWN; number += 1)
+      await engine.teller.post('invoices', invoice);
+    await engine.open(page, `/customers/${id}`);
+    expect(await card('Invoices').getByRole('row').count()).toBe(1 + ROWS_SHOWN);
+    await card('Invoices').getByText('Only the first 50 are shown.').waitFor();
+    expect(await card('Payments').getByText(/^Only/).count()).toBe(0);
+    await page.getByRole('link', { name: 'All invoices' }).click();
+    await page.getByRole('status').filter({ hasText: '51 invoices' }).waitFor();
+    expect(page.url()).toContain(`/invoices?customer_id=${id}`);
+  });
+
+  it('open what was typed in the search, not what was found before', async () => {
+    await engine.open(page, '/');
+    await page.keyboard.press('Control+k');
+    const input = page.getByRole('combobox', { name: 'Search or jump to' });
+    await input.fill('Grace');
+    await page.getByRole('option', { name: /^Grace Hopper/ }).waitFor();
+    let answer = (): void => undefined;
+    const isAsked = new Promise<void>((asked) => {
+      void page.route(/\/v1\/search\?q=Many/, async (route) => {
+        await new Promise<void>((resolve) => {
+          answer = resolve;
+          asked();
+        });
+        await route.continue();
+      });
+    });
+    await input.fill('Many Ltd');
+    await isAsked;
+    await page.getByText('Searching…').waitFor();
+    expect(await page.getByRole('option').count()).toBe(0);
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog').waitFor();
+    answer();
+    await page.getByRole('option', { name: /^Many Ltd/ }).waitFor();
+    await input.fill('');
+    await page.getByRole('option', { name: /^Home/ }).waitFor();
+    expect(await page.getByRole('option', { name: /Ltd|Grace/ }).count()).toBe(0);
+    for (let step = 0; step < 15; step += 1) await page.keyboard.press('ArrowDown');
+    const row = await page.getByRole('option', { selected: true }).boundingBox();
+    const list = await page.getByRole('listbox').boundingBox();
+    const bottomOf = (box: typeof row): number => (box?.y ?? NaN) + (box?.height ?? NaN);
+    expect(row?.y).toBeGreaterThanOrEqual(list?.y ?? NaN);
+    // Positions are rounded to pixels.
+    expect(bottomOf(row)).toBeLessThanOrEqual(bottomOf(list) + 1);
+    await page.keyboard.press('Escape');
+  });
+
+  it('have the focus on their heading once their object is read', async () => {
+    await engine.open(page, '/');
+    let answer = (): void => undefined;
+    await page.route(/\/v1\/customers\/\w+$/, async (route) => {
+      await new Promise<void>((resolve) => (answer = resolve));
+      await route.continue();
+    });
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type(story.customer);
+    await page.getByRole('option', { name: 'Open this id' }).waitFor();
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Customer', exact: true, level: 1 }).waitFor();
+    expect(await page.evaluate(FOCUSED)).toBe('H1 Customer');
+    answer();
+    await page.getByRole('heading', { name: 'Grace Hopper', level: 1 }).waitFor();
+    expect(await page.evaluate(FOCUSED)).toBe('H1 Grace Hopper');
+  });
+
+  it('have a menu on a narrow screen that opens in sight, and closes with Escape', async () => {
+    await page.setViewportSize(NARROW);
+    await engine.open(page, `/customers/${story.customer}`);
+    await page.mouse.wheel(0, 2_000);
+    const button = page.getByRole('button', { name: 'Menu' });
+    const menu = page.getByRole('navigation', { name: 'Main' });
+    const home = menu.getByRole('link', { name: 'Home' });
+    await button.click();
+    await home.waitFor();
+    const box = await home.boundingBox();
+    expect(box?.x).toBeGreaterThanOrEqual(0);
+    expect(box?.y).toBeGreaterThanOrEqual(0);
+    expect(box?.y).toBeLessThan(NARROW.height);
+    expect(await page.evaluate(FOCUSED)).toBe('A Home');
+    expect(await violationsOf(page)).toEqual([]);
+    await page.keyboard.press('Tab');
+    expect(await page.evaluate(FOCUSED)).toBe('A Customers');
+    await page.keyboard.press('Escape');
+    await menu.waitFor({ state: 'hidden' });
+    expect(await page.evaluate(FOCUSED)).toBe('BUTTON Menu');
+    await page.keyboard.press('Enter');
+    await home.waitFor();
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Home', level: 1 }).waitFor();
+    await menu.waitFor({ state: 'hidden' });
+    await button.click();
+    await page.mouse.click(NARROW.width - 10, 400);
+    await menu.waitFor({ state: 'hidden' });
+    await page.setViewportSize(WIDE);
+  });
+
+  it('count the deliveries that are retrying among what needs attention', async () => {
+    await engine.open(page, '/');
+    const tile = page.getByRole('link', { name: /^Deliveries retrying/ });
+    expect(await tile.innerText()).toContain('Nothing to do');
+    const { id } = await engine.teller.post(`webhooks/endpoints/${story.endpoint}/test`, {});
+    await engine.teller.delivered(id);
+    await engine.query(
+      `UPDATE webhook_delivery SET status = 'pending', due_at = '2099-01-01' WHERE id = $1`,
+      [id],
+    );
+    await engine.open(page, '/');
+    expect(await tile.locator('strong').innerText()).toBe('1');
+    await tile.click();
+    await page.getByRole('link', { name: 'webhook_endpoint.tested' }).waitFor();
+    await page.getByText('retrying', { exact: true }).waitFor();
+  });
+
+  it('lead home from an address that is none of theirs', async () => {
+    await engine.open(page, '/invoice');
+    await page.getByRole('heading', { name: 'No such page', level: 1 }).waitFor();
+    expect(await violationsOf(page)).toEqual([]);
+    await page.getByRole('main').getByRole('link', { name: 'Home' }).click();
+    await page.getByRole('heading', { name: 'Home', level: 1 }).waitFor();
+  });
+
+  it('say that the service cannot be reached, and offer to try again', async () => {
+    let isDown = true;
+    await page.route(/\/v1\/session$/, (route) => (isDown ? route.abort() : route.continue()));
+    await page.goto(`${engine.service.url}/studio/customers`);
+    await page.getByRole('heading', { name: 'Console', level: 1 }).waitFor();
+    await page.getByText('The service cannot be reached. Check your connection').waitFor();
+    isDown = false;
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByRole('heading', { name: 'Customers', level: 1 }).waitFor();
+  });
+});
