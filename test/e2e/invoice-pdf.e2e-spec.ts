@@ -1,4 +1,5 @@
 import { createCustomer } from '../support/billing';
+import { bearing, BOOTSTRAP_KEY, WITH_KEYS } from '../support/keys';
 import { startTestApp, type TestApp } from '../support/test-app';
 
 interface Pdf {
@@ -134,4 +135,33 @@ describe('GET /v1/invoices/{id}.pdf', () => {
     const { status, body } = await engine.http.get(`/v1/invoices/${id}`);
     expect([status, (body as { id: string }).id]).toEqual([200, id]);
   });
+});
+
+it('a customer token prints one invoice at a time, and others still print', async () => {
+  const engine = await startTestApp({ environment: WITH_KEYS });
+  const owner = bearing(BOOTSTRAP_KEY);
+  const { body: customer } = await engine.http
+    .post('/v1/customers')
+    .set(owner)
+    .send({ name: 'Ada', currency: 'EUR' })
+    .expect(201);
+  const { id } = customer as { id: string };
+  const { body: invoice } = await engine.http
+    .post('/v1/invoices')
+    .set(owner)
+    .send({ customer_id: id, lines: [{ description: 'Setup', amount: 5000 }] })
+    .expect(201);
+  const issued = await engine.http.post(`/v1/customers/${id}/tokens`).set(owner).send({});
+  const { token } = issued.body as { token: string };
+  const print = (secret: string) =>
+    engine.http.get(`/v1/invoices/${(invoice as { id: string }).id}.pdf`).set(bearing(secret));
+  const [own, ...others] = await Promise.all([
+    print(BOOTSTRAP_KEY),
+    ...Array.from({ length: 20 }, () => print(token)),
+  ]);
+  expect(own.status).toBe(200);
+  const statuses = others.map(({ status }) => status);
+  expect(new Set(statuses)).toEqual(new Set([200, 429]));
+  expect((await print(token)).status).toBe(200);
+  await engine.close();
 });

@@ -1,4 +1,8 @@
+import { once } from 'node:events';
+import { get, type IncomingMessage } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { createCustomer, createPayment } from '../support/billing';
+import { bearing, BOOTSTRAP_KEY, createKey, WITH_KEYS } from '../support/keys';
 import { startTestApp, type TestApp } from '../support/test-app';
 
 describe('lists as CSV and their summaries', () => {
@@ -155,5 +159,26 @@ describe('lists as CSV and their summaries', () => {
       const answer = await engine.http.get(`/v1/invoices/summary?${query}`);
       expect(answer.body).toMatchObject({ status: 400, code: 'validation_failed' });
     }
+  });
+});
+
+describe('a list as CSV', () => {
+  it('is cut off when the key of its reader is revoked', async () => {
+    const engine = await startTestApp({ environment: WITH_KEYS });
+    const owner = bearing(BOOTSTRAP_KEY);
+    // Far more than the buffers between service and reader hold.
+    await engine.database.query(`
+      INSERT INTO customer (id, version, name, timezone, tax_exempt, metadata, created_at, updated_at)
+      SELECT 'cus_7' || lpad(number::text, 25, '0'), 1, repeat('x', 200), 'UTC', 'none', '{}', now(), now()
+      FROM generate_series(1, 60000) AS number`);
+    const { id, secret } = await createKey(engine, 'customers:read');
+    const url = new URL('/v1/customers', await engine.app.getUrl());
+    const headers = { ...bearing(secret), Accept: 'text/csv' };
+    const [answer] = (await once(get(url, { headers }), 'response')) as [IncomingMessage];
+    await once(answer, 'readable');
+    await engine.http.delete(`/v1/api-keys/${id}`).set(owner).expect(204);
+    engine.clock.advanceMs(2_000);
+    await expect(text(answer)).rejects.toThrow('aborted');
+    await engine.close();
   });
 });

@@ -106,7 +106,8 @@ export class InvoicesController {
     summary: 'Print an invoice',
     description:
       'A4, with dates in the time zone of the customer. Shows buyer and seller as they were at finalization; ' +
-      'a draft shows them as they are now. The bytes stay the same until the invoice changes.',
+      'a draft shows them as they are now. The bytes stay the same until the invoice changes. A customer token can print one ' +
+      'invoice at a time.',
     access: 'invoices:read',
     customerToken: 'answer',
     file: 'application/pdf',
@@ -118,7 +119,7 @@ export class InvoicesController {
     @Res() response: Response,
   ): Promise<void> {
     if (caller.customerId !== null) await this.getReadable(id, caller);
-    const { fileName, bytes } = await this.printing.print(id);
+    const { fileName, bytes } = await this.printing.print(id, caller);
     sendFile(response, { mediaType: 'application/pdf', fileName, bytes });
   }
 

@@ -1,21 +1,27 @@
 import { Injectable } from '@nestjs/common';
+import type { Principal } from '../../platform/access';
 import { ConcurrencyLimiter } from '../../platform/concurrency';
 import { tooManyReports } from '../../platform/errors';
 import { CustomersService } from '../customers';
-import { toInvoiceDocument } from './domain/document/invoice-document';
+import { type InvoiceDocument, toInvoiceDocument } from './domain/document/invoice-document';
 import type { Invoice } from './domain/invoice';
 import type { InvoiceSnapshots } from './domain/invoice-snapshots';
-import { InvoicePrinter } from './invoice-printer';
+import { InvoicePrinter, type PrintedInvoice } from './invoice-printer';
 import { InvoicesService } from './invoices.service';
 import { InvoiceTextsService } from './invoice-texts.service';
 
-/** Printing an invoice takes as long as answering many other requests, so only one invoice is printed at a time. */
+/**
+ * Printing an invoice keeps the process from answering others for some 20 to 100 ms. So only one invoice is printed at a
+ * time, and the next one waits as long as the last one took.
+ */
 const MAX_CONCURRENT = 1;
 const MAX_WAITING = 16;
 
 @Injectable()
 export class PrintInvoiceService {
   private readonly limiter = new ConcurrencyLimiter(MAX_CONCURRENT, MAX_WAITING);
+  /** Ids of the customer tokens with an invoice that is printed or waits. */
+  private readonly busyTokens = new Set<string>();
 
   constructor(
     private readonly invoices: InvoicesService,
@@ -26,17 +32,33 @@ export class PrintInvoiceService {
 
   /**
    * Returns a PDF of the invoice, and its file name. The bytes are the same as long as the invoice is unchanged. A draft shows
-   * the present customer and seller.
+   * the present customer and seller. A customer token can print one invoice at a time.
    * @throws {ProblemError} `invoice_not_found`, `too_many_reports`
    */
-  async print(id: string): Promise<{ readonly fileName: string; readonly bytes: Buffer }> {
+  async print(
+    id: string,
+    { kind, id: callerId }: Pick<Principal, 'kind' | 'id'>,
+  ): Promise<{ readonly fileName: string; readonly bytes: Buffer }> {
     const invoice = await this.invoices.get(id);
     const { buyer, seller } = invoice.snapshots ?? (await this.snapshotsOf(invoice));
     const document = toInvoiceDocument(invoice, buyer, seller);
-    if (this.limiter.isFull) throw tooManyReports('print');
-    const { bytes, missing } = await this.limiter.run(() => this.printer.print(document));
+    if (this.limiter.isFull || this.busyTokens.has(callerId)) throw tooManyReports('print');
+    if (kind === 'customer_token') this.busyTokens.add(callerId);
+    const { bytes, missing } = await this.printInTurn(document).finally(() =>
+      this.busyTokens.delete(callerId),
+    );
     this.texts.reportPrinted(invoice, missing);
     return { fileName: `${document.fileName}.pdf`, bytes };
+  }
+
+  private async printInTurn(document: InvoiceDocument): Promise<PrintedInvoice> {
+    const endTurn = await this.limiter.enter();
+    const startedAt = performance.now();
+    try {
+      return await this.printer.print(document);
+    } finally {
+      setTimeout(endTurn, performance.now() - startedAt);
+    }
   }
 
   private async snapshotsOf({ customerId }: Invoice): Promise<InvoiceSnapshots> {

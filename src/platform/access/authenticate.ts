@@ -1,6 +1,6 @@
 import type { NextFunction, Request, Response } from 'express';
-import { crossSiteRequest, unauthenticated } from '../errors';
-import { ANONYMOUS, OPEN, type Principal, setPrincipal } from './principal';
+import { crossSiteRequest, scopeNotHeld, unauthenticated } from '../errors';
+import { ANONYMOUS, OPEN, type Principal, principalOf, setPrincipal } from './principal';
 import { refuseCrossSiteRequest, sessionSecretOf } from './session-cookie';
 
 /**
@@ -24,6 +24,8 @@ interface Verifiers {
   readonly session: VerifyCredential;
 }
 
+const IDENTIFY = Symbol('identify');
+
 /**
  * Returns middleware that identifies the caller before the body is read, so that callers without a credential cannot
  * fill the memory with bodies. An `Authorization` header takes precedence over a session cookie.
@@ -39,6 +41,7 @@ export function authenticate(
       next();
       return;
     }
+    Object.assign(request, { [IDENTIFY]: () => identify(request, verifiers) });
     const principal = identify(request, verifiers);
     if (!(principal instanceof Promise)) {
       setPrincipal(request, principal);
@@ -50,6 +53,20 @@ export function authenticate(
       next();
     }, next);
   };
+}
+
+/**
+ * Checks during a long answer that the caller may still receive it.
+ * @throws {ProblemError} `unauthenticated` if the credential is no longer valid, `scope_not_held` if it has lost a scope
+ */
+export async function identifyAgain(request: Request): Promise<void> {
+  const { [IDENTIFY]: identifyCaller } = request as Request & {
+    readonly [IDENTIFY]?: () => Principal | Promise<Principal>;
+  };
+  if (identifyCaller === undefined) return;
+  const present = await identifyCaller();
+  const lost = [...principalOf(request).scopes].find((scope) => !present.scopes.has(scope));
+  if (lost !== undefined) throw scopeNotHeld(lost);
 }
 
 function identify(request: Request, verifiers: Verifiers): Principal | Promise<Principal> {

@@ -1,5 +1,5 @@
 export { actAsCaller, actAsCommand, currentActor, currentCall } from './actor';
-export { admitEveryone, authenticate } from './authenticate';
+export { admitEveryone, authenticate, identifyAgain } from './authenticate';
 export type { VerifyCredential } from './authenticate';
 export { Caller } from './caller';
 export { faultOfChosenSecret } from './chosen-secret';

@@ -9,6 +9,7 @@ import {
 } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { lastValueFrom, type Observable, of } from 'rxjs';
+import { identifyAgain } from '../access';
 import { scalarNamesOf } from './example';
 import type { PageDto } from './list';
 
@@ -32,7 +33,7 @@ export interface CsvRows {
 /**
  * Answers a list request with all matching rows as CSV, if the request prefers CSV. Runs the handler again for each
  * page, with the cursor of the previous page. Reads the pages at the speed of the client, so that memory holds only one
- * page.
+ * page. Cuts the answer off if the credential of the caller is revoked meanwhile.
  */
 export class CsvInterceptor implements NestInterceptor {
   private readonly columns: readonly string[];
@@ -49,7 +50,8 @@ export class CsvInterceptor implements NestInterceptor {
     const request = http.getRequest<Request>();
     http.getResponse<Response>().vary('Accept');
     if (request.accepts(MEDIA_TYPES) !== CSV_MEDIA_TYPE) return next.handle();
-    const readPage = (cursor: string | null): Promise<PageDto<CsvRow>> => {
+    const readPage = async (cursor: string | null): Promise<PageDto<CsvRow>> => {
+      if (cursor !== null) await identifyAgain(request);
       turnTo(request, cursor);
       return lastValueFrom(next.handle() as Observable<PageDto<CsvRow>>);
     };

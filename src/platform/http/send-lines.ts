@@ -1,16 +1,20 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Logger } from '@nestjs/common';
-import type { Response } from 'express';
+import type { Request, Response } from 'express';
+import { identifyAgain } from '../access';
+
+/** Number of lines after which the credential of the caller is checked again. */
+const LINES_PER_CHECK = 100;
 
 /**
- * Sends each item as a line of JSON, at the speed of the client. If the items cannot be read, cuts the answer off,
- * because its status has already been sent.
+ * Sends each item as a line of JSON, at the speed of the client. If the items cannot be read, or the credential of the
+ * caller is revoked meanwhile, cuts the answer off, because its status has already been sent.
  */
 export async function sendLines(response: Response, items: AsyncIterable<object>): Promise<void> {
   response.setHeader('Content-Type', 'application/x-ndjson');
   try {
-    await pipeline(Readable.from(linesOf(items)), response);
+    await pipeline(Readable.from(linesOf(items, response.req)), response);
   } catch (error) {
     // A client that disconnected needs no answer.
     if (!response.destroyed || response.errored !== null) {
@@ -22,6 +26,11 @@ export async function sendLines(response: Response, items: AsyncIterable<object>
   }
 }
 
-async function* linesOf(items: AsyncIterable<object>): AsyncGenerator<string> {
-  for await (const item of items) yield `${JSON.stringify(item)}\n`;
+async function* linesOf(items: AsyncIterable<object>, request: Request): AsyncGenerator<string> {
+  let count = 0;
+  for await (const item of items) {
+    count += 1;
+    if (count % LINES_PER_CHECK === 0) await identifyAgain(request);
+    yield `${JSON.stringify(item)}\n`;
+  }
 }

@@ -189,7 +189,7 @@ export class SubscriptionCommandsController {
   @Operation({
     summary: 'Resume a paused subscription',
     description:
-      'The paid period continues. If it has ended, a new one begins now, and periods count from there.',
+      'The paid period continues. If it has ended, a new one begins now; with `billing_anchor: anniversary` later periods count from there.',
     access: 'subscriptions:write',
     answers: SUBSCRIPTION_OR_PREVIEW,
     key: 'required',
