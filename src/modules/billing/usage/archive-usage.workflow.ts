@@ -30,7 +30,9 @@ export class ArchiveUsageWorkflow {
    * Checks archive files, deletes archived events, or archives further events. Returns true if there may be more to do.
    */
   async step(now: Date): Promise<boolean> {
-    if (await this.removeArchivedUsage.removeNext(now)) return true;
+    const windowStarts = (customerIds: readonly string[]) =>
+      this.unbillableUsage.windowStarts(customerIds, now);
+    if (await this.removeArchivedUsage.removeNext(now, windowStarts)) return true;
     try {
       return await this.archiveNext(now);
     } catch (error) {

@@ -132,6 +132,7 @@ export interface ArchivedEvent {
 /** A month of a stream that was written to archive files, and whose events are still in the database. */
 export interface StoredMonth {
   readonly streamId: string;
+  readonly customerId: string;
   readonly startAt: Date;
   readonly endAt: Date;
   readonly firstFile: number;
