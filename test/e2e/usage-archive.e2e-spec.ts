@@ -87,6 +87,14 @@ describe('the archive of usage events', () => {
     return rows.map(({ key }) => key);
   };
 
+  async function streamsOf(...customers: readonly (string | undefined)[]): Promise<string> {
+    const rows = await engine.database.query<{ id: string }>(
+      'SELECT id FROM usage_stream WHERE customer_id = ANY ($1)',
+      [customers],
+    );
+    return rows.map(({ id }) => id).join(', ');
+  }
+
   const months = (): Promise<readonly MonthRow[]> =>
     engine.database.query<MonthRow>(
       `SELECT stream.customer_id AS "customerId", month.events::int, month.voided::int, month.digest,
@@ -323,7 +331,7 @@ describe('the archive of usage events', () => {
     const path = join(directory, '2026-01', name);
     const content = await readFile(path);
     const remover = engine.app.get(RemoveArchivedUsage);
-    const removeAt = (now: string) => remover.removeNext(new Date(now));
+    const removeAt = (now: string) => remover.removeNext(new Date(now), () => Promise.resolve([]));
     // The first step reads the files again.
     expect(await removeAt('2026-06-01T00:20:00Z')).toBe(true);
     await rm(path);
@@ -414,6 +422,86 @@ describe('the archive of usage events', () => {
     await archiveAt('2026-09-01T00:20:00Z');
     expect(await storedKeys()).toEqual([]);
     expect(await months()).toHaveLength(3);
+  });
+
+  it('archives events of the first years by month, and those of all customers after them', async () => {
+    const [ada, ben] = [await createCustomer(engine), await createCustomer(engine)];
+    await send(
+      event(ada, 'a1', '0001-01-01T00:00:00Z'),
+      event(ada, 'a2', '0099-12-31T23:59:59Z'),
+      event(ada, 'a3', '1900-01-01T00:00:00Z'),
+      event(ben, 'b1', '2026-02-10T00:00:00Z'),
+    );
+    await archiveAt(ARCHIVED_AT);
+    await archiveAt(REMOVED_AT);
+    expect(await storedKeys()).toEqual([]);
+    const stored = await engine.database.query<{ period: string }>(
+      `SELECT to_char(start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD ') || to_char(end_at AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS period
+       FROM usage_archive_month ORDER BY start_at`,
+    );
+    expect(stored.map(({ period }) => period)).toEqual([
+      '0001-01-01 0001-02-01',
+      '0099-12-01 0100-01-01',
+      '1900-01-01 1900-02-01',
+      '2026-02-01 2026-03-01',
+    ]);
+    expect(await send(event(ada, 'a4', '0050-01-01T00:00:00Z'))).toMatchObject({
+      rejected: [{ code: 'usage_archived' }],
+    });
+  });
+
+  it('goes on after a month that the previous release closed with a wrong end, and archives it a day later', async () => {
+    const ada = await createCustomer(engine);
+    await send(event(ada, 'a1', '0001-01-01T00:00:00Z'), event(ada, 'a2', '1900-01-01T00:00:00Z'));
+    engine.clock.set(ARCHIVED_AT);
+    const closed = () => engine.database.query('SELECT FROM usage_archive_month');
+    while ((await closed()).length === 0) await engine.app.get(DueUsageArchive).runDue();
+    await engine.database.query(`UPDATE usage_archive_month SET end_at = '1901-02-01T00:00:00Z'`);
+    await engine.database.query(`UPDATE usage_stream SET closed_before = '1901-02-01T00:00:00Z'`);
+    const ben = await createCustomer(engine);
+    await send(event(ben, 'b1', '2026-02-10T00:00:00Z'));
+    // The month has an hour of each event, and the hours of 1,900 years are too many.
+    await archiveAt(ARCHIVED_AT);
+    await archiveAt(REMOVED_AT);
+    expect(await storedKeys()).toEqual(['a1', 'a2']);
+    await archiveAt('2026-06-02T00:00:01Z');
+    await archiveAt('2026-06-02T00:20:01Z');
+    expect(await storedKeys()).toEqual([]);
+    expect((await archived()).map(({ idempotency_key: key }) => key).sort()).toEqual([
+      'a1',
+      'a2',
+      'b1',
+    ]);
+  });
+
+  it('leaves out only the streams whose events cannot be archived', async () => {
+    const customers: string[] = [];
+    for (let at = 0; at < 7; at += 1) customers.push(await createCustomer(engine));
+    await send(
+      ...customers.map((id, at) => event(id, `c${at}`, '2026-02-10T00:00:00Z')),
+      ...customers.map((id, at) => event(id, `d${at}`, '2026-01-10T00:00:00Z')),
+    );
+    // Stands for stored data that cannot be read.
+    const [bad, worse] = [customers[2], customers[5]];
+    await engine.database.query(`
+      CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$
+      BEGIN RAISE EXCEPTION 'damaged' USING ERRCODE = 'XX001'; END $$`);
+    await engine.database.query(`
+      CREATE TRIGGER fail BEFORE UPDATE ON usage_archive_month FOR EACH ROW
+      WHEN (NEW.stream_id IN (${await streamsOf(bad, worse)})
+        AND NEW.written_at IS NOT NULL) EXECUTE FUNCTION fail()`);
+    await archiveAt(ARCHIVED_AT);
+    await archiveAt(REMOVED_AT);
+    expect(await storedKeys()).toEqual(['c2', 'c5', 'd2', 'd5']);
+    await engine.database.query('DROP TRIGGER fail ON usage_archive_month');
+    await archiveAt('2026-06-02T00:00:01Z');
+    await archiveAt('2026-06-02T00:20:01Z');
+    expect(await storedKeys()).toEqual([]);
+    expect(new Set((await archived()).map(({ idempotency_key: key }) => key)).size).toBe(14);
+    // Other files were left by steps that failed.
+    expect(await engine.database.query('SELECT sum(events)::int FROM usage_archive_file')).toEqual([
+      { sum: 14 },
+    ]);
   });
 
   it('keeps the events of customers on test clocks', async () => {

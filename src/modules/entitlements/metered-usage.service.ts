@@ -43,6 +43,15 @@ export class MeteredUsageService {
     return this.openPart(customerId, meterId, period, period.endAt);
   }
 
+  /**
+   * Requires that a usage window is open, or can be opened with all of its usage.
+   * @throws {ProblemError} `usage_archived`
+   */
+  async requireCountable(customerId: string, meterId: string, window: ResetWindow): Promise<void> {
+    const meter = await this.meterOf(meterId);
+    await this.usage.requireCountable({ customerId, meter, period: spanOf(window) });
+  }
+
   /** Closes a usage window unless another balance of the customer still uses it. */
   async close(
     customerId: string,

@@ -9,7 +9,7 @@ import { accessOf, earliest } from './domain/access';
 import { type Allowance, allowanceOf, type AllowanceSource } from './domain/allowance';
 import type { AddonEntitlement } from './domain/addon-entitlement';
 import type { BalanceRow } from './domain/customer-entitlement';
-import type { WindowRule, Reset } from './domain/reset-window';
+import { type ResetWindow, type Reset, windowAt, type WindowRule } from './domain/reset-window';
 import { BalancesRepository } from './balances.repository';
 
 const HOUR_MS = 3_600_000;
@@ -83,6 +83,27 @@ export class SourcesService {
     const subscription = await this.subscriptions.get(leading);
     const { startAt } = subscription;
     return { reset, billing: { startAt, currentPeriod: null, anchor: anchorOf(subscription) } };
+  }
+
+  /** Returns the windows at `now` of the entitlements that a plan version and the add-ons of a subscription give. */
+  async windowsOf(
+    subscription: Subscription,
+    planVersionId: string,
+    now: Date,
+  ): Promise<readonly { readonly entitlementId: string; readonly window: ResetWindow }[]> {
+    const byVersion = await this.catalog.getPlanEntitlements([planVersionId]);
+    const addonIds = subscription.addons.map(({ addonId }) => addonId);
+    const links = addonIds.length === 0 ? [] : await this.links.findByAddons(addonIds);
+    const ofPlan = byVersion.get(planVersionId) ?? [];
+    const ofAddons = links.map(({ entitlementId }) => ({
+      entitlementId,
+      reset: 'period' as const,
+    }));
+    const billing = billingOf(subscription);
+    return [...ofPlan, ...ofAddons].map(({ entitlementId, reset }) => ({
+      entitlementId,
+      window: windowAt(reset, billing, now),
+    }));
   }
 
   /** Returns the ids of the entitlements that the subscriptions of a customer give. */

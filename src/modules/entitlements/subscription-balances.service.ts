@@ -3,6 +3,7 @@ import { FeaturesService } from '../features';
 import type { Subscription } from '../subscriptions';
 import { type BalanceKey, BalancesRepository, type EntitledCustomer } from './balances.repository';
 import type { Entitlement } from './domain/entitlement';
+import { MeteredUsageService } from './metered-usage.service';
 import { RecalculateBalanceService } from './recalculate-balance.service';
 import { SourcesService } from './sources.service';
 
@@ -20,7 +21,30 @@ export class SubscriptionBalancesService {
     private readonly features: FeaturesService,
     private readonly sources: SourcesService,
     private readonly recalculateBalance: RecalculateBalanceService,
+    private readonly usage: MeteredUsageService,
   ) {}
+
+  /**
+   * Requires that the windows of a plan version can be opened with all usage since their starts, for a subscription that
+   * starts with this version or changes to it. A subscription that starts later has no windows yet.
+   * @throws {ProblemError} `usage_archived`
+   */
+  async requireCountable(
+    subscription: Subscription,
+    planVersionId: string,
+    now: Date,
+  ): Promise<void> {
+    if (subscription.currentPeriodStartAt === null) return;
+    const windows = await this.sources.windowsOf(subscription, planVersionId, now);
+    const metered = await this.features.getMetered(
+      windows.map(({ entitlementId }) => entitlementId),
+    );
+    for (const { entitlementId, window } of windows) {
+      const meterId = metered.find(({ id }) => id === entitlementId)?.meterId ?? null;
+      if (meterId !== null)
+        await this.usage.requireCountable(subscription.customerId, meterId, window);
+    }
+  }
 
   /**
    * Locks the access version of each customer of these subscriptions by incrementing it, which also invalidates the

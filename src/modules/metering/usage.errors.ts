@@ -55,7 +55,7 @@ export const usageArchived = defineProblem({
   kind: 'conflict',
   title: 'The events of the period are archived',
   meaning:
-    'The request needs single events of an archived month, of which only the totals of whole UTC hours are stored. Request a period that begins and ends at whole UTC hours, or lies after the archived months. An invoice that billed usage of such a month cannot be voided or regenerated: issue a credit note, or create an invoice with the lines of the void one. A subscription with metered prices cannot start before the end of the archived months of its customer.',
+    'The request needs single events of an archived month, of which only the totals of whole UTC hours are stored. Request a period that begins and ends at whole UTC hours, or lies after the archived months. An invoice that billed usage of such a month cannot be voided or regenerated: issue a credit note, or create an invoice with the lines of the void one. A subscription with metered prices cannot start before the end of the archived months of its customer. A subscription can neither start nor change if an entitlement would then count usage from an instant within an hour whose events were removed.',
   detail: (before: Date, instead?: string) =>
     `Events before ${before.toISOString()} are archived: only totals of whole UTC hours are stored. ${instead ?? 'Request whole hours, or a period after that instant.'}`,
 });

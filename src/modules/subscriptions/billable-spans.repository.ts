@@ -29,6 +29,20 @@ const OPEN_SINCE = `
   WHERE customer_id = ANY ($1) AND status NOT IN ('canceled', 'incomplete_expired')
   GROUP BY customer_id`;
 
+const RUNNING = `
+  SELECT customer_id AS "customerId", start_at AS "startAt", current_period_start_at AS "periodStartAt",
+    time_zone AS "timeZone"
+  FROM subscription
+  WHERE customer_id = ANY ($1) AND status NOT IN ('canceled', 'incomplete_expired')`;
+
+export interface RunningSubscription {
+  readonly customerId: string;
+  readonly startAt: Date;
+  /** Start of the current period; null before the subscription started. */
+  readonly periodStartAt: Date | null;
+  readonly timeZone: string;
+}
+
 interface SoldRow extends Omit<BillableSpan, 'pause'> {
   readonly isPaused: boolean;
   readonly plannedEndAt: Date | null;
@@ -49,6 +63,11 @@ export class BillableSpansRepository {
       customerIds,
     ]);
     return new Map(rows.map(({ customerId, startAt }) => [customerId, startAt]));
+  }
+
+  /** Returns the subscriptions of these customers that have not ended. */
+  findRunning(customerIds: readonly string[]): Promise<readonly RunningSubscription[]> {
+    return this.database.query<RunningSubscription>(RUNNING, [customerIds]);
   }
 
   findSubscribedSpans(customerId: string): Promise<readonly SubscribedSpan[]> {

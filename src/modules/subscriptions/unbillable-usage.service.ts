@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import type { Period } from '../../core/time';
+import { invariant } from '../../core/invariant';
+import { type Period, periodContaining } from '../../core/time';
 import { type CarryOver, unbillablePeriods } from './domain/unbillable';
 import { BillableSpansRepository } from './billable-spans.repository';
 
@@ -8,6 +9,11 @@ export interface CarryingMeter {
   readonly id: string;
   readonly aggregation: string;
   readonly isRecurring: boolean;
+}
+
+interface CustomerInstant {
+  readonly customerId: string;
+  readonly startAt: Date;
 }
 
 /** Finds the usage that no subscription bills. */
@@ -22,6 +28,24 @@ export class UnbillableUsageService {
    */
   openSince(customerIds: readonly string[]): Promise<ReadonlyMap<string, Date>> {
     return this.spans.openSince(customerIds);
+  }
+
+  /**
+   * Returns the instants at which reset windows of entitlements of these customers can begin, if subscriptions that have
+   * not ended change their plans: the starts of the subscription, of its current period and of the local year. Windows of
+   * local months, weeks and days begin after any archived month.
+   */
+  async windowStarts(
+    customerIds: readonly string[],
+    now: Date,
+  ): Promise<readonly CustomerInstant[]> {
+    const running = await this.spans.findRunning(customerIds);
+    return running.flatMap(({ customerId, startAt, periodStartAt, timeZone }) =>
+      [startAt, periodStartAt ?? startAt, yearStart(timeZone, now)].map((one) => ({
+        customerId,
+        startAt: one,
+      })),
+    );
   }
 
   /**
@@ -42,4 +66,18 @@ export class UnbillableUsageService {
 function carryOverOf({ aggregation, isRecurring }: CarryingMeter): CarryOver {
   if (aggregation !== 'weighted_sum') return 'none';
   return isRecurring ? 'for_ever' : 'period';
+}
+
+/** Returns the start of the local year that contains an instant. */
+function yearStart(timeZone: string, at: Date): Date {
+  const year = {
+    mode: 'calendar',
+    startAt: at,
+    timeZone,
+    interval: 'year',
+    intervalCount: 1,
+  } as const;
+  const found = periodContaining(year, at);
+  invariant(found !== undefined, 'A period that starts at an instant contains it.');
+  return found.fullPeriod.startAt;
 }

@@ -23,6 +23,8 @@ export type { Page, PageRequest } from './keyset';
 export { migrate, SchemaError } from './migrate';
 export { OutcomeUnknownError } from './outcome-unknown';
 export {
+  isDataDamaged,
+  isDataException,
   isDatabaseOutOfReach,
   isDatabaseUnavailable,
   isLockTimeout,

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { raise } from '../../../platform/errors';
 import { Database } from '../../../platform/database';
+import { SubscriptionBalancesService } from '../../entitlements';
 import {
   type CancelSubscription,
   type ChangeSubscription,
@@ -40,12 +41,13 @@ export class ChangeSubscriptionWorkflow {
     private readonly status: SubscriptionStatusWorkflow,
     private readonly outcomes: ApplyOutcomesWorkflow,
     private readonly previews: PreviewInvoiceWorkflow,
+    private readonly balances: SubscriptionBalancesService,
   ) {}
 
   /**
    * Applies a command. A no-op writes nothing and records no event.
    * @throws {ProblemError} `subscription_not_found`, `subscription_customer_deleted`, `subscription_behind`,
-   *   `test_clock_advancing`, `test_clock_failed`, and the errors of `SubscriptionCommandsService`
+   *   `usage_archived`, `test_clock_advancing`, `test_clock_failed`, and the errors of `SubscriptionCommandsService`
    */
   apply(id: string, command: SubscriptionCommand): Promise<Subscription> {
     return this.database.transaction(async () => {
@@ -87,8 +89,13 @@ export class ChangeSubscriptionWorkflow {
     now: Date,
   ): Promise<Outcome> {
     switch (command.kind) {
-      case 'change':
-        return this.commands.change(snapshot, command.terms, now);
+      case 'change': {
+        const outcome = await this.commands.change(snapshot, command.terms, now);
+        const { subscription, scheduled } = outcome;
+        const terms = scheduled?.terms.kind === 'change' ? scheduled.terms.offer : subscription;
+        await this.balances.requireCountable(subscription, terms.planVersionId, now);
+        return outcome;
+      }
       case 'cancel':
         return this.commands.cancel(snapshot, command.terms, now);
       case 'uncancel':

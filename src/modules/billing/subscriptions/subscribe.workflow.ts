@@ -6,6 +6,8 @@ import { type RedeemedTerms, RedemptionsService } from '../../coupons';
 import { SubscriptionBalancesService } from '../../entitlements';
 import {
   type CreateSubscription,
+  type Outcome,
+  type Snapshot,
   StartSubscriptionService,
   type Subscription,
 } from '../../subscriptions';
@@ -32,7 +34,7 @@ const LONGEST_WAIT_MS = 500;
  * 2. Fixes the currency of the customer, writes the subscription, redeems the coupon.
  * 3. If the start is in the future: updates the entitlement balances, and ends here.
  * 4. If the start is in the past: blocks new usage events of the customer, and requires that no usage since the start
- *    is archived.
+ *    is archived that is billed, or that entitlements cannot count.
  * 5. Applies the decision: the first period and its invoice.
  * 6. On a test clock, does the due work since a past start, up to a maximum, because no worker runs between two
  *    advances of the clock. In real time, workers do this work, each period in a commit of its own.
@@ -76,7 +78,7 @@ export class SubscribeWorkflow {
       }
       if (created.startAt < now) {
         await this.locks.lockBeforeInvoices([created]);
-        await this.starts.requireUsage(snapshot);
+        await this.requireUsage(snapshot, outcome, now);
       }
       const begun = await this.outcomes.apply(created, outcome, now);
       return created.testClockId !== null ? this.renewals.runDueWork(begun, now) : begun;
@@ -91,10 +93,19 @@ export class SubscribeWorkflow {
         '/customer_id',
       );
       const { snapshot, outcome, redemption } = await this.starts.decide(command, customer, now);
-      await this.starts.requireUsage(snapshot);
+      await this.requireUsage(snapshot, outcome, now);
       const redeemed: RedeemedTerms[] =
         redemption === null ? [] : [await this.redemptions.preview(redemption, now)];
       return this.previews.preview(snapshot, outcome, customer, now, redeemed);
     });
+  }
+
+  private async requireUsage(
+    snapshot: Snapshot,
+    { subscription }: Outcome,
+    now: Date,
+  ): Promise<void> {
+    await this.starts.requireUsage(snapshot);
+    await this.balances.requireCountable(subscription, subscription.planVersionId, now);
   }
 }

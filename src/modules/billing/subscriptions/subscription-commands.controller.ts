@@ -99,6 +99,7 @@ export class SubscriptionCommandsController {
       ...CHANGE_PROBLEMS,
       subscriptionNotRunning,
       subscriptionChangePending,
+      usageArchived,
       ...OFFER_PROBLEMS,
     ],
   })

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Database } from '../../../platform/database';
+import { Database, isDataDamaged, isDataException } from '../../../platform/database';
 import { InvoicesService } from '../../invoicing';
 import { ArchiveUsage, RemoveArchivedUsage } from '../../metering';
 import { UnbillableUsageService } from '../../subscriptions';
@@ -13,6 +13,8 @@ import { UnbillableUsageService } from '../../subscriptions';
  * 3. Selects and locks the next streams (the events of one name of one customer) that have a month to archive. Closes
  *    this month: its events can no longer be stored or voided. Leaves out streams whose month is still needed for a
  *    period that is not billed yet.
+ *
+ * If the data of a stream fails while its file is written, the other streams go on without it.
  */
 @Injectable()
 export class ArchiveUsageWorkflow {
@@ -28,7 +30,19 @@ export class ArchiveUsageWorkflow {
    * Checks archive files, deletes archived events, or archives further events. Returns true if there may be more to do.
    */
   async step(now: Date): Promise<boolean> {
-    if (await this.removeArchivedUsage.removeNext(now)) return true;
+    const windowStarts = (customerIds: readonly string[]) =>
+      this.unbillableUsage.windowStarts(customerIds, now);
+    if (await this.removeArchivedUsage.removeNext(now, windowStarts)) return true;
+    try {
+      return await this.archiveNext(now);
+    } catch (error) {
+      const isOfStream = isDataException(error) || isDataDamaged(error);
+      if (isOfStream && (await this.archive.skipFailing(error))) return true;
+      throw error;
+    }
+  }
+
+  private archiveNext(now: Date): Promise<boolean> {
     return this.database.transaction(async () => {
       const step = await this.archive.archiveNext(now);
       if (typeof step === 'string') return step === 'done';

@@ -5,6 +5,7 @@ import type { Period } from '../../../core/time';
 import { Clock } from '../../../platform/clock';
 import { Configuration } from '../../../platform/config';
 import { Database, keptFrom } from '../../../platform/database';
+import { monthOf } from '../domain/archived-month';
 import { digestKeys } from '../store/digest-keys';
 import { ArchiveDirectory } from './archive-directory';
 import { ArchiveMetrics } from './archive-metrics';
@@ -110,6 +111,38 @@ export class ArchiveUsage {
   }
 
   /**
+   * Goes on after a file that could not be written, because the data of one of its streams fails. Keeps the first half of
+   * the streams, and searches the others again, so that in the end one stream fails alone. The search of the next day
+   * finds that stream again: its month is closed, but not archived.
+   * @param error why the file could not be written
+   * @returns false if no file is being written
+   */
+  skipFailing(error: unknown): Promise<boolean> {
+    return this.database.transaction(async () => {
+      const progress = await this.archive.lock();
+      const [first, ...others] = progress?.streams ?? [];
+      if (progress === null || first === undefined) return false;
+      const streams = progress.streams.slice(0, Math.ceil(others.length / 2));
+      const nextStreamId = streams.at(-1) ?? first;
+      await this.archive.advance({
+        ...progress,
+        nextStreamId,
+        streams,
+        afterAt: null,
+        afterKey: null,
+      });
+      if (others.length === 0) {
+        const { month } = progress;
+        this.logger.error(
+          { err: error, stream: first, month },
+          'usage events of a month cannot be archived',
+        );
+      }
+      return true;
+    });
+  }
+
+  /**
    * Searches the next streams for events of the month. Returns the streams to close, or `done` if no stream has such
    * events.
    */
@@ -136,13 +169,13 @@ export class ArchiveUsage {
       await this.archive.advance(current);
       return 'done';
     }
-    return { progress: current, month: monthFrom(month), streams };
+    return { progress: current, month: monthOf(month), streams };
   }
 
   /** Writes the next file of the closed streams. */
   private async write(progress: ArchiveProgress, directory: ArchiveDirectory): Promise<void> {
     invariant(progress.month !== null, 'Closed streams have a month.');
-    const month = monthFrom(progress.month);
+    const month = monthOf(progress.month);
     const events = await this.archive.events(progress, month, EVENTS_PER_FILE);
     const last = events.at(-1);
     const { fileNumber } = progress;
@@ -218,13 +251,6 @@ function portionOf<Stream extends Pick<StreamToArchive, 'events'>>(
   let events = 0;
   const fitting = streams.findIndex((one) => (events += Number(one.events)) > EVENTS_PER_FILE);
   return fitting === -1 ? streams : streams.slice(0, Math.max(fitting, 1));
-}
-
-function monthFrom(startAt: Date): Period {
-  return {
-    startAt,
-    endAt: new Date(Date.UTC(startAt.getUTCFullYear(), startAt.getUTCMonth() + 1)),
-  };
 }
 
 function earliest(instants: readonly (Date | null)[]): Date | null {

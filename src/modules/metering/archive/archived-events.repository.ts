@@ -5,12 +5,12 @@ import { hourOf } from '../store/counted-sql';
 import type { StoredMonth } from './usage-archive.repository';
 
 const MONTHS = `
-  SELECT stream_id AS "streamId", start_at AS "startAt", end_at AS "endAt", first_file AS "firstFile",
-    last_file AS "lastFile"
-  FROM usage_archive_month
-  WHERE removed_at IS NULL AND written_at <= $1
-  ORDER BY written_at LIMIT $2
-  FOR UPDATE SKIP LOCKED`;
+  SELECT month.stream_id AS "streamId", stream.customer_id AS "customerId", month.start_at AS "startAt",
+    month.end_at AS "endAt", month.first_file AS "firstFile", month.last_file AS "lastFile"
+  FROM usage_archive_month AS month JOIN usage_stream AS stream ON stream.id = month.stream_id
+  WHERE month.removed_at IS NULL AND month.written_at <= $1
+  ORDER BY month.written_at LIMIT $2
+  FOR UPDATE OF month SKIP LOCKED`;
 
 const SET_VERIFIED =
   'UPDATE usage_archive_file SET verified_at = $3 WHERE month = $1 AND number = $2';
@@ -18,16 +18,24 @@ const SET_VERIFIED =
 /**
  * Deletes archived events of these months: events whose keys were recorded with an archive file. Keeps the events
  * of hours within which a registered window (a period with running totals of its own) begins or ends: when an event is
- * voided, its window is recounted from the totals of whole hours and from the events at the edges of the window.
+ * voided, its window is recounted from the totals of whole hours and from the events at the edges of the window. Also
+ * keeps the events of hours within which a window may begin that is registered later (decision 210).
  */
 const DELETE = `
   WITH month AS MATERIALIZED (
     SELECT * FROM unnest($1::bigint[], $2::timestamptz[], $3::timestamptz[]) AS month(stream_id, start_at, end_at)
   ),
-  kept AS MATERIALIZED (
-    SELECT DISTINCT stream_id, ${hourOf('edge')} AS hour
+  edges AS (
+    SELECT stream_id, edge
     FROM usage_window CROSS JOIN LATERAL (VALUES (start_at), (end_at)) AS edges(edge)
-    WHERE stream_id = ANY($1::bigint[]) AND edge <> ${hourOf('edge')}
+    WHERE stream_id = ANY($1::bigint[])
+    UNION ALL
+    SELECT stream.id, edge
+    FROM unnest($5::text[], $6::timestamptz[]) AS start(customer_id, edge) JOIN usage_stream AS stream USING (customer_id)
+    WHERE stream.id = ANY($1::bigint[])
+  ),
+  kept AS MATERIALIZED (
+    SELECT DISTINCT stream_id, ${hourOf('edge')} AS hour FROM edges WHERE edge <> ${hourOf('edge')}
   ),
   archived AS MATERIALIZED (
     SELECT event.key_digest FROM month CROSS JOIN LATERAL (
@@ -49,6 +57,12 @@ const REMOVED = `
   UPDATE usage_archive_month AS month SET removed_at = $3
   FROM unnest($1::bigint[], $2::timestamptz[]) AS removed(stream_id, start_at)
   WHERE month.stream_id = removed.stream_id AND month.start_at = removed.start_at`;
+
+/** Instant at which a window of a customer may begin that is not registered yet. */
+export interface WindowStart {
+  readonly customerId: string;
+  readonly startAt: Date;
+}
 
 /** Finds months whose archived events are still stored, and deletes these events. */
 @Injectable()
@@ -72,8 +86,14 @@ export class ArchivedEventsRepository {
   /**
    * Deletes up to `limit` stored events of these months. Marks the months as removed when no more events are left.
    * Returns the number of deleted events.
+   * @param windowStarts instants at which windows of the customers may begin
    */
-  async remove(months: readonly StoredMonth[], limit: number, now: Date): Promise<number> {
+  async remove(
+    months: readonly StoredMonth[],
+    windowStarts: readonly WindowStart[],
+    limit: number,
+    now: Date,
+  ): Promise<number> {
     this.database.requireTransaction();
     const ids = months.map(({ streamId }) => streamId);
     const starts = months.map(({ startAt }) => startAt);
@@ -83,6 +103,8 @@ export class ArchivedEventsRepository {
       starts,
       ends,
       limit,
+      windowStarts.map(({ customerId }) => customerId),
+      windowStarts.map(({ startAt }) => startAt),
     ]);
     const deleted = row?.deleted ?? 0;
     if (deleted < limit) await this.database.query(REMOVED, [ids, starts, now]);

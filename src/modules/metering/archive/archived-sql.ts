@@ -1,6 +1,28 @@
+import { hourOf } from '../store/counted-sql';
+import { eventsOf, IS_WHOLE_HOUR, NOT_VOIDED } from '../store/totals-sql';
+
 /**
  * SQL for the end of the last archived month of a stream; null if there is none. Events before that instant are in files, and may
  * be missing in the database.
  */
 export const archivedBefore = (stream: string): string => `
   (SELECT max(end_at) FROM usage_archive_month WHERE stream_id = ${stream} AND written_at IS NOT NULL)`;
+
+/**
+ * SQL condition: events of the hour that contains an instant were archived and removed, so that a period that begins
+ * within that hour cannot be counted from events. The totals of the hour then count more events than are stored.
+ */
+export function lacksEvents(stream: string, meter: string, instant: string): string {
+  const hour = hourOf(instant);
+  const pieces = { stream, meter, condition: NOT_VOIDED, groupBy: [] };
+  return `(
+    ${instant} < ${archivedBefore(stream)} AND (
+      SELECT coalesce(sum(events), 0) FROM usage_bucket
+      WHERE stream_id = ${stream} AND meter_id = ${meter} AND start_at = ${hour} AND ${IS_WHOLE_HOUR}
+    ) > (
+      SELECT count(*) FROM (VALUES (${hour}, ${hour} + interval '1 hour')) AS edge(start_at, end_at)
+      CROSS JOIN LATERAL (${eventsOf(pieces)}
+      ) AS stored
+    )
+  )`;
+}

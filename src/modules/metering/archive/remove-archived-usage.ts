@@ -4,7 +4,7 @@ import { Database } from '../../../platform/database';
 import type { RecordedFile } from '../domain/archive-file';
 import { ArchiveDirectory } from './archive-directory';
 import { ArchiveMetrics } from './archive-metrics';
-import { ArchivedEventsRepository } from './archived-events.repository';
+import { ArchivedEventsRepository, type WindowStart } from './archived-events.repository';
 import { UsageArchiveRepository } from './usage-archive.repository';
 
 /**
@@ -43,8 +43,13 @@ export class RemoveArchivedUsage {
   /**
    * Verifies the next files or, if all are verified, deletes the next events. Returns true if there may be more to
    * do; false if nothing is left to do, or if a file is missing or differs.
+   * @param windowStarts returns the instants at which windows of these customers may begin that are not registered yet.
+   *   Called after the months are locked, so that `UsageWindows.requireCountable` and this step wait for each other.
    */
-  removeNext(now: Date): Promise<boolean> {
+  removeNext(
+    now: Date,
+    windowStarts: (customerIds: readonly string[]) => Promise<readonly WindowStart[]>,
+  ): Promise<boolean> {
     const { usageArchive } = this.configuration;
     if (usageArchive === null) return Promise.resolve(false);
     return this.database.transaction(async () => {
@@ -63,7 +68,8 @@ export class RemoveArchivedUsage {
       if (unverified.length > 0) {
         return this.verify(unverified.slice(0, FILES_PER_STEP), directory, now);
       }
-      const removed = await this.events.remove(months, EVENTS_PER_STEP, now);
+      const starts = await windowStarts([...new Set(months.map(({ customerId }) => customerId))]);
+      const removed = await this.events.remove(months, starts, EVENTS_PER_STEP, now);
       this.database.afterCommit(() => {
         this.metrics.removed.inc(removed);
       });

@@ -31,9 +31,11 @@ const CLOSE = `
   FROM unnest($1::bigint[], $2::timestamptz[]) AS closed(id, before)
   WHERE stream.id = closed.id`;
 
+/** A month that is closed already is one whose file could not be written. */
 const INSERT_MONTHS = `
   INSERT INTO usage_archive_month (stream_id, start_at, end_at, first_file)
-  SELECT id, $2, $3, $4 FROM unnest($1::bigint[]) AS id`;
+  SELECT id, $2, $3, $4 FROM unnest($1::bigint[]) AS id
+  ON CONFLICT (stream_id, start_at) DO UPDATE SET end_at = excluded.end_at, first_file = excluded.first_file`;
 
 const NEXT_FILE = `
   SELECT coalesce(max(number), 0) + 1 AS number FROM usage_archive_file WHERE month = $1`;
@@ -130,6 +132,7 @@ export interface ArchivedEvent {
 /** A month of a stream that was written to archive files, and whose events are still in the database. */
 export interface StoredMonth {
   readonly streamId: string;
+  readonly customerId: string;
   readonly startAt: Date;
   readonly endAt: Date;
   readonly firstFile: number;

@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import type { Period } from '../../../core/time';
-import { archivedBefore } from '../archive/archived-sql';
+import { archivedBefore, lacksEvents } from '../archive/archived-sql';
 import { Database } from '../../../platform/database';
 import { isHour, type SplitPeriod, splitAtHours, withoutHours } from '../domain/hours';
 import type { Meter } from '../../meters';
 import { ADD_TO_HOURS } from './bucket-sql';
-import { countedOf } from './counted-sql';
+import { countedOf, hourOf } from './counted-sql';
 import { NOT_VOIDED, TOTAL_COLUMNS, totalsOf, valuesOf } from './totals-sql';
 
 /** Counts stored events into the totals of their hours. Leaves out registered windows, because a new meter has none yet. */
@@ -39,9 +39,12 @@ export interface StreamHours {
 }
 
 const BUCKET = 'stream_id, meter_id, start_at, end_at, group_key';
+/** The period, from the start of its first hour if events of that hour were archived and removed. */
 const SINGLE_PERIOD = `
-  SELECT 0 AS number, $3::timestamptz AS start_at, $4::timestamptz AS hours_start_at, $5::timestamptz AS hours_end_at,
-    $6::timestamptz AS end_at`;
+  SELECT 0 AS number, CASE WHEN is_cut THEN first_hour ELSE $3 END AS start_at,
+    CASE WHEN is_cut THEN first_hour ELSE $4 END AS hours_start_at, $5::timestamptz AS hours_end_at, $6::timestamptz AS end_at
+  FROM (SELECT ${hourOf('$3::timestamptz')} AS first_hour,
+    $3 < $4::timestamptz AND $4 < $5 AND ${lacksEvents('$1', '$2', '$3')} AS is_cut) AS first`;
 
 /** Returns SQL that inserts the totals of a period, for the group $7 or, if $7 is null, for all groups. */
 function countPeriodSql({ aggregation, groupBy }: Meter, what: 'totals' | 'values'): string {
@@ -82,7 +85,8 @@ export class UsageTotalsWriter {
   /**
    * Computes and inserts the totals of a period that has none. The totals of an hour are computed from its events. The
    * totals of a window are computed from the totals of its whole hours, and from the events before and after these
-   * hours. The caller has locked the stream.
+   * hours. If events before these hours were archived and removed, the whole first hour counts (decision 210). The caller
+   * has locked the stream.
    * @param groupKey group to count; null: all groups
    */
   async countPeriod(

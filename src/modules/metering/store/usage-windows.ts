@@ -4,7 +4,9 @@ import type { Period } from '../../../core/time';
 import { usageOfWindow } from '../../../core/usage';
 import { Database } from '../../../platform/database';
 import type { Meter } from '../../meters';
-import { isHour } from '../domain/hours';
+import { archivedBefore, lacksEvents } from '../archive/archived-sql';
+import { hourOf, isHour } from '../domain/hours';
+import { usageArchived } from '../usage.errors';
 import { carriedOverValues } from './carried-usage';
 import { toUsageTotals, type TotalsRow, WINDOW_TOTALS } from './totals-row';
 import { type StreamName, UsageStreams } from './usage-streams';
@@ -31,6 +33,17 @@ const OPEN = `
 const CLOSE = `
   DELETE FROM usage_window WHERE stream_id = $1 AND meter_id = $2 AND start_at = $3 AND end_at = $4
   RETURNING stream_id`;
+
+/** Keeps the archived month of an instant from being removed further until the transaction ends. */
+const LOCK_MONTH = `
+  SELECT FROM usage_archive_month
+  WHERE stream_id = $1 AND start_at <= $2 AND end_at > $2 AND written_at IS NOT NULL AND removed_at IS NULL
+  FOR SHARE`;
+
+const LACKING = `
+  SELECT ${archivedBefore('$1::bigint')} AS "archivedBefore"
+  WHERE ${lacksEvents('$1::bigint', '$2', '$3::timestamptz')} AND NOT EXISTS (
+    SELECT FROM usage_window WHERE stream_id = $1 AND meter_id = $2 AND start_at = $3 AND end_at = $4)`;
 
 /** Running totals of each requested window that is open. */
 const READ = `
@@ -70,6 +83,28 @@ export class UsageWindows {
     const { meter, period } = window;
     const opened = await this.database.query(OPEN, parametersOf(stream, window));
     if (opened.length > 0 && !isHour(period)) await this.totals.countPeriod(stream, meter, period);
+  }
+
+  /**
+   * Requires that a window is open, or can be counted exactly: no event of its first hour was archived and removed, unless
+   * the window begins with that hour. The events of that hour stay until the caller's transaction ends.
+   * @throws {ProblemError} `usage_archived`
+   */
+  async requireCountable(window: UsageWindow): Promise<void> {
+    this.database.requireTransaction();
+    const { customerId, meter, period } = window;
+    const { startAt } = period;
+    if (hourOf(startAt).startAt.getTime() === startAt.getTime()) return;
+    const stream = await this.streams.idOf({ customerId, eventName: meter.eventName });
+    if (stream === null) return;
+    await this.database.query(LOCK_MONTH, [stream, startAt]);
+    const [lacking] = await this.database.query<{ archivedBefore: Date }>(
+      LACKING,
+      parametersOf(stream, window),
+    );
+    if (lacking === undefined) return;
+    const refused = `An entitlement would count usage since ${startAt.toISOString()}, within such an hour. Start the subscription at a whole hour, or choose a plan whose entitlements reset.`;
+    throw usageArchived(lacking.archivedBefore, refused);
   }
 
   /**
