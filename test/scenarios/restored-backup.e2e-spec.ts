@@ -393,6 +393,34 @@ describe('a restored backup', () => {
     await isVerified();
   });
 
+  it('and a refund that may never be recorded do not stop charges', async () => {
+    const { customer } = await shop.customerWith('pm_card_chargeCustomerFail');
+    const { customer: other } = await shop.customerWith('pm_card_visa');
+    await listEvents();
+    const failed = await shop.pay(customer);
+    stripe.succeedLate(shop.intentOf(failed.id));
+    await stripe.client().refunds.create({ payment_intent: shop.intentOf(failed.id) });
+    engine.clock.advanceMs(2 * MINUTE_MS);
+    await listEvents();
+    await applyEvents();
+    const { data } = await shop.get<{ data: readonly Answer[] }>('/v1/provider-discrepancies');
+    const dismiss = `/v1/provider-discrepancies/${data[0]?.id ?? ''}/dismiss`;
+    await engine.http.post(dismiss).send({}).expect(200);
+    await makeBackup();
+    engine.clock.advanceMs(MINUTE_MS);
+    await restore();
+    const id = await invoiceOf(other);
+    await collect();
+    expect(await invoice(id)).toMatchObject({ status: 'open' });
+    await listEvents();
+    await applyEvents();
+    expect(await work(AutomaticChargesService).mustRenewalsWait()).toBe(false);
+    engine.clock.advanceMs(MINUTE_MS);
+    await collect();
+    expect(await invoice(id)).toMatchObject({ status: 'paid' });
+    await isVerified();
+  });
+
   it('reads a long list of events page by page, and goes on after the last page that it stored', async () => {
     await listEvents();
     await makeBackup();

@@ -552,6 +552,11 @@ describe('with Stripe', () => {
         data: { object: { metadata: { payment_id: 'pay_01h455vb4pex5vsknk084sn02q' } } },
         ...fields,
       });
+    const refundWith = (id: string) => ({ type: 'refund.created', data: { object: { id } } });
+    const disputeWith = (id: string) => ({
+      type: 'charge.dispute.created',
+      data: { object: { id } },
+    });
     const signed = (payload: string, secret: string, offsetS = 0) =>
       stripe.client().webhooks.generateTestHeaderString({
         payload,
@@ -575,6 +580,19 @@ describe('with Stripe', () => {
         status: 401,
         code: 'webhook_signature_invalid',
       });
+    });
+
+    it.each([
+      ['an event of 300 characters', { id: `evt_${'x'.repeat(296)}` }],
+      ['an event with a null character', { id: 'evt_\0' }],
+      ['a refund of 41 characters', refundWith(`re_${'x'.repeat(38)}`)],
+      ['a refund with a null character', refundWith('re_\0')],
+      ['a dispute with a null character', disputeWith('dp_\0')],
+    ])('with the id of %s are ignored', async (_, fields) => {
+      const payload = event({ id: 'evt_odd', ...fields });
+      expect((await send(payload, signed(payload, SECRET))).status).toBe(204);
+      const odd = "SELECT id FROM provider_event WHERE id = 'evt_odd' OR length(id) > 255";
+      expect(await engine.database.query(odd)).toEqual([]);
     });
 
     it.each([SECRET, 'whsec_former00'])('with the secret %s are stored once', async (secret) => {

@@ -2,6 +2,7 @@ export { isSameNote } from './domain/refund';
 export type { Refund, RefundLimits, RefundNote, RefundRequest } from './domain/refund';
 export { CreateRefundDto, toRefundRequest } from './dto/create-refund.dto';
 export { RefundDto, toRefundDto } from './dto/refund.dto';
+export { ProviderRefundsService } from './provider-refunds.service';
 export {
   paymentHasNoInvoice,
   refundDiffersFromCreditNote,
@@ -17,3 +18,4 @@ export {
 } from './refunds.service';
 export { SandboxRefundsModule } from './sandbox-refunds.module';
 export { SettleRefundService } from './settle-refund.service';
+export { WaitingRefundsService } from './waiting-refunds.service';

@@ -5,15 +5,35 @@ import { CustomersModule } from '../customers';
 import { LedgerModule } from '../ledger';
 import { PaymentsModule } from '../payments';
 import { DueRefunds } from './due-refunds';
+import { ProviderRefundsService } from './provider-refunds.service';
+import { RefundOutcomesService } from './refund-outcomes.service';
 import { RefundsController } from './refunds.controller';
 import { RefundsRepository } from './refunds.repository';
 import { RefundsService } from './refunds.service';
 import { SettleRefundService } from './settle-refund.service';
+import { WaitingRefundsRepository } from './waiting-refunds.repository';
+import { WaitingRefundsService } from './waiting-refunds.service';
 
 @Module({
   imports: [CustomersModule, LedgerModule, PaymentsModule, TestClocksModule],
   controllers: [RefundsController],
-  providers: [refundsPurge, DueRefunds, RefundsRepository, RefundsService, SettleRefundService],
-  exports: [RefundsRepository, RefundsService, SettleRefundService],
+  providers: [
+    refundsPurge,
+    DueRefunds,
+    ProviderRefundsService,
+    RefundOutcomesService,
+    RefundsRepository,
+    RefundsService,
+    SettleRefundService,
+    WaitingRefundsRepository,
+    WaitingRefundsService,
+  ],
+  exports: [
+    ProviderRefundsService,
+    RefundsRepository,
+    RefundsService,
+    SettleRefundService,
+    WaitingRefundsService,
+  ],
 })
 export class RefundsModule {}

@@ -11,7 +11,6 @@ import type { CreditNote } from '../invoicing';
 import {
   isAnswer,
   type Lease,
-  type UnrecordedRefund,
   type Payment,
   PaymentRefundsService,
   pollLease,
@@ -64,10 +63,6 @@ export class RefundsService {
   /** @throws {ProblemError} `refund_not_found` */
   async get(id: string): Promise<Refund> {
     return (await this.refunds.find(id)) ?? raise(refundNotFound(id));
-  }
-
-  async exists(id: string): Promise<boolean> {
-    return (await this.refunds.find(id)) !== null;
   }
 
   /** Returns true if the refund that was issued with the credit note is pending or has succeeded. */
@@ -191,57 +186,6 @@ export class RefundsService {
    */
   async send({ refund, payment }: ReservedRefund): Promise<Refund> {
     return this.settleRefund.settle(refund, await this.payments.send(payment, refund));
-  }
-
-  /**
-   * Stores a refund that the provider reported and that is missing in this database, with its outcome. A refund is
-   * missing if it was made at the provider, or if the database is a restored backup. A missing refund that failed or
-   * was canceled is not stored. If the refund is not missing, only its outcome is stored.
-   * @returns false if the payment has not succeeded, or if less than the amount is left to refund, for example
-   *   while another refund is pending
-   */
-  recordProviderRefund(paymentId: string, unrecorded: UnrecordedRefund): Promise<boolean> {
-    const { reference, refundId, amount, outcome, reason } = unrecorded;
-    const realNow = this.clock.now();
-    return this.database.transaction(async () => {
-      const locked = await this.payments.lock(paymentId);
-      const known =
-        refundId === null
-          ? await this.refunds.findMadeAtProvider(paymentId, reference)
-          : await this.refunds.find(refundId);
-      if (known !== null) {
-        await this.settleRefund.settle(known, outcome);
-        return true;
-      }
-      if (outcome.kind !== 'succeeded' && outcome.kind !== 'pending') return true;
-      const now = await this.payments.currentTimeOf(locked);
-      const payment = await this.payments.reserveForProviderRefund(paymentId, amount, now);
-      if (payment === null) return false;
-      const refund = newRefund(
-        {
-          id: refundId ?? newId('ref'),
-          paymentId,
-          customerId: payment.customerId,
-          amount,
-          currency: payment.currency,
-          reason,
-          source: 'provider',
-          creditNoteId: null,
-          actor: currentActor(),
-          idempotencyKey: null,
-          providerReference: reference,
-          metadata: {},
-          sentAt: realNow,
-          dueAt: realNow,
-          leasedBy: null,
-        },
-        now,
-      );
-      await this.refunds.insert(refund);
-      await this.outbox.record(refundCreated, { after: refund, occurredAt: now });
-      await this.settleRefund.settle(refund, outcome);
-      return true;
-    });
   }
 
   /**

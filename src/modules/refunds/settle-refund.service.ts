@@ -1,18 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import { raise } from '../../platform/errors';
 import { invariant } from '../../core/invariant';
-import { postRefund, postRefundReturned } from '../../core/ledger';
 import { Clock } from '../../platform/clock';
 import { Database } from '../../platform/database';
 import { Idempotency } from '../../platform/idempotency';
-import { Outbox } from '../../platform/outbox';
 import { LedgerService } from '../ledger';
 import {
   DiscrepanciesService,
   type Discrepancy,
   discrepancyNotApplicable,
   discrepancyOf,
-  type Payment,
   PaymentRefundsService,
   isSameLease,
   pollAgainLater,
@@ -25,8 +22,9 @@ import {
   type RefundOutcome,
   withOutcome,
 } from './domain/refund';
+import { RefundOutcomesService } from './refund-outcomes.service';
 import { refundNotFound } from './refunds.errors';
-import { REFUND_EVENTS, refundAnswer } from './refunds.events';
+import { refundAnswer } from './refunds.events';
 import { RefundsRepository } from './refunds.repository';
 
 /** Writes the outcome of a refund in the commit that follows the call to the provider. Also corrects outcomes. */
@@ -38,7 +36,7 @@ export class SettleRefundService {
     private readonly payments: PaymentRefundsService,
     private readonly discrepancies: DiscrepanciesService,
     private readonly ledger: LedgerService,
-    private readonly outbox: Outbox,
+    private readonly outcomes: RefundOutcomesService,
     private readonly idempotency: Idempotency,
     private readonly clock: Clock,
   ) {}
@@ -66,7 +64,7 @@ export class SettleRefundService {
     const payment = await this.payments.reserveForLateSuccess(locked, amount, now);
     const after = correctedToSucceeded(before, now);
     await this.refunds.updateOutcome(after);
-    await this.writeOutcome(before, after, payment);
+    await this.outcomes.apply(before, after, payment);
   }
 
   /**
@@ -87,61 +85,13 @@ export class SettleRefundService {
         now,
       );
       if (after !== before) await this.refunds.updateOutcome(after);
-      if (after.status !== before.status) await this.writeOutcome(before, after, payment);
+      if (after.status !== before.status) await this.outcomes.apply(before, after, payment);
       await this.idempotency.completeFor(id, refundAnswer(after));
       const reported = { paymentId, refundId: id, status: before.status, providerReference: null };
       const discrepancy = after === before ? discrepancyOf(reported, outcome) : null;
       if (discrepancy !== null) await this.discrepancies.record(discrepancy);
       return after;
     });
-  }
-
-  /**
-   * Updates the refunded and reserved amounts of the payment for a new status of the refund, posts to the ledger,
-   * and records the event.
-   */
-  private async writeOutcome(before: Refund, after: Refund, payment: Payment): Promise<void> {
-    invariant(after.status !== 'pending', `The refund ${after.id} went back to pending.`);
-    if (after.status === 'succeeded') {
-      const fromCreditMinor = await this.payments.markRefunded(
-        after.id,
-        payment,
-        after.amount,
-        after.updatedAt,
-      );
-      await this.post(after, payment, fromCreditMinor);
-    } else if (before.status === 'succeeded') {
-      const { id, amount, updatedAt } = after;
-      const parts = await this.payments.markReturned(id, payment, amount, updatedAt);
-      await this.postReturned(after, payment, parts);
-    } else {
-      await this.payments.releaseReserve(after.id, payment, after.amount, after.updatedAt);
-    }
-    await this.outbox.record(REFUND_EVENTS[after.status], {
-      after,
-      before,
-      occurredAt: after.updatedAt,
-    });
-  }
-
-  private async post(
-    { id, currency, amount, updatedAt }: Refund,
-    { provider, customerId }: Payment,
-    fromCreditMinor: bigint,
-  ): Promise<void> {
-    const refund = { currency, provider, amountMinor: amount, fromCreditMinor };
-    const source = { sourceId: id, customerId, occurredAt: updatedAt };
-    await this.ledger.post(postRefund(refund), source);
-  }
-
-  private async postReturned(
-    { id, currency, amount, updatedAt }: Refund,
-    { provider, customerId }: Payment,
-    parts: { readonly toCreditMinor: bigint; readonly recoveredMinor: bigint },
-  ): Promise<void> {
-    const returned = { currency, provider, amountMinor: amount, ...parts };
-    const source = { sourceId: id, customerId, occurredAt: updatedAt };
-    await this.ledger.post(postRefundReturned(returned), source);
   }
 }
 

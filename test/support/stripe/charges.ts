@@ -2,6 +2,7 @@ import type Stripe from 'stripe';
 import { type Account } from './account';
 import { movement } from './balance';
 import { openDispute } from './disputes';
+import { idOf } from './fields';
 import { type BankBehaviour, type Decline } from './test-methods';
 
 /**
@@ -68,6 +69,15 @@ function succeed(
   account.record('payment_intent.succeeded', intent);
   const { dispute } = bankOf(account, method);
   if (dispute) openDispute(account, charge, dispute);
+}
+
+/** Approves a declined charge after all, as a bank can that answers twice. */
+export function succeedLate(account: Account, intent: Stripe.PaymentIntent): void {
+  const charge = account.charges.get(idOf(intent.latest_charge));
+  const method = account.paymentMethods.get(charge?.payment_method ?? '');
+  if (charge?.status !== 'failed' || !method) throw new Error(`${intent.id} was not declined.`);
+  intent.last_payment_error = null;
+  succeed(account, intent, charge, method);
 }
 
 function addMovement(account: Account, charge: Stripe.Charge): void {

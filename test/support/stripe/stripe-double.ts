@@ -1,6 +1,7 @@
 import Stripe from 'stripe';
 import { Account, API_VERSION } from './account';
 import { authenticatePayment } from './authentication';
+import { succeedLate } from './charges';
 import {
   closeDispute,
   type DisputeCause,
@@ -120,6 +121,11 @@ export class StripeDouble {
     if (!mandate) throw new Error(`Stripe has no mandate ${id}.`);
     mandate.status = 'inactive';
     this.account.record('mandate.updated', mandate, { status: 'active' });
+  }
+
+  /** Lets a declined charge succeed after all. */
+  succeedLate(paymentIntent: string): void {
+    succeedLate(this.account, findPaymentIntent(this.account, paymentIntent));
   }
 
   openDispute(

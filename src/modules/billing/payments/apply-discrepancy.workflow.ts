@@ -7,7 +7,7 @@ import {
   isApplicable,
   LostCreditService,
 } from '../../payments';
-import { SettleRefundService } from '../../refunds';
+import { SettleRefundService, WaitingRefundsService } from '../../refunds';
 import { SettlePaymentWorkflow } from './settle-payment.workflow';
 
 /**
@@ -16,7 +16,8 @@ import { SettlePaymentWorkflow } from './settle-payment.workflow';
  * 1. Locks the discrepancy.
  * 2. Turns the failed payment or refund into a succeeded one, with all consequences.
  * 3. If the payment lost money in a dispute before, credit that came from the payment covers the loss.
- * 4. Marks the discrepancy as applied.
+ * 4. Stores refunds of the payment that were made at the provider meanwhile, so that their money does not become credit.
+ * 5. Marks the discrepancy as applied.
  */
 @Injectable()
 export class ApplyDiscrepancyWorkflow {
@@ -25,6 +26,7 @@ export class ApplyDiscrepancyWorkflow {
     private readonly discrepancies: DiscrepanciesService,
     private readonly settlePayment: SettlePaymentWorkflow,
     private readonly settleRefund: SettleRefundService,
+    private readonly waitingRefunds: WaitingRefundsService,
     private readonly losses: LostCreditService,
   ) {}
 
@@ -51,5 +53,6 @@ export class ApplyDiscrepancyWorkflow {
   private async correctPayment(id: string, reference: string): Promise<void> {
     const payment = await this.settlePayment.correct(id, reference);
     await this.losses.coverLosses([payment], { sourceId: id, occurredAt: payment.updatedAt });
+    await this.waitingRefunds.beginAll(payment, payment.updatedAt);
   }
 }

@@ -9,7 +9,7 @@ import {
   ProviderGateway,
   type ProviderName,
 } from '../../payments';
-import { RefundsService } from '../../refunds';
+import { ProviderRefundsService } from '../../refunds';
 import { AdoptPaymentWorkflow } from './adopt-payment.workflow';
 import { CompleteSetupWorkflow } from './complete-setup.workflow';
 import { ResumePaymentWorkflow } from './resume-payment.workflow';
@@ -31,7 +31,7 @@ export class ApplyProviderEventWorkflow {
     private readonly payments: PaymentsRepository,
     private readonly resumePayment: ResumePaymentWorkflow,
     private readonly setups: CompleteSetupWorkflow,
-    private readonly refunds: RefundsService,
+    private readonly refunds: ProviderRefundsService,
     private readonly gateway: ProviderGateway,
     private readonly disputes: DisputesService,
     private readonly adoptPayment: AdoptPaymentWorkflow,
@@ -51,7 +51,8 @@ export class ApplyProviderEventWorkflow {
       return payment.providerReference === null || this.resumePayment.resume(subjectId);
     }
     if (isId('ref', subjectId)) {
-      if (await this.refunds.exists(subjectId)) return this.refunds.resume(subjectId);
+      const isDone = await this.refunds.resume(subjectId);
+      if (isDone !== null) return isDone;
       return objectId === null || this.recordUnknownRefund(provider, objectId);
     }
     if (isId('pms', subjectId)) return this.setups.resume(subjectId);
@@ -67,9 +68,10 @@ export class ApplyProviderEventWorkflow {
   private async recordUnknownRefund(provider: ProviderName, reference: string): Promise<boolean> {
     const found = await this.gateway.readUnrecordedRefund(provider, reference);
     if (found.kind !== 'refund') return found.kind === 'not_ours';
-    return this.withPayment(provider, found, (id) =>
-      this.refunds.recordProviderRefund(id, found.refund),
-    );
+    return this.withPayment(provider, found, async (paymentId) => {
+      await this.refunds.record(paymentId, found.refund);
+      return true;
+    });
   }
 
   /**

@@ -9,7 +9,7 @@ export interface ProviderEvent {
    * provider's id. Null for any other object.
    */
   readonly subjectId: string | null;
-  /** The provider's id of the object; null if the object has none, or if the id is too long to be stored. */
+  /** The provider's id of the object; null if the object has none, or one that cannot be stored. */
   readonly objectId: string | null;
 }
 

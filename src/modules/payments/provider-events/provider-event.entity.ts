@@ -15,8 +15,8 @@ export class ProviderEventEntity {
   /** Our id of the payment, refund or setup. For a dispute, or a refund made at the provider: the provider's id. */
   @ReferenceColumn() readonly subjectId!: string;
   /**
-   * The provider's id of the object; null if the id is too long, or if an earlier version of the service stored the
-   * event.
+   * The provider's id of the object; null if the id cannot be stored, or if an earlier version of the service stored
+   * the event.
    */
   @ReferenceColumn({ nullable: true }) readonly objectId!: string | null;
   @InstantColumn() readonly createdAt!: Date;

@@ -93,8 +93,8 @@ export interface KnownEvent {
   /** Our id of the payment, refund or setup. For a dispute, or a refund made at the provider: the provider's id. */
   readonly subjectId: string;
   /**
-   * The provider's id of the object; null if the id is too long, or if an earlier version of the service stored the
-   * event.
+   * The provider's id of the object; null if the id cannot be stored, or if an earlier version of the service stored
+   * the event.
    */
   readonly objectId: string | null;
 }

@@ -8,8 +8,9 @@ import { StripeClient } from './stripe-client';
 const TOLERANCE_S = 300;
 const SECOND_MS = 1_000;
 const PAGE_SIZE = 100;
-/** Length of the columns `subject_id` and `object_id` of `provider_event`. */
-const MAX_REFERENCE_LENGTH = 40;
+/** Ids that fit into the columns of `provider_event`. */
+const REFERENCE = /^\w{1,40}$/;
+const EVENT_ID = /^\w{1,255}$/;
 
 const TYPES = [
   'payment_intent.processing',
@@ -61,7 +62,7 @@ export class StripeWebhooks implements ProviderEvents {
 
 function toProviderEvent({ id, type, created, data }: Stripe.Event): ProviderEvent {
   const object: unknown = data.object;
-  const isWanted = (TYPES as readonly string[]).includes(type);
+  const isWanted = (TYPES as readonly string[]).includes(type) && EVENT_ID.test(id);
   return {
     id,
     type,
@@ -76,11 +77,11 @@ function isOurId(prefix: 'ref' | 'pay' | 'pms', id: unknown): id is string {
   return typeof id === 'string' && isId(prefix, id);
 }
 
-/** Returns Stripe's id of an object; null if the object has none, or if the id does not fit into the column. */
+/** Returns Stripe's id of an object; null if the object has none, or if the id cannot be stored. */
 function referenceOf(object: unknown): string | null {
   if (typeof object !== 'object' || object === null || !('id' in object)) return null;
   const { id } = object;
-  return typeof id === 'string' && id.length <= MAX_REFERENCE_LENGTH ? id : null;
+  return typeof id === 'string' && REFERENCE.test(id) ? id : null;
 }
 
 /**

@@ -1,0 +1,52 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../../platform/database';
+import { PaymentRefundsService, type UnrecordedRefund } from '../payments';
+import { RefundsRepository } from './refunds.repository';
+import { RefundsService } from './refunds.service';
+import { SettleRefundService } from './settle-refund.service';
+import { WaitingRefundsService } from './waiting-refunds.service';
+
+/** Applies what a provider reports about refunds. */
+@Injectable()
+export class ProviderRefundsService {
+  constructor(
+    private readonly database: Database,
+    private readonly refunds: RefundsRepository,
+    private readonly payments: PaymentRefundsService,
+    private readonly ownRefunds: RefundsService,
+    private readonly settleRefund: SettleRefundService,
+    private readonly waiting: WaitingRefundsService,
+  ) {}
+
+  /**
+   * Asks the provider for the state of a refund and stores the outcome. Returns false if the provider gave no answer and
+   * no further poll is planned. Returns null if the refund is missing in this database.
+   */
+  async resume(id: string): Promise<boolean | null> {
+    return (await this.refunds.find(id)) === null ? null : this.ownRefunds.resume(id);
+  }
+
+  /**
+   * Stores a refund that the provider reported and that is missing in this database, with its outcome. A refund is
+   * missing if it was made at the provider, or if the database is a restored backup. A missing refund that failed or
+   * was canceled is not stored. A missing refund that does not fit into its payment waits
+   * ({@link WaitingRefundsService}). If the refund is not missing, only its outcome is stored.
+   */
+  record(paymentId: string, unrecorded: UnrecordedRefund): Promise<void> {
+    const { reference, refundId, outcome } = unrecorded;
+    return this.database.transaction(async () => {
+      const payment = await this.payments.lock(paymentId);
+      const known =
+        refundId === null
+          ? await this.refunds.findMadeAtProvider(paymentId, reference)
+          : await this.refunds.find(refundId);
+      if (known === null && outcome.kind !== 'succeeded' && outcome.kind !== 'pending') {
+        await this.waiting.forget(paymentId, unrecorded);
+        return;
+      }
+      const now = await this.payments.currentTimeOf(payment);
+      const refund = known ?? (await this.waiting.begin(paymentId, unrecorded, now));
+      if (refund !== null) await this.settleRefund.settle(refund, outcome);
+    });
+  }
+}

@@ -1,0 +1,39 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../../platform/database';
+import type { UnrecordedRefund } from '../payments';
+import { WaitingRefundEntity } from './waiting-refund.entity';
+
+const INSERT_IF_NEW = `
+  INSERT INTO waiting_refund (payment_id, reference, refund_id, amount, reason, created_at)
+  VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (payment_id, reference) DO NOTHING`;
+
+const REMOVE = 'DELETE FROM waiting_refund WHERE payment_id = $1 AND reference = $2';
+
+/** A refund that the provider reported and that moves money. */
+export type ReportedRefund = Omit<UnrecordedRefund, 'outcome'>;
+
+/** Refunds made at providers that cannot be recorded before their payment changes. Callers have locked the payment. */
+@Injectable()
+export class WaitingRefundsRepository {
+  constructor(private readonly database: Database) {}
+
+  /** A no-op if the refund is already stored. */
+  async insertIfNew(paymentId: string, refund: ReportedRefund, now: Date): Promise<void> {
+    const { reference, refundId, amount, reason } = refund;
+    const parameters = [paymentId, reference, refundId, amount.toString(), reason, now];
+    await this.database.query(INSERT_IF_NEW, parameters);
+  }
+
+  /** Returns the waiting refunds of a payment, oldest first. */
+  findOf(paymentId: string): Promise<readonly ReportedRefund[]> {
+    return this.database.select(
+      WaitingRefundEntity,
+      'WHERE payment_id = $1 ORDER BY created_at, reference',
+      [paymentId],
+    );
+  }
+
+  async remove(paymentId: string, reference: string): Promise<void> {
+    await this.database.query(REMOVE, [paymentId, reference]);
+  }
+}

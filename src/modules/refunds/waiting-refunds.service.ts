@@ -1,0 +1,78 @@
+import { Injectable } from '@nestjs/common';
+import { currentActor } from '../../platform/access';
+import { Clock } from '../../platform/clock';
+import { newId } from '../../platform/ids';
+import { Outbox } from '../../platform/outbox';
+import { type Payment, PaymentRefundsService } from '../payments';
+import { newRefund, type Refund } from './domain/refund';
+import { refundCreated } from './refunds.events';
+import { RefundsRepository } from './refunds.repository';
+import { type ReportedRefund, WaitingRefundsRepository } from './waiting-refunds.repository';
+
+/**
+ * Stores refunds that were made at a provider as pending refunds. A refund that does not fit into its payment waits, and
+ * is stored in the commit that makes it fit: a refund of the payment fails or is returned, or the payment is corrected
+ * to succeeded. So credit that the provider has paid out cannot be used in between.
+ *
+ * Runs in the transaction of a caller that has locked the payment.
+ */
+@Injectable()
+export class WaitingRefundsService {
+  constructor(
+    private readonly refunds: RefundsRepository,
+    private readonly waiting: WaitingRefundsRepository,
+    private readonly payments: PaymentRefundsService,
+    private readonly outbox: Outbox,
+    private readonly clock: Clock,
+  ) {}
+
+  /**
+   * Reserves the amount of a refund on its payment, and stores the pending refund and its event. The provider is then
+   * polled for the outcome. Returns null if the payment has not succeeded or has less than the amount left. The refund
+   * then waits.
+   * @param now time on the clock of the customer
+   */
+  async begin(paymentId: string, reported: ReportedRefund, now: Date): Promise<Refund | null> {
+    const { reference, refundId, amount, reason } = reported;
+    const realNow = this.clock.now();
+    const payment = await this.payments.reserveForProviderRefund(paymentId, amount, now);
+    if (payment === null) {
+      await this.waiting.insertIfNew(paymentId, reported, realNow);
+      return null;
+    }
+    const refund = newRefund(
+      {
+        id: refundId ?? newId('ref'),
+        paymentId,
+        customerId: payment.customerId,
+        amount,
+        currency: payment.currency,
+        reason,
+        source: 'provider',
+        creditNoteId: null,
+        actor: currentActor(),
+        idempotencyKey: null,
+        providerReference: reference,
+        metadata: {},
+        sentAt: realNow,
+        dueAt: realNow,
+        leasedBy: null,
+      },
+      now,
+    );
+    await this.refunds.insert(refund);
+    await this.outbox.record(refundCreated, { after: refund, occurredAt: now });
+    await this.waiting.remove(paymentId, reference);
+    return refund;
+  }
+
+  /** Stores the waiting refunds that fit into the payment now. */
+  async beginAll({ id }: Payment, now: Date): Promise<void> {
+    for (const refund of await this.waiting.findOf(id)) await this.begin(id, refund, now);
+  }
+
+  /** Removes a waiting refund that failed or was canceled at the provider. A no-op if the refund does not wait. */
+  async forget(paymentId: string, { reference }: ReportedRefund): Promise<void> {
+    await this.waiting.remove(paymentId, reference);
+  }
+}
