@@ -160,6 +160,8 @@ export const router = createRouter({
   routeTree: root.addChildren(pages),
   basepath: '/studio',
   defaultPreload: 'intent',
+  // Another object has another page, so that an open dialog never sends to an object that it was not opened for.
+  defaultRemountDeps: ({ params }) => params,
   parseSearch,
   stringifySearch,
 });
