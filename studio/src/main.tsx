@@ -3,21 +3,18 @@ import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from '@ta
 import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
-import { RequestFailed } from './api/client';
-import { currentSession, readAgain } from './layout/session';
+import { isSessionOver, RequestFailed } from './api/client';
+import { endSession, readAgain } from './layout/session';
 import { applyStoredTheme } from './layout/theme';
 import { router } from './routes';
 import { loadSettings } from './settings';
 
 const FRESH_MS = 10_000;
-/** Error codes for a wrong code or password. They have status 401 too, but do not mean that the session has ended. */
-const WRONG_INPUT: readonly string[] = ['second_factor_failed', 'sign_in_failed'];
 
 /** Handles refusals that any request can get: the session has ended, or another one has begun in this browser. */
 function onRefusal(error: unknown): void {
   if (!(error instanceof RequestFailed)) return;
-  const isOver = error.status === 401 && !WRONG_INPUT.includes(error.problem?.code ?? '');
-  if (isOver) client.setQueryData(currentSession.queryKey, null);
+  if (isSessionOver(error)) endSession(client);
   // The CSRF token is of a former session. Input stays on the page, and can be sent again with the current token.
   if (error.problem?.code === 'cross_site_request') void readAgain(client);
 }

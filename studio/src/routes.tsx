@@ -161,6 +161,8 @@ export const router = createRouter({
   basepath: '/studio',
   defaultPreload: 'intent',
   scrollRestoration: true,
+  // Another object has another page, so that an open dialog never sends to an object that it was not opened for.
+  defaultRemountDeps: ({ params }) => params,
   parseSearch,
   stringifySearch,
 });

@@ -57,18 +57,49 @@ describe('access to the console', () => {
     await support.close();
   });
 
-  it('leads to the sign-in when the session ends before a change', async () => {
+  it('asks for a sign-in over the page when the session ends before a change, and keeps what was typed', async () => {
     const owner = await engine.signIn(await engine.admin('owner'));
+    const { page, faults } = owner;
+    await engine.open(page, `/customers/${customer}`);
+    await page.getByRole('button', { name: 'Edit…' }).click();
+    const form = page.getByRole('dialog', { name: 'Edit the customer' });
+    await form.getByLabel('External id').fill('crm-7');
+    await page.context().clearCookies();
+    await page.getByRole('button', { name: 'Save' }).click();
+    const signIn = page.getByRole('dialog', { name: 'Your session has ended. Sign in again.' });
+    await signIn.waitFor();
+    expect(await violationsOf(page)).toEqual([]);
+    for (let time = 0; time < 2; time += 1) await page.keyboard.press('Escape');
+    await signIn.getByLabel('Email').fill('owner@example.com');
+    await signIn.getByLabel('Password').fill('wrong horse battery staple');
+    await page.keyboard.press('Enter');
+    await signIn.getByRole('alert').filter({ hasText: 'sign_in_failed' }).waitFor();
+    await signIn.getByLabel('Password').fill(PASSWORD);
+    await page.keyboard.press('Enter');
+    await signIn.waitFor({ state: 'detached' });
+    expect(await form.getByLabel('External id').inputValue()).toBe('crm-7');
+    await form.getByRole('alert').filter({ hasText: 'Your session had ended.' }).waitFor();
+    await form.getByRole('button', { name: 'Save' }).click();
+    await toast(owner, 'Saved.');
+    await page.getByText('crm-7').waitFor();
+    expect(faults.found).toEqual([]);
+    await owner.close();
+  });
+
+  it('shows another admin who signs in after the end of a session a page without what was typed', async () => {
+    const owner = await engine.signIn('owner@example.com');
     const { page } = owner;
     await engine.open(page, `/customers/${customer}`);
     await page.getByRole('button', { name: 'Edit…' }).click();
     await page.context().clearCookies();
     await page.getByRole('button', { name: 'Save' }).click();
-    await page.getByRole('button', { name: 'Sign in' }).waitFor();
-    await page.getByLabel('Email').fill('owner@example.com');
-    await page.getByLabel('Password').fill(PASSWORD);
+    const signIn = page.getByRole('dialog', { name: /^Your session has ended/ });
+    await signIn.getByLabel('Email').fill('viewer@example.com');
+    await signIn.getByLabel('Password').fill(PASSWORD);
     await page.keyboard.press('Enter');
+    await page.getByText('Ada · viewer').waitFor();
     await page.getByRole('heading', { name: 'Grace Hopper' }).waitFor();
+    expect(await page.getByRole('dialog').count()).toBe(0);
     await owner.close();
   });
 

@@ -47,6 +47,15 @@ export class ConsoleStoryTeller {
     return JSON.parse(text) as Created;
   }
 
+  async change(method: 'PATCH' | 'DELETE', path: string, body?: object): Promise<void> {
+    const response = await fetch(`${this.service.url}/v1/${path}`, {
+      method,
+      headers: { 'Content-Type': 'application/json', ...bearing(this.key) },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    if (!response.ok) throw new Error(`${method} ${path} answered ${response.status}`);
+  }
+
   async get(path: string): Promise<unknown> {
     const response = await fetch(`${this.service.url}/v1/${path}`, { headers: bearing(this.key) });
     if (!response.ok) throw new Error(`GET ${path} answered ${response.status}`);

@@ -27,9 +27,9 @@ export const subscriptionChangePending = defineProblem({
   kind: 'conflict',
   title: 'The subscription has a scheduled change',
   meaning:
-    'A subscription has at most one scheduled change or cancellation. Undo it first: `GET /v1/subscriptions/{id}/scheduled-changes` lists it.',
+    'A subscription has at most one scheduled change or cancellation. Undo it first with `DELETE /v1/subscriptions/{id}/scheduled-changes/{change_id}`; `GET /v1/subscriptions/{id}/scheduled-changes` lists it.',
   detail: (id: string) =>
-    `The subscription ${id} has a scheduled change. Undo it first with DELETE /v1/subscriptions/{id}/scheduled-changes/{change_id}.`,
+    `The subscription ${id} has a scheduled change or cancellation. Undo that first.`,
 });
 
 export const subscriptionCustomerDeleted = defineProblem({

@@ -34,12 +34,23 @@ export async function reach(...request: Parameters<typeof fetch>): Promise<Respo
   }
 }
 
+/** Error codes for a wrong code or password. They have status 401 too, but do not mean that the session has ended. */
+const WRONG_INPUT: readonly string[] = ['second_factor_failed', 'sign_in_failed'];
+
+/** Returns true if the service refused a request because the session has ended. */
+export function isSessionOver(error: unknown): boolean {
+  if (!(error instanceof RequestFailed) || error.status !== 401) return false;
+  return !WRONG_INPUT.includes(error.problem?.code ?? '');
+}
+
 /** A request that changes something. A dialog sends it, and shows it as a curl command. */
 export interface ChangeRequest {
   readonly method: 'POST' | 'PATCH' | 'DELETE' | 'PUT';
   readonly path: string;
   readonly body?: unknown;
   readonly idempotencyKey?: string;
+  /** Entity tag of the object as it was shown. The service refuses the change if the object has changed since. */
+  readonly ifMatch?: string | undefined;
 }
 
 let csrfToken: string | null = null;
@@ -47,12 +58,6 @@ let csrfToken: string | null = null;
 /** Sets the token that changes need; null without a session. */
 export function setCsrfToken(token: string | null): void {
   csrfToken = token;
-}
-
-/** Returns a new idempotency key. `randomUUID` exists on secure origins only, so this does without. */
-export function newKey(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
-  return `console-${[...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('')}`;
 }
 
 async function failureOf(response: Response): Promise<RequestFailed> {
@@ -71,9 +76,20 @@ export const api = createClient<paths, `application/${string}`>({
   // Several values of a parameter are separated by commas.
   querySerializer: { array: { style: 'form', explode: false } },
 });
+
+const entityTags = new Map<string, string>();
+
+/** Returns the entity tag of the object at a path, as it was last read. */
+export function entityTagOf(path: string): string | undefined {
+  return entityTags.get(path);
+}
+
 api.use({
-  async onResponse({ response }) {
+  async onResponse({ request, response }) {
     if (!response.ok) throw await failureOf(response);
+    // A proxy that compresses makes the tag weak, and `If-Match` accepts strong tags only.
+    const tag = response.headers.get('ETag')?.replace(/^W\//, '');
+    if (tag !== undefined) entityTags.set(new URL(request.url).pathname, tag);
   },
 });
 
@@ -81,12 +97,13 @@ api.use({
 export const $api = createHooks(api);
 
 async function sendRequest(request: ChangeRequest): Promise<Response> {
-  const { method, path, body, idempotencyKey } = request;
+  const { method, path, body, idempotencyKey, ifMatch } = request;
   const response = await reach(path, {
     method,
     headers: {
       ...(body !== undefined && { 'Content-Type': 'application/json' }),
       ...(idempotencyKey !== undefined && { 'Idempotency-Key': idempotencyKey }),
+      ...(ifMatch !== undefined && { 'If-Match': ifMatch }),
       ...(csrfToken !== null && { 'X-CSRF-Token': csrfToken }),
     },
     ...(body !== undefined && { body: JSON.stringify(body) }),

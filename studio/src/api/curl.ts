@@ -3,11 +3,12 @@ import type { ChangeRequest } from './client';
 const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
 /** Returns a shell command that sends the request with the API key of the person who runs it. */
-export function toCurl({ method, path, body, idempotencyKey }: ChangeRequest): string {
+export function toCurl({ method, path, body, idempotencyKey, ifMatch }: ChangeRequest): string {
   const parts = [
     `curl -X ${method} ${quoted(location.origin + path)}`,
     `-H "Authorization: Bearer $API_KEY"`,
     ...(idempotencyKey === undefined ? [] : [`-H ${quoted(`Idempotency-Key: ${idempotencyKey}`)}`]),
+    ...(ifMatch === undefined ? [] : [`-H ${quoted(`If-Match: ${ifMatch}`)}`]),
     ...(body === undefined
       ? []
       : [`-H 'Content-Type: application/json'`, `-d ${quoted(JSON.stringify(body))}`]),

@@ -36,6 +36,28 @@ export function showPeriod(start: OptionalText, end: OptionalText): string {
   return isNone(start) || isNone(end) ? NONE : `${showDay(start)} to ${showDay(end)}`;
 }
 
+const dayOfZones = new Map<string, Intl.DateTimeFormat>();
+
+function dayOfZone(timeZone: string): Intl.DateTimeFormat {
+  const known = dayOfZones.get(timeZone);
+  if (known !== undefined) return known;
+  const format = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeZone });
+  dayOfZones.set(timeZone, format);
+  return format;
+}
+
+/** Returns the local dates of a period, and the name of the time zone. */
+export function showPeriodIn(zone: string, start: OptionalText, end: OptionalText): string {
+  if (isNone(start) || isNone(end)) return NONE;
+  try {
+    const local = dayOfZone(zone);
+    return `${local.format(new Date(start))} to ${local.format(new Date(end))} (${zone})`;
+  } catch {
+    // An old browser does not know a new zone.
+    return `${showPeriod(start, end)} (UTC)`;
+  }
+}
+
 /** Returns a number, or a decimal string, with separators. */
 export function showNumber(value: number | string): string {
   return number.format(value as Intl.StringNumericLiteral);

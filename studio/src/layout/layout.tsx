@@ -2,7 +2,7 @@ import './layout.css';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, Outlet, useRouter } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
-import { RequestFailed, send, setCsrfToken } from '../api/client';
+import { RequestFailed, send } from '../api/client';
 import { serviceSettings } from '../settings';
 import { Button } from '../ui/button';
 import { PendingPage } from '../ui/loaded';
@@ -12,8 +12,8 @@ import { useAccess } from './access';
 import { NAVIGATION } from './navigation';
 import { Palette } from './palette';
 import type { CurrentSession } from '../api/objects';
-import { currentSession, showOnly } from './session';
-import { SignInPage } from './sign-in';
+import { currentSession, leave, type ShownSession } from './session';
+import { SignInAgainDialog, SignInPage } from './sign-in';
 import { flipTheme } from './theme';
 
 /** A page for addresses that are none of the console. */
@@ -33,17 +33,24 @@ export function Layout(): ReactNode {
   const isOpen = serviceSettings().auth === 'open';
   const session = useQuery({ ...currentSession, enabled: !isOpen });
   if (isOpen) return <Frame session={null} />;
-  if (session.data === undefined) return <PendingPage title="Console" query={session} />;
   if (session.data === null) return <SignInPage />;
-  return <Frame session={session.data} />;
+  if (session.data === undefined) return <PendingPage title="Console" query={session} />;
+  return (
+    <>
+      <Frame key={session.data.admin.id} session={session.data} />
+      {session.data.hasEnded === true && <SignInAgainDialog />}
+    </>
+  );
 }
 
-function Frame({ session }: { readonly session: CurrentSession | null }): ReactNode {
+function Frame({ session }: { readonly session: ShownSession | null }): ReactNode {
   const [isSearching, setIsSearching] = useState(false);
   const [isMenuOpen, setIsMenuOpen] = useState(false);
   const menuButton = useRef<HTMLSpanElement>(null);
   const router = useRouter();
+  const isUsable = session?.hasEnded !== true;
   useEffect(() => {
+    if (!isUsable) return undefined;
     const onKey = (event: KeyboardEvent): void => {
       if (!(event.metaKey || event.ctrlKey) || event.key.toLowerCase() !== 'k') return;
       event.preventDefault();
@@ -51,7 +58,7 @@ function Frame({ session }: { readonly session: CurrentSession | null }): ReactN
     };
     addEventListener('keydown', onKey);
     return () => removeEventListener('keydown', onKey);
-  }, []);
+  }, [isUsable]);
   // Moves the focus to the heading of the opened page, for screen readers and the keyboard.
   useEffect(
     () =>
@@ -166,13 +173,10 @@ function Menu({ isOpen, onClose }: MenuProps): ReactNode {
 function Account({ session }: { readonly session: CurrentSession }): ReactNode {
   const cache = useQueryClient();
   const signOut = (): void => {
-    const leave = (): void => {
-      setCsrfToken(null);
-      showOnly(cache, null);
-    };
-    send({ method: 'DELETE', path: '/v1/session' }).then(leave, (error: unknown) => {
+    const forget = (): void => leave(cache);
+    send({ method: 'DELETE', path: '/v1/session' }).then(forget, (error: unknown) => {
       // 401: the session has ended already. Otherwise another session may have begun; the page is loaded again to show it.
-      if (error instanceof RequestFailed && error.status === 401) leave();
+      if (error instanceof RequestFailed && error.status === 401) forget();
       else window.location.reload();
     });
   };

@@ -1,35 +1,68 @@
 import { type QueryClient, queryOptions } from '@tanstack/react-query';
-import { api, RequestFailed, setCsrfToken } from '../api/client';
+import { api, read, RequestFailed, setCsrfToken } from '../api/client';
 import type { CurrentSession } from '../api/objects';
+
+/** The session of the admin whose pages are shown. */
+export interface ShownSession extends CurrentSession {
+  /** The service has ended it. The pages stay, with what was typed, until somebody signs in again. */
+  readonly hasEnded?: true;
+}
+
+const OWN = 'session';
+
+const isOfPages = ({ queryKey }: { readonly queryKey: readonly unknown[] }): boolean =>
+  queryKey[0] !== OWN;
+
+const ended = (session: ShownSession | null | undefined): ShownSession | null =>
+  session ? { ...session, hasEnded: true } : null;
+
+async function readSession(client: QueryClient): Promise<ShownSession | null> {
+  const former = client.getQueryData<ShownSession | null>([OWN]);
+  try {
+    const session = await read(api.GET('/v1/session'));
+    setCsrfToken(session.csrf_token);
+    if (former && former.admin.id !== session.admin.id) {
+      // The former admin has read the cached data.
+      client.removeQueries({ predicate: isOfPages });
+    }
+    return session;
+  } catch (error) {
+    if (error instanceof RequestFailed && error.status === 401) return ended(former);
+    throw error;
+  }
+}
 
 /** The session of this browser, or null before a sign-in. */
 export const currentSession = queryOptions({
-  queryKey: ['session'],
+  queryKey: [OWN],
   staleTime: Infinity,
-  queryFn: async (): Promise<CurrentSession | null> => {
-    try {
-      const { data } = await api.GET('/v1/session');
-      setCsrfToken(data?.csrf_token ?? null);
-      return data ?? null;
-    } catch (error) {
-      if (error instanceof RequestFailed && error.status === 401) return null;
-      throw error;
-    }
-  },
+  queryFn: ({ client }) => readSession(client),
+  // Somebody may have signed in again in another tab.
+  refetchOnWindowFocus: ({ state }) => (state.data?.hasEnded === true ? 'always' : false),
 });
 
-/** Starts or ends a session, and removes cached data, which another admin may have read. */
-export function showOnly(cache: QueryClient, session: CurrentSession | null): void {
-  const [own] = currentSession.queryKey;
-  cache.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== own });
-  cache.setQueryData(currentSession.queryKey, session);
+/** Keeps the pages, and asks for a sign-in over them. */
+export function endSession(cache: QueryClient): void {
+  cache.setQueryData(currentSession.queryKey, ended);
 }
 
-/** Reads the session again after another began in this browser. Resets cached data that a former admin has read. */
-export async function readAgain(cache: QueryClient): Promise<void> {
+/** Removes the pages and their data. */
+export function leave(cache: QueryClient): void {
+  setCsrfToken(null);
+  cache.removeQueries({ predicate: isOfPages });
+  cache.setQueryData(currentSession.queryKey, null);
+}
+
+/** Shows the pages to an admin who has signed in. One who had signed in before continues where the session ended. */
+export function begin(cache: QueryClient, session: CurrentSession): void {
   const former = cache.getQueryData(currentSession.queryKey);
-  const session = await cache.query({ ...currentSession, staleTime: 0 });
-  if (session?.admin.id === former?.admin.id) return;
-  const [own] = currentSession.queryKey;
-  await cache.resetQueries({ predicate: ({ queryKey }) => queryKey[0] !== own });
+  setCsrfToken(session.csrf_token);
+  if (former?.admin.id !== session.admin.id) cache.removeQueries({ predicate: isOfPages });
+  cache.setQueryData(currentSession.queryKey, session);
+  void cache.invalidateQueries({ predicate: isOfPages });
+}
+
+/** Reads the session again after another began in this browser. */
+export async function readAgain(cache: QueryClient): Promise<void> {
+  await cache.query({ ...currentSession, staleTime: 0 });
 }

@@ -1,13 +1,14 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
-import { RequestFailed, type Schemas, send, setCsrfToken } from '../api/client';
+import { RequestFailed, type Schemas, send } from '../api/client';
 import { serviceSettings } from '../settings';
 import { Button } from '../ui/button';
+import { Dialog } from '../ui/dialog';
 import { TextInput } from '../ui/field';
 import { Card, Problem } from '../ui/page';
 import css from '../ui/ui.module.css';
 import type { CurrentSession } from '../api/objects';
-import { showOnly } from './session';
+import { begin } from './session';
 
 const ASKS_FOR_CODE: readonly string[] = ['second_factor_required', 'second_factor_failed'];
 
@@ -23,7 +24,7 @@ function withCode(email: string, password: string, code: string): Schemas['Creat
     : { email, password, recovery_code: text };
 }
 
-export function SignInPage(): ReactNode {
+function SignInForm({ oidc }: { readonly oidc: ReactNode }): ReactNode {
   const [email, setEmail] = useState('');
   const [password, setPassword] = useState('');
   const [code, setCode] = useState('');
@@ -36,67 +37,89 @@ export function SignInPage(): ReactNode {
         path: '/v1/session',
         body: withCode(email, password, code),
       }),
-    onSuccess: (session) => {
-      setCsrfToken(session.csrf_token);
-      showOnly(cache, session);
-    },
+    onSuccess: (session) => begin(cache, session),
     onError: (error) => setAsksForCode(asksForCode || isCodeNeeded(error)),
   });
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        signIn.mutate();
+      }}
+    >
+      <TextInput
+        label="Email"
+        type="email"
+        autoComplete="username"
+        autoFocus
+        isRequired
+        value={email}
+        onChange={setEmail}
+      />
+      <TextInput
+        label="Password"
+        type="password"
+        autoComplete="current-password"
+        isRequired
+        value={password}
+        onChange={setPassword}
+      />
+      {asksForCode && (
+        <TextInput
+          label="Code of your authenticator, or a recovery code"
+          autoComplete="one-time-code"
+          autoFocus
+          value={code}
+          onChange={setCode}
+        />
+      )}
+      <Problem error={signIn.error} />
+      <div className={css['row']}>
+        {serviceSettings().open_id_connect ? oidc : <span />}
+        <Button type="submit" kind="primary" disabled={signIn.isPending}>
+          Sign in
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+const OIDC_PATH = '/v1/session/oidc?return_to=/studio';
+
+export function SignInPage(): ReactNode {
   return (
     <main id="main" className="sign-in">
       <h1>Billing console</h1>
       <Card title="Sign in">
-        <form
-          className={css['body']}
-          onSubmit={(event) => {
-            event.preventDefault();
-            signIn.mutate();
-          }}
-        >
-          <TextInput
-            label="Email"
-            type="email"
-            autoComplete="username"
-            autoFocus
-            isRequired
-            value={email}
-            onChange={setEmail}
-          />
-          <TextInput
-            label="Password"
-            type="password"
-            autoComplete="current-password"
-            isRequired
-            value={password}
-            onChange={setPassword}
-          />
-          {asksForCode && (
-            <TextInput
-              label="Code of your authenticator, or a recovery code"
-              autoComplete="one-time-code"
-              autoFocus
-              value={code}
-              onChange={setCode}
-            />
-          )}
-          <Problem error={signIn.error} />
-          <div className={css['row']}>
-            {serviceSettings().open_id_connect ? (
-              <a className={css['button']} href="/v1/session/oidc?return_to=/studio">
+        <div className={css['body']}>
+          <SignInForm
+            oidc={
+              <a className={css['button']} href={OIDC_PATH}>
                 Sign in with OpenID Connect
               </a>
-            ) : (
-              <span />
-            )}
-            <Button type="submit" kind="primary" disabled={signIn.isPending}>
-              Sign in
-            </Button>
-          </div>
-        </form>
+            }
+          />
+        </div>
       </Card>
       <p className={css['hint']}>
         No account yet? Run <code>npm run studio -- create-admin</code> where the service runs.
       </p>
     </main>
+  );
+}
+
+/** Asks for a sign-in over a page whose session has ended, so that what was typed there stays. */
+export function SignInAgainDialog(): ReactNode {
+  return (
+    <Dialog title="Your session has ended. Sign in again." onClose={null}>
+      <p className={css['hint']}>What you typed is kept.</p>
+      <SignInForm
+        oidc={
+          <a className={css['button']} href={OIDC_PATH} target="_blank" rel="noreferrer">
+            Sign in with OpenID Connect in another tab
+          </a>
+        }
+      />
+    </Dialog>
   );
 }

@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import { $api } from '../api/client';
 import { money } from '../format/money';
 import { showCode, showInstant, showText } from '../format/text';
-import { CustomerLink, Id, ObjectLink } from '../ui/links';
+import { CustomerLink, Id, ObjectLink, OwnerLink } from '../ui/links';
 import { ListView } from '../ui/list-view';
 import { PendingPage } from '../ui/loaded';
 import { Card, Details, Page } from '../ui/page';
@@ -159,7 +159,10 @@ export function CreditNotePage(): ReactNode {
       <Card title="Overview">
         <Details
           items={[
-            ['Customer', <CustomerLink key="customer" id={data.customer_id} />],
+            [
+              'Customer',
+              <OwnerLink key="customer" id={data.customer_id} list="/v1/credit-notes" />,
+            ],
             ['Invoice', <ObjectLink key="invoice" id={data.invoice_id} />],
             ['Reason', data.reason],
             ['Net', amount(data.net)],

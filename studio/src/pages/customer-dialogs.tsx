@@ -1,6 +1,6 @@
 import { type ReactNode, useState } from 'react';
 import { useNavigate } from '@tanstack/react-router';
-import { $api, type Schemas } from '../api/client';
+import { $api, entityTagOf, type Schemas } from '../api/client';
 import type { Customer } from '../api/objects';
 import { ActionDialog } from '../ui/dialog';
 import { SelectInput, TextInput } from '../ui/field';
@@ -39,9 +39,18 @@ function CustomerFields(props: CustomerFieldsProps): ReactNode {
   );
 }
 
+type CustomerBody = Pick<Customer, 'name' | 'email' | 'external_id'>;
+
+/** Returns the fields that differ from those of the customer. */
+function changesOf(customer: Customer, body: CustomerBody): Partial<CustomerBody> {
+  const names = ['name', 'email', 'external_id'] as const;
+  const changed = names.filter((name) => body[name] !== customer[name]);
+  return Object.fromEntries(changed.map((name) => [name, body[name]]));
+}
+
 function useCustomerFields(customer: Customer | null): {
   readonly fields: CustomerFieldsProps;
-  readonly body: { name: string; email: string | null; external_id: string | null } | null;
+  readonly body: CustomerBody | null;
 } {
   const [name, onName] = useState(customer?.name ?? '');
   const [email, onEmail] = useState(customer?.email ?? '');
@@ -75,12 +84,16 @@ export function NewCustomerDialog({ onClose }: { readonly onClose: () => void })
 }
 
 export function EditCustomerDialog({ customer, onClose }: CustomerDialogProps): ReactNode {
+  const path = `/v1/customers/${customer.id}`;
   const { fields, body } = useCustomerFields(customer);
+  // Data on the page is read again meanwhile; the form changes the customer as it was when the form was opened.
+  const [opened] = useState({ customer, ifMatch: entityTagOf(path) });
+  const changes = body && changesOf(opened.customer, body);
   return (
     <ActionDialog
       title="Edit the customer"
       submitLabel="Save"
-      request={() => body && { method: 'PATCH', path: `/v1/customers/${customer.id}`, body }}
+      request={() => changes && { method: 'PATCH', path, body: changes, ifMatch: opened.ifMatch }}
       done={() => 'Saved.'}
       onClose={onClose}
     >

@@ -13,6 +13,8 @@ export interface InvoiceAction {
   readonly explains: string;
   readonly statuses: readonly Invoice['status'][];
   readonly isDangerous?: boolean;
+  /** The amount that the action is about, in minor units. Default: the total of the invoice. */
+  readonly amount?: (invoice: Invoice) => number;
 }
 
 export const COLLECT: InvoiceAction = {
@@ -22,6 +24,8 @@ export const COLLECT: InvoiceAction = {
   done: 'Payment made',
   explains: 'Charges the default payment method of the customer for what remains.',
   statuses: ['open', 'uncollectible'],
+  // Pending payments charge the rest.
+  amount: ({ amount_remaining, amount_pending }) => Math.max(0, amount_remaining - amount_pending),
 };
 
 export const INVOICE_ACTIONS: readonly InvoiceAction[] = [
@@ -48,9 +52,10 @@ export const INVOICE_ACTIONS: readonly InvoiceAction[] = [
     needs: 'invoices:write',
     label: 'Mark as uncollectible',
     done: 'Marked as uncollectible',
-    explains: 'Writes the amount off. The invoice can still be paid.',
+    explains: 'Writes off what remains. The invoice can still be paid.',
     statuses: ['open'],
     isDangerous: true,
+    amount: ({ amount_remaining }) => amount_remaining,
   },
   {
     path: 'reissue',
@@ -73,9 +78,10 @@ export function InvoiceActionDialog({
   action,
   onClose,
 }: InvoiceActionDialogProps): ReactNode {
+  const amount = action.amount?.(invoice) ?? invoice.total;
   return (
     <ActionDialog<{ readonly status?: string }>
-      title={`${action.label}: ${invoice.number ?? 'draft'}, ${money(invoice.total, invoice.currency)}`}
+      title={`${action.label}: ${invoice.number ?? 'draft'}, ${money(amount, invoice.currency)}`}
       submitLabel={action.label}
       kind={action.isDangerous === true ? 'danger' : 'primary'}
       request={(idempotencyKey) => ({

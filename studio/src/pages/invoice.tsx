@@ -5,7 +5,7 @@ import type { Invoice } from '../api/objects';
 import { money } from '../format/money';
 import { showCode, showInstant, showNumber, showPeriod, showText } from '../format/text';
 import { Button } from '../ui/button';
-import { CustomerLink, Id, ObjectLink } from '../ui/links';
+import { Id, ObjectLink, OwnerLink } from '../ui/links';
 import { LoadedRows, PendingPage, ROWS_SHOWN } from '../ui/loaded';
 import { Card, Details, Page } from '../ui/page';
 import { Status } from '../ui/status';
@@ -21,7 +21,7 @@ import { Why } from './why';
 function InvoiceActions({ invoice }: { readonly invoice: Invoice }): ReactNode {
   const [action, setAction] = useState<InvoiceAction | null>(null);
   const [isCrediting, setIsCrediting] = useState(false);
-  const isCreditable = ['open', 'paid', 'uncollectible'].includes(invoice.status);
+  const isCreditable = ['open', 'paid'].includes(invoice.status);
   return (
     <>
       {invoice.number !== null && (
@@ -54,7 +54,7 @@ function Overview({ invoice }: { readonly invoice: Invoice }): ReactNode {
     <Card title="Overview">
       <Details
         items={[
-          ['Customer', <CustomerLink key="customer" id={invoice.customer_id} />],
+          ['Customer', <OwnerLink key="customer" id={invoice.customer_id} list="/v1/invoices" />],
           ['Subscription', <ObjectLink key="subscription" id={invoice.subscription_id} />],
           ['Reason', showCode(invoice.reason)],
           ['Subtotal', amount(invoice.subtotal)],

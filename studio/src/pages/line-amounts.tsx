@@ -2,8 +2,8 @@ import { type ReactNode, useState } from 'react';
 import type { Invoice } from '../api/objects';
 import { money, parseMoney } from '../format/money';
 import { TextInput } from '../ui/field';
-
-type ChargeLine = Invoice['lines'][number];
+import { Problem } from '../ui/page';
+import { useCreditable } from './creditable';
 
 export interface LineAmounts {
   /** Lines with an amount, before tax in minor units. */
@@ -14,36 +14,52 @@ export interface LineAmounts {
   readonly fields: ReactNode;
 }
 
-function faultOf(text: string, line: ChargeLine, currency: string): string | null {
+function faultOf(text: string, limit: number, currency: string): string | null {
   if (text.trim() === '') return null;
   const minor = parseMoney(text, currency);
   if (minor === null) return `Not an amount of ${currency}.`;
-  return minor > line.amount ? `At most ${money(line.amount, currency)}.` : null;
+  return minor > limit ? `At most ${money(limit, currency)}.` : null;
+}
+
+function hintOf(amount: number, limit: number, currency: string): string | undefined {
+  if (limit === 0) return 'Nothing is left before tax. 0 takes tax that is left.';
+  if (limit === amount) return undefined;
+  return `Of ${money(amount, currency)}, less discounts, tax within it, and earlier credits.`;
 }
 
 /** Fields for an amount of each line of an invoice that charges something. 0 takes the tax of a line without a net amount. */
 export function useLineAmounts(invoice: Invoice | undefined): LineAmounts {
   const [texts, setTexts] = useState<Readonly<Record<string, string>>>({});
+  const { creditableOf, isLoading, error } = useCreditable(invoice);
   const currency = invoice?.currency ?? '';
-  const charges = (invoice?.lines ?? []).filter(({ amount }) => amount > 0);
-  const faults = charges.map((line) => faultOf(texts[line.id] ?? '', line, currency));
-  const lines = charges.flatMap((line) => {
-    const minor = parseMoney(texts[line.id] ?? '', currency);
+  const charges = (invoice?.lines ?? [])
+    .filter(({ amount }) => amount > 0)
+    .map((line) => ({ line, text: texts[line.id] ?? '', limit: creditableOf(line) }));
+  const faults = charges.map(({ text, limit }) => faultOf(text, limit, currency));
+  const lines = charges.flatMap(({ line, text }) => {
+    const minor = parseMoney(text, currency);
     return minor === null ? [] : [{ invoice_line_id: line.id, amount: minor }];
   });
   return {
     lines,
     total: lines.reduce((sum, { amount }) => sum + amount, 0),
-    isValid: lines.length > 0 && faults.every((fault) => fault === null),
-    fields: charges.map((line, index) => (
-      <TextInput
-        key={line.id}
-        label={`${line.description.slice(0, 120)}, of ${money(line.amount, currency)}`}
-        inputMode="decimal"
-        value={texts[line.id] ?? ''}
-        fault={faults[index]}
-        onChange={(text) => setTexts({ ...texts, [line.id]: text })}
-      />
-    )),
+    // What is left of the lines is not known before.
+    isValid: !isLoading && lines.length > 0 && faults.every((fault) => fault === null),
+    fields: (
+      <>
+        <Problem error={error} />
+        {charges.map(({ line, text, limit }, index) => (
+          <TextInput
+            key={line.id}
+            label={`${line.description.slice(0, 120)}${isLoading ? '' : `, of ${money(limit, currency)}`}`}
+            hint={isLoading ? 'Loading…' : hintOf(line.amount, limit, currency)}
+            inputMode="decimal"
+            value={text}
+            fault={isLoading ? null : faults[index]}
+            onChange={(entered) => setTexts({ ...texts, [line.id]: entered })}
+          />
+        ))}
+      </>
+    ),
   };
 }

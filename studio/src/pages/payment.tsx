@@ -4,7 +4,7 @@ import { $api } from '../api/client';
 import { money } from '../format/money';
 import { showCode, showInstant, showText } from '../format/text';
 import { Button } from '../ui/button';
-import { CustomerLink, Id, ObjectLink } from '../ui/links';
+import { Id, ObjectLink, OwnerLink } from '../ui/links';
 import { LoadedRows, PendingPage, ROWS_SHOWN } from '../ui/loaded';
 import { Card, Details, Page } from '../ui/page';
 import { Status } from '../ui/status';
@@ -38,7 +38,7 @@ export function PaymentPage(): ReactNode {
       <Card title="Overview">
         <Details
           items={[
-            ['Customer', <CustomerLink key="customer" id={data.customer_id} />],
+            ['Customer', <OwnerLink key="customer" id={data.customer_id} list="/v1/payments" />],
             ['Invoice', <ObjectLink key="invoice" id={data.invoice_id} />],
             ['Provider', data.provider],
             ['Payment method', showText(data.payment_method_id)],

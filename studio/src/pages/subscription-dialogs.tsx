@@ -43,13 +43,13 @@ export function InvoicePreview({ preview }: { readonly preview: PreviewQuery }):
   if (preview.data.object === 'subscription') {
     return <p role="status">No invoice now. The subscription changes without a charge.</p>;
   }
-  const { lines, total, amount_due, currency, bills_at, credited_to_balance } = preview.data;
+  const { lines, total, amount_due, currency, bills_at } = preview.data;
   return (
     <section aria-label="Preview of the invoice">
       <p role="status">
         {lines.length === 0
           ? 'Nothing is billed.'
-          : `Billed at ${showInstant(bills_at)}: total ${money(total, currency)}, due ${money(amount_due, currency)}, given as credit ${money(credited_to_balance, currency)}.`}
+          : `Billed at ${showInstant(bills_at)}: total ${money(total, currency)}, due ${money(amount_due, currency)}.`}
       </p>
       <SmallTable
         label="Preview"
@@ -66,9 +66,48 @@ export function InvoicePreview({ preview }: { readonly preview: PreviewQuery }):
           { title: 'Amount', isNumber: true, cell: ({ amount }) => money(amount, currency) },
         ]}
       />
+      {lines.length > 0 && <PreviewTotals invoice={preview.data} />}
     </section>
   );
 }
+
+/** How the amount due follows from the lines. */
+function PreviewTotals({
+  invoice,
+}: {
+  readonly invoice: Schemas['SubscriptionPreviewDto'];
+}): ReactNode {
+  const { currency, subtotal, discount, taxes, tax_note, total } = invoice;
+  const { credit_applied, credited_to_balance, amount_due } = invoice;
+  const steps: readonly (readonly [term: string, minor: number])[] = [
+    ['Subtotal', subtotal],
+    ...optionalStep('Discount', -discount),
+    ...taxes.map(
+      ({ name, percentage, inclusive, tax }) =>
+        [`${name} ${percentage} %${inclusive ? ', included' : ''}`, tax] as const,
+    ),
+    ['Total', total],
+    ...optionalStep('Paid with credit', -credit_applied),
+    ...optionalStep('Given as credit', credited_to_balance),
+    ['Due', amount_due],
+  ];
+  return (
+    <>
+      <dl className={css['totals']}>
+        {steps.map(([term, minor]) => (
+          <div key={term}>
+            <dt>{term}</dt>
+            <dd>{money(minor, currency)}</dd>
+          </div>
+        ))}
+      </dl>
+      {tax_note !== null && <p className={css['hint']}>No tax: {showCode(tax_note)}.</p>}
+    </>
+  );
+}
+
+const optionalStep = (term: string, minor: number): readonly (readonly [string, number])[] =>
+  minor === 0 ? [] : [[term, minor]];
 
 export interface SubscriptionDialogProps {
   readonly subscription: Subscription;
@@ -127,6 +166,36 @@ export function ChangeDialog({ subscription, onClose }: SubscriptionDialogProps)
       />
       {isChanged && <InvoicePreview preview={preview} />}
       {!isChanged && <p className={css['hint']}>Choose another plan or quantity.</p>}
+    </ActionDialog>
+  );
+}
+
+export interface Command {
+  readonly path: 'pause' | 'resume' | 'uncancel';
+  readonly label: string;
+  readonly explains: string;
+}
+
+export function CommandDialog({
+  subscription,
+  command: { path, label, explains },
+  onClose,
+}: SubscriptionDialogProps & { readonly command: Command }): ReactNode {
+  const request: ChangeRequest = {
+    method: 'POST',
+    path: `/v1/subscriptions/${subscription.id}/${path}`,
+  };
+  const preview = usePreview(request);
+  return (
+    <ActionDialog
+      title={`${label} the subscription`}
+      submitLabel={label}
+      request={(idempotencyKey) => ({ ...request, idempotencyKey })}
+      done={() => `Done: ${label.toLowerCase()}.`}
+      onClose={onClose}
+    >
+      <p>{explains}</p>
+      <InvoicePreview preview={preview} />
     </ActionDialog>
   );
 }

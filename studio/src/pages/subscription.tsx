@@ -4,37 +4,40 @@ import { $api } from '../api/client';
 import type { Subscription } from '../api/objects';
 import { showCode, showInstant, showPeriod, showText } from '../format/text';
 import { Button } from '../ui/button';
-import { ActionDialog } from '../ui/dialog';
-import { CustomerLink, Id, ObjectLink, PlanLink } from '../ui/links';
+import { Id, ObjectLink, OwnerLink, PlanLink } from '../ui/links';
 import { LoadedRows, PendingPage, ROWS_SHOWN } from '../ui/loaded';
 import { Card, Details, Page } from '../ui/page';
 import { Status } from '../ui/status';
 import { SmallTable } from '../ui/table';
+import { ScheduledChanges } from './scheduled-changes';
 import { InvoiceTable } from './invoice-table';
 import { SubscriptionCoupons } from './subscription-coupons';
-import { CancelDialog, ChangeDialog } from './subscription-dialogs';
+import { CancelDialog, ChangeDialog, type Command, CommandDialog } from './subscription-dialogs';
 import { Timeline } from './timeline';
 
 const ENDED: readonly Subscription['status'][] = ['canceled', 'incomplete_expired'];
 
-interface Command {
-  readonly path: 'pause' | 'resume' | 'uncancel';
-  readonly label: string;
-  readonly explains: string;
-}
+const UNCANCEL: Command = {
+  path: 'uncancel',
+  label: 'Keep',
+  explains: 'Undoes the planned cancellation.',
+};
+const PAUSE: Command = {
+  path: 'pause',
+  label: 'Pause',
+  explains:
+    'What was paid stays paid. Nothing more is billed until it is resumed. The invoice shows what is billed when it is paused.',
+};
 
-function commandsOf({ status, cancel_at }: Subscription): readonly Command[] {
+function commandsOf({ status, cancel_at, current_period_end }: Subscription): readonly Command[] {
   if (ENDED.includes(status)) return [];
-  const uncancel: Command = {
-    path: 'uncancel',
-    label: 'Keep',
-    explains: 'Undoes the planned cancellation.',
+  const resume: Command = {
+    path: 'resume',
+    label: 'Resume',
+    explains: `If it is resumed before ${showInstant(current_period_end)}, the paid period continues to its end. After that, a new period begins at once.`,
   };
-  const pause: Command =
-    status === 'paused'
-      ? { path: 'resume', label: 'Resume', explains: 'Begins a new period, billed from now on.' }
-      : { path: 'pause', label: 'Pause', explains: 'Bills nothing until it is resumed.' };
-  return cancel_at === null ? [pause] : [pause, uncancel];
+  const pause = status === 'paused' ? resume : PAUSE;
+  return cancel_at === null ? [pause] : [pause, UNCANCEL];
 }
 
 type OpenDialog = 'change' | 'cancel' | Command | null;
@@ -63,19 +66,7 @@ function Actions({ subscription }: { readonly subscription: Subscription }): Rea
       {open === 'change' && <ChangeDialog subscription={subscription} onClose={close} />}
       {open === 'cancel' && <CancelDialog subscription={subscription} onClose={close} />}
       {open !== null && typeof open === 'object' && (
-        <ActionDialog
-          title={`${open.label} the subscription`}
-          submitLabel={open.label}
-          request={(idempotencyKey) => ({
-            method: 'POST',
-            path: `/v1/subscriptions/${subscription.id}/${open.path}`,
-            idempotencyKey,
-          })}
-          done={() => `Done: ${open.label.toLowerCase()}.`}
-          onClose={close}
-        >
-          <p>{open.explains}</p>
-        </ActionDialog>
+        <CommandDialog subscription={subscription} command={open} onClose={close} />
       )}
     </>
   );
@@ -87,9 +78,6 @@ export function SubscriptionPage(): ReactNode {
   const subscription = $api.useQuery('get', '/v1/subscriptions/{id}', { params: path });
   const invoices = $api.useQuery('get', '/v1/invoices', {
     params: { query: { subscription_id: id, limit: ROWS_SHOWN } },
-  });
-  const changes = $api.useQuery('get', '/v1/subscriptions/{id}/scheduled-changes', {
-    params: { ...path, query: { limit: ROWS_SHOWN } },
   });
   const plan = $api.useQuery(
     'get',
@@ -110,7 +98,10 @@ export function SubscriptionPage(): ReactNode {
       <Card title="Overview">
         <Details
           items={[
-            ['Customer', <CustomerLink key="customer" id={data.customer_id} />],
+            [
+              'Customer',
+              <OwnerLink key="customer" id={data.customer_id} list="/v1/subscriptions" />,
+            ],
             ['Plan', <PlanLink key="plan" id={data.plan_id} />],
             ['Quantity', data.quantity],
             [
@@ -150,25 +141,7 @@ export function SubscriptionPage(): ReactNode {
         </Card>
       )}
       <SubscriptionCoupons subscription={data} isEnded={ENDED.includes(data.status)} />
-      <Card title="Scheduled changes">
-        <LoadedRows query={changes}>
-          {(rows) => (
-            <SmallTable
-              label="Scheduled changes"
-              rows={rows}
-              keyOf={(change) => change.id}
-              empty="No scheduled changes."
-              columns={[
-                { title: 'At', cell: ({ effective_at }) => showInstant(effective_at) },
-                { title: 'Change', cell: ({ type }) => type },
-                { title: 'Status', cell: ({ status }) => <Status value={status} /> },
-                { title: 'Plan', cell: ({ plan_id }) => <ObjectLink id={plan_id} /> },
-                { title: 'Quantity', isNumber: true, cell: ({ quantity }) => showText(quantity) },
-              ]}
-            />
-          )}
-        </LoadedRows>
-      </Card>
+      <ScheduledChanges subscriptionId={id} />
       <Card title="Invoices">
         <LoadedRows
           query={invoices}

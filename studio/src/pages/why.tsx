@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { $api, api, read, type Schemas } from '../api/client';
 import { money } from '../format/money';
-import { showInstant, showNumber, showPeriod } from '../format/text';
+import { showInstant, showNumber, showPeriodIn } from '../format/text';
 import { Problem } from '../ui/page';
 import { SmallTable } from '../ui/table';
 import css from '../ui/ui.module.css';
@@ -89,7 +89,7 @@ export function LineSteps({
       {trace.kind === 'usage' && (
         <li>
           Usage of the meter {trace.meter.key}, {trace.meter.aggregation} of its events,{' '}
-          {showPeriod(full_period_start, full_period_end)} ({time_zone ?? 'UTC'}).
+          {showPeriodIn(time_zone ?? 'UTC', full_period_start, full_period_end)}.
         </li>
       )}
       {trace.kind === 'usage' &&

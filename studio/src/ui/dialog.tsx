@@ -1,7 +1,8 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { type ReactNode, useId, useLayoutEffect, useRef, useState } from 'react';
-import { type ChangeRequest, newKey, send } from '../api/client';
+import { type ReactNode, useEffect, useId, useLayoutEffect, useRef, useState } from 'react';
+import { type ChangeRequest, isSessionOver, RequestFailed, send } from '../api/client';
 import { toCurl } from '../api/curl';
+import { IdempotencyKeys, isOutcomeKnown, type KeyedRequest } from '../api/idempotency-keys';
 import { Button } from './button';
 import { Problem } from './page';
 import { toast } from './toast';
@@ -9,7 +10,8 @@ import css from './ui.module.css';
 
 export interface DialogProps {
   readonly title: string;
-  readonly onClose: () => void;
+  /** Called when the user closes the dialog. Null while it cannot be closed. */
+  readonly onClose: (() => void) | null;
   readonly children: ReactNode;
 }
 
@@ -24,7 +26,19 @@ export function Dialog({ title, onClose, children }: DialogProps): ReactNode {
     return () => dialog?.close();
   }, []);
   return (
-    <dialog ref={ref} className={css['dialog']} aria-labelledby={id} onCancel={onClose}>
+    <dialog
+      ref={ref}
+      className={css['dialog']}
+      aria-labelledby={id}
+      onCancel={(event) => {
+        event.preventDefault();
+        onClose?.();
+      }}
+      onClose={({ currentTarget }) => {
+        // Browsers close a dialog at the second Escape, whatever the page has decided.
+        if (onClose === null && !currentTarget.open) currentTarget.showModal();
+      }}
+    >
       <h2 id={id}>{title}</h2>
       {children}
     </dialog>
@@ -73,7 +87,7 @@ export interface ActionDialogProps<Answer> {
   readonly title: string;
   readonly submitLabel: string;
   readonly kind?: 'primary' | 'danger';
-  /** Null while the fields do not make a request. The key is the same for every attempt of one dialog. */
+  /** Null while the fields do not make a request. Pure: called more than once. */
   readonly request: (idempotencyKey: string) => ChangeRequest | null;
   /** Returns the message for what was done. */
   readonly done: (answer: Answer) => string;
@@ -93,37 +107,95 @@ export function ActionDialog<Answer>({
   onClose,
   children,
 }: ActionDialogProps<Answer>): ReactNode {
-  const [key] = useState(newKey);
+  const [keys] = useState(() => new IdempotencyKeys());
   const cache = useQueryClient();
+  const isShown = useRef(false);
+  useEffect(() => {
+    isShown.current = true;
+    return () => {
+      isShown.current = false;
+    };
+  }, []);
   const change = useMutation({
-    mutationFn: (one: ChangeRequest) => send<Answer>(one),
+    mutationFn: ({ request: sent }: KeyedRequest) => send<Answer>(sent),
+    onMutate: (keyed) => keys.begin(keyed),
+    onSettled: (_, error, keyed) => {
+      keys.end(keyed, error);
+      // A refusal often means that the page shows a former state.
+      if (!isSessionOver(error)) void cache.invalidateQueries();
+    },
     onSuccess: (answer) => {
-      void cache.invalidateQueries();
       toast(done(answer));
+      if (!isShown.current) return;
       onClose();
       // Called last, so that it can open the next dialog.
       onDone?.(answer);
     },
+    onError: (error) => {
+      // The user has moved to another page meanwhile.
+      if (!isShown.current) toast(`${title}: ${error.message}`);
+    },
   });
-  const one = request(key);
+  const keyed = keys.keyed(request);
+  const { isPending } = change;
   return (
-    <Dialog title={title} onClose={onClose}>
+    <Dialog title={title} onClose={isPending ? null : onClose}>
       <form
         onSubmit={(event) => {
           event.preventDefault();
-          if (one !== null && !change.isPending) change.mutate(one);
+          if (keyed !== null && !isPending) change.mutate(keyed);
         }}
       >
         {children}
-        <Problem error={change.error} />
+        <Failure error={change.error} isKeyed={keyed?.request.method === 'POST'} />
         <div className={css['row']}>
-          <CopyAsCurl request={one} />
-          <Button onClick={onClose}>Close</Button>
-          <Button type="submit" kind={kind} disabled={one === null || change.isPending}>
-            {change.isPending ? 'Sending…' : submitLabel}
+          <CopyAsCurl request={keyed?.request ?? null} />
+          <Button onClick={onClose} disabled={isPending}>
+            Close
+          </Button>
+          <Button type="submit" kind={kind} disabled={keyed === null || isPending}>
+            {isPending ? 'Sending…' : submitLabel}
           </Button>
         </div>
       </form>
     </Dialog>
+  );
+}
+
+const hasStatus = (error: unknown, status: number): boolean =>
+  error instanceof RequestFailed && error.status === status;
+
+/** Says why a change failed. Uses its own words where the text of the service is for programs. */
+function Failure({
+  error,
+  isKeyed,
+}: {
+  readonly error: unknown;
+  readonly isKeyed: boolean;
+}): ReactNode {
+  if (hasStatus(error, 412)) {
+    return (
+      <p className={css['notice']} role="alert">
+        Somebody has changed it since you opened this form. Nothing was saved. Close the form and
+        open it again: it then shows the present values.
+      </p>
+    );
+  }
+  if (isSessionOver(error)) {
+    return (
+      <p className={css['notice']} role="alert">
+        Your session had ended. Nothing was done: send it again.
+      </p>
+    );
+  }
+  if (!isKeyed || isOutcomeKnown(error)) return <Problem error={error} />;
+  return (
+    <>
+      {error instanceof RequestFailed && <Problem error={error} />}
+      <p className={css['notice']} role="alert">
+        It is not known if this was done, because the service gave no clear answer. Send it again
+        without a change: it is not done twice.
+      </p>
+    </>
   );
 }

@@ -1,6 +1,8 @@
+import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { $api, type Schemas } from '../api/client';
+import { readPage } from '../api/lists';
 import { pageOfId } from '../layout/object-pages';
 import { showText } from '../format/text';
 
@@ -40,6 +42,27 @@ export function CustomerLink({ id, customer }: CustomerLinkProps): ReactNode {
   );
   if (customer?.is_deleted === true) return `${customer.name} (deleted)`;
   return <ObjectLink id={id} label={customer?.name ?? data?.name} />;
+}
+
+export interface OwnerLinkProps {
+  readonly id: string;
+  /** A list that has an object of the customer. */
+  readonly list: '/v1/credit-notes' | '/v1/invoices' | '/v1/payments' | '/v1/subscriptions';
+}
+
+/** A link to the customer of an object. Reads the customer with the list: one that is deleted cannot be read alone. */
+export function OwnerLink({ id, list }: OwnerLinkProps): ReactNode {
+  const query = { customer_id: id, expand: 'customer', limit: 1 };
+  const { data } = useQuery({
+    queryKey: ['owner', list, id],
+    queryFn: () => readPage(list, query),
+  });
+  const customer = data?.data[0]?.customer;
+  return customer === undefined ? (
+    <ObjectLink id={id} />
+  ) : (
+    <CustomerLink id={id} customer={customer} />
+  );
 }
 
 export interface NamedCustomerProps {

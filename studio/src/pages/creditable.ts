@@ -1,0 +1,119 @@
+import { useQuery } from '@tanstack/react-query';
+import { $api } from '../api/client';
+import { readPage } from '../api/lists';
+import type { CreditNote, Invoice } from '../api/objects';
+
+type BilledLine = Invoice['lines'][number];
+
+const NOTES_READ = 100;
+const LATER_INVOICES_READ = 100;
+const LINES_READ = 100;
+
+/** Amounts that lower what credit notes can take of the lines of an invoice. */
+interface Lowered {
+  /** Credit notes of the invoice. */
+  readonly notes: readonly CreditNote[];
+  /** Lines of later invoices in effect that credit lines of the invoice. */
+  readonly credits: readonly BilledLine[];
+  /** Tax within the amount of a line, in minor units. */
+  readonly inclusiveTaxOf: (line: BilledLine) => number;
+}
+
+const isInEffect = ({ status }: Invoice): boolean => status !== 'draft' && status !== 'void';
+
+function isBilledWith(one: BilledLine, other: BilledLine): boolean {
+  if (one.id === other.id) return true;
+  return (
+    one.price_id !== null &&
+    one.price_id === other.price_id &&
+    one.type !== 'credit' &&
+    other.type !== 'credit' &&
+    one.period_start === other.period_start &&
+    one.period_end === other.period_end
+  );
+}
+
+const sumOf = <Item>(items: readonly Item[], minorOf: (item: Item) => number): number =>
+  items.reduce((sum, item) => sum + minorOf(item), 0);
+
+/** Returns what is left of a line without tax: less discounts, credit notes and credits on later invoices. */
+function leftOf(line: BilledLine, { notes, credits, inclusiveTaxOf }: Lowered): number {
+  const netOf = (one: BilledLine): number => one.amount - one.discount - inclusiveTaxOf(one);
+  const noted = notes
+    .filter(({ status }) => status === 'issued')
+    .flatMap(({ lines }) => lines)
+    .filter(({ invoice_line_id }) => invoice_line_id === line.id);
+  const credited = credits.filter(({ credits_line_id }) => credits_line_id === line.id);
+  return netOf(line) + sumOf(credited, netOf) - sumOf(noted, ({ amount }) => amount);
+}
+
+/**
+ * Returns how much of a line a credit note can take, without tax: what is left of it, and at most what is left of all lines
+ * for its price and period, which a maximum may have lowered. The service also counts refunds, disputes and corrections of
+ * usage on other invoices, and refuses what is beyond them.
+ */
+function creditableOf(invoice: Invoice, line: BilledLine, lowered: Lowered): number {
+  const together = invoice.lines.filter((one) => isBilledWith(one, line));
+  const left = sumOf(together, (one) => leftOf(one, lowered));
+  return Math.max(0, Math.min(left, leftOf(line, lowered)));
+}
+
+/** Reads the credits of later invoices of the same subscription. */
+function useLaterCredits(invoice: Invoice | undefined): {
+  readonly credits: readonly BilledLine[];
+  readonly isLoading: boolean;
+  readonly error: unknown;
+} {
+  const subscriptionId = invoice?.subscription_id ?? null;
+  const { data, isLoading, error } = useQuery({
+    queryKey: ['later-invoices', invoice?.id],
+    enabled: subscriptionId !== null,
+    queryFn: () =>
+      readPage('/v1/invoices', {
+        subscription_id: subscriptionId ?? '',
+        limit: LATER_INVOICES_READ,
+      }),
+  });
+  const credits = (data?.data ?? []).filter(isInEffect).flatMap(({ lines }) => lines);
+  return { credits, isLoading, error };
+}
+
+/** Reads what credit notes can still take of the lines of an invoice. */
+export function useCreditable(invoice: Invoice | undefined): {
+  readonly creditableOf: (line: BilledLine) => number;
+  readonly isLoading: boolean;
+  readonly error: unknown;
+} {
+  const id = invoice?.id ?? '';
+  const notes = $api.useQuery(
+    'get',
+    '/v1/credit-notes',
+    { params: { query: { invoice_id: id, limit: NOTES_READ } } },
+    { enabled: invoice !== undefined },
+  );
+  const later = useLaterCredits(invoice);
+  const inclusive = (invoice?.taxes ?? []).filter((tax) => tax.inclusive);
+  const isMixed = inclusive.length > 0 && inclusive.length < (invoice?.taxes.length ?? 0);
+  // The tax of a line is the sum of all rates. Only the explanation has it by rate.
+  const explained = $api.useQuery(
+    'get',
+    '/v1/invoices/{id}/explanation',
+    { params: { path: { id }, query: { limit: LINES_READ } } },
+    { enabled: isMixed },
+  );
+  const inclusiveIds = new Set(inclusive.map(({ tax_rate_id }) => tax_rate_id));
+  const inclusiveTaxOf = (line: BilledLine): number => {
+    if (!isMixed) return inclusive.length > 0 ? line.tax : 0;
+    const shares = explained.data?.data.find((one) => one.line.id === line.id)?.tax_shares ?? [];
+    return sumOf(
+      shares.filter((share) => inclusiveIds.has(share.id)),
+      ({ amount }) => amount,
+    );
+  };
+  const lowered = { notes: notes.data?.data ?? [], credits: later.credits, inclusiveTaxOf };
+  return {
+    creditableOf: (line) => (invoice === undefined ? 0 : creditableOf(invoice, line, lowered)),
+    isLoading: notes.isLoading || later.isLoading || explained.isLoading,
+    error: notes.error ?? later.error ?? explained.error,
+  };
+}

@@ -1,0 +1,180 @@
+import type { Locator, Page } from 'playwright-core';
+import { type PageFaults, violationsOf } from '../support/browser';
+import type { ConsoleStory, ConsoleStoryTeller } from '../support/console-story';
+import { RunningConsole } from '../support/running-console';
+
+// A busy machine takes many times as long as a quiet one.
+jest.setTimeout(240_000);
+
+interface StoredInvoice {
+  readonly id: string;
+  readonly lines: readonly { readonly id: string }[];
+}
+
+describe('amounts and dates in the console', () => {
+  let engine: RunningConsole;
+  let teller: ConsoleStoryTeller;
+  let story: ConsoleStory;
+  let page: Page;
+  let faults: PageFaults;
+
+  beforeAll(async () => {
+    engine = await RunningConsole.start();
+    ({ teller } = engine);
+    story = await teller.create(engine.receiverUrl);
+    ({ page, faults } = await engine.signIn(await engine.admin('owner')));
+  });
+
+  afterAll(() => engine.stop());
+
+  afterEach(() => {
+    expect(faults.found.splice(0)).toEqual([]);
+  });
+
+  const button = (name: string): Locator => page.getByRole('button', { name, exact: true });
+  const dialog = (name: RegExp): Locator => page.getByRole('dialog', { name });
+
+  const credit = (invoice: StoredInvoice, amount: number): Promise<unknown> =>
+    teller.post('credit-notes', {
+      invoice_id: invoice.id,
+      lines: [{ invoice_line_id: invoice.lines[0]?.id, amount }],
+      reason: 'Goodwill',
+      settle: 'credit',
+    });
+
+  /** Creates a finalized invoice of 10.00 USD that waits for its payment. */
+  async function openInvoice(customer: string): Promise<StoredInvoice> {
+    const { id } = await teller.post('invoices', {
+      customer_id: customer,
+      currency: 'USD',
+      collection: 'send_invoice',
+      lines: [{ description: 'Workshop', amount: 1_000 }],
+    });
+    await teller.post(`invoices/${id}/finalize`, {});
+    return (await teller.get(`invoices/${id}`)) as StoredInvoice;
+  }
+
+  async function firstInvoiceOf(customer: string): Promise<StoredInvoice> {
+    const id = await teller.newest(`invoices?customer_id=${customer}`);
+    return (await teller.get(`invoices/${id}`)) as StoredInvoice;
+  }
+
+  it('name what remains where an invoice is collected or written off', async () => {
+    const { id } = await teller.post('customers', { name: 'Partly Ltd' });
+    const invoice = await openInvoice(id);
+    await credit(invoice, 400);
+    await engine.open(page, `/invoices/${invoice.id}`);
+    await button('Collect…').click();
+    await dialog(/^Collect: INV-\d+, \$6\.00$/).waitFor();
+    await button('Close').click();
+    await button('Mark as uncollectible…').click();
+    await dialog(/^Mark as uncollectible: INV-\d+, \$6\.00$/).waitFor();
+    await button('Close').click();
+  });
+
+  it('offer to credit what discounts and earlier credit notes left of a line', async () => {
+    const customer = await teller.customer('Discounted Ltd', story.clock);
+    await teller.post('subscriptions', {
+      customer_id: customer,
+      plan_id: story.plan,
+      coupon: 'SPRING',
+    });
+    const invoice = await firstInvoiceOf(customer);
+    await credit(invoice, 610);
+    await engine.open(page, `/invoices/${invoice.id}`);
+    await button('Credit…').click();
+    const field = page.getByLabel('Base, of $20.00');
+    await field.fill('20.01');
+    await page.getByText('At most $20.00.').waitFor();
+    expect(await violationsOf(page)).toEqual([]);
+    await field.fill('20.00');
+    await page.getByLabel('Reason').fill('Goodwill');
+    await button('Credit $20.00 before tax').click();
+    await dialog(/^Credit/).waitFor({ state: 'detached' });
+    expect(await teller.get(`credit-notes?invoice_id=${invoice.id}`)).toMatchObject({
+      data: [{ net: 2_000 }, { net: 610 }],
+    });
+  });
+
+  it('offer to credit a line without the tax within it, and without what a later invoice credited', async () => {
+    const rate = { name: 'VAT', percentage: '25', inclusive: true };
+    const { id: rateId } = await teller.post('tax-rates', rate);
+    const customer = await teller.customer('Inclusive Ltd', story.clock);
+    await teller.change('PATCH', `customers/${customer}`, { tax_rate_ids: [rateId] });
+    const { id } = await teller.post('subscriptions', {
+      customer_id: customer,
+      plan_id: story.plan,
+    });
+    const invoice = await firstInvoiceOf(customer);
+    await engine.open(page, `/invoices/${invoice.id}`);
+    await button('Credit…').click();
+    await page.getByLabel('Base, of $23.20').waitFor();
+    await button('Close').click();
+    await teller.post(`subscriptions/${id}/cancel`, { when: 'now', credit_unused: true });
+    const { lines } = (await teller.get(
+      `invoices/${await teller.newest(`invoices?customer_id=${customer}`)}`,
+    )) as { readonly lines: readonly { readonly amount: number; readonly tax: number }[] };
+    const credited = lines.reduce((sum, { amount, tax }) => sum - amount + tax, 0);
+    await engine.open(page, `/invoices/${invoice.id}`);
+    await button('Credit…').click();
+    await page.getByLabel(`Base, of $${((2_320 - credited) / 100).toFixed(2)}`).waitFor();
+    await button('Close').click();
+  });
+
+  it('preview the steps from the lines of an invoice to its total', async () => {
+    const { id: rateId } = await teller.post('tax-rates', { name: 'Sales tax', percentage: '10' });
+    const customer = await teller.customer('Taxed Ltd', story.clock);
+    await teller.change('PATCH', `customers/${customer}`, { tax_rate_ids: [rateId] });
+    const coupon = { type: 'percent', percent_off: '50', duration: 'forever' };
+    await teller.post('coupons', { ...coupon, code: 'HALF' });
+    const { id } = await teller.post('subscriptions', {
+      customer_id: customer,
+      plan_id: story.plan,
+    });
+    await engine.open(page, `/subscriptions/${id}`);
+    await button('Redeem…').click();
+    await page.getByLabel('Code').fill('HALF');
+    const preview = page.getByLabel('Preview of the invoice');
+    await preview.getByText('Sales tax 10 %').waitFor();
+    const steps = await preview.locator('dl > div').allInnerTexts();
+    expect(steps.map((text) => text.replace(/\s+/g, ' '))).toEqual([
+      'Subtotal $29.00',
+      'Discount -$14.50',
+      'Sales tax 10 % $1.45',
+      'Total $15.95',
+      'Due $15.95',
+    ]);
+    expect(await violationsOf(page)).toEqual([]);
+    await button('Close').click();
+  });
+
+  it('explain usage with the dates of the time zone of the customer', async () => {
+    const clock = await teller.post('test-clocks', { name: 'Tokyo', now: '2025-12-31T15:00:00Z' });
+    const { id: customer } = await teller.post('customers', {
+      name: 'Tokyo KK',
+      timezone: 'Asia/Tokyo',
+      test_clock_id: clock.id,
+    });
+    await teller.post('subscriptions', { customer_id: customer, plan_id: story.plan });
+    await teller.post('usage-events', {
+      idempotency_key: 'tokyo',
+      customer_id: customer,
+      event_name: 'api_call',
+      timestamp: '2025-12-31T15:00:00Z',
+    });
+    await teller.advance(clock.id, '2026-01-31T16:00:00Z');
+    const invoice = await firstInvoiceOf(customer);
+    await engine.open(page, `/invoices/${invoice.id}`);
+    await page.getByRole('link', { name: 'Why? Calls' }).click();
+    await page.getByText('Jan 1, 2026 to Feb 1, 2026 (Asia/Tokyo)').waitFor();
+  });
+
+  it('name a deleted customer without a link', async () => {
+    const { id } = await teller.post('customers', { name: 'Gone Ltd' });
+    const invoice = await openInvoice(id);
+    await teller.change('DELETE', `customers/${id}`);
+    await engine.open(page, `/invoices/${invoice.id}`);
+    await page.getByText('Gone Ltd (deleted)').waitFor();
+    expect(await page.getByRole('link', { name: id }).count()).toBe(0);
+  });
+});

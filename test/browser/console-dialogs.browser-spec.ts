@@ -1,0 +1,222 @@
+import type { Locator, Page, Route } from 'playwright-core';
+import { type PageFaults, untilQuiet, violationsOf } from '../support/browser';
+import type { ConsoleStory, ConsoleStoryTeller } from '../support/console-story';
+import { RunningConsole } from '../support/running-console';
+
+const REFUNDS = '**/v1/refunds/payment/*';
+
+// A busy machine takes many times as long as a quiet one.
+jest.setTimeout(240_000);
+
+interface RefundList {
+  readonly data: readonly { readonly amount: number }[];
+}
+
+describe('dialogs of the console', () => {
+  let engine: RunningConsole;
+  let teller: ConsoleStoryTeller;
+  let story: ConsoleStory;
+  let page: Page;
+  let faults: PageFaults;
+
+  beforeAll(async () => {
+    engine = await RunningConsole.start();
+    ({ teller } = engine);
+    story = await teller.create(engine.receiverUrl);
+    ({ page, faults } = await engine.signIn(await engine.admin('owner')));
+  });
+
+  afterAll(() => engine.stop());
+
+  afterEach(async () => {
+    await page.unrouteAll();
+    expect(faults.found.splice(0)).toEqual([]);
+  });
+
+  const button = (name: string): Locator => page.getByRole('button', { name, exact: true });
+  const dialog = (): Locator => page.getByRole('dialog');
+  const alert = (text: string): Promise<void> =>
+    page.getByRole('alert').filter({ hasText: text }).waitFor();
+  const toast = (text: string): Promise<void> =>
+    page.getByRole('status').filter({ hasText: text }).first().waitFor();
+
+  async function refundsOf(payment: string): Promise<readonly number[]> {
+    const { data } = (await teller.get(`refunds?payment_id=${payment}`)) as RefundList;
+    return data.map(({ amount }) => amount);
+  }
+
+  /** Holds the request of a refund back until the returned function is called. */
+  async function holdRefund(): Promise<() => Promise<void>> {
+    const held: Route[] = [];
+    await page.route(REFUNDS, (route) => void held.push(route));
+    return async () => {
+      for (const route of held) await route.continue();
+    };
+  }
+
+  /** Opens the dialog of a refund, and fills in the amount. */
+  async function enterRefund(amount: string): Promise<void> {
+    await button('Refund…').click();
+    await page.getByLabel('Amount in USD').fill(amount);
+  }
+
+  /** Opens an object by the command palette. */
+  async function jumpTo(id: string): Promise<void> {
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type(id);
+    await page.getByRole('option', { selected: true }).filter({ hasText: id }).waitFor();
+    await page.keyboard.press('Enter');
+  }
+
+  /** Opens the form of a new customer with a name and an external id. */
+  async function enterCustomer(name: string, externalId: string): Promise<void> {
+    await engine.open(page, '/customers');
+    await button('New customer…').click();
+    await dialog().getByLabel('Name').fill(name);
+    await dialog().getByLabel('External id').fill(externalId);
+  }
+
+  it.each(['Back', 'the search'])(
+    'are closed when %s opens another object of the same kind',
+    async (way) => {
+      const other = await teller.post('customers', { name: `Other by ${way}` });
+      await engine.open(page, `/customers/${other.id}`);
+      await engine.show(page, `/customers/${story.customer}`);
+      await page.getByRole('heading', { name: 'Grace Hopper', level: 1 }).waitFor();
+      await button('Edit…').click();
+      await dialog().getByLabel('Name').fill('Renamed');
+      await (way === 'Back' ? page.goBack() : jumpTo(other.id));
+      await page.getByRole('heading', { name: `Other by ${way}`, level: 1 }).waitFor();
+      expect(await dialog().count()).toBe(0);
+    },
+  );
+
+  it('stay open while they send, and show the new state afterwards', async () => {
+    await engine.open(page, `/payments/${story.payment}`);
+    const send = await holdRefund();
+    await enterRefund('2.00');
+    await button('Refund $2.00').click();
+    await button('Sending…').waitFor();
+    for (let time = 0; time < 3; time += 1) await page.keyboard.press('Escape');
+    expect(await button('Close').isDisabled()).toBe(true);
+    expect(await page.locator('dialog:modal').count()).toBe(1);
+    await send();
+    await toast('Refund of $2.00');
+    await dialog().waitFor({ state: 'detached' });
+    await page.getByRole('region', { name: 'Refunds, table' }).getByText('$2.00').waitFor();
+    expect(await refundsOf(story.payment)).toEqual([200]);
+  });
+
+  it('tell what became of a request after the user has moved to another page', async () => {
+    await engine.open(page, `/payments/${story.payment}`);
+    const send = await holdRefund();
+    await enterRefund('27.03');
+    await button('Refund $27.03').click();
+    await button('Sending…').waitFor();
+    await teller.post(`refunds/payment/${story.payment}`, { amount: 1 });
+    await jumpTo(story.customer);
+    await page.getByRole('heading', { name: 'Grace Hopper', level: 1 }).waitFor();
+    await send();
+    await toast('Refund a payment: ');
+  });
+
+  it.each(['in the same dialog', 'in another dialog'])(
+    'repeat a request without an answer with the same key, %s',
+    async (where) => {
+      const before = await refundsOf(story.payment);
+      await engine.open(page, `/payments/${story.payment}`);
+      await page.route(REFUNDS, async (route: Route) => {
+        await route.fetch();
+        await route.abort();
+      });
+      await enterRefund('3.00');
+      await button('Refund $3.00').click();
+      await page.getByText('it is not done twice').waitFor();
+      expect(await violationsOf(page)).toEqual([]);
+      await page.unrouteAll();
+      if (where === 'in another dialog') {
+        await button('Close').click();
+        await enterRefund('3.00');
+      }
+      await button('Refund $3.00').click();
+      await toast('Refund of $3.00');
+      expect(await refundsOf(story.payment)).toEqual([300, ...before]);
+    },
+  );
+
+  it('send a form that was corrected after a refusal', async () => {
+    await teller.post('customers', { name: 'First', external_id: 'taken' });
+    await enterCustomer('Second', 'taken');
+    await button('Create').click();
+    await alert('customer_external_id_taken');
+    await dialog().getByLabel('External id').fill('free');
+    await button('Create').click();
+    await toast('Created Second.');
+  });
+
+  it('send a form again after the reason of its refusal is gone', async () => {
+    const { id } = await teller.post('customers', { name: 'First', external_id: 'kept' });
+    await enterCustomer('Third', 'kept');
+    await button('Create').click();
+    await alert('customer_external_id_taken');
+    await teller.change('PATCH', `customers/${id}`, { external_id: null });
+    await button('Create').click();
+    await toast('Created Third.');
+  });
+
+  it('save only the fields that were changed, and nothing if another tab has changed the customer', async () => {
+    const { id } = await teller.post('customers', { name: 'Tabs', email: 'old@example.com' });
+    await engine.open(page, `/customers/${id}`);
+    await button('Edit…').click();
+    await teller.change('PATCH', `customers/${id}`, { email: 'new@example.com' });
+    await dialog().getByLabel('Name').fill('Two tabs');
+    await button('Save').click();
+    await alert('Somebody has changed it');
+    expect(await teller.get(`customers/${id}`)).toMatchObject({ name: 'Tabs' });
+    await untilQuiet(page);
+    await button('Close').click();
+    await button('Edit…').click();
+    expect(await dialog().getByLabel('Email').inputValue()).toBe('new@example.com');
+    await dialog().getByLabel('Name').fill('Two tabs');
+    const sent = page.waitForRequest((request) => request.method() === 'PATCH');
+    await button('Save').click();
+    expect((await sent).postDataJSON()).toEqual({ name: 'Two tabs' });
+    await page.getByRole('heading', { name: 'Two tabs' }).waitFor();
+  });
+
+  it('undo a scheduled change', async () => {
+    const { data } = (await teller.get('plans')) as {
+      readonly data: readonly { readonly id: string; readonly code: string }[];
+    };
+    const scale = data.find(({ code }) => code === 'scale');
+    const path = `subscriptions/${story.subscription}`;
+    await teller.post(`${path}/change`, { plan_id: scale?.id, when: 'period_end' });
+    await engine.open(page, `/${path}`);
+    await button('Change…').click();
+    await page.getByLabel('Quantity').fill('2');
+    await alert('Undo that first.');
+    await button('Close').click();
+    await page.getByRole('button', { name: /^Undo the change of/ }).click();
+    expect(await violationsOf(page)).toEqual([]);
+    await button('Undo it').click();
+    await toast('Undone.');
+    await page.getByRole('table').getByText('undone').waitFor();
+    await button('Change…').click();
+    await page.getByLabel('Quantity').fill('2');
+    await page.getByText(/^Billed at/).waitFor();
+    await button('Close').click();
+  });
+
+  it('show what a pause and a resume bill', async () => {
+    await engine.open(page, `/subscriptions/${story.subscription}`);
+    await button('Pause…').click();
+    await page.getByLabel('Preview of the invoice').waitFor();
+    await button('Pause').click();
+    await toast('Done: pause.');
+    await button('Resume…').click();
+    await page.getByText('before May 1, 2026, 12:00 AM UTC, the paid period continues').waitFor();
+    await page.getByText(/^Billed at May 1, 2026/).waitFor();
+    await button('Resume').click();
+    await toast('Done: resume.');
+  });
+});
