@@ -29,6 +29,9 @@ async function main(): Promise<void> {
   process.stdout.on('error', () => undefined);
   const running: Running = { embedded: null, app: null, stopTracing: null };
   stopOnSignal(running, configuration, logger);
+  if (configuration.ineffective.length > 0) {
+    logger.warn({ settings: configuration.ineffective }, 'some settings have no effect');
+  }
   try {
     await start(running, configuration, logger);
   } catch (error) {

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { Client } from 'pg';
 import { runCommand } from '../support/command';
 import { createTestDatabase, type TestDatabase } from '../support/databases';
+import { RunningService } from '../support/running-service';
 import { startTestApp } from '../support/test-app';
 
 /** Each command is a process, which takes seconds on a busy machine. */
@@ -13,7 +14,7 @@ jest.setTimeout(240_000);
 const OTHER_KEY = `zz:${Buffer.alloc(32, 9).toString('base64')}`;
 const STACK = /\n {4}at /;
 
-describe('a start that fails', () => {
+describe('a start with wrong settings or rights', () => {
   let database: TestDatabase;
 
   beforeAll(async () => {
@@ -57,6 +58,29 @@ describe('a start that fails', () => {
     expect(ended).toMatchObject({ code: 1, stdout: '' });
     expect(ended.stderr).toMatch(/^Cannot listen: HOST has no address \(getaddrinfo .+\)\. /);
     expect(ended.stderr).not.toMatch(STACK);
+  });
+
+  it('warns once of settings that have no effect, and goes on', async () => {
+    const service = await RunningService.start(database.url, {
+      LOG_LEVEL: 'warn',
+      AUTH: 'required',
+      STRIPE_MODE: 'test',
+      PUBLIC_URL: 'https://billing.example.com',
+    });
+    try {
+      const lines = service.log().filter(({ msg }) => msg === 'some settings have no effect');
+      expect(lines).toEqual([
+        expect.objectContaining({
+          level: 'warn',
+          settings: [
+            'STRIPE_MODE: PAYMENT_PROVIDERS does not name stripe',
+            'PUBLIC_URL: OIDC_ISSUER is not set',
+          ],
+        }),
+      ]);
+    } finally {
+      await service.kill();
+    }
   });
 
   describe('without a right in the database', () => {
