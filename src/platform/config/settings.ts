@@ -36,7 +36,7 @@ export const SETTINGS = {
     fallback: null,
     accepts: '0 to 65535',
     meaning:
-      'Port for `/health` and `/metrics` without credentials, for workers and monitoring. Unset: none.',
+      'Port on `HOST` for `/health` and `/metrics` without credentials, for workers and monitoring. Unset: none.',
     parse: integerBetween(0, 65_535),
   }),
   DATABASE_URL: setting({
