@@ -1,14 +1,10 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { AppModule } from './app.module';
-import { ConfigurationError, loadConfiguration } from './platform/config';
-import {
-  isDatabaseUnavailable,
-  migrate,
-  MigrationLockError,
-  SchemaError,
-} from './platform/database';
-import { EmbeddedPostgresError, startEmbeddedPostgres } from '../packages/embedded-postgres';
+import { explainFailure } from './explain-failure';
+import { loadConfiguration } from './platform/config';
+import { migrate } from './platform/database';
+import { startEmbeddedPostgres } from '../packages/embedded-postgres';
 import { ProblemError } from './platform/errors';
 import { createLogger, NestLogger } from './platform/logging';
 
@@ -17,18 +13,39 @@ export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
+/** A command on the database of the service. */
+export interface DatabaseCommand<Arguments> {
+  /** How to call the command: the answer to `--help`. */
+  readonly usage: string;
+  /**
+   * Reads the arguments of the process. Runs before the database is opened, or the embedded one started.
+   * @throws {UsageError} when the arguments are wrong
+   */
+  readonly readArguments: () => Arguments;
+  readonly run: (app: INestApplicationContext, given: Arguments) => Promise<void>;
+}
+
 /**
  * Migrates the database of the service and runs a command on it. The service may run meanwhile. A failure gives exit
  * code 1.
  */
-export function runCommand(work: (app: INestApplicationContext) => Promise<void>): void {
-  runOnDatabase(work).catch((error: unknown) => {
+export function runCommand<Arguments>(command: DatabaseCommand<Arguments>): void {
+  if (process.argv.slice(2).some((word) => word === '--help' || word === '-h')) {
+    process.stdout.write(`${command.usage}\n`);
+    return;
+  }
+  runOnDatabase(command).catch((error: unknown) => {
     process.stderr.write(`${messageOf(error)}\n`);
-    process.exitCode = 1;
+    // An application that failed to start leaves its connections open, which would keep the process running.
+    process.exit(1);
   });
 }
 
-async function runOnDatabase(work: (app: INestApplicationContext) => Promise<void>): Promise<void> {
+async function runOnDatabase<Arguments>({
+  readArguments,
+  run,
+}: DatabaseCommand<Arguments>): Promise<void> {
+  const given = readArguments();
   // With the role `api` the application does no background work. It does not listen, because no server is started.
   const configuration = loadConfiguration({ ROLE: 'api', LOG_LEVEL: 'error' });
   const embedded =
@@ -47,7 +64,7 @@ async function runOnDatabase(work: (app: INestApplicationContext) => Promise<voi
       { logger: new NestLogger(createLogger(configuration.logLevel)), abortOnError: false },
     );
     try {
-      await work(app);
+      await run(app, given);
     } finally {
       await app.close();
     }
@@ -61,19 +78,7 @@ function reportWait(holder: string, migration: string | null): void {
   process.stderr.write(`Waiting for ${what}, held by ${holder}.\n`);
 }
 
-/** Errors whose message says what to do. Other errors are defects and are printed with their stack. */
-const EXPLAINED = [
-  UsageError,
-  ConfigurationError,
-  EmbeddedPostgresError,
-  MigrationLockError,
-  SchemaError,
-];
-
 function messageOf(error: unknown): string {
   if (error instanceof ProblemError) return error.occurrence.detail;
-  if (!(error instanceof Error)) return String(error);
-  const isExplained =
-    EXPLAINED.some((kind) => error instanceof kind) || isDatabaseUnavailable(error);
-  return isExplained ? error.message : (error.stack ?? error.message);
+  return error instanceof UsageError ? error.message : explainFailure(error);
 }

@@ -1,5 +1,6 @@
 import './supported-node';
 import { parseArgs } from 'node:util';
+import type { INestApplicationContext } from '@nestjs/common';
 import { runCommand, UsageError } from './command-line';
 import { ALL_SCOPES, type GrantedScope } from './core/access';
 import { ApiKeysService } from './modules/access';
@@ -15,6 +16,9 @@ npm run keys -- revoke ID
   Revokes an API key.
 npm run keys -- rotate-encryption
   Encrypts all stored secrets again with the first of ENCRYPTION_KEYS, and retires the other keys. Processes go on running.`;
+
+const COMMANDS = ['create', 'list', 'revoke', 'rotate-encryption'] as const;
+type KeysCommand = (typeof COMMANDS)[number];
 
 const GRANTED_SCOPES: readonly GrantedScope[] = ['*', ...ALL_SCOPES];
 
@@ -83,9 +87,24 @@ interface Options {
   readonly 'expires-at'?: string | undefined;
 }
 
-function readArguments(): { readonly options: Options; readonly words: readonly string[] } {
+interface KeysArguments {
+  readonly options: Options;
+  readonly command: KeysCommand;
+  /** Id of the key to revoke. */
+  readonly id: string;
+}
+
+function readArguments(): KeysArguments {
+  const { values, positionals } = parseWords();
+  const [word, id = ''] = positionals;
+  const command = COMMANDS.find((known) => known === word);
+  if (command === undefined || (command === 'revoke' && id === '')) throw new UsageError(USAGE);
+  return { options: values, command, id };
+}
+
+function parseWords() {
   try {
-    const { values, positionals } = parseArgs({
+    return parseArgs({
       allowPositionals: true,
       options: {
         name: { type: 'string' },
@@ -93,21 +112,28 @@ function readArguments(): { readonly options: Options; readonly words: readonly 
         'expires-at': { type: 'string' },
       },
     });
-    return { options: values, words: positionals };
   } catch (error) {
     throw new UsageError(`${error instanceof Error ? error.message : ''}\n${USAGE}`);
   }
 }
 
-runCommand(async (app) => {
-  const { options, words } = readArguments();
-  const [command = '', id] = words;
+async function run(
+  app: INestApplicationContext,
+  { options, command, id }: KeysArguments,
+): Promise<void> {
   const keys = app.get(ApiKeysService, { strict: false });
   await actAsCommand(`keys ${command}`, async (caller) => {
-    if (command === 'create') await create(keys, options, caller);
-    else if (command === 'list') await list(keys);
-    else if (command === 'revoke' && id !== undefined) await keys.revoke(id, 'any');
-    else if (command === 'rotate-encryption') await rotateEncryption(app.get(KeyRotation));
-    else throw new UsageError(USAGE);
+    switch (command) {
+      case 'create':
+        return create(keys, options, caller);
+      case 'list':
+        return list(keys);
+      case 'revoke':
+        return keys.revoke(id, 'any');
+      case 'rotate-encryption':
+        return rotateEncryption(app.get(KeyRotation));
+    }
   });
-});
+}
+
+runCommand({ usage: USAGE, readArguments, run });

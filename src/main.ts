@@ -4,19 +4,10 @@ import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { Logger } from 'pino';
 import { AppModule } from './app.module';
 import { configureApp } from './configure-app';
-import { type Configuration, ConfigurationError, loadConfiguration } from './platform/config';
-import {
-  isDatabaseUnavailable,
-  migrate,
-  MigrationLockError,
-  PoolerError,
-  SchemaError,
-} from './platform/database';
-import {
-  EmbeddedPostgresError,
-  type EmbeddedServer,
-  startEmbeddedPostgres,
-} from '../packages/embedded-postgres';
+import { explainFailure } from './explain-failure';
+import { type Configuration, loadConfiguration } from './platform/config';
+import { migrate } from './platform/database';
+import { type EmbeddedServer, startEmbeddedPostgres } from '../packages/embedded-postgres';
 import { HttpAdapter } from './platform/http';
 import { createLogger, NestLogger, showSourcePositions } from './platform/logging';
 import { MonitoringServer } from './platform/observability';
@@ -38,6 +29,9 @@ async function main(): Promise<void> {
   process.stdout.on('error', () => undefined);
   const running: Running = { embedded: null, app: null, stopTracing: null };
   stopOnSignal(running, configuration, logger);
+  if (configuration.ineffective.length > 0) {
+    logger.warn({ settings: configuration.ineffective }, 'some settings have no effect');
+  }
   try {
     await start(running, configuration, logger);
   } catch (error) {
@@ -145,34 +139,7 @@ async function finishWithin(timeoutMs: number, work: Promise<void> | undefined):
   });
 }
 
-/** SQLSTATEs for an unknown role or wrong password, a missing database, and missing rights. */
-const DATABASE_REFUSES = /^(28...|3D000|42501)$/;
-
-/** Errors whose message says what to do. */
-const EXPLAINED = [
-  ConfigurationError,
-  EmbeddedPostgresError,
-  MigrationLockError,
-  PoolerError,
-  SchemaError,
-];
-
-function explain(error: unknown): string {
-  if (EXPLAINED.some((kind) => error instanceof kind)) return (error as Error).message;
-  const { code, message, stack } = error as NodeJS.ErrnoException;
-  if (code === 'EADDRINUSE') {
-    return `The port is taken (${message}). Stop what listens there, or set PORT or MONITORING_PORT to another one.`;
-  }
-  if (code === 'EACCES' || code === 'EADDRNOTAVAIL')
-    return `Cannot listen: ${message}. Set HOST, PORT or MONITORING_PORT.`;
-  if (isDatabaseUnavailable(error) || DATABASE_REFUSES.test(code ?? '')) {
-    // The error for a host name with several addresses has an empty message.
-    return `Cannot use the database (${message || code}). Check DATABASE_URL, and that its server runs.`;
-  }
-  return stack ?? String(error);
-}
-
 main().catch((error: unknown) => {
-  process.stderr.write(`${explain(error)}\n`);
+  process.stderr.write(`${explainFailure(error)}\n`);
   process.exit(1);
 });

@@ -21,6 +21,9 @@ npm run studio -- list
 
 --password-stdin reads the password from the first line of the standard input.`;
 
+const COMMANDS = ['create-admin', 'set-password', 'remove-second-factor', 'list'] as const;
+type StudioCommand = (typeof COMMANDS)[number];
+
 const MAX_EMAIL_LENGTH = 254;
 const MAX_NAME_LENGTH = 200;
 const MIN_PASSWORD_LENGTH = 12;
@@ -38,12 +41,23 @@ function print(...lines: readonly string[]): void {
   process.stdout.write(`${lines.join('\n')}\n`);
 }
 
-function readArguments(): {
+interface StudioArguments {
   readonly options: StudioOptions;
-  readonly command: string | undefined;
-} {
+  readonly command: StudioCommand;
+}
+
+function readArguments(): StudioArguments {
+  const { values, positionals } = parseWords();
+  const command = COMMANDS.find((known) => known === positionals[0]);
+  if (command === undefined || positionals.length > 1) {
+    throw new UsageError(`Name one command.\n\n${USAGE}`);
+  }
+  return { options: values, command };
+}
+
+function parseWords() {
   try {
-    const { values, positionals } = parseArgs({
+    return parseArgs({
       allowPositionals: true,
       options: {
         email: { type: 'string' },
@@ -52,8 +66,6 @@ function readArguments(): {
         'password-stdin': { type: 'boolean' },
       },
     });
-    if (positionals.length !== 1) throw new Error('Name one command.');
-    return { options: values, command: positionals[0] };
   } catch (error) {
     throw new UsageError(`${error instanceof Error ? error.message : ''}\n\n${USAGE}`);
   }
@@ -143,13 +155,22 @@ async function list(app: INestApplicationContext): Promise<void> {
   }
 }
 
-runCommand(async (app) => {
-  const { options, command = '' } = readArguments();
+async function run(
+  app: INestApplicationContext,
+  { options, command }: StudioArguments,
+): Promise<void> {
   await actAsCommand(`studio ${command}`, async (caller) => {
-    if (command === 'create-admin') await createAdmin(app, options, caller);
-    else if (command === 'set-password') await setPassword(app, options, caller);
-    else if (command === 'remove-second-factor') await removeSecondFactor(app, options);
-    else if (command === 'list') await list(app);
-    else throw new UsageError(USAGE);
+    switch (command) {
+      case 'create-admin':
+        return createAdmin(app, options, caller);
+      case 'set-password':
+        return setPassword(app, options, caller);
+      case 'remove-second-factor':
+        return removeSecondFactor(app, options);
+      case 'list':
+        return list(app);
+    }
   });
-});
+}
+
+runCommand({ usage: USAGE, readArguments, run });

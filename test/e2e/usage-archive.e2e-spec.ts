@@ -10,6 +10,7 @@ import { ArchiveUsage, RemoveArchivedUsage } from '../../src/modules/metering';
 import { createCustomer, insertMeter, type SentEvent } from '../support/metering';
 import { insertUsage } from '../support/stored-usage';
 import { startTestApp, type TestApp } from '../support/test-app';
+import { until } from '../support/until';
 
 const CALL = 'api_call';
 const FEBRUARY = { from: '2026-02-01T00:00:00Z', to: '2026-03-01T00:00:00Z' };
@@ -365,6 +366,44 @@ describe('the archive of usage events', () => {
     await rename(elsewhere, directory);
     await archiveAt(REMOVED_AT);
     expect(await storedKeys()).toEqual([]);
+  });
+
+  it('counts failed runs and damaged files, and knows the oldest month although its volume is not mounted', async () => {
+    const ada = await createCustomer(engine);
+    await send(event(ada, 'a1', '2026-01-10T00:00:00Z'), event(ada, 'a2', '2026-02-10T00:00:00Z'));
+    const metricsOf = async ({ uncheckedHttp }: TestApp) =>
+      (await uncheckedHttp.get('/metrics').expect(200)).text;
+    const missing = join(directory, 'missing');
+    const start = () =>
+      startTestApp({
+        databaseUrl: engine.databaseUrl,
+        environment: {
+          ROLE: 'all',
+          USAGE_RETENTION_MONTHS: '3',
+          USAGE_ARCHIVE_DIRECTORY: missing,
+          LOG_LEVEL: 'silent',
+        },
+      });
+    const failed = async (worker: TestApp) =>
+      (await metricsOf(worker)).includes('due_work_failed_runs_total{work="usage-archive"} 1\n');
+
+    const before = await start();
+    await until('the run fails', () => failed(before));
+    const atFirst = await metricsOf(before);
+    expect(atFirst).toContain('due_work_failed_runs_total{work="audit-seals"} 0\n');
+    expect(atFirst).not.toMatch(/^usage_oldest_month_timestamp_seconds /m);
+    await before.close();
+
+    await archiveAt(ARCHIVED_AT);
+    const after = await start();
+    await until('the run fails', () => failed(after));
+    const january = Date.parse('2026-01-01T00:00:00Z') / 1_000;
+    expect(await metricsOf(after)).toContain(`\nusage_oldest_month_timestamp_seconds ${january}\n`);
+    await after.close();
+
+    await rm(join(directory, '2026-01'), { recursive: true });
+    await archiveAt(REMOVED_AT);
+    expect(await metricsOf(engine)).toContain('damaged_reads_total{object="usage_file"} 1\n');
   });
 
   it('archives events that were stored between the search and the close', async () => {

@@ -329,6 +329,29 @@ it('a database that accepts no connections for now is unavailable: 503, and the 
   expect((await http.post('/v1/customers').send(aCustomer)).status).toBe(201);
 });
 
+it('a server without a connection for the probe leaves a process ready that has other connections', async () => {
+  const role = `limited_${process.pid}`;
+  const limited = new URL(own.url);
+  const name = limited.pathname.slice(1);
+  limited.username = role;
+  limited.password = 'change-me';
+  undo.push(() => administer(`DROP OWNED BY ${role}`, `DROP ROLE ${role}`));
+  await administer(
+    `CREATE ROLE ${role} LOGIN PASSWORD 'change-me'`,
+    `GRANT ALL ON ALL TABLES IN SCHEMA public TO ${role}`,
+    `GRANT ALL ON ALL SEQUENCES IN SCHEMA public TO ${role}`,
+  );
+  const engine = await startTestApp({ databaseUrl: limited.toString() });
+  undo.push(() => engine.close());
+  const { http } = engine;
+  await http.post('/v1/customers').send(aCustomer).expect(201);
+  await administer(`ALTER DATABASE ${name} CONNECTION LIMIT 1`);
+  await http.get('/health/ready').expect(200);
+  await http.post('/v1/customers').send(aCustomer).expect(201);
+  await administer(`ALTER DATABASE ${name} CONNECTION LIMIT -1`);
+  await http.get('/health/ready').expect(200);
+});
+
 it('a read-only database is unavailable: 503, not ready, and no connection of that time remains', async () => {
   const { http, database } = await startEngine();
   const [{ name } = { name: '' }] = await database.query<{ name: string }>(

@@ -89,7 +89,7 @@ describe('the monitoring port of a worker', () => {
 
     for (const object of ['payment', 'refund'])
       expect(text).toContain(`provider_discrepancies_open{object="${object}"} 0`);
-    for (const object of ['event', 'audit_change', 'audit_seal'])
+    for (const object of ['event', 'audit_change', 'audit_seal', 'usage_file'])
       expect(text).toContain(`damaged_reads_total{object="${object}"} 0`);
   });
 

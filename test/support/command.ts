@@ -9,11 +9,22 @@ export interface EndedCommand {
   readonly stderr: string;
 }
 
-/** Runs `npm run keys` or `npm run studio` on a database, and returns its output once it has ended. */
+interface CommandOptions {
+  /** Absent: the embedded database. */
+  readonly databaseUrl?: string;
+  readonly input?: string;
+  /** Environment variables in addition to those of all commands. */
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
+/**
+ * Runs a command, or the service itself (`main`) with settings that stop its start, and returns its output once it has
+ * ended.
+ */
 export function runCommand(
-  command: 'keys' | 'studio',
+  command: 'keys' | 'studio' | 'migrate' | 'main',
   words: readonly string[],
-  { databaseUrl, input = '' }: { readonly databaseUrl: string; readonly input?: string },
+  { databaseUrl, input = '', environment = {} }: CommandOptions,
 ): Promise<EndedCommand> {
   const child = spawn(
     process.execPath,
@@ -21,8 +32,9 @@ export function runCommand(
     {
       env: {
         ...process.env,
-        DATABASE_URL: databaseUrl,
+        ...(databaseUrl === undefined ? {} : { DATABASE_URL: databaseUrl }),
         ENCRYPTION_KEYS: `test:${Buffer.alloc(32, 1).toString('base64')}`,
+        ...environment,
       },
     },
   );

@@ -33,6 +33,8 @@ describe('the configuration', () => {
     ['HOST', ' '],
     ['DATABASE_URL', 'mysql://localhost/x'],
     ['DATABASE_URL', 'localhost'],
+    ['DATABASE_URL', `${DATABASE_URL}?sslmode=bogus`],
+    ['DATABASE_URL', `${DATABASE_URL}?sslmode=`],
     ['DATABASE_POOL_SIZE', '1'],
     ['DATABASE_STATEMENT_TIMEOUT_MS', '99'],
     ['MIGRATION_WAIT_MS', '3600001'],
@@ -51,6 +53,15 @@ describe('the configuration', () => {
     ['IDEMPOTENCY_KEYS', 'mandatory'],
     ['USAGE_RETENTION_MONTHS', '2'],
     ['USAGE_ARCHIVE_DIRECTORY', ''],
+    ['STRIPE_MODE', 'production'],
+    ['STRIPE_SECRET_KEY', 'pk_test_abcdefgh'],
+    ['STRIPE_WEBHOOK_SECRETS', 'whsec_a'],
+    ['STRIPE_API_URL', 'api.example.com'],
+    ['STRIPE_EVENTS_MAX_AGE_MINUTES', '1'],
+    ['PUBLIC_URL', 'billing.example.com'],
+    ['OIDC_CLIENT_SECRET', ' '],
+    ['OIDC_ALLOWED_DOMAINS', '*'],
+    ['OIDC_UNKNOWN_ADMINS', 'yes'],
     ['PAYMENT_RETRY_DAYS', '0'],
     ['PAYMENT_RETRY_DAYS', '1,,3'],
     ['PAYMENT_RETRY_DAYS', '61'],
@@ -67,6 +78,36 @@ describe('the configuration', () => {
   ])('a wrong %s (%j) stops the start and is named', (variable, text) => {
     expect(() => new Configuration({ [variable]: text })).toThrow(ConfigurationError);
     expect(() => new Configuration({ [variable]: text })).toThrow(new RegExp(`^${variable} is `));
+  });
+
+  it.each(['disable', 'no-verify', 'prefer', 'require', 'verify-ca', 'verify-full'])(
+    'accepts the sslmode %s',
+    (mode) => {
+      const url = `${DATABASE_URL}?sslmode=${mode}`;
+      expect(new Configuration({ DATABASE_URL: url }).databaseUrl).toBe(url);
+    },
+  );
+
+  it.each([
+    [{ STRIPE_MODE: 'test' }, ['STRIPE_MODE: PAYMENT_PROVIDERS does not name stripe']],
+    [
+      { PUBLIC_URL: 'https://billing.example.com', OIDC_CLIENT_ID: 'billing' },
+      ['PUBLIC_URL: OIDC_ISSUER is not set', 'OIDC_CLIENT_ID: OIDC_ISSUER is not set'],
+    ],
+    [
+      { USAGE_ARCHIVE_DIRECTORY: '/a' },
+      ['USAGE_ARCHIVE_DIRECTORY: USAGE_RETENTION_MONTHS is not set'],
+    ],
+    [
+      { AUTH: 'required', AUTH_OPEN_ACKNOWLEDGED: 'true' },
+      ['AUTH_OPEN_ACKNOWLEDGED: AUTH is "required"'],
+    ],
+    [{ PUBLIC_DOCS: 'false' }, ['PUBLIC_DOCS: AUTH is "open"']],
+    [{ ...GIVEN, DATA_DIR: '/data' }, ['DATA_DIR: DATABASE_URL and ENCRYPTION_KEYS are set']],
+    [{ ...GIVEN, OTEL_SERVICE_NAME: 'billing', PORT: '3001', AUTH: 'required' }, []],
+    [{ PAYMENT_PROVIDERS: 'stripe', STRIPE_SECRET_KEY: 'sk_test_abcdefgh', DATA_DIR: '/data' }, []],
+  ])('with %j, these settings have no effect: %j', (environment, expected) => {
+    expect(new Configuration(environment).ineffective).toEqual(expected);
   });
 
   it('exports traces only to a receiver that is set', () => {

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import type { EncryptionKey } from './encryption-keys';
+import { ineffectiveSettings } from './ineffective-settings';
 import { isLoopback } from './loopback';
 import { type OpenIdSettings, readOpenId } from './read-openid';
 import { ConfigurationError, type Environment, SettingsReader } from './settings-reader';
@@ -163,12 +164,18 @@ export class Configuration {
   };
   /** Font files for characters that the built-in font lacks, in order of preference. */
   readonly invoiceFonts: readonly string[];
+  /** Settings that have no effect because of other settings, each with the reason. */
+  readonly ineffective: readonly string[];
 
   /**
    * @throws {ConfigurationError} naming the first invalid setting
    */
   constructor(environment: Environment) {
     const settings = new SettingsReader(environment);
+    this.tracing = environment['OTEL_EXPORTER_OTLP_ENDPOINT'] !== undefined;
+    // Hosting platforms set some OpenTelemetry variables for all services, so they are checked only if traces are
+    // exported.
+    settings.requireValid(this.tracing ? [] : TRACING_NAMES);
     this.port = settings.required('PORT');
     this.host = settings.required('HOST');
     this.monitoringPort = settings.optional('MONITORING_PORT');
@@ -199,10 +206,6 @@ export class Configuration {
     this.auditRetentionMonths = settings.optional('AUDIT_RETENTION_MONTHS');
     this.openId = readOpenId(settings);
     this.logLevel = settings.required('LOG_LEVEL');
-    this.tracing = environment['OTEL_EXPORTER_OTLP_ENDPOINT'] !== undefined;
-    // Hosting platforms set some OpenTelemetry variables for all services, so they are checked only if traces are
-    // exported.
-    for (const name of this.tracing ? TRACING_NAMES : []) settings.optional(name);
     this.shutdownTimeoutMs = settings.required('SHUTDOWN_TIMEOUT_MS');
     this.ndjsonIdleTimeoutMs = settings.required('NDJSON_IDLE_TIMEOUT_MS');
     this.webhooksAllowPrivateNetworks =
@@ -221,6 +224,7 @@ export class Configuration {
     this.invoiceFonts = (settings.optional('INVOICE_FONTS') ?? []).map((path) => resolve(path));
     this.requireAcknowledgement(settings);
     this.requirePersistentSetup();
+    this.ineffective = ineffectiveSettings(settings, this);
   }
 
   private requireAcknowledgement(settings: SettingsReader): void {

@@ -24,6 +24,8 @@ describe('encryption keys', () => {
     ['33 bytes', `a:${Buffer.alloc(33).toString('base64')}`],
     ['base64url', `a:${Buffer.alloc(32, 0xff).toString('base64url')}`],
     ['the same id twice', `a:${BASE64},a:${OTHER}`],
+    ['the same key twice', `a:${BASE64},a:${BASE64}`],
+    ['the same key under two ids', `a:${BASE64},b:${OTHER},c:${BASE64}`],
     ['a comma at the end', `a:${BASE64},`],
   ])('are refused: %s', (_, text) => {
     expect(parseEncryptionKeys(text)).toBeUndefined();
@@ -34,7 +36,7 @@ describe('encryption keys', () => {
     const shown = inspect(configuration, { depth: 9, showHidden: true });
     expect(`${shown}${JSON.stringify(configuration)}`).not.toContain(BASE64.slice(0, 8));
     expect(() => new Configuration({ ENCRYPTION_KEYS: `a.b:${BASE64}` })).toThrow(
-      'ENCRYPTION_KEYS is something else (not shown), but must be id:base64 of 32 bytes, comma separated.',
+      'ENCRYPTION_KEYS is something else (not shown), but must be id:base64 of 32 bytes, comma separated, each id and each key once.',
     );
   });
 });

@@ -12,16 +12,17 @@ export interface EncryptionKey {
 const KEY = /^([A-Za-z0-9_-]{1,32}):([A-Za-z0-9+/]{43}=)$/;
 
 /**
- * Parses keys in the form `id:base64 of 32 bytes`, separated by commas. Returns undefined for another form or a
- * repeated id.
+ * Parses keys in the form `id:base64 of 32 bytes`, separated by commas. Returns undefined for another form, a
+ * repeated id, or a repeated key: retiring a key under one id would leave it in use under the other.
  */
 export function parseEncryptionKeys(text: string): readonly EncryptionKey[] | undefined {
   const keys: EncryptionKey[] = [];
   for (const part of text.split(',')) {
     const [, id, base64] = KEY.exec(part.trim()) ?? [];
     if (id === undefined || base64 === undefined) return undefined;
-    if (keys.some((key) => key.id === id)) return undefined;
-    keys.push({ id, secret: createSecretKey(Buffer.from(base64, 'base64')) });
+    const secret = createSecretKey(Buffer.from(base64, 'base64'));
+    if (keys.some((key) => key.id === id || key.secret.equals(secret))) return undefined;
+    keys.push({ id, secret });
   }
   return keys;
 }

@@ -97,6 +97,12 @@ export function retryDays(text: string): readonly number[] | undefined {
   return valid.length === days.length && days.length <= MAX_RETRIES ? valid : undefined;
 }
 
+/** Values of `sslmode` that the driver knows. It treats others as `verify-full`. */
+const SSL_MODES = ['disable', 'no-verify', 'prefer', 'require', 'verify-ca', 'verify-full'];
+
 export function postgresUrl(text: string): string | undefined {
-  return URL.canParse(text) && /^postgres(ql)?:$/.test(new URL(text).protocol) ? text : undefined;
+  if (!URL.canParse(text)) return undefined;
+  const { protocol, searchParams } = new URL(text);
+  const isKnown = searchParams.getAll('sslmode').every((mode) => SSL_MODES.includes(mode));
+  return isKnown && /^postgres(ql)?:$/.test(protocol) ? text : undefined;
 }

@@ -9,6 +9,7 @@ export class ConfigurationError extends Error {
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 export type SettingName = keyof typeof SETTINGS;
+export const SETTING_NAMES = Object.keys(SETTINGS) as readonly SettingName[];
 type ValueOf<Name extends SettingName> =
   (typeof SETTINGS)[Name] extends Setting<infer Value> ? Value : never;
 
@@ -32,6 +33,19 @@ export class SettingsReader {
       );
     }
     return value;
+  }
+
+  /**
+   * Checks all settings, also those whose value is not read because of other settings.
+   * @param except settings that are not checked
+   * @throws {ConfigurationError} for an invalid value
+   */
+  requireValid(except: readonly SettingName[]): void {
+    for (const name of SETTING_NAMES) if (!except.includes(name)) this.optional(name);
+  }
+
+  isSet(name: SettingName): boolean {
+    return this.environment[name] !== undefined;
   }
 
   /** @throws {ConfigurationError} if the value is invalid, or there is neither a value nor a fallback */

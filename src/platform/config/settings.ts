@@ -36,12 +36,12 @@ export const SETTINGS = {
     fallback: null,
     accepts: '0 to 65535',
     meaning:
-      'Port for `/health` and `/metrics` without credentials, for workers and monitoring. Unset: none.',
+      'Port on `HOST` for `/health` and `/metrics` without credentials, for workers and monitoring. Unset: none.',
     parse: integerBetween(0, 65_535),
   }),
   DATABASE_URL: setting({
     fallback: null,
-    accepts: 'postgres://…',
+    accepts: 'postgres://…, with a known `sslmode`, if any: `disable`, `no-verify`, `verify-full`…',
     meaning:
       'PostgreSQL 15 to 18 to use. Without it the embedded server is started, on loopback only.',
     isSecret: true,
@@ -75,7 +75,7 @@ export const SETTINGS = {
   }),
   ENCRYPTION_KEYS: setting({
     fallback: null,
-    accepts: '`id:base64 of 32 bytes`, comma separated',
+    accepts: '`id:base64 of 32 bytes`, comma separated, each id and each key once',
     meaning:
       'Seal stored secrets: the first seals, all open. Unset, on loopback only: one made in `DATA_DIR`.',
     isSecret: true,

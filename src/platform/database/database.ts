@@ -97,6 +97,7 @@ export class Database {
     const transaction: OpenTransaction = { runner, afterCommit: [] };
     let result: Result;
     let endCount: (() => void) | undefined;
+    const startedAt = this.outage.start();
     try {
       if (span !== null) endCount = await countStatements(runner, span);
       await runner.startTransaction();
@@ -104,7 +105,7 @@ export class Database {
       await commit(runner);
       this.outage.recordAnswer();
     } catch (error) {
-      this.outage.recordFailure(error);
+      this.outage.recordFailure(error, startedAt);
       await abort(runner, error);
       throw error;
     } finally {
@@ -156,15 +157,8 @@ export class Database {
   }
 
   /** Awaits a query, and reports its success or failure to the outage log. */
-  async withOutageLog<Result>(answer: Promise<Result>): Promise<Result> {
-    try {
-      const result = await answer;
-      this.outage.recordAnswer();
-      return result;
-    } catch (error) {
-      this.outage.recordFailure(error);
-      throw error;
-    }
+  withOutageLog<Result>(answer: Promise<Result>): Promise<Result> {
+    return this.outage.observe(answer);
   }
 
   /** Sets the statement, lock and idle timeouts of the open transaction. A `lockMs` or `idleMs` of 0 means no limit. */

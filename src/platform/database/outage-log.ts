@@ -4,13 +4,15 @@ import { asPostgresError, isDatabaseOutOfReach } from './postgres-errors';
 const LOG_EVERY_MS = 10_000;
 /**
  * Time without failures after which an outage is over. A single success proves nothing, because not all connections
- * fail at once.
+ * fail at once, and a server without free connections fails some calls only.
  */
-const QUIET_MS = 2_000;
+const QUIET_MS = 10_000;
 
 interface OutageState {
   readonly beganAt: number;
   failedAt: number;
+  /** Time of the first answer after the last failure; null if there was none. */
+  answeredAt: number | null;
   loggedAt: number;
   /** Failures since the last log line. */
   failures: number;
@@ -20,19 +22,55 @@ interface OutageState {
 export class OutageLog {
   private readonly logger = new Logger('database');
   private state: OutageState | null = null;
+  private answeredAt = Number.NEGATIVE_INFINITY;
 
-  recordFailure(error: unknown): void {
+  /** @param now returns milliseconds that never go back */
+  constructor(private readonly now = (): number => performance.now()) {}
+
+  /** Returns the start of a call, for {@link recordFailure}. */
+  start(): number {
+    return this.now();
+  }
+
+  /** Awaits a call, and records its answer or failure. */
+  async observe<Result>(answer: Promise<Result>): Promise<Result> {
+    const startedAt = this.start();
+    try {
+      const result = await answer;
+      this.recordAnswer();
+      return result;
+    } catch (error) {
+      this.recordFailure(error, startedAt);
+      throw error;
+    }
+  }
+
+  /**
+   * Records a failed call. An outage begins with the wait of its first call, but not before the last answer to another
+   * call: a database that freezes answers no call, and the first one fails only when its time is up.
+   */
+  recordFailure(error: unknown, startedAt: number): void {
     if (!isDatabaseOutOfReach(error)) return;
-    const now = performance.now();
-    this.state ??= { beganAt: now, failedAt: now, loggedAt: -Infinity, failures: 0 };
+    const now = this.now();
+    this.state ??= {
+      beganAt: Math.max(startedAt, this.answeredAt),
+      failedAt: now,
+      answeredAt: null,
+      loggedAt: Number.NEGATIVE_INFINITY,
+      failures: 0,
+    };
     this.state.failedAt = now;
+    this.state.answeredAt = null;
     this.state.failures += 1;
     if (now - this.state.loggedAt >= LOG_EVERY_MS) this.log(this.state, error);
   }
 
   recordAnswer(): void {
-    if (this.state === null || performance.now() - this.state.failedAt < QUIET_MS) return;
-    const lastedMs = Math.round(this.state.failedAt - this.state.beganAt);
+    this.answeredAt = this.now();
+    if (this.state === null) return;
+    this.state.answeredAt ??= this.answeredAt;
+    if (this.answeredAt - this.state.failedAt < QUIET_MS) return;
+    const lastedMs = Math.round(this.state.answeredAt - this.state.beganAt);
     this.state = null;
     this.logger.log({ lasted_ms: lastedMs }, 'the database answers again');
   }

@@ -4,13 +4,18 @@ import { DataSource } from 'typeorm';
 import { keepOnlyIdleConnections } from './connection-settings';
 import type { TimedQuery } from './connections';
 import { Database } from './database';
+import { poolOf } from './pool-use';
+import { asPostgresError } from './postgres-errors';
 import { postgresOptionsOf } from './postgres-options';
 
 const LOCK_NOTHING = 'SELECT FROM migration LIMIT 0 FOR KEY SHARE';
 
+/** SQLSTATE of a server that has no connection left. */
+const TOO_MANY_CONNECTIONS = '53300';
+
 /**
- * Keeps a connection for the readiness probe, which must answer while all other connections are busy. Concurrent probes
- * share one query.
+ * Keeps a connection for the readiness probe, which must answer while all other connections are busy. If the server has
+ * none left for the probe, the probe uses one of the pool, as requests do. Concurrent probes share one query.
  */
 @Injectable()
 export class ReservedConnection implements OnApplicationShutdown {
@@ -51,7 +56,12 @@ export class ReservedConnection implements OnApplicationShutdown {
   private async probe(timeoutMs: number): Promise<void> {
     this.pool ??= this.connect(timeoutMs);
     const question: TimedQuery = { text: LOCK_NOTHING, query_timeout: timeoutMs };
-    await this.pool.query(question);
+    try {
+      await this.pool.query(question);
+    } catch (error) {
+      if (asPostgresError(error)?.code !== TOO_MANY_CONNECTIONS) throw error;
+      await poolOf(this.dataSource).query(question);
+    }
   }
 
   private connect(timeoutMs: number): Pool {

@@ -5,8 +5,10 @@ import {
   type OnApplicationBootstrap,
   type OnModuleDestroy,
 } from '@nestjs/common';
+import { Counter } from 'prom-client';
 import { Configuration } from '../config';
-import { Database } from '../database';
+import { Database, isDatabaseOutOfReach } from '../database';
+import { Metrics } from '../observability/metrics';
 import { tracedRun } from '../tracing';
 import type { WaitingRows } from './waiting-rows.repository';
 
@@ -44,12 +46,21 @@ export class Jobs implements OnApplicationBootstrap, OnModuleDestroy, BeforeAppl
   private readonly logger = new Logger('jobs');
   private readonly loops = new Map<string, Loop>();
   private readonly pauseConditions: (() => boolean)[] = [];
+  private readonly failedRuns: Counter<'work'>;
   private running = false;
 
   constructor(
     private readonly configuration: Configuration,
     private readonly database: Database,
-  ) {}
+    { registry }: Metrics,
+  ) {
+    this.failedRuns = new Counter({
+      name: 'due_work_failed_runs_total',
+      help: 'Runs of due work that failed as a whole, except during outages of the database.',
+      labelNames: ['work'],
+      registers: [registry],
+    });
+  }
 
   /** Registers work. Call it while the owning module starts. */
   register(work: DueWork): void {
@@ -74,6 +85,8 @@ export class Jobs implements OnApplicationBootstrap, OnModuleDestroy, BeforeAppl
   onApplicationBootstrap(): void {
     if (!this.configuration.doesDueWork) return;
     this.running = true;
+    // Starts each series at 0, because a series that begins with its first failure shows no increase.
+    for (const work of this.loops.keys()) this.failedRuns.inc({ work }, 0);
     for (const loop of this.loops.values()) loop.ended = this.run(loop);
   }
 
@@ -124,6 +137,7 @@ export class Jobs implements OnApplicationBootstrap, OnModuleDestroy, BeforeAppl
       const run = () => tracedRun(work.name, work.runDue);
       return await (work.isPrompt === true ? run() : this.database.turns.inBackground(run));
     } catch (error) {
+      if (!isDatabaseOutOfReach(error)) this.failedRuns.inc({ work: work.name });
       this.logger.error({ err: error, work: work.name }, 'due work failed');
       return false;
     }

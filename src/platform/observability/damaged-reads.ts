@@ -2,7 +2,7 @@ import { Injectable, Logger } from '@nestjs/common';
 import { Counter } from 'prom-client';
 import { Metrics } from './metrics';
 
-const DAMAGED_OBJECTS = ['event', 'audit_change', 'audit_seal'] as const;
+const DAMAGED_OBJECTS = ['event', 'audit_change', 'audit_seal', 'usage_file'] as const;
 type DamagedObject = (typeof DAMAGED_OBJECTS)[number];
 
 /** Logs and counts objects whose stored data is missing or cannot be read. */
@@ -14,7 +14,7 @@ export class DamagedReads {
   constructor({ registry }: Metrics) {
     this.reads = new Counter({
       name: 'damaged_reads_total',
-      help: 'Events, audited changes and seals that were read without their data, which is missing or damaged.',
+      help: 'Reads of events, audited changes, seals and archive files whose data is missing or damaged.',
       labelNames: ['object'],
       registers: [registry],
     });
@@ -22,7 +22,7 @@ export class DamagedReads {
     for (const object of DAMAGED_OBJECTS) this.reads.inc({ object }, 0);
   }
 
-  /** @param ids ids of the objects, positions of audited changes, or numbers of seals; if empty, nothing is reported */
+  /** @param ids ids of the objects, positions of audited changes, numbers of seals, or names of files; if empty, nothing is reported */
   report(object: DamagedObject, ids: readonly string[]): void {
     if (ids.length === 0) return;
     this.reads.inc({ object }, ids.length);

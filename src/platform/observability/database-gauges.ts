@@ -47,9 +47,15 @@ export class DatabaseGauges {
         measureOnce(),
         pause(MAX_SCRAPE_WAIT_MS, false, { ref: false }),
       ]);
-      if (!isInTime) for (const gauge of gauges) gauge.reset();
+      if (!isInTime) for (const gauge of gauges) removeValues(gauge);
     };
     const registers = [this.metrics.registry];
     const gauges = described.map((one) => new Gauge({ ...one, registers, collect }));
   }
+}
+
+function removeValues(gauge: Gauge): void {
+  gauge.reset();
+  // A reset gives a gauge without labels the value 0. For other gauges this has no effect.
+  gauge.remove({});
 }

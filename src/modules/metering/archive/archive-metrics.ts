@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { Counter, Gauge } from 'prom-client';
+import { Counter } from 'prom-client';
 import { Configuration } from '../../../platform/config';
-import { Metrics } from '../../../platform/observability';
+import { DatabaseGauges, Metrics } from '../../../platform/observability';
+import { UsageArchiveRepository } from './usage-archive.repository';
 
 /** Metrics of the archive of usage events, registered only in processes that archive. */
 @Injectable()
@@ -18,16 +19,27 @@ export class ArchiveMetrics {
     registers: [],
   });
 
-  readonly oldestMonth = new Gauge({
-    name: 'usage_oldest_month_timestamp_seconds',
-    help: 'Unix time of the start of the oldest month with usage events that are not archived, at the last daily search.',
-    registers: [],
-  });
-
-  constructor({ registry }: Metrics, { usageArchive, doesDueWork }: Configuration) {
+  constructor(
+    { registry }: Metrics,
+    { usageArchive, doesDueWork }: Configuration,
+    gauges: DatabaseGauges,
+    archive: UsageArchiveRepository,
+  ) {
     if (usageArchive === null || !doesDueWork) return;
-    for (const metric of [this.archived, this.removed, this.oldestMonth]) {
-      registry.registerMetric(metric);
-    }
+    for (const metric of [this.archived, this.removed]) registry.registerMetric(metric);
+    gauges.register(
+      [
+        {
+          name: 'usage_oldest_month_timestamp_seconds',
+          help: 'Unix time of the start of the oldest month with usage events that were not archived when the last search began.',
+          labelNames: [],
+        },
+      ],
+      async (oldestMonth) => {
+        const startAt = await archive.oldestMonth();
+        if (startAt === null) oldestMonth.remove();
+        else oldestMonth.set(startAt.getTime() / 1_000);
+      },
+    );
   }
 }

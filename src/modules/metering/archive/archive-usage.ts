@@ -61,9 +61,6 @@ export class ArchiveUsage {
     if (progress === null) return 'none';
     const directory = new ArchiveDirectory(usageArchive.directory);
     await directory.requireMounted(await this.archive.lastFileOfNewestMonth());
-    if (progress.keptFromAt !== null) {
-      this.metrics.oldestMonth.set(progress.keptFromAt.getTime() / 1_000);
-    }
     if (progress.streams.length > 0) {
       await this.write(progress, directory);
       return 'done';

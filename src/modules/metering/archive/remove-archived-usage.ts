@@ -1,6 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { Configuration } from '../../../platform/config';
 import { Database } from '../../../platform/database';
+import { DamagedReads } from '../../../platform/observability';
 import type { RecordedFile } from '../domain/archive-file';
 import { ArchiveDirectory } from './archive-directory';
 import { ArchiveMetrics } from './archive-metrics';
@@ -38,6 +39,7 @@ export class RemoveArchivedUsage {
     private readonly events: ArchivedEventsRepository,
     private readonly configuration: Configuration,
     private readonly metrics: ArchiveMetrics,
+    private readonly damagedReads: DamagedReads,
   ) {}
 
   /**
@@ -94,7 +96,7 @@ export class RemoveArchivedUsage {
   }
 
   private reportDamaged({ name }: RecordedFile): false {
-    this.logger.error({ file: name }, 'an archive file is missing or differs; its events are kept');
+    this.damagedReads.report('usage_file', [name]);
     return false;
   }
 }

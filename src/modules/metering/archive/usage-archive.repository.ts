@@ -21,6 +21,8 @@ const ADVANCE = `
     file_number = $6, after_at = $7, after_key = $8, ended_at = $9, kept_from_at = $10
   WHERE id = 1`;
 
+const OLDEST_MONTH = 'SELECT kept_from_at FROM usage_archive_progress';
+
 const IS_BACKFILLING = 'SELECT FROM meter_backfill LIMIT 1';
 
 const LOCK_STREAMS = `
@@ -188,6 +190,14 @@ export class UsageArchiveRepository {
   ): Promise<readonly StreamToArchive[]> {
     const parameters = [nextStreamId, limit, beforeAt, month, maxEvents];
     return this.database.query<StreamToArchive>(NEXT_STREAMS, parameters);
+  }
+
+  /**
+   * Returns the start of the oldest month with events that are not archived, as found by the last search; null before the
+   * first search.
+   */
+  oldestMonth(): Promise<Date | null> {
+    return this.database.queryValue<Date>(OLDEST_MONTH);
   }
 
   /** Returns true if a backfill is counting stored events. */

@@ -1,0 +1,52 @@
+import { ConfigurationError } from './platform/config';
+import {
+  isDatabaseUnavailable,
+  MigrationLockError,
+  PoolerError,
+  SchemaError,
+} from './platform/database';
+import { EmbeddedPostgresError } from '../packages/embedded-postgres';
+
+/** SQLSTATEs for an unknown role or wrong password, and a missing database. */
+const DATABASE_REFUSES = /^(28...|3D000)$/;
+
+/** SQLSTATE `insufficient_privilege`. */
+const RIGHT_MISSING = '42501';
+
+/** Errors whose message says what to do. */
+const EXPLAINED = [
+  ConfigurationError,
+  EmbeddedPostgresError,
+  MigrationLockError,
+  PoolerError,
+  SchemaError,
+];
+
+/**
+ * Returns what to print when the service or a command fails: what is wrong and which setting to correct, or the stack
+ * of an error that is a defect.
+ */
+export function explainFailure(error: unknown): string {
+  if (EXPLAINED.some((kind) => error instanceof kind)) return (error as Error).message;
+  const { code = '', syscall, message, stack } = error as NodeJS.ErrnoException;
+  if (code === 'EADDRINUSE') {
+    return `The port is taken (${message}). Stop what listens there, or set PORT or MONITORING_PORT to another one.`;
+  }
+  if (code === RIGHT_MISSING) {
+    return (
+      `The user of DATABASE_URL lacks a right in the database (${message}). ` +
+      'docs/going-to-production.md has the statements that grant what is needed.'
+    );
+  }
+  if (isDatabaseUnavailable(error) || DATABASE_REFUSES.test(code)) {
+    // The error for a host name with several addresses has an empty message.
+    return `Cannot use the database (${message || code}). Check DATABASE_URL, and that its server runs.`;
+  }
+  if (syscall === 'getaddrinfo') {
+    return `Cannot listen: HOST has no address (${message}). Set HOST to an address of this machine.`;
+  }
+  if (syscall === 'listen') {
+    return `Cannot listen: ${message}. Set HOST, PORT or MONITORING_PORT.`;
+  }
+  return stack ?? String(error);
+}
