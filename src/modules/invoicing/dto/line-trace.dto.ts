@@ -119,7 +119,7 @@ class ChargedEventsDto {
   @TextProperty('Sum of their values.', '1000') readonly base!: string;
   @TextProperty(`Added by the minimum per event, ${MINOR}.`, '0')
   readonly raised_by!: string;
-  @TextProperty(`Taken off by the maximum per event, ${MINOR}.`, '0')
+  @TextProperty(`Change by the maximum per event, zero or negative, ${MINOR}.`, '0')
   readonly lowered_by!: string;
 }
 
