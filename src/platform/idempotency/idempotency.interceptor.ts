@@ -33,8 +33,8 @@ interface PhasedOptions {
 const IN_PHASES = 'idempotency:in-phases';
 
 /**
- * Marks a POST that calls a payment provider or another service between two transactions. The service of the operation
- * claims and completes the key itself.
+ * Marks a POST of several transactions, such as one that calls a payment provider in between. The service of the
+ * operation claims and completes the key itself.
  * @param bodyField body field that may contain the key, besides the header
  */
 export const IdempotentInPhases = (bodyField: string | null = null): MethodDecorator =>
