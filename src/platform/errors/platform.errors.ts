@@ -36,7 +36,7 @@ export const invalidCursor = defineProblem({
   kind: 'malformed',
   title: 'The cursor does not belong to this list',
   meaning:
-    'Pass `next_cursor` of the previous page unchanged, or omit `cursor` to start with the first page.',
+    'Pass `next_cursor` of the previous page unchanged, with the same filters and `sort`, or omit `cursor` to start with the first page.',
   detail: () => 'The cursor does not belong to this list. Omit it to start with the first page.',
 });
 
