@@ -94,10 +94,11 @@ describe('hostile input gives no 5xx', () => {
           .set('Content-Encoding', 'nope')
           .send('{"name":"x"}'),
       ];
-      for (const answer of answers) {
-        expect(answer.status).toBeGreaterThanOrEqual(400);
-        expect(answer.status).toBeLessThan(500);
-      }
+      const [empty] = answers;
+      // The only change that names no object: without fields it changes nothing.
+      if (path === '/v1/studio-settings') expect(empty?.status).toBe(200);
+      else expect(empty?.status).toBeGreaterThanOrEqual(400);
+      expect(empty?.status).toBeLessThan(500);
       expect(answers.slice(1).map(({ status }) => status)).toEqual([415, 415, 415]);
     }
   });
