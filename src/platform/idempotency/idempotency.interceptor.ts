@@ -159,7 +159,7 @@ function refusalOf(error: unknown, requestId: string): Answer | null {
 /**
  * Prepares the response, and returns the body as a string, which Nest sends unchanged with the success status of the
  * route.
- * @throws {StoredRefusal} for a refusal, which is then sent as it was stored
+ * @throws {StoredRefusal} for a refusal, which is then sent as it was stored, with the id of this request
  */
 function send(response: Response, { answer, replayed }: KeyedOutcome): string {
   if (replayed) response.setHeader('Idempotent-Replayed', 'true');
