@@ -141,6 +141,15 @@ describe('hostile input gives no 5xx', () => {
     }
   });
 
+  it.each([
+    ['limit=1&cursor=%00', '"cursor"'],
+    ['a%00b=1', String.raw`"a\u0000b"`],
+  ])('in the query, and names the parameter: %s', async (query, name) => {
+    const { body } = await engine.http.get(`/v1/customers?${query}`);
+    const { detail } = body as { detail: string };
+    expect(detail).toBe(`The query parameter ${name} holds a NUL byte or a lone surrogate.`);
+  });
+
   it.each(['', ' ', 'x'.repeat(256), 'é'])('in the Idempotency-Key: %j', async (key) => {
     for (const { method, path } of operations) {
       if (method !== 'post') continue;
