@@ -7,6 +7,7 @@ import { allEvents } from '../platform/outbox';
 import { compressedText } from './compressed-text';
 import { CSRF_SCHEME, requireCsrfToken } from './csrf';
 import { describeDefaults } from './defaults';
+import { markOptionalBodies } from './optional-bodies';
 import { describePathParameters } from './path-parameters';
 import { addRequestExamples } from './request-examples';
 import { shareProblems } from './shared-problems';
@@ -89,6 +90,7 @@ export function createOpenApiDocument(app: INestApplication): OpenAPIObject {
   describePathParameters(document);
   describeDefaults(document);
   addRequestExamples(document);
+  markOptionalBodies(document);
   requireCsrfToken(document);
   shareProblems(document);
   describeTags(document);

@@ -72,6 +72,8 @@ describe('a response', () => {
     const { headers, text } = await engine.http.get(customer);
     const again = await engine.http.get(customer).set('If-None-Match', headers['etag'] ?? '');
     expect([again.status, again.text]).toEqual([304, '']);
+    const weakened = await engine.http.get(customer).set('If-None-Match', `W/${headers['etag']}`);
+    expect(weakened.status).toBe(304);
     const other = await engine.http.get(customer).set('If-None-Match', '"0"');
     expect([other.status, other.text]).toEqual([200, text]);
   });

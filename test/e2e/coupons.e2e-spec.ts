@@ -180,7 +180,8 @@ describe('coupons', () => {
       expect(stale.status).toBe(412);
       expect(stale.body).toMatchObject({ code: 'precondition_failed' });
       expect((await change('*', true)).status).toBe(200);
-      expect((await change('W/"3"', false)).status).toBe(412);
+      expect((await change('W/"2"', false)).status).toBe(412);
+      expect((await change('"2-gzip", W/"3"', false)).status).toBe(200);
       expect((await change('3', false)).status).toBe(400);
     });
   });

@@ -94,10 +94,11 @@ describe('hostile input gives no 5xx', () => {
           .set('Content-Encoding', 'nope')
           .send('{"name":"x"}'),
       ];
-      for (const answer of answers) {
-        expect(answer.status).toBeGreaterThanOrEqual(400);
-        expect(answer.status).toBeLessThan(500);
-      }
+      const [empty] = answers;
+      // The only change that names no object: without fields it changes nothing.
+      if (path === '/v1/studio-settings') expect(empty?.status).toBe(200);
+      else expect(empty?.status).toBeGreaterThanOrEqual(400);
+      expect(empty?.status).toBeLessThan(500);
       expect(answers.slice(1).map(({ status }) => status)).toEqual([415, 415, 415]);
     }
   });
@@ -138,6 +139,15 @@ describe('hostile input gives no 5xx', () => {
       const answer = await engine.http.get(`${fill(path, UNKNOWN_ID)}?${query}`);
       expect([path, answer.status >= 400 && answer.status < 500]).toEqual([path, true]);
     }
+  });
+
+  it.each([
+    ['limit=1&cursor=%00', '"cursor"'],
+    ['a%00b=1', String.raw`"a\u0000b"`],
+  ])('in the query, and names the parameter: %s', async (query, name) => {
+    const { body } = await engine.http.get(`/v1/customers?${query}`);
+    const { detail } = body as { detail: string };
+    expect(detail).toBe(`The query parameter ${name} holds a NUL byte or a lone surrogate.`);
   });
 
   it.each(['', ' ', 'x'.repeat(256), 'é'])('in the Idempotency-Key: %j', async (key) => {

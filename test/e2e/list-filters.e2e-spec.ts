@@ -88,8 +88,25 @@ describe('the filters of lists', () => {
     await engine.http.delete(`/v1/invoices/${String(first.data[0]?.id)}`).expect(204);
     const cursor = String(first.next_cursor);
     expect(await ids(`${list}&cursor=${cursor}`)).toEqual(invoices.slice(1));
-    const path = `/v1/invoices?customer_id=${customer}&cursor=${cursor}`;
-    expect((await engine.http.get(path)).status).toBe(200);
+  });
+
+  it('refuse the cursor of another order', async () => {
+    for (const name of ['Ordered a', 'Ordered b', 'Ordered c']) {
+      await createCustomer(engine, { name });
+      engine.clock.advanceMs(1000);
+    }
+    const list = 'customers?q=ordered&limit=2';
+    const now = engine.clock.now().toISOString();
+    const orders = ['', '&sort=name', '&sort=-name', '&sort=created_at', `&created_to=${now}`];
+    for (const order of orders) {
+      const cursor = String((await page(`${list}${order}`)).next_cursor);
+      expect(cursor.length).toBeLessThanOrEqual(200);
+      expect(await ids(`${list}${order}&cursor=${cursor}`)).toHaveLength(1);
+      for (const other of orders.filter((one) => one !== order)) {
+        const answer = await engine.http.get(`/v1/${list}${other}&cursor=${cursor}`);
+        expect(answer.body).toMatchObject({ status: 400, code: 'invalid_cursor' });
+      }
+    }
   });
 
   it('continue after the value of the last row, also if that row has another value by now', async () => {
@@ -112,7 +129,10 @@ describe('the filters of lists', () => {
     'refuse a cursor with %j as the value',
     async (value) => {
       const customer = await createCustomer(engine, { currency: 'USD' });
-      const cursor = Buffer.from(`${await invoiceOf(customer, 1)} ${value}`).toString('base64url');
+      for (const amount of [1, 2]) await invoiceOf(customer, amount);
+      const first = await page(`invoices?customer_id=${customer}&sort=total&limit=1`);
+      const [id, mark] = Buffer.from(String(first.next_cursor), 'base64url').toString().split(' ');
+      const cursor = Buffer.from(`${id} ${mark} ${value}`).toString('base64url');
       const answer = await engine.uncheckedHttp.get(`/v1/invoices?sort=total&cursor=${cursor}`);
       expect(answer.body).toMatchObject({ status: 400, code: 'invalid_cursor' });
     },

@@ -77,6 +77,19 @@ describe('the request examples of the OpenAPI document', () => {
     }
     expect(accepted).toEqual(expect.arrayContaining([...WITHOUT_EXAMPLE]));
   });
+
+  it('may be missing exactly where the document says so', async () => {
+    const optional: string[] = [];
+    const missing: string[] = [];
+    for (const one of OPERATIONS) {
+      const { operationId, requestBody } = one.operation;
+      if (requestBody === undefined) continue;
+      if (!requestBody.required) optional.push(operationId);
+      const { status } = await engine.http[one.method](pathOf(one, made));
+      if (status !== 400) missing.push(operationId);
+    }
+    expect(missing).toEqual(optional);
+  });
 });
 
 /** Operations without an example that can follow the story in the order of the document. */

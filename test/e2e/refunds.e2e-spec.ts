@@ -356,12 +356,17 @@ describe('refunds', () => {
 
     it('get a stored refusal again', async () => {
       const of = await createPayment(engine);
-      const ask = () => refund(of, { amount: 20_000, idempotencyKey: `${of}-refused` });
-      const first = await ask();
+      const ask = (requestId: string) =>
+        refund(of, { amount: 20_000, idempotencyKey: `${of}-refused` }).set(
+          'X-Request-Id',
+          requestId,
+        );
+      const first = await ask('first-try');
       expect(first.status).toBe(422);
-      const second = await ask();
+      expect(first.body).toMatchObject({ request_id: 'first-try' });
+      const second = await ask('second-try');
       expect(second.status).toBe(422);
-      expect(second.text).toBe(first.text);
+      expect(second.text).toBe(first.text.replace('first-try', 'second-try'));
       expect(second.headers['content-type']).toMatch(/^application\/problem\+json/);
       expect(second.headers['idempotent-replayed']).toBe('true');
     });

@@ -18,6 +18,7 @@ interface OperationObject {
   readonly operationId: string;
   readonly parameters?: readonly Parameter[];
   readonly requestBody?: {
+    readonly required: boolean;
     readonly content: Readonly<Record<string, { readonly example?: object | string }>>;
   };
   readonly responses: Readonly<Record<string, object>>;

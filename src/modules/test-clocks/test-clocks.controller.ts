@@ -10,7 +10,8 @@ import {
   toPageDto,
   toPageRequest,
 } from '../../platform/http';
-import { IdempotentInPhases } from '../../platform/idempotency';
+import { changedAnswer, IdempotentInPhases } from '../../platform/idempotency';
+import type { TestClock } from './domain/test-clock';
 import {
   AdvanceTestClockDto,
   CreateTestClockDto,
@@ -121,6 +122,7 @@ export class TestClocksController {
     @Param('id', testClockId) id: string,
     @Body() body: AdvanceTestClockDto,
   ): Promise<TestClockDto> {
-    return toTestClockDto(await this.clocks.advance(id, new Date(body.to)));
+    const toAnswer = (clock: TestClock) => changedAnswer(toTestClockDto(clock));
+    return toTestClockDto(await this.clocks.advance(id, new Date(body.to), toAnswer));
   }
 }

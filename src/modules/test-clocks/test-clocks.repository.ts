@@ -70,7 +70,9 @@ export class TestClocksRepository {
     now: Date,
     { leaseEndsAt, leasedBy }: Pick<TestClock, 'leaseEndsAt' | 'leasedBy'>,
   ): Promise<TestClock | null> {
-    return this.updateAlone(MOVE, [id, to, now, leaseEndsAt, leasedBy]);
+    return this.database.autocommit(() =>
+      this.database.updateOne(TestClockEntity, MOVE, [id, to, now, leaseEndsAt, leasedBy]),
+    );
   }
 
   /**
@@ -78,7 +80,8 @@ export class TestClocksRepository {
    * Returns null if the clock was deleted.
    */
   end(id: string, status: TestClockStatus, to: Date, now: Date): Promise<TestClock | null> {
-    return this.updateAlone(END[status], [id, to, now]);
+    this.database.requireTransaction();
+    return this.database.updateOne(TestClockEntity, END[status], [id, to, now]);
   }
 
   async update(clock: TestClock): Promise<void> {
@@ -114,12 +117,5 @@ export class TestClocksRepository {
   async delete(id: string): Promise<void> {
     this.database.requireTransaction();
     await this.database.repository(TestClockEntity).delete(id);
-  }
-
-  /** Updates a clock in a commit of its own. */
-  private updateAlone(tail: string, parameters: readonly unknown[]): Promise<TestClock | null> {
-    return this.database.autocommit(() =>
-      this.database.updateOne(TestClockEntity, tail, parameters),
-    );
   }
 }

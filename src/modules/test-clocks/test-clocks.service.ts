@@ -10,11 +10,13 @@ import {
   type PageRequest,
 } from '../../platform/database';
 import { ProblemError, raise, referenceNotFound } from '../../platform/errors';
+import { type Answer, Idempotency } from '../../platform/idempotency';
 import { newId } from '../../platform/ids';
 import { AbandonedWork, ProcessSession } from '../../platform/processes';
 import {
   LEASE_MS,
   advanceRefusal,
+  isBeingMoved,
   type TestClock,
   type TestClockStatus,
 } from './domain/test-clock';
@@ -34,6 +36,9 @@ export interface NextWork {
   readonly jobs: readonly TestClockJob['name'][];
 }
 
+/** Returns the answer to the request that advanced the clock. */
+type ToAnswer = (clock: TestClock) => Answer;
+
 /** Creates and advances test clocks, and returns the present time of a test clock or real time. */
 @Injectable()
 export class TestClocksService implements OnModuleInit {
@@ -45,6 +50,7 @@ export class TestClocksService implements OnModuleInit {
     private readonly participants: TestClockParticipants,
     private readonly abandonedWork: AbandonedWork,
     private readonly session: ProcessSession,
+    private readonly idempotency: Idempotency,
     private readonly clock: Clock,
     private readonly audit: AuditTrail,
   ) {}
@@ -150,11 +156,11 @@ export class TestClocksService implements OnModuleInit {
   /**
    * Advances a clock and runs the jobs that fall due on the way, earliest first. Each job runs in its own commits, with
    * the clock set to the instant at which the job is due. After a crash or an outage, a call with the same target
-   * continues the advance.
+   * continues the advance. The idempotency key of the request is claimed with the beginning, and answered with the end.
    * @throws {ProblemError} `test_clock_not_found`, `test_clock_cannot_reach`, `test_clock_advancing`,
    *   `test_clock_failed`
    */
-  async advance(id: string, to: Date): Promise<TestClock> {
+  async advance(id: string, to: Date, toAnswer: ToAnswer): Promise<TestClock> {
     const leasedBy = await this.session.requireNumber();
     await this.database.transaction(async () => {
       await this.begin(id, to, leasedBy);
@@ -173,13 +179,13 @@ export class TestClocksService implements OnModuleInit {
         'due work failed while a test clock was advancing',
       );
       if (isTemporaryFailure(error)) {
-        await this.end(id, 'advancing', to);
+        await this.interrupt(id, 'advancing', to);
         throw error;
       }
-      await this.end(id, 'failed', to);
+      await this.interrupt(id, 'failed', to);
       throw testClockFailed(id);
     }
-    return this.end(id, 'ready', to);
+    return this.complete(id, to, toAnswer);
   }
 
   /** Records a change in the audit log, because test clocks have no events. */
@@ -194,6 +200,9 @@ export class TestClocksService implements OnModuleInit {
   private async begin(id: string, to: Date, leasedBy: number): Promise<void> {
     const clock = (await this.clocks.lock(id, 'move')) ?? raise(testClockNotFound(id));
     const now = this.clock.now();
+    // An interrupted advance left its key without an answer.
+    if (!isBeingMoved(clock, now)) await this.idempotency.releaseFor(id);
+    await this.idempotency.claimFor(id);
     switch (advanceRefusal(clock, to, now)) {
       case 'failed':
         throw testClockFailed(id);
@@ -221,6 +230,21 @@ export class TestClocksService implements OnModuleInit {
     const now = this.clock.now();
     const moved = await this.clocks.move(id, dueAt, now, lease(now, leasedBy));
     return moved ?? raise(testClockNotFound(id));
+  }
+
+  private complete(id: string, to: Date, toAnswer: ToAnswer): Promise<TestClock> {
+    return this.database.transaction(async () => {
+      const ended = await this.end(id, 'ready', to);
+      await this.idempotency.completeFor(id, toAnswer(ended));
+      return ended;
+    });
+  }
+
+  private interrupt(id: string, status: 'advancing' | 'failed', to: Date): Promise<void> {
+    return this.database.transaction(async () => {
+      await this.end(id, status, to);
+      await this.idempotency.releaseFor(id);
+    });
   }
 
   private async end(id: string, status: TestClockStatus, to: Date): Promise<TestClock> {

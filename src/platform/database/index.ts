@@ -36,7 +36,8 @@ export {
 } from './postgres-errors';
 export { poolUseOf } from './pool-use';
 export { PoolerError } from './require-dedicated-sessions';
-export { ListQuery, type ListSummary, orderOf } from './list-query';
+export { orderOf } from './list-order';
+export { ListQuery, type ListSummary } from './list-query';
 export { Reports } from './reports';
 export { ReservedConnection } from './reserved-connection';
 export { containsPart, searchedText } from './search-sql';

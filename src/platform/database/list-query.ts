@@ -5,26 +5,10 @@ import { invalidCursor } from '../errors';
 import type { Database } from './database';
 import { idTime } from './id-time';
 import type { Page, PageRequest } from './keyset';
+import { cursorAt, type Position, positionOf } from './list-cursor';
+import { isSameOrder, type ListOrder, NEWEST_FIRST } from './list-order';
 import { isDataException } from './postgres-errors';
 import type { Reports } from './reports';
-
-/**
- * Order of a list: by a column or an expression. Rows with equal values are ordered by id. Rows with null in the column
- * are left out.
- */
-export interface ListOrder {
-  readonly column: string;
-  readonly isAscending: boolean;
-}
-
-/**
- * Returns the order for a `sort` parameter: a column, with a minus sign before it for descending. Null if the parameter
- * is null.
- */
-export function orderOf(sort: string | null): ListOrder | null {
-  if (sort === null) return null;
-  return { column: sort.replace(/^-/, ''), isAscending: !sort.startsWith('-') };
-}
 
 /** Column of another table whose values are ids of rows of the list. */
 interface ReferringColumn {
@@ -33,8 +17,6 @@ interface ReferringColumn {
   /** SQL condition on the rows of `table`, the same as in the partial index on `column`. */
   readonly condition: string;
 }
-
-const NEWEST_FIRST: ListOrder = { column: 'id', isAscending: false };
 
 /** Builds the statements of a list with filters: its pages, and sums over all its rows. */
 export class ListQuery {
@@ -138,8 +120,8 @@ export class ListQuery {
 
   /**
    * Returns a page of entities.
-   * @throws {ProblemError} `invalid_cursor` if the value in the cursor does not have the type of the column of the
-   *   order, or if the cursor has no value and its row is gone or has null in that column
+   * @throws {ProblemError} `invalid_cursor` if the cursor belongs to another order, if its value does not have the
+   *   type of the column of the order, or if it has no value and its row is gone or has null in that column
    */
   async page<Entity extends ObjectLiteral & { readonly id: string }>(
     database: Database,
@@ -147,7 +129,7 @@ export class ListQuery {
     { limit, after }: PageRequest,
   ): Promise<Page<Entity>> {
     const order = this.order ?? this.usualOrder;
-    const position = after === null ? null : positionOf(after);
+    const position = after === null ? null : positionOf(after, order);
     if (order.column !== 'id') this.conditions.push(`${order.column} IS NOT NULL`);
     if (position !== null) await this.continueAfter(database, order, position);
     const tail = this.tailOf(order, position?.id ?? null, limit + 1);
@@ -158,7 +140,7 @@ export class ListQuery {
     const last = found.length > limit ? items.at(-1) : undefined;
     if (last === undefined) return { items, next: null };
     const value = await this.valueOf(database, order, last.id);
-    return { items, next: nextOf({ id: last.id, value }) };
+    return { items, next: cursorAt({ id: last.id, value }, order) };
   }
 
   /**
@@ -286,34 +268,6 @@ export class ListQuery {
   }
 }
 
-/** Position of the last row of a page. */
-interface Position {
-  readonly id: string;
-  /**
-   * The row's value in the column of the order, as text. Null for an order by id, or if the value is too long for a
-   * cursor.
-   */
-  readonly value: string | null;
-}
-
-/** Maximum length of a value in a cursor. It keeps cursors within 200 characters. */
-const MAX_CURSOR_VALUE_BYTES = 100;
-
-/**
- * Returns a cursor: the id, then a space and the value. The value lets the next page continue at the same place even if
- * the row changes meanwhile.
- */
-function nextOf({ id, value }: Position): string {
-  if (value === null || Buffer.byteLength(value) > MAX_CURSOR_VALUE_BYTES) return id;
-  return `${id} ${value}`;
-}
-
-function positionOf(after: string): Position {
-  const space = after.indexOf(' ');
-  if (space === -1) return { id: after, value: null };
-  return { id: after.slice(0, space), value: after.slice(space + 1) };
-}
-
 async function refuseInvalidCursor<Result>(
   position: Position | null,
   read: () => Promise<Result>,
@@ -328,10 +282,6 @@ async function refuseInvalidCursor<Result>(
 
 function isReferredBy({ table, column, condition }: ReferringColumn): string {
   return `id IN (SELECT ${column} FROM ${table} WHERE ${condition})`;
-}
-
-function isSameOrder(one: ListOrder, other: ListOrder): boolean {
-  return one.column === other.column && one.isAscending === other.isAscending;
 }
 
 /** Number of rows of one currency, and the sums of their amounts. The currency is null for rows without a currency. */

@@ -36,7 +36,7 @@ export const invalidCursor = defineProblem({
   kind: 'malformed',
   title: 'The cursor does not belong to this list',
   meaning:
-    'Pass `next_cursor` of the previous page unchanged, or omit `cursor` to start with the first page.',
+    'Pass `next_cursor` of the previous page unchanged, with the same filters and `sort`, or omit `cursor` to start with the first page.',
   detail: () => 'The cursor does not belong to this list. Omit it to start with the first page.',
 });
 
@@ -189,12 +189,13 @@ export const idempotencyKeyInUse = defineProblem({
   title: 'The first request with this key is still running',
   meaning:
     'Another request with the same key has not ended yet. Try again after `Retry-After`. `resource_id` is the id of the ' +
-    'payment or refund that it creates, which can be read meanwhile; null if nothing is committed yet.',
+    'payment or refund that it creates, or of the test clock that it advances, which can be read meanwhile; null if ' +
+    'nothing is committed yet.',
   occurrence: (retryAfterSeconds: number, resourceId: string | null) => ({
     detail:
       resourceId === null
         ? 'A request with this idempotency key is still running.'
-        : `A request with this idempotency key is still running. It creates ${resourceId}.`,
+        : `A request with this idempotency key is still running. Read ${resourceId} for its progress.`,
     extensions: { resource_id: resourceId },
     retryAfterSeconds,
   }),

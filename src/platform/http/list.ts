@@ -130,7 +130,7 @@ export function WithPaging<Filter extends object>(
 
 /**
  * @throws {ProblemError} `invalid_cursor` if the cursor does not encode an id with this prefix, alone or followed by
- *   a sort value
+ *   a mark of the order
  */
 export function toPageRequest(query: ListQueryDto, prefix: IdPrefix): PageRequest {
   return {

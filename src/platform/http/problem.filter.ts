@@ -27,7 +27,8 @@ export class ProblemFilter implements ExceptionFilter {
     const request = http.getRequest<Request>();
     const response = http.getResponse<Response>();
     if (error instanceof StoredRefusal) {
-      response.status(error.status).set(error.headers).send(error.body);
+      const body = error.bodyFor(requestIdOf(request));
+      response.status(error.status).set(error.headers).send(body);
       return;
     }
     const problem = this.problemOf(error, request);

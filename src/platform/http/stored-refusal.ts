@@ -1,10 +1,17 @@
-/** A refusal that was stored with its idempotency key. It is sent as it was stored, not as a new problem. */
+/**
+ * A refusal that was stored with its idempotency key. It is sent as it was stored, not as a new problem, except that it
+ * names the request that it answers.
+ */
 export class StoredRefusal extends Error {
   constructor(
     readonly status: number,
     readonly headers: Readonly<Record<string, string>>,
-    readonly body: string,
+    private readonly body: string,
   ) {
     super(`kept refusal ${status}`);
+  }
+
+  bodyFor(requestId: string): string {
+    return JSON.stringify({ ...(JSON.parse(this.body) as object), request_id: requestId });
   }
 }

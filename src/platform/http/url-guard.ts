@@ -48,7 +48,8 @@ export function guardUrl(request: Request, _response: Response, next: NextFuncti
       return;
     }
     if (!isStorable(name) || !isStorable(value)) {
-      next(malformedRequest('A query parameter holds a NUL byte or a lone surrogate.'));
+      const shown = JSON.stringify(name);
+      next(malformedRequest(`The query parameter ${shown} holds a NUL byte or a lone surrogate.`));
       return;
     }
     if (isInherited(name)) {

@@ -31,14 +31,20 @@ export function etagOf(body: unknown): string | undefined {
   return typeof body === 'object' && body !== null ? (body as Tagged)[ETAG] : undefined;
 }
 
-/** Parses `If-Match` (RFC 9110, 13.1.1). Weak tags and tags of another form match no version. */
+/**
+ * Parses `If-Match` (RFC 9110, 13.1.1). Unlike there, a weak tag matches as a strong one: proxies that compress answers
+ * weaken their tags, and a version does not depend on the encoding. Tags of another form match no version.
+ */
 function parseIfMatch(header: string | undefined): VersionCondition {
   if (header === undefined || header.trim() === '*') return 'any';
   const tags = header.split(',').map((text) => text.trim());
   if (!tags.every((text) => /^(W\/)?"[\x21\x23-\x7e]*"$/.test(text))) {
     throw malformedRequest('If-Match must be * or a list of entity tags.');
   }
-  return tags.filter((text) => /^"\d{1,9}"$/.test(text)).map((text) => Number(text.slice(1, -1)));
+  return tags.flatMap((text) => {
+    const [, version] = /^(?:W\/)?"(\d{1,9})"$/.exec(text) ?? [];
+    return version === undefined ? [] : [Number(version)];
+  });
 }
 
 /** Reads the version condition of a request from its `If-Match`. */

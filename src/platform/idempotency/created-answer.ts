@@ -10,3 +10,12 @@ export function createdAnswer(dto: object, version: number): Answer {
     body: JSON.stringify(dto),
   };
 }
+
+/** Returns the answer of a request that changed a resource without a version, as its controller would send it. */
+export function changedAnswer(dto: object): Answer {
+  return {
+    status: 200,
+    headers: { 'Content-Type': JSON_MEDIA_TYPE },
+    body: JSON.stringify(dto),
+  };
+}

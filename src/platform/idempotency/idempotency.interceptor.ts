@@ -33,8 +33,8 @@ interface PhasedOptions {
 const IN_PHASES = 'idempotency:in-phases';
 
 /**
- * Marks a POST that calls a payment provider or another service between two transactions. The service of the operation
- * claims and completes the key itself.
+ * Marks a POST of several transactions, such as one that calls a payment provider in between. The service of the
+ * operation claims and completes the key itself.
  * @param bodyField body field that may contain the key, besides the header
  */
 export const IdempotentInPhases = (bodyField: string | null = null): MethodDecorator =>
@@ -159,7 +159,7 @@ function refusalOf(error: unknown, requestId: string): Answer | null {
 /**
  * Prepares the response, and returns the body as a string, which Nest sends unchanged with the success status of the
  * route.
- * @throws {StoredRefusal} for a refusal, which is then sent as it was stored
+ * @throws {StoredRefusal} for a refusal, which is then sent as it was stored, with the id of this request
  */
 function send(response: Response, { answer, replayed }: KeyedOutcome): string {
   if (replayed) response.setHeader('Idempotent-Replayed', 'true');

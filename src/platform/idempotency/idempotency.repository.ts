@@ -44,6 +44,9 @@ const COMPLETE_RESOURCE = `
   UPDATE idempotency_key SET answer_status = $2, answer_headers = $3::json, answer_body = $4
   WHERE resource_id = $1 AND answer_status IS NULL RETURNING key`;
 
+const RELEASE_RESOURCE = `
+  DELETE FROM idempotency_key WHERE resource_id = $1 AND answer_status IS NULL`;
+
 const REMOVE_EXPIRED = `
   DELETE FROM idempotency_key WHERE key IN (
     SELECT key FROM idempotency_key WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2
@@ -89,6 +92,11 @@ export class IdempotencyRepository {
    */
   completeResource(resourceId: string, answer: Answer): Promise<string | null> {
     return this.database.queryValue<string>(COMPLETE_RESOURCE, [resourceId, ...columnsOf(answer)]);
+  }
+
+  /** Deletes the keys that were claimed for this resource and have no answer. */
+  async releaseResource(resourceId: string): Promise<void> {
+    await this.database.query(RELEASE_RESOURCE, [resourceId]);
   }
 
   async removeExpired(now: Date, limit: number): Promise<number> {

@@ -71,8 +71,9 @@ export class Idempotency {
   }
 
   /**
-   * Executes work with a call to another service between two transactions. The work calls `claimFor` in its first
-   * transaction and `completeFor` in its last. If the work claims nothing, its answer is stored afterwards.
+   * Executes work of several transactions. The work calls `claimFor` in its first transaction, and in its last one
+   * `completeFor`, or `releaseFor` if it fails. If the work claims nothing, its answer is stored afterwards, and a
+   * repeated request that arrives meanwhile executes the work as well.
    */
   inPhases(request: KeyedRequest, work: KeyedWork): Promise<KeyedOutcome> {
     return this.once(request, work, async () => {
@@ -95,8 +96,9 @@ export class Idempotency {
   }
 
   /**
-   * Claims the key of the current request, if it has one, in the transaction that creates the resource. Call it first
-   * in that transaction, because a request whose key is already claimed must have had no effect.
+   * Claims the key of the current request, if it has one, in the transaction that creates the resource, or begins to
+   * change it. Call it before the transaction has an effect, because a request whose key is already claimed must have
+   * none.
    * @param lease lease of the process that answers in a later transaction
    */
   async claimFor(resourceId: string, lease: KeyLease | null = null): Promise<void> {
@@ -110,7 +112,7 @@ export class Idempotency {
     });
   }
 
-  /** Stores the answer of the request that creates the resource, if that request claimed a key for the resource. */
+  /** Stores the answer of the request that claimed a key for the resource, if there is one. */
   async completeFor(resourceId: string, answer: Answer): Promise<void> {
     this.database.requireTransaction();
     const key = await this.repository.completeResource(resourceId, answer);
@@ -119,6 +121,15 @@ export class Idempotency {
     this.database.afterCommit(() => {
       current.stored = answer;
     });
+  }
+
+  /**
+   * Releases the keys that were claimed for the resource and have no answer, so that their requests can be repeated.
+   * Call it once the work of these requests has ended without an answer.
+   */
+  async releaseFor(resourceId: string): Promise<void> {
+    this.database.requireTransaction();
+    await this.repository.releaseResource(resourceId);
   }
 
   /** Deletes up to `limit` expired keys and returns their number. */

@@ -1,4 +1,4 @@
-export { createdAnswer } from './created-answer';
+export { changedAnswer, createdAnswer } from './created-answer';
 export { Idempotency } from './idempotency';
 export { IdempotencyKey, IdempotentInPhases, SecretAnswer } from './idempotency.interceptor';
 export { IdempotencyModule } from './idempotency.module';

@@ -67,13 +67,9 @@ export function toStudioSettingsDto(settings: StudioSettings): StudioSettingsDto
   };
 }
 
-/** @throws {ProblemError} `validation_failed` if no setting is given, or if a currency is named twice */
+/** @throws {ProblemError} `validation_failed` if a currency is named twice */
 export function toSettingsChange(dto: UpdateStudioSettingsDto): SettingsChange {
   const { support_refund_limits: limits, second_factor_required: secondFactorRequired } = dto;
-  if (limits === undefined && secondFactorRequired === undefined) {
-    const message = 'must set support_refund_limits, second_factor_required or both';
-    throw validationFailed([{ pointer: '', code: 'missing', message }]);
-  }
   return {
     supportRefundLimits: limits === undefined ? undefined : toLimits(limits),
     secondFactorRequired,

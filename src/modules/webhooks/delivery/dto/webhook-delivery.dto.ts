@@ -48,7 +48,10 @@ export class WebhookDeliveryDto {
   )
   readonly status!: DeliveryStatus;
   @IntegerProperty('Number of attempts that have ended.', 1) readonly attempt_count!: number;
-  @InstantProperty('When the next attempt is due; null unless pending.', { nullable: true })
+  @InstantProperty(
+    'When the next attempt is due; null unless pending. While an attempt is in flight: when the next one is due if its result is lost, about 60 s after its start.',
+    { nullable: true },
+  )
   readonly next_attempt_at!: string | null;
   @InstantProperty('When it was created.') readonly created_at!: string;
   @InstantProperty('When it last changed.') readonly updated_at!: string;

@@ -1,0 +1,40 @@
+import { createHash } from 'node:crypto';
+import { invalidCursor } from '../errors';
+import { isSameOrder, type ListOrder, NEWEST_FIRST } from './list-order';
+
+/** Position of the last row of a page. */
+export interface Position {
+  readonly id: string;
+  /**
+   * The row's value in the column of the order, as text. Null for an order by id, or if the value is too long for a
+   * cursor.
+   */
+  readonly value: string | null;
+}
+
+/** Maximum length of a value in a cursor. It keeps cursors within 200 characters. */
+const MAX_CURSOR_VALUE_BYTES = 100;
+
+/**
+ * Returns a cursor: the id alone if the newest come first; otherwise the id, the mark of the order and the value,
+ * separated by spaces. The value lets the next page continue at the same place even if the row changes meanwhile.
+ */
+export function cursorAt({ id, value }: Position, order: ListOrder): string {
+  const parts = isSameOrder(order, NEWEST_FIRST) ? [id] : [id, markOf(order)];
+  const isShort = value !== null && Buffer.byteLength(value) <= MAX_CURSOR_VALUE_BYTES;
+  return (isShort ? [...parts, value] : parts).join(' ');
+}
+
+/** @throws {ProblemError} `invalid_cursor` if the cursor is of a list in another order */
+export function positionOf(cursor: string, order: ListOrder): Position {
+  const [id = '', mark, ...value] = cursor.split(' ');
+  const expected = isSameOrder(order, NEWEST_FIRST) ? undefined : markOf(order);
+  if (mark !== expected) throw invalidCursor();
+  return { id, value: value.length === 0 ? null : value.join(' ') };
+}
+
+/** Returns four characters that differ between the orders of a list. */
+function markOf({ column, isAscending }: ListOrder): string {
+  const hash = createHash('sha256').update(`${column} ${String(isAscending)}`);
+  return hash.digest('base64url').slice(0, 4);
+}

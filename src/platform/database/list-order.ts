@@ -1,0 +1,23 @@
+/**
+ * Order of a list: by a column or an expression. Rows with equal values are ordered by id. Rows with null in the column
+ * are left out.
+ */
+export interface ListOrder {
+  readonly column: string;
+  readonly isAscending: boolean;
+}
+
+/**
+ * Returns the order for a `sort` parameter: a column, with a minus sign before it for descending. Null if the parameter
+ * is null.
+ */
+export function orderOf(sort: string | null): ListOrder | null {
+  if (sort === null) return null;
+  return { column: sort.replace(/^-/, ''), isAscending: !sort.startsWith('-') };
+}
+
+export const NEWEST_FIRST: ListOrder = { column: 'id', isAscending: false };
+
+export function isSameOrder(one: ListOrder, other: ListOrder): boolean {
+  return one.column === other.column && one.isAscending === other.isAscending;
+}
