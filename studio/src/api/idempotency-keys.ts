@@ -12,7 +12,8 @@ const unanswered = new Map<string, string>();
 /** Returns true if the service has answered what became of the request: it was done, or nothing was done. */
 export function isOutcomeKnown(error: unknown): boolean {
   if (error === null) return true;
-  if (!(error instanceof RequestFailed) || error.status >= 500) return false;
+  if (!(error instanceof RequestFailed)) return false;
+  if (error.status === 0 || error.status >= 500) return false;
   return error.problem?.code !== 'idempotency_key_in_use';
 }
 
