@@ -344,10 +344,12 @@ it('a server without a connection for the probe leaves a process ready that has 
   const engine = await startTestApp({ databaseUrl: limited.toString() });
   undo.push(() => engine.close());
   const { http } = engine;
-  await http.post('/v1/customers').send(aCustomer).expect(201);
+  const create = () => http.post('/v1/customers').send(aCustomer).expect(201);
+  // Opens several connections of the pool, because work after a commit may need one beside the next request.
+  await Promise.all(Array.from({ length: 4 }, create));
   await administer(`ALTER DATABASE ${name} CONNECTION LIMIT 1`);
   await http.get('/health/ready').expect(200);
-  await http.post('/v1/customers').send(aCustomer).expect(201);
+  await create();
   await administer(`ALTER DATABASE ${name} CONNECTION LIMIT -1`);
   await http.get('/health/ready').expect(200);
 });

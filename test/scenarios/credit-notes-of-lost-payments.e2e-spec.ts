@@ -11,6 +11,11 @@ interface Paid {
   readonly payment: string;
 }
 
+/** Returns the body of a refusal. A repeated request has its own id. */
+function refusalOf({ body }: { readonly body: unknown }): object {
+  return { ...(body as object), request_id: null };
+}
+
 /** An invoice of 1,000 without tax, paid through Stripe. */
 describe('a credit note that is settled as a refund', () => {
   let story: EngineWithStripe;
@@ -132,7 +137,7 @@ describe('a credit note that is settled as a refund', () => {
         note(sold, 1, settle),
       ]);
       for (const { body } of answers) expect(body).toMatchObject(tooMuch(0));
-      expect(answers[0].text).toBe(answers[1].text);
+      expect(refusalOf(answers[0])).toEqual(refusalOf(answers[1]));
       expect(await notesOf(sold)).toEqual([]);
       expect(await accountsOf(sold)).toMatchObject({ revenue: '-1000', dispute_losses: '1000' });
       expect(await accountsOf(sold)).not.toHaveProperty('refunds');
@@ -236,7 +241,7 @@ describe('a credit note that is settled as a refund', () => {
         note(sold, 1, 'credit'),
       ]);
       for (const { body } of answers) expect(body).toMatchObject(disputed);
-      expect(answers[0].text).toBe(answers[1].text);
+      expect(refusalOf(answers[0])).toEqual(refusalOf(answers[1]));
       expect(await notesOf(sold)).toEqual([]);
       expect(await accountsOf(sold)).not.toHaveProperty('customer_credit');
       story.stripe.closeDispute(reference, 'won');
