@@ -46,7 +46,7 @@ describe('a request body', () => {
     };
   }
 
-  /** Sends the body with its Content-Length, which the service reads itself. */
+  /** Sends the body with its Content-Length. */
   const withLength = (body: Buffer, type: string, parts = 1): Promise<Answer> => {
     const size = Math.ceil(body.length / parts);
     const pieces = Array.from({ length: parts }, (_, at) =>
@@ -57,7 +57,7 @@ describe('a request body', () => {
     return send([Buffer.concat([Buffer.from(start), first]), ...others]);
   };
 
-  /** Sends the body in chunks, which the parser of Express reads. */
+  /** Sends the body in chunks, without its length. */
   const chunked = (body: Buffer, type: string): Promise<Answer> => {
     const start = head(`Content-Type: ${type}`, 'Transfer-Encoding: chunked');
     const size = `${body.length.toString(16)}\r\n`;

@@ -91,9 +91,11 @@ export function swapItems(
       (one) => isSame(one, item) && isSameQuantity(one.quantity, item.quantity),
     );
     if (running !== undefined) {
+      // An earlier change without proration would have ended it.
       if (running.endAt !== null) reopened.push(running);
       continue;
     }
+    // A price that starts later keeps its start, unless only its quantity was postponed.
     const isPostponed =
       keepsVersion(before, offer, item.addonId) && !left.some((one) => isSame(one, item));
     const planned = isPostponed ? take(later, (one) => isSame(one, item)) : undefined;
@@ -104,6 +106,7 @@ export function swapItems(
     }
   }
   for (const item of left) {
+    // Sold until the price that replaces it starts.
     const isReplacedLater =
       item.endAt !== null &&
       keepsVersion(before, offer, item.addonId) &&
