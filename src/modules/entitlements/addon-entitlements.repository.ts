@@ -29,7 +29,8 @@ export class AddonEntitlementsRepository {
   }
 
   /** Returns the links of these add-ons to entitlements, oldest first. */
-  findByAddons(addonIds: readonly string[]): Promise<readonly AddonEntitlement[]> {
+  async findByAddons(addonIds: readonly string[]): Promise<readonly AddonEntitlement[]> {
+    if (addonIds.length === 0) return [];
     return this.database.select(AddonEntitlementEntity, 'WHERE addon_id = ANY ($1) ORDER BY id', [
       addonIds,
     ]);

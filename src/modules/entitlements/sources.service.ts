@@ -93,7 +93,7 @@ export class SourcesService {
   ): Promise<readonly { readonly entitlementId: string; readonly window: ResetWindow }[]> {
     const byVersion = await this.catalog.getPlanEntitlements([planVersionId]);
     const addonIds = subscription.addons.map(({ addonId }) => addonId);
-    const links = addonIds.length === 0 ? [] : await this.links.findByAddons(addonIds);
+    const links = await this.links.findByAddons(addonIds);
     const ofPlan = byVersion.get(planVersionId) ?? [];
     const ofAddons = links.map(({ entitlementId }) => ({
       entitlementId,
@@ -118,7 +118,7 @@ export class SourcesService {
     addonIds: readonly string[],
   ): Promise<ReadonlyMap<string, readonly string[]>> {
     const byVersion = await this.catalog.getPlanEntitlements(planVersionIds);
-    const links = addonIds.length === 0 ? [] : await this.links.findByAddons(addonIds);
+    const links = await this.links.findByAddons(addonIds);
     const found = new Map<string, string[]>();
     const add = (owner: string, entitlementId: string): void => {
       found.set(owner, [...(found.get(owner) ?? []), entitlementId]);
@@ -152,7 +152,7 @@ export class SourcesService {
       byVersion: await this.catalog.getPlanEntitlements(
         subscriptions.map(({ planVersionId }) => planVersionId),
       ),
-      links: addonIds.length === 0 ? [] : await this.links.findByAddons(addonIds),
+      links: await this.links.findByAddons(addonIds),
       until: earliest(found.map(({ access }) => access.until)),
     };
   }
