@@ -15,7 +15,7 @@ const FRESH_MS = 10_000;
 function onRefusal(error: unknown): void {
   if (!(error instanceof RequestFailed)) return;
   if (isSessionOver(error)) endSession(client);
-  // The CSRF token is of a former session. Input stays on the page, and can be sent again with the current token.
+  // The CSRF token belongs to a former session. Input stays on the page, and can be sent again with the new token.
   if (error.problem?.code === 'cross_site_request') void readAgain(client);
 }
 

@@ -145,7 +145,7 @@ const pages = [
   ),
 ] as const;
 
-/** Every value of the address stays a string, so that an external id such as `007` is found. */
+/** Parses the query of the address. Every value stays a string, so that an external id such as `007` is found. */
 function parseSearch(text: string): Record<string, string> {
   return Object.fromEntries(new URLSearchParams(text));
 }
@@ -161,7 +161,7 @@ export const router = createRouter({
   basepath: '/studio',
   defaultPreload: 'intent',
   scrollRestoration: true,
-  // Another object has another page, so that an open dialog never sends to an object that it was not opened for.
+  // Mounts a page again for another object, so that an open dialog never sends its change to that object.
   defaultRemountDeps: ({ params }) => params,
   parseSearch,
   stringifySearch,

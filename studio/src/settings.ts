@@ -7,7 +7,7 @@ export interface ServiceSettings {
 
 let settings: ServiceSettings = { auth: 'required', open_id_connect: false, currency_digits: {} };
 
-/** Reads the settings; the pages rely on it. */
+/** Reads the settings. Call it before the first page is shown. */
 export async function loadSettings(): Promise<void> {
   const response = await fetch('/studio/settings.json');
   if (!response.ok) throw new Error(`The settings of the service: ${response.status}`);

@@ -5,7 +5,7 @@ import type { components, paths } from '../../generated/api';
 export type Schemas = components['schemas'];
 export type ProblemBody = Schemas['ProblemDto'];
 
-/** An error response of the API (RFC 9457), a response that could not be read, or none: its status is 0. */
+/** A failed request. `status` is 0 if there was no response; `problem` is null if no RFC 9457 body was read. */
 export class RequestFailed extends Error {
   readonly problem: ProblemBody | null;
   readonly status: number;
@@ -25,7 +25,7 @@ export async function reach(...request: Parameters<typeof fetch>): Promise<Respo
   try {
     return await fetch(...request);
   } catch (error) {
-    // Browsers report this as a TypeError, each with a text of its own.
+    // If there is no response, `fetch` throws a TypeError. Its message differs between browsers.
     if (!(error instanceof TypeError)) throw error;
     throw new RequestFailed(
       'The service cannot be reached. Check your connection and try again.',
@@ -43,7 +43,7 @@ export function isSessionOver(error: unknown): boolean {
   return !WRONG_INPUT.includes(error.problem?.code ?? '');
 }
 
-/** A request that changes something. A dialog sends it, and shows it as a curl command. */
+/** A request that changes data. Dialogs send it and can show it as a curl command. */
 export interface ChangeRequest {
   readonly method: 'POST' | 'PATCH' | 'DELETE' | 'PUT';
   readonly path: string;
@@ -55,7 +55,7 @@ export interface ChangeRequest {
 
 let csrfToken: string | null = null;
 
-/** Sets the token that changes need; null without a session. */
+/** Sets the CSRF token that is sent with each change; null without a session. */
 export function setCsrfToken(token: string | null): void {
   csrfToken = token;
 }
@@ -79,7 +79,7 @@ export const api = createClient<paths, `application/${string}`>({
 
 const entityTags = new Map<string, string>();
 
-/** Returns the entity tag of the object at a path, as it was last read. */
+/** Returns the last entity tag that the service sent for a path. */
 export function entityTagOf(path: string): string | undefined {
   return entityTags.get(path);
 }
@@ -122,7 +122,7 @@ export async function send<Answer>(request: ChangeRequest): Promise<Answer> {
 }
 
 /**
- * Sends a request that is answered line by line (NDJSON), and reads each line as it arrives.
+ * Sends a request whose response is NDJSON, and calls `onLine` with each line as it arrives.
  * @throws {RequestFailed} for an error response
  */
 export async function sendForLines(
@@ -142,7 +142,7 @@ export async function sendForLines(
   }
 }
 
-/** Returns the body of a successful answer; the middleware has thrown for every other one. */
+/** Returns the body of a successful response. For error responses, the middleware above throws. */
 export async function read<Body>(
   answer: Promise<{ data?: Body | undefined; response: Response }>,
 ): Promise<NonNullable<Body>> {

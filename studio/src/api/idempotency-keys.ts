@@ -1,15 +1,15 @@
 import { type ChangeRequest, RequestFailed } from './client';
 
-/** Returns a new idempotency key. `randomUUID` exists on secure origins only, so this does without. */
+/** Returns a new idempotency key. Does not use `randomUUID`, because it exists on secure origins only. */
 function newKey(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return `console-${[...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('')}`;
 }
 
-/** Keys of requests that were sent and whose outcome is not known, by the text of the request. */
+/** Idempotency keys of sent requests whose outcome is unknown, by the text of the request. */
 const unanswered = new Map<string, string>();
 
-/** Returns true if the service has answered what became of the request: it was done, or nothing was done. */
+/** Returns true if it is certain whether the request took effect. `error` is null after a success. */
 export function isOutcomeKnown(error: unknown): boolean {
   if (error === null) return true;
   if (!(error instanceof RequestFailed)) return false;
@@ -18,13 +18,14 @@ export function isOutcomeKnown(error: unknown): boolean {
 }
 
 /**
- * The idempotency keys of a dialog. A request has the same key in every attempt until its outcome is known, also in a dialog
- * that is opened later; another body has another key. After an answer the key is used up: the service would repeat the answer.
+ * Idempotency keys of a dialog. Every attempt to send a request has the same key until the outcome of the request is
+ * known, even in a dialog that is opened later. A request with another body has another key. A known outcome ends the
+ * use of the key, because the service would answer it with the stored response.
  */
 export class IdempotencyKeys {
   private readonly drafts = new Map<string, string>();
 
-  /** Returns the request that `build` makes with its key, or null if it makes none. */
+  /** Builds a request with its idempotency key. Returns null if `build` returns null. */
   keyed(build: (idempotencyKey: string) => ChangeRequest | null): KeyedRequest | null {
     const draft = build('');
     if (draft === null) return null;
@@ -49,7 +50,7 @@ export class IdempotencyKeys {
 
 /** A request with its idempotency key. */
 export interface KeyedRequest {
-  /** The request without its key. */
+  /** JSON of the request with an empty key. */
   readonly text: string;
   readonly key: string;
   readonly request: ChangeRequest;

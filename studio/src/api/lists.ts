@@ -21,7 +21,7 @@ export type ListPath = {
   [Path in keyof paths]: paths[Path] extends JsonList ? Path : never;
 }[keyof paths];
 
-/** An object of the list at a path. */
+/** Type of the items of the list at a path. */
 export type RowOf<Path extends ListPath> = paths[Path] extends JsonList
   ? paths[Path]['get']['responses'][200]['content']['application/json']['data'][number]
   : never;
@@ -31,18 +31,18 @@ export interface PageOf<Row> {
   readonly next_cursor: string | null;
 }
 
-/** Parameters of a request by name: those of its path and of its query. */
+/** Parameters of the path or the query of a request, by name. */
 export type Parameters = Readonly<Record<string, string | number>>;
 
 type AnswerOf<Body> = Promise<{ data?: Body; response: Response }>;
 
-/** Sends a GET to a path in a variable: the types of the client accept literal paths only. */
+/** Sends a GET to a path that is known only at run time. The types of the client accept only literal paths. */
 function getAny<Body>(path: string, init: object): AnswerOf<Body> {
   const get = api.GET as unknown as (path: string, init: object) => AnswerOf<Body>;
   return get(path, init);
 }
 
-/** Reads a page of a list; `inPath` holds the values of the names in braces. */
+/** Reads a page of a list. `inPath` contains the values of the path parameters, such as `{id}`. */
 export function readPage<Path extends ListPath>(
   path: Path,
   query: Parameters,

@@ -1,6 +1,6 @@
 import type { Schemas } from './client';
 
-/** Objects of the API, by the names that the console uses. */
+/** Types of API objects, under the names that the console uses. */
 export type Account = Schemas['LedgerAccountDto'];
 export type Cancellation = Schemas['CancelSubscriptionDto'];
 export type Change = Schemas['ChangeSubscriptionDto'];

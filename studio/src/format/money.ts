@@ -1,6 +1,6 @@
 import { serviceSettings } from '../settings';
 
-/** Digits come from the engine: for 17 currencies in use, `Intl` shows others than ISO 4217. */
+/** Returns the number of decimals of a currency, as the service states it. `Intl` differs from ISO 4217 for 17 currencies. */
 function digitsOf(currency: string): number {
   return serviceSettings().currency_digits[currency] ?? 2;
 }
@@ -31,12 +31,12 @@ export function toDecimal(minor: number | bigint | string, currency: string): st
   return `${sign}${figures.slice(0, -digits)}.${figures.slice(-digits)}`;
 }
 
-/** Returns minor units as an amount of the currency. Exact: `Intl` receives a decimal string. */
+/** Formats minor units as an amount of the currency. Large amounts stay exact, because `Intl` gets a decimal string. */
 export function money(minor: number | bigint | string, currency: string): string {
   return formatOf(currency).format(toDecimal(minor, currency) as Intl.StringNumericLiteral);
 }
 
-/** Returns the minor units of an amount that somebody typed, or null when it is no amount of the currency. */
+/** Returns the minor units of a typed amount, or null if the text is not an amount of the currency. */
 export function parseMoney(text: string, currency: string): number | null {
   const digits = digitsOf(currency);
   const match = /^\s*(\d+)(?:[.,](\d*))?\s*$/.exec(text);
@@ -46,7 +46,7 @@ export function parseMoney(text: string, currency: string): number | null {
   return Number.isSafeInteger(minor) ? minor : null;
 }
 
-/** Like {@link parseMoney}, but accepts a minus sign, as in the total of an invoice that credits. */
+/** Like {@link parseMoney}, but accepts a minus sign, because the total of an invoice can be negative. */
 export function parseSignedMoney(text: string, currency: string): number | null {
   const unsigned = text.replace(/^\s*[-\u2212]\s*/, '');
   const minor = parseMoney(unsigned, currency);

@@ -7,15 +7,15 @@ import { currentSession } from './session';
 export type Scope = Exclude<CurrentSession['scopes'][number], '*'>;
 
 /**
- * Returns a function that returns true if the session has a scope. The console hides actions that need other scopes; the API
- * refuses them.
+ * Returns a function that checks if the session has a scope. The console hides actions that need a missing scope, and
+ * the API refuses them.
  */
 export function useAccess(): (scope: Scope | undefined) => boolean {
   const isOpen = serviceSettings().auth === 'open';
   const { data: session } = useQuery({
     ...currentSession,
     enabled: !isOpen,
-    // The page that says that it could not be read has a button, which asks this too.
+    // The page that reports a failure of this query has a button that calls this hook too, and must not repeat the query.
     retryOnMount: false,
   });
   const scopes: readonly string[] = session?.scopes ?? [];

@@ -16,7 +16,7 @@ import { currentSession, leave, type ShownSession } from './session';
 import { SignInAgainDialog, SignInPage } from './sign-in';
 import { flipTheme } from './theme';
 
-/** A page for addresses that are none of the console. */
+/** Page for unknown addresses. */
 export function UnknownPage(): ReactNode {
   return (
     <Page title="No such page">
@@ -28,7 +28,7 @@ export function UnknownPage(): ReactNode {
   );
 }
 
-/** The page frame, or the sign-in page when the service requires a session that is not there. */
+/** The page frame, or the sign-in page if the service requires a session and the browser has none. */
 export function Layout(): ReactNode {
   const isOpen = serviceSettings().auth === 'open';
   const session = useQuery({ ...currentSession, enabled: !isOpen });
@@ -115,9 +115,9 @@ function Frame({ session }: { readonly session: ShownSession | null }): ReactNod
 }
 
 interface MenuProps {
-  /** True while a narrow screen shows the menu, above the page. A wide screen always shows it. */
+  /** True while a narrow screen shows the menu above the page. A wide screen always shows the menu. */
   readonly isOpen: boolean;
-  /** `takesFocus`: the focus is on something else already. */
+  /** `takesFocus` is true if the focus has already moved to an element outside the menu. */
   readonly onClose: (takesFocus: boolean) => void;
 }
 
@@ -175,7 +175,7 @@ function Account({ session }: { readonly session: CurrentSession }): ReactNode {
   const signOut = (): void => {
     const forget = (): void => leave(cache);
     send({ method: 'DELETE', path: '/v1/session' }).then(forget, (error: unknown) => {
-      // 401: the session has ended already. Otherwise another session may have begun; the page is loaded again to show it.
+      // 401: the session has ended already. Other errors: another session may have begun, which the reloaded page then shows.
       if (error instanceof RequestFailed && error.status === 401) forget();
       else window.location.reload();
     });

@@ -3,7 +3,7 @@ import type { Scope } from './access';
 export interface Destination {
   readonly to: string;
   readonly label: string;
-  /** Scope to read the page; none for pages that everybody may open. */
+  /** Scope that the page needs; absent if everybody may open the page. */
   readonly needs?: Scope;
 }
 

@@ -15,7 +15,7 @@ const PAGES: Readonly<Record<string, string>> = {
   whe: '/webhooks',
 };
 
-/** Returns the page of the object with this id, or null when it has none. */
+/** Returns the path of the page of the object with this id; null if there is no such page. */
 export function pageOfId(id: string): string | null {
   const [, prefix] = /^([a-z]+)_[0-9a-z]{26}$/.exec(id.trim()) ?? [];
   const page = prefix === undefined ? undefined : PAGES[prefix];

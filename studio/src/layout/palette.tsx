@@ -24,7 +24,7 @@ interface Entry {
 const folded = (text: string): string =>
   text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
 
-/** Searches everything that has a page. */
+/** Searches the types of objects that have a page. */
 async function search(text: string): Promise<readonly Entry[]> {
   const found = await read(api.GET('/v1/search', { params: { query: { q: text } } }));
   return found.data.flatMap(({ id, type, title, detail }) => {
@@ -39,7 +39,7 @@ interface Found {
   readonly error: unknown;
 }
 
-/** Returns what the text finds, and never what an earlier text found: Enter opens the first entry. */
+/** Returns the entries for this text only, never entries for an earlier text, because Enter opens the first entry. */
 function useEntries(text: string): Found {
   const wanted = text.trim();
   const mayRead = useAccess();
@@ -66,7 +66,7 @@ const entryId = (index: number): string => `palette-entry-${index}`;
 export function Palette({ onClose }: { readonly onClose: () => void }): ReactNode {
   const ref = useRef<HTMLDialogElement>(null);
   const [text, setText] = useState('');
-  /** Address of the entry that was selected by the arrow keys or the mouse; null: the first one is. */
+  /** Address of the entry that arrow keys or the mouse selected; null: the first entry is selected. */
   const [chosen, setChosen] = useState<string | null>(null);
   const navigate = useNavigate();
   const { entries, isLoading, error } = useEntries(text);

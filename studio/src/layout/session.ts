@@ -4,7 +4,7 @@ import type { CurrentSession } from '../api/objects';
 
 /** The session of the admin whose pages are shown. */
 export interface ShownSession extends CurrentSession {
-  /** The service has ended it. The pages stay, with what was typed, until somebody signs in again. */
+  /** Set once the service has ended the session. The pages and their input stay until somebody signs in again. */
   readonly hasEnded?: true;
 }
 
@@ -22,7 +22,7 @@ async function readSession(client: QueryClient): Promise<ShownSession | null> {
     const session = await read(api.GET('/v1/session'));
     setCsrfToken(session.csrf_token);
     if (former && former.admin.id !== session.admin.id) {
-      // The former admin has read the cached data.
+      // The cached data was read with the rights of another admin.
       client.removeQueries({ predicate: isOfPages });
     }
     return session;
@@ -41,19 +41,19 @@ export const currentSession = queryOptions({
   refetchOnWindowFocus: ({ state }) => (state.data?.hasEnded === true ? 'always' : false),
 });
 
-/** Keeps the pages, and asks for a sign-in over them. */
+/** Marks the session as ended. The pages stay, behind a dialog that asks for a sign-in. */
 export function endSession(cache: QueryClient): void {
   cache.setQueryData(currentSession.queryKey, ended);
 }
 
-/** Removes the pages and their data. */
+/** Removes the session, the pages and their data. */
 export function leave(cache: QueryClient): void {
   setCsrfToken(null);
   cache.removeQueries({ predicate: isOfPages });
   cache.setQueryData(currentSession.queryKey, null);
 }
 
-/** Shows the pages to an admin who has signed in. One who had signed in before continues where the session ended. */
+/** Shows the pages after a sign-in. If the same admin has signed in again, the pages and their input stay. */
 export function begin(cache: QueryClient, session: CurrentSession): void {
   const former = cache.getQueryData(currentSession.queryKey);
   setCsrfToken(session.csrf_token);
@@ -62,7 +62,7 @@ export function begin(cache: QueryClient, session: CurrentSession): void {
   void cache.invalidateQueries({ predicate: isOfPages });
 }
 
-/** Reads the session again after another began in this browser. */
+/** Reads the session again, because another session has begun in this browser. */
 export async function readAgain(cache: QueryClient): Promise<void> {
   await cache.query({ ...currentSession, staleTime: 0 });
 }

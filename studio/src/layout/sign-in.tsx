@@ -15,7 +15,7 @@ const ASKS_FOR_CODE: readonly string[] = ['second_factor_required', 'second_fact
 const isCodeNeeded = (error: unknown): boolean =>
   error instanceof RequestFailed && ASKS_FOR_CODE.includes(error.problem?.code ?? '');
 
-/** Six digits are the code of an authenticator; everything else is a recovery code. */
+/** Returns the body of a sign-in request. Six digits are sent as a TOTP code, any other text as a recovery code. */
 function withCode(email: string, password: string, code: string): Schemas['CreateSessionDto'] {
   const text = code.trim();
   if (text === '') return { email, password };
@@ -108,7 +108,7 @@ export function SignInPage(): ReactNode {
   );
 }
 
-/** Asks for a sign-in over a page whose session has ended, so that what was typed there stays. */
+/** Asks for a sign-in in front of a page whose session has ended, so that input on the page is not lost. */
 export function SignInAgainDialog(): ReactNode {
   return (
     <Dialog title="Your session has ended. Sign in again." onClose={null}>

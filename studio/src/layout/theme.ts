@@ -7,11 +7,11 @@ function stored(): Theme | null {
     const text = localStorage.getItem(KEY);
     return text === 'light' || text === 'dark' ? text : null;
   } catch {
-    return null; // The browser allows this page no storage.
+    return null; // The browser denies access to the storage.
   }
 }
 
-/** Shows the theme that was chosen before; without one, the browser's. */
+/** Applies the theme that the user has chosen before. Without a choice, the theme of the browser applies. */
 export function applyStoredTheme(): void {
   const theme = stored();
   if (theme !== null) document.documentElement.dataset['theme'] = theme;
@@ -25,6 +25,6 @@ export function flipTheme(): void {
   try {
     localStorage.setItem(KEY, theme);
   } catch {
-    // The choice lasts until the page is closed.
+    // Without storage, the choice lasts until the page is closed.
   }
 }

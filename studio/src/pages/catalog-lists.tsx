@@ -60,7 +60,7 @@ export function AddonsPage(): ReactNode {
   );
 }
 
-/** Returns what a coupon takes off, for how long. */
+/** Returns the discount and the duration of a coupon as text. */
 export function discountOf(coupon: Schemas['CouponDto']): string {
   const { type, percent_off, amount_off, currency, duration, duration_in_months } = coupon;
   const off =

@@ -18,7 +18,7 @@ export interface CreditNoteDialogProps {
   readonly onClose: () => void;
 }
 
-/** Credits amounts of the lines of an invoice, before tax. */
+/** Creates a credit note from an amount, before tax, for each line of an invoice. */
 export function CreditNoteDialog({ invoice, onClose }: CreditNoteDialogProps): ReactNode {
   const { currency } = invoice;
   const { lines, total, isValid, fields } = useLineAmounts(invoice);

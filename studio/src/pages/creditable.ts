@@ -9,13 +9,13 @@ const NOTES_READ = 100;
 const LATER_INVOICES_READ = 100;
 const LINES_READ = 100;
 
-/** Amounts that lower what credit notes can take of the lines of an invoice. */
+/** Data that lowers the creditable amounts of the lines of an invoice. */
 interface Lowered {
   /** Credit notes of the invoice. */
   readonly notes: readonly CreditNote[];
   /** Lines of later invoices in effect that credit lines of the invoice. */
   readonly credits: readonly BilledLine[];
-  /** Tax within the amount of a line, in minor units. */
+  /** Returns the inclusive tax of a line, in minor units. */
   readonly inclusiveTaxOf: (line: BilledLine) => number;
 }
 
@@ -36,7 +36,7 @@ function isBilledWith(one: BilledLine, other: BilledLine): boolean {
 const sumOf = <Item>(items: readonly Item[], minorOf: (item: Item) => number): number =>
   items.reduce((sum, item) => sum + minorOf(item), 0);
 
-/** Returns what is left of a line without tax: less discounts, credit notes and credits on later invoices. */
+/** Returns the rest of a line without tax: its amount less discounts, credit notes and credits on later invoices. */
 function leftOf(line: BilledLine, { notes, credits, inclusiveTaxOf }: Lowered): number {
   const netOf = (one: BilledLine): number => one.amount - one.discount - inclusiveTaxOf(one);
   const noted = notes
@@ -48,9 +48,10 @@ function leftOf(line: BilledLine, { notes, credits, inclusiveTaxOf }: Lowered): 
 }
 
 /**
- * Returns how much of a line a credit note can take, without tax: what is left of it, and at most what is left of all lines
- * for its price and period, which a maximum may have lowered. The service also counts refunds, disputes and corrections of
- * usage on other invoices, and refuses what is beyond them.
+ * Returns the largest amount, without tax, that a credit note can credit of a line. Two rests limit it: that of the
+ * line, and that of all lines with the same price and period, which the maximum of a price may have lowered. The
+ * service also counts refunds, disputes and usage corrections on other invoices, and refuses an amount that exceeds
+ * them.
  */
 function creditableOf(invoice: Invoice, line: BilledLine, lowered: Lowered): number {
   const together = invoice.lines.filter((one) => isBilledWith(one, line));
@@ -78,7 +79,7 @@ function useLaterCredits(invoice: Invoice | undefined): {
   return { credits, isLoading, error };
 }
 
-/** Reads what credit notes can still take of the lines of an invoice. */
+/** Reads the amounts that credit notes can still credit of the lines of an invoice. */
 export function useCreditable(invoice: Invoice | undefined): {
   readonly creditableOf: (line: BilledLine) => number;
   readonly isLoading: boolean;
@@ -94,7 +95,7 @@ export function useCreditable(invoice: Invoice | undefined): {
   const later = useLaterCredits(invoice);
   const inclusive = (invoice?.taxes ?? []).filter((tax) => tax.inclusive);
   const isMixed = inclusive.length > 0 && inclusive.length < (invoice?.taxes.length ?? 0);
-  // The tax of a line is the sum of all rates. Only the explanation has it by rate.
+  // The tax of a line is a sum over all rates. Only the explanation contains the tax of each rate.
   const explained = $api.useQuery(
     'get',
     '/v1/invoices/{id}/explanation',

@@ -86,7 +86,7 @@ export function NewCustomerDialog({ onClose }: { readonly onClose: () => void })
 export function EditCustomerDialog({ customer, onClose }: CustomerDialogProps): ReactNode {
   const path = `/v1/customers/${customer.id}`;
   const { fields, body } = useCustomerFields(customer);
-  // Data on the page is read again meanwhile; the form changes the customer as it was when the form was opened.
+  // Keeps the customer and the entity tag from the time when the form was opened, because the page may read them again.
   const [opened] = useState({ customer, ifMatch: entityTagOf(path) });
   const changes = body && changesOf(opened.customer, body);
   return (

@@ -17,7 +17,10 @@ import { PaymentTable } from './payment-table';
 import { SubscriptionTable } from './subscription-table';
 import { Timeline } from './timeline';
 
-/** Returns the balances of an account, one for each currency. Credit is a liability, so its sign is turned. */
+/**
+ * Returns the balances of an account as text, one for each currency. Customer credit is a liability, so its sign is
+ * reversed.
+ */
 function balances(accounts: Reading<{ readonly data: readonly Account[] }>, name: string): string {
   const { data, error } = accounts;
   if (data === undefined) return error === null ? 'Loading…' : 'Not known';

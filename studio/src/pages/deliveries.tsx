@@ -122,7 +122,7 @@ function columnsOf(onResend: (delivery: Delivery) => void): readonly Column<Deli
     {
       title: 'Actions',
       isNumber: true,
-      // A pending delivery is sent anyway.
+      // No button for a pending delivery, because the service will send it.
       cell: (delivery) =>
         delivery.status !== 'pending' && (
           <Button
@@ -138,7 +138,7 @@ function columnsOf(onResend: (delivery: Delivery) => void): readonly Column<Deli
   ];
 }
 
-/** Deliveries of one endpoint, or of all. */
+/** Deliveries of one endpoint, or of all endpoints (null). */
 export function Deliveries({ endpointId }: { readonly endpointId: string | null }): ReactNode {
   const [resending, setResending] = useState<Delivery | null>(null);
   const columns = useMemo(() => columnsOf(setResending), []);

@@ -25,7 +25,7 @@ const GROUPS = [
 
 type Group = (typeof GROUPS)[number][0];
 
-/** Groups of each month at most; one more line has the sum of the others. */
+/** Maximum number of groups in each month. One more line has the sum of the other groups. */
 const GROUPS_SHOWN = 20;
 
 const inKind = ({ kind }: RevenueLine, text: ReactNode): ReactNode =>
@@ -57,7 +57,7 @@ const GROUP_COLUMNS: Readonly<Record<Exclude<Group, 'none'>, Column<RevenueRepor
   account: { title: 'Account', cell: ({ account }) => account },
 };
 
-/** Returns the columns for the group; none for the report by month. */
+/** Returns the column that names the group; no column for the report by month. */
 function groupColumns(group: Group): readonly Column<RevenueLine>[] {
   if (group === 'none') return [];
   const { title, full, cell } = GROUP_COLUMNS[group];

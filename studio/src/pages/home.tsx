@@ -55,7 +55,7 @@ interface SummaryTileProps {
   readonly path: ListPath;
   readonly to: string;
   readonly filters: Readonly<Record<string, string>>;
-  /** Parameters of the request, where they differ from the filters in the address. */
+  /** Parameters of the request. Default: the filters of the linked list. */
   readonly query?: Parameters;
   readonly sum?: string;
 }
@@ -80,11 +80,11 @@ function SummaryTile({ title, path, to, filters, query, sum }: SummaryTileProps)
 
 interface CountTileProps<Path extends ListPath> extends Omit<SummaryTileProps, 'query' | 'sum'> {
   readonly path: Path;
-  /** Returns true for rows that count, where the filters leave others too. */
+  /** Returns true for rows to count, if the filters also match other rows. */
   readonly counts?: (row: RowOf<Path>) => boolean;
 }
 
-/** Counts the rows of a list that has no summary, at most those of one page. */
+/** Counts the rows on the first page of a list that has no summary. */
 function CountTile<Path extends ListPath>(props: CountTileProps<Path>): ReactNode {
   const { title, path, to, filters, counts = () => true } = props;
   const { data, isError } = useQuery({
@@ -166,7 +166,7 @@ function Attention(): ReactNode {
   );
 }
 
-/** First steps, while there is no customer. */
+/** Explains the first steps while there are no customers. */
 function FirstSteps(): ReactNode {
   const customers = $api.useQuery('get', '/v1/customers', { params: { query: { limit: 1 } } });
   if (customers.data === undefined || customers.data.data.length > 0) return null;

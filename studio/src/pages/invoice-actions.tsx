@@ -13,7 +13,7 @@ export interface InvoiceAction {
   readonly explains: string;
   readonly statuses: readonly Invoice['status'][];
   readonly isDangerous?: boolean;
-  /** The amount that the action is about, in minor units. Default: the total of the invoice. */
+  /** Returns the amount that the action changes, in minor units. Default: the total of the invoice. */
   readonly amount?: (invoice: Invoice) => number;
 }
 
@@ -24,7 +24,7 @@ export const COLLECT: InvoiceAction = {
   done: 'Payment made',
   explains: 'Charges the default payment method of the customer for what remains.',
   statuses: ['open', 'uncollectible'],
-  // Pending payments charge the rest.
+  // Pending payments already charge a part of the remaining amount.
   amount: ({ amount_remaining, amount_pending }) => Math.max(0, amount_remaining - amount_pending),
 };
 

@@ -6,10 +6,10 @@ import { Problem } from '../ui/page';
 import { useCreditable } from './creditable';
 
 export interface LineAmounts {
-  /** Lines with an amount, before tax in minor units. */
+  /** Lines for which an amount was entered, in minor units before tax. */
   readonly lines: readonly { readonly invoice_line_id: string; readonly amount: number }[];
   readonly total: number;
-  /** False while a text is not a valid amount of its line, or all texts are empty. */
+  /** False while amounts are loading, a text is not a valid amount of its line, or all texts are empty. */
   readonly isValid: boolean;
   readonly fields: ReactNode;
 }
@@ -27,7 +27,10 @@ function hintOf(amount: number, limit: number, currency: string): string | undef
   return `Of ${money(amount, currency)}, less discounts, tax within it, and earlier credits.`;
 }
 
-/** Fields for an amount of each line of an invoice that charges something. 0 takes the tax of a line without a net amount. */
+/**
+ * Returns a field for each line of an invoice with a positive amount. The amount 0 credits tax of a line whose net
+ * amount is used up.
+ */
 export function useLineAmounts(invoice: Invoice | undefined): LineAmounts {
   const [texts, setTexts] = useState<Readonly<Record<string, string>>>({});
   const { creditableOf, isLoading, error } = useCreditable(invoice);
@@ -43,7 +46,7 @@ export function useLineAmounts(invoice: Invoice | undefined): LineAmounts {
   return {
     lines,
     total: lines.reduce((sum, { amount }) => sum + amount, 0),
-    // What is left of the lines is not known before.
+    // The limits of the amounts are unknown while they are loading.
     isValid: !isLoading && lines.length > 0 && faults.every((fault) => fault === null),
     fields: (
       <>

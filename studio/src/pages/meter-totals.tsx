@@ -28,7 +28,7 @@ export function MeterTotals({ meter }: { readonly meter: Schemas['MeterDto'] }):
     { enabled: isTotalled },
   );
   if (!isTotalled) return null;
-  // Maxima of groups do not add up to the height of a bar.
+  // The maxima of groups cannot be stacked, because their sum is not the maximum of all groups.
   const groups = meter.aggregation === 'max' ? [] : meter.group_by;
   return (
     <Card title="Usage of all customers">

@@ -31,7 +31,7 @@ export interface RecurringRevenueProps {
   readonly shows: 'revenue' | 'movements';
 }
 
-/** Monthly recurring revenue of a year, or what changed it. A bar opens the changes of its month. */
+/** Monthly recurring revenue of a year, or its movements. Selecting a bar opens the changes of its month. */
 export function RecurringRevenue({ shows }: RecurringRevenueProps): ReactNode {
   const [from] = useState(yearAgo);
   const [chosen, setChosen] = useState('');
@@ -86,7 +86,7 @@ export function RecurringRevenue({ shows }: RecurringRevenueProps): ReactNode {
               }))}
               onOpen={({ key }) => {
                 const one = windows.find(({ window_start }) => window_start.startsWith(key));
-                // The last window ends now, and a filter by date would leave out today.
+                // Without `to` for the last window, which ends now: a date is exclusive, and would leave out today.
                 const to = one === last ? undefined : one?.window_end.slice(0, 10);
                 const search = { from: key, to, currency };
                 void navigate({ to: '/reports', search: search as never });

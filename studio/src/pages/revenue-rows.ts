@@ -15,10 +15,10 @@ export const REVENUE_AMOUNTS = [
 
 type Amounts = Readonly<Record<(typeof REVENUE_AMOUNTS)[number][0], string>>;
 
-/** A row of the table: a group or a month of the API, or a sum. */
+/** A row of the table: a group or month from the API, or a computed sum. */
 export interface RevenueLine {
   readonly kind: 'group' | 'others' | 'month' | 'total';
-  /** The row of the API that the month is taken from, and for groups the group. */
+  /** Row from the API with the month and, for the kind `group`, the group. */
   readonly row: RevenueReportRow;
   readonly amounts: Amounts;
 }
@@ -37,8 +37,8 @@ const isZero = (amounts: Amounts): boolean =>
   REVENUE_AMOUNTS.every(([field]) => amounts[field] === '0');
 
 /**
- * Returns the lines of one currency: the months and their total. With groups, each month has its groups first, and a line for
- * all groups that the API left out, so that the lines add up to the month.
+ * Returns the lines of one currency: each month, then the total. With groups, the lines of its groups precede each
+ * month. A line of the kind `others` sums the groups that the API left out, so that the lines add up to the month.
  */
 export function revenueLines(
   months: readonly RevenueReportRow[],

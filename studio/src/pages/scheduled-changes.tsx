@@ -42,7 +42,7 @@ function UndoDialog({
   );
 }
 
-/** The changes of a subscription that wait for a later time, done and undone ones included. */
+/** Scheduled changes of a subscription, including those that were made or undone. */
 export function ScheduledChanges({
   subscriptionId,
 }: {

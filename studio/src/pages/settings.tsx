@@ -12,7 +12,7 @@ import { SmallTable } from '../ui/table';
 import css from '../ui/ui.module.css';
 import { SecondFactor } from './second-factor';
 
-/** The most that one request reads: these lists have no page of their own. */
+/** Largest page of a list. These lists are short and have no page of their own in the console. */
 const ALL_OF_FEW = { params: { query: { limit: 100 } } };
 
 function OwnAccount(): ReactNode {

@@ -23,7 +23,7 @@ const PLANS_SHOWN = 100;
 const CUSTOMERS_SHOWN = 50;
 const YEAR_MS = 366 * 86_400_000;
 
-/** Prices of a plan as the input of a new version of them: without the ids, and without the terms they do not have. */
+/** Returns the prices of a plan as JSON for a new version of the plan, without ids and without unset fields. */
 function editable(prices: readonly Schemas['PriceDto'][]): string {
   const inputs = prices.map(({ id: _, ...price }) =>
     Object.fromEntries(Object.entries(price).filter(([, value]) => value !== null)),
@@ -55,7 +55,10 @@ interface Progress {
 
 const NOTHING: Progress = { customers: [], progress: null, totals: [], problem: null };
 
-/** Keeps the customers with the greatest differences only, so that any number of them fits. */
+/**
+ * Adds a line of the response to the progress. Keeps only the customers with the greatest differences, to limit their
+ * number.
+ */
 function withLine(state: Progress, line: Line): Progress {
   switch (line.type) {
     case 'customer': {

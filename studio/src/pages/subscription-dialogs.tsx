@@ -11,7 +11,7 @@ import { useSettled } from '../ui/settled';
 import { SmallTable } from '../ui/table';
 import css from '../ui/ui.module.css';
 
-/** A change that takes effect later is answered with the subscription instead of an invoice. */
+/** Answer to a preview: an invoice, or the subscription if the change takes effect later. */
 type Preview = Schemas['SubscriptionPreviewDto'] | Subscription;
 
 const PLANS_SHOWN = 100;
@@ -19,7 +19,7 @@ const QUANTITY = /^\d+(\.\d{1,12})?$/;
 
 type PreviewQuery = UseQueryResult<Preview>;
 
-/** Computes the invoice that a command would make, without writing anything; null computes nothing. */
+/** Requests a preview of the invoice that a command would create. Sends no request if `request` is null. */
 export function usePreview(request: ChangeRequest | null): PreviewQuery {
   return useQuery({
     queryKey: ['preview', request?.path, request?.body],
@@ -71,7 +71,7 @@ export function InvoicePreview({ preview }: { readonly preview: PreviewQuery }):
   );
 }
 
-/** How the amount due follows from the lines. */
+/** Shows how the amount due results from the lines. */
 function PreviewTotals({
   invoice,
 }: {

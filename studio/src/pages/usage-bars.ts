@@ -5,7 +5,7 @@ const HOUR_MS = 3_600_000;
 
 export type UsageWindow = 'hour' | 'day';
 
-/** Choices of a usage chart: windows, and their number until now. */
+/** Ranges of a usage chart: the length of a window, and the number of windows up to now. */
 export const USAGE_RANGES: readonly (readonly [UsageWindow, label: string, count: number])[] = [
   ['day', '31 days, by day', 31],
   ['hour', '24 hours, by hour', 24],
@@ -13,7 +13,7 @@ export const USAGE_RANGES: readonly (readonly [UsageWindow, label: string, count
 
 const MS_OF: Readonly<Record<UsageWindow, number>> = { hour: HOUR_MS, day: 24 * HOUR_MS };
 
-/** Whole windows in UTC that end with the one that contains the instant. */
+/** Returns the range of the last `count` windows in UTC. The last window contains the instant `now`. */
 export function windowsUntil(
   now: string,
   window: UsageWindow,
@@ -24,7 +24,7 @@ export function windowsUntil(
   return { from: new Date(to - count * size).toISOString(), to: new Date(to).toISOString() };
 }
 
-/** Windows of a usage chart that ends with the one that contains the instant. */
+/** Returns the range of a usage chart. Its last window contains the instant `now`. */
 export const rangeUntil = (now: string, window: UsageWindow): ReturnType<typeof windowsUntil> =>
   windowsUntil(now, window, USAGE_RANGES.find(([value]) => value === window)?.[2] ?? 1);
 
@@ -37,7 +37,7 @@ function keyOf(instant: string, window: UsageWindow): string {
 const REST = 'all others';
 const NO_VALUE = 'none';
 
-/** Returns the value of a property, in quotes if it could be taken for another series. */
+/** Returns the value of a property as text. Puts a value in quotes that could be confused with another series. */
 function showValue(value: unknown): string {
   if (typeof value !== 'string') return NO_VALUE;
   const isTaken = [REST, NO_VALUE, ''].includes(value) || /^"|, /.test(value);

@@ -7,7 +7,7 @@ import { Problem } from '../ui/page';
 import css from '../ui/ui.module.css';
 import { barsOf, USAGE_RANGES, type UsageWindow } from './usage-bars';
 
-/** Choice of the time that a usage chart shows. */
+/** Select field for the range of a usage chart. */
 export function UsageRange({
   value,
   onChange,
@@ -26,7 +26,7 @@ export function UsageRange({
 }
 
 export interface UsageChartProps {
-  /** Undefined while it is read. */
+  /** Undefined while the usage is loading. */
   readonly usage: Schemas['MeterTotalsDto'] | undefined;
   readonly error: unknown;
   readonly range: { readonly from: string; readonly to: string };

@@ -1,4 +1,4 @@
-/** Returns the text of a `datetime-local` field, which the console reads in UTC, as an instant; null when it is none. */
+/** Converts the text of a `datetime-local` field, read as UTC, to an instant. Returns null for an invalid text. */
 export function toInstant(text: string): string | null {
   const at = Date.parse(`${text}Z`);
   return Number.isNaN(at) ? null : new Date(at).toISOString();

@@ -23,7 +23,7 @@ export function WebhookDeliveryPage(): ReactNode {
       mark={<DeliveryStatus delivery={data} />}
       crumb={{ to: '/webhooks', label: 'Webhooks' }}
       actions={
-        // A pending delivery is sent anyway.
+        // No button for a pending delivery, because the service will send it.
         data.status !== 'pending' && (
           <Button needs="webhooks:write" onClick={() => setIsResending(true)}>
             Resend…

@@ -34,7 +34,7 @@ function shareText({ numerator, denominator, unit }: Proration): string {
   return `${numerator} of ${denominator} ${unit}s of the full period`;
 }
 
-/** Names the group of a part by the properties that the meter groups by. */
+/** Returns a text that names a group of usage by its values of the properties in the meter's `group_by`. */
 function groupText(group: Schemas['TracedPartDto']['group'], names: readonly string[]): string {
   if (group === null || group.length === 0) return '';
   return ` for ${group.map((text, index) => `${names[index] ?? ''} ${text ?? 'none'}`).join(', ')}`;
@@ -46,7 +46,7 @@ export interface WhyProps {
   readonly currency: string;
 }
 
-/** Explains the amount of a line: its events, steps, rounding, discounts and taxes, computed again. */
+/** Explains the amount of a line: events, steps, rounding, discounts and taxes, which the service calculates again. */
 export function Why({ invoiceId, lineId, currency }: WhyProps): ReactNode {
   const params = { params: { path: { id: invoiceId, line_id: lineId } } } as const;
   const explanation = $api.useQuery('get', '/v1/invoices/{id}/lines/{line_id}/explanation', params);
@@ -73,7 +73,7 @@ export function Why({ invoiceId, lineId, currency }: WhyProps): ReactNode {
   );
 }
 
-/** Lists how the amount of a line came about. */
+/** Lists the steps by which the amount of a line was calculated. */
 export function LineSteps({
   explanation,
   currency,

@@ -4,7 +4,7 @@ import css from './ui.module.css';
 
 export interface ButtonProps extends Omit<ComponentProps<'button'>, 'className'> {
   readonly kind?: 'plain' | 'primary' | 'danger' | 'quiet';
-  /** Scope of what the button does. It is left out for sessions without it. */
+  /** Scope that the action of the button needs. Sessions without the scope do not see the button. */
   readonly needs?: Scope;
 }
 

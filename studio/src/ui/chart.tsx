@@ -30,7 +30,7 @@ export interface StackedBarsProps {
   readonly bars: readonly Bar[];
   readonly caption: string;
   readonly unit: string;
-  /** Returns a value as text; a number with separators when left out. */
+  /** Returns a value as text. Default: the number with separators. */
   readonly format?: (value: number) => string;
   /** Returns a value of the axis as a short text. */
   readonly formatTick?: (value: number) => string;
@@ -41,7 +41,7 @@ export interface StackedBarsProps {
 const classOfSeries = (index: number): string | undefined =>
   css[SERIES_CLASSES[index % SERIES_CLASSES.length] ?? 'series0'];
 
-/** Returns the sum of the parts above zero, or of those below it. */
+/** Returns the sum of the positive parts of a bar, or of its negative parts. */
 const sumOf = ({ parts }: Bar, sign: 1 | -1): number =>
   [...parts.values()].reduce((sum, one) => sum + (one * sign > 0 ? one : 0), 0);
 
@@ -50,7 +50,7 @@ interface Drawing {
   readonly barPixels: number;
   readonly stepPixels: number;
   readonly ticks: readonly { readonly value: number; readonly y: number }[];
-  /** One path for each series, so that thousands of bars are a few elements. */
+  /** One SVG path for each series, so that thousands of bars need only a few elements. */
   readonly paths: readonly string[];
 }
 
@@ -78,7 +78,7 @@ function draw(bars: readonly Bar[], series: readonly string[], width: number): D
       })
       .join(''),
   );
-  // A count has no fractions.
+  // Integers, such as counts, get no ticks at fractions.
   const isWhole = bars.every(({ parts }) => [...parts.values()].every(Number.isInteger));
   const ticks = y
     .ticks(4)
@@ -102,7 +102,7 @@ function useWidth(): readonly [React.RefObject<HTMLDivElement | null>, number] {
   return [box, width];
 }
 
-/** Stacked bars. Arrow keys read bar by bar, and a table has the same figures. */
+/** Stacked bars. Arrow keys select one bar after the other, and a table contains the same figures. */
 export function StackedBars(props: StackedBarsProps): ReactNode {
   const { bars, caption, unit, format = showNumber, formatTick = format, onOpen } = props;
   const [selected, setSelected] = useState<number | null>(null);
@@ -141,7 +141,7 @@ export function StackedBars(props: StackedBarsProps): ReactNode {
           height={HEIGHT}
           viewBox={`0 0 ${width} ${HEIGHT}`}
           onKeyDown={onKeyDown}
-          // A finger opens a bar without pointing at it first.
+          // Uses the position of the click, because a touch screen selects no bar before it.
           onClick={(event) => open(bars[indexAt(event) ?? -1])}
           onPointerMove={(event) => setSelected(indexAt(event))}
           onPointerLeave={() => setSelected(null)}

@@ -19,7 +19,7 @@ export interface DialogProps {
 export function Dialog({ title, onClose, children }: DialogProps): ReactNode {
   const ref = useRef<HTMLDialogElement>(null);
   const id = useId();
-  // A layout effect is undone while the dialog is in the document, so that closing it returns the focus.
+  // Uses a layout effect, because its cleanup runs while the dialog is in the document. Closing then returns the focus.
   useLayoutEffect(() => {
     const dialog = ref.current;
     dialog?.showModal();
@@ -35,7 +35,7 @@ export function Dialog({ title, onClose, children }: DialogProps): ReactNode {
         onClose?.();
       }}
       onClose={({ currentTarget }) => {
-        // Browsers close a dialog at the second Escape, whatever the page has decided.
+        // Browsers close a dialog at the second Escape, even if the page has prevented it.
         if (onClose === null && !currentTarget.open) currentTarget.showModal();
       }}
     >
@@ -45,7 +45,7 @@ export function Dialog({ title, onClose, children }: DialogProps): ReactNode {
   );
 }
 
-/** Copies the request as a curl command. Without a clipboard, as on plain HTTP, it shows the command. */
+/** Copies the request as a curl command. Shows the command if the browser has no clipboard, as on plain HTTP. */
 export function CopyAsCurl({ request }: { readonly request: ChangeRequest | null }): ReactNode {
   const [shown, setShown] = useState(false);
   if (request === null) {
@@ -87,16 +87,16 @@ export interface ActionDialogProps<Answer> {
   readonly title: string;
   readonly submitLabel: string;
   readonly kind?: 'primary' | 'danger';
-  /** Null while the fields do not make a request. Pure: called more than once. */
+  /** Returns the request, or null while the fields are incomplete. Must have no side effects, because it is called often. */
   readonly request: (idempotencyKey: string) => ChangeRequest | null;
-  /** Returns the message for what was done. */
+  /** Returns the message to show after a success. */
   readonly done: (answer: Answer) => string;
   readonly onDone?: (answer: Answer) => void;
   readonly onClose: () => void;
   readonly children?: ReactNode;
 }
 
-/** A dialog with fields that sends one request, shows why it failed, and reads all data again when it succeeded. */
+/** A dialog with fields that sends one request and shows its error. After an answer, all data is read again. */
 export function ActionDialog<Answer>({
   title,
   submitLabel,
@@ -121,18 +121,18 @@ export function ActionDialog<Answer>({
     onMutate: (keyed) => keys.begin(keyed),
     onSettled: (_, error, keyed) => {
       keys.end(keyed, error);
-      // A refusal often means that the page shows a former state.
+      // Reads the data again also after an error, because a refusal often means that the page shows an outdated state.
       if (!isSessionOver(error)) void cache.invalidateQueries();
     },
     onSuccess: (answer) => {
       toast(done(answer));
       if (!isShown.current) return;
       onClose();
-      // Called last, so that it can open the next dialog.
+      // Called last, so that `onDone` can open the next dialog.
       onDone?.(answer);
     },
     onError: (error) => {
-      // The user has moved to another page meanwhile.
+      // The user has opened another page meanwhile.
       if (!isShown.current) toast(`${title}: ${error.message}`);
     },
   });
@@ -165,7 +165,7 @@ export function ActionDialog<Answer>({
 const hasStatus = (error: unknown, status: number): boolean =>
   error instanceof RequestFailed && error.status === status;
 
-/** Says why a change failed. Uses its own words where the text of the service is for programs. */
+/** Shows why a change failed. Replaces error texts of the service that are meant for programs. */
 function Failure({
   error,
   isKeyed,

@@ -6,7 +6,7 @@ const hasFault = (fault: string | null | undefined): boolean => typeof fault ===
 interface FieldProps {
   readonly label: string;
   readonly hint?: string | undefined;
-  /** Why the value cannot be sent. */
+  /** Reason why the value cannot be sent. */
   readonly fault?: string | null | undefined;
   readonly value: string;
   readonly onChange: (value: string) => void;
@@ -18,7 +18,7 @@ export interface TextInputProps extends FieldProps {
   readonly autoComplete?: string;
   readonly autoFocus?: boolean;
   readonly maxLength?: number;
-  /** First and last day that a date can be. */
+  /** First and last day that the field accepts. */
   readonly min?: string;
   readonly max?: string;
   readonly isRequired?: boolean;
@@ -47,7 +47,7 @@ export function TextInput(props: TextInputProps): ReactNode {
 
 export interface SelectInputProps extends FieldProps {
   readonly options: readonly (readonly [value: string, label: string])[];
-  /** Hides the label visually, where the context shows what the field is. */
+  /** True: hides the label visually, because the context shows the meaning of the field. */
   readonly isInline?: boolean;
 }
 

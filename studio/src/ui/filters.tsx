@@ -13,9 +13,9 @@ export type Filter = {
   readonly label: string;
 } & (
   | { readonly kind: 'text'; readonly placeholder?: string }
-  /** A day in the address, midnight UTC in the request. */
+  /** A day. The address contains the date, and the request contains midnight UTC. */
   | { readonly kind: 'date' }
-  /** A decimal amount of the currency that is filtered by, also a negative one; minor units in the request. */
+  /** An amount, also negative, in the currency of the currency filter. Decimal in the address, minor units in the request. */
   | { readonly kind: 'amount' }
   | { readonly kind: 'choice'; readonly options: Options }
   /** Any number of values, separated by commas. */
@@ -28,7 +28,7 @@ type Options = readonly (readonly [value: string, label: string])[];
 export const optionsOf = (codes: readonly string[]): Options =>
   codes.map((code) => [code, showCode(code)]);
 
-/** Leaves out the objects of customers on test clocks. */
+/** Filter that leaves out objects of customers on test clocks. */
 export const REAL_TIME: Filter = {
   name: 'test_clock_id',
   label: 'Test clocks',
@@ -36,7 +36,7 @@ export const REAL_TIME: Filter = {
   options: [['none', 'Left out']],
 };
 
-/** Returns filters for the days between which an instant lies, such as `created_from` and `created_to`. */
+/** Returns two filters that limit an instant to a range of days, such as `created_from` and `created_to`. */
 export const daysOf = (name: string, label: string): readonly Filter[] => [
   { name: `${name}_from`, label: `${label} from (UTC)`, kind: 'date' },
   { name: `${name}_to`, label: `${label} before (UTC)`, kind: 'date' },
@@ -50,17 +50,17 @@ export const CURRENCY: Filter = {
   placeholder: 'USD',
 };
 
-/** Returns the currency and the amounts between which an amount lies, such as `total_min` and `total_max`. */
+/** Returns the currency filter and two filters that limit an amount, such as `total_min` and `total_max`. */
 export const amountsOf = (name: string, label: string): readonly Filter[] => [
   CURRENCY,
   { name: `${name}_min`, label: `${label} from (with a currency)`, kind: 'amount' },
   { name: `${name}_max`, label: `${label} to (with a currency)`, kind: 'amount' },
 ];
 
-/** Minor units of the amount that the text for a wrong amount gives as an example. */
+/** Example of an amount, in minor units, for the text about an invalid amount. */
 const EXAMPLE_MINOR = 2_950;
 
-/** Returns why amounts cannot be filtered by, by the name of their filter. The list is read once there are none. */
+/** Returns the reasons why amounts cannot be filtered by, by filter name. The list is read only if there is no reason. */
 export function faultsOf(filters: readonly Filter[], values: FilterValues): FilterValues {
   const currency = values['currency'] ?? '';
   const example = toDecimal(EXAMPLE_MINOR, currency);
@@ -76,7 +76,7 @@ export function faultsOf(filters: readonly Filter[], values: FilterValues): Filt
   return faults;
 }
 
-/** Returns the values as parameters of a request. Amounts have no faults. */
+/** Returns the values as parameters of a request. Call it only if {@link faultsOf} returns no fault. */
 export function parametersOf(filters: readonly Filter[], values: FilterValues): FilterValues {
   const kinds = new Map(filters.map(({ name, kind }) => [name, kind]));
   const currency = values['currency'] ?? '';
@@ -90,7 +90,7 @@ export function parametersOf(filters: readonly Filter[], values: FilterValues): 
   );
 }
 
-/** Parameter of the address for the order of a list. */
+/** Query parameter of the address that names the order of a list. */
 const SORT = 'sort';
 
 type Search = Readonly<Record<string, unknown>>;
@@ -115,12 +115,12 @@ export interface ListAddress {
   readonly clear: () => void;
 }
 
-/** Returns the filters and the order of a list from the address, and changes them. */
+/** Reads the filters and the order of a list from the address. Also returns functions that change them. */
 export function useListAddress(filters: readonly Filter[]): ListAddress {
   const search: Search = useSearch({ strict: false });
   const navigate = useNavigate();
   const names = [...filters.map(({ name }) => name), SORT];
-  // Changes the address as it is then: two filters can change before the page is drawn again.
+  // Changes the current address, because two filters can change before the page is rendered again.
   const change = (next: (now: FilterValues) => FilterValues): void =>
     void navigate({
       to: '.',
@@ -141,7 +141,7 @@ export function useListAddress(filters: readonly Filter[]): ListAddress {
 export interface FilterBarProps {
   readonly filters: readonly Filter[];
   readonly values: FilterValues;
-  /** Why values cannot be used, by the name of the filter. */
+  /** Reasons why values cannot be used, by filter name. */
   readonly faults: FilterValues;
   readonly onChange: (name: string, value: string) => void;
   readonly onClear: () => void;
@@ -149,7 +149,7 @@ export interface FilterBarProps {
 
 const SHOWN_AT_ONCE = 4;
 
-/** Inputs for the filters. Further ones are behind "More filters", which is open when one of them is set. */
+/** Inputs for the filters. Filters beyond the first few are behind "More filters", which is open if one of them is set. */
 export function FilterBar(props: FilterBarProps): ReactNode {
   const { filters, values, faults, onChange, onClear } = props;
   const isSplit = filters.length > SHOWN_AT_ONCE + 1;
@@ -230,7 +230,7 @@ function FilterInput({ filter, value, fault, onChange }: FilterInputProps): Reac
   );
 }
 
-/** Checkboxes in a native disclosure, whose summary names what is chosen. */
+/** Checkboxes in a native disclosure element, whose summary names the selected options. */
 function Choices({
   label,
   options,

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import css from './ui.module.css';
 
-/** A value as indented JSON, in a region that scrolls. */
+/** Shows a value as indented JSON in a region that scrolls. */
 export function Json({
   value,
   label,

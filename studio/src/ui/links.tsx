@@ -12,7 +12,7 @@ export interface ObjectLinkProps {
   readonly label?: ReactNode;
 }
 
-/** A link to the page of an object, or its id where it has no page. */
+/** A link to the page of an object, or only its id if the object has no page. */
 export function ObjectLink({ id, label }: ObjectLinkProps): ReactNode {
   if (id === null) return showText(null);
   const text = label ?? id;
@@ -28,11 +28,11 @@ export function ObjectLink({ id, label }: ObjectLinkProps): ReactNode {
 
 export interface CustomerLinkProps {
   readonly id: string;
-  /** The customer, where the list shows it; otherwise it is read. */
+  /** The customer, if the list contains it. Otherwise this component requests it. */
   readonly customer?: Schemas['ExpandedCustomerDto'] | undefined;
 }
 
-/** A link to a customer, or only its name where it is deleted. */
+/** A link to a customer, or only the name of a deleted customer. */
 export function CustomerLink({ id, customer }: CustomerLinkProps): ReactNode {
   const { data } = $api.useQuery(
     'get',
@@ -46,11 +46,11 @@ export function CustomerLink({ id, customer }: CustomerLinkProps): ReactNode {
 
 export interface OwnerLinkProps {
   readonly id: string;
-  /** A list that has an object of the customer. */
+  /** A list that contains an object of the customer. */
   readonly list: '/v1/credit-notes' | '/v1/invoices' | '/v1/payments' | '/v1/subscriptions';
 }
 
-/** A link to the customer of an object. Reads the customer with the list: one that is deleted cannot be read alone. */
+/** A link to the customer of an object. Reads the customer with a list, because a deleted customer cannot be read by id. */
 export function OwnerLink({ id, list }: OwnerLinkProps): ReactNode {
   const query = { customer_id: id, expand: 'customer', limit: 1 };
   const { data } = useQuery({
@@ -72,7 +72,7 @@ export interface NamedCustomerProps {
   readonly isDeleted: boolean | null;
 }
 
-/** A link to a customer of a report, or only its name where it is deleted. */
+/** A link to a customer in a report, or only the name of a deleted customer. */
 export function NamedCustomer({ id, name, isDeleted }: NamedCustomerProps): ReactNode {
   if (isDeleted === true) return `${name ?? id ?? ''} (deleted)`;
   return <ObjectLink id={id} label={name ?? undefined} />;
@@ -80,11 +80,11 @@ export function NamedCustomer({ id, name, isDeleted }: NamedCustomerProps): Reac
 
 export interface PlanNameProps {
   readonly id: string;
-  /** The plan, where the list shows it; otherwise it is read. */
+  /** The plan, if the list contains it. Otherwise this component requests it. */
   readonly plan?: Schemas['ExpandedPlanDto'] | undefined;
 }
 
-/** The name of a plan, or its id until the name is read. */
+/** The name of a plan, or its id until the name is loaded. */
 export function PlanName({ id, plan }: PlanNameProps): ReactNode {
   const { data } = $api.useQuery(
     'get',

@@ -29,17 +29,17 @@ const NOTHING: Parameters = {};
 
 export interface ListViewProps<Path extends ListPath> {
   readonly path: Path;
-  /** Values of the names in braces in the path. */
+  /** Values of the path parameters, such as `{id}`. */
   readonly inPath?: Parameters;
   readonly label: string;
   readonly nouns: readonly [one: string, several: string];
   readonly columns: readonly Column<RowOf<Path>>[];
   readonly filters?: readonly Filter[];
-  /** Sums of the summary of the list with their names; without it, the list has no summary. */
+  /** Fields of the list's summary to show, with their names. Absent if the API has no summary of the list. */
   readonly sums?: readonly (readonly [field: string, name: string])[];
   readonly keyOf?: (row: RowOf<Path>) => string;
   readonly empty: ReactNode;
-  /** Objects to show within each row. */
+  /** Value of the query parameter `expand`: referenced objects that each row contains. */
   readonly expand?: 'customer' | 'customer,plan';
   /** Actions on the rows that match the filters. */
   readonly actions?: (values: FilterValues) => ReactNode;
@@ -107,7 +107,7 @@ export function ListView<Path extends ListPath>(props: ListViewProps<Path>): Rea
   );
 }
 
-/** Returns what an empty list says about its filters, or null without filters. */
+/** Returns the text of an empty list with filters, or null without filters. */
 function emptyText(values: FilterValues, isReadable: boolean): string | null {
   if (!isReadable) return 'Correct the filters to see the list.';
   return Object.keys(values).length > 0 ? 'Nothing matches the filters.' : null;

@@ -4,10 +4,10 @@ import type { PageOf } from '../api/lists';
 import { Page, Problem } from './page';
 import css from './ui.module.css';
 
-/** Rows that a page of an object reads of each list. */
+/** Maximum number of rows of a list on the page of an object. */
 export const ROWS_SHOWN = 50;
 
-/** A request for the data of a page, as the hooks of queries return it. */
+/** A query for the data of a page, as the query hooks return it. */
 export interface Reading<Data> {
   readonly data: Data | undefined;
   readonly error: unknown;
@@ -19,7 +19,7 @@ export interface LoadedProps<Data> {
   readonly children: (data: Data) => ReactNode;
 }
 
-/** Shows what was read, that it is loading, or why it could not be read, with a way to try again. */
+/** Shows the data, a text while it loads, or the error with a button to try again. */
 export function Loaded<Data>({ query, children }: LoadedProps<Data>): ReactNode {
   const { data, error } = query;
   const hasFailed = error !== null && error !== undefined;
@@ -32,7 +32,7 @@ export function Loaded<Data>({ query, children }: LoadedProps<Data>): ReactNode 
   );
 }
 
-/** Says within a card why something could not be read, with a way to try again. */
+/** Shows an error within a card, with a button to try again. */
 export function Failure({ query }: { readonly query: Reading<unknown> }): ReactNode {
   const { error, refetch } = query;
   if (error === null || error === undefined) return null;
@@ -45,7 +45,7 @@ export function Failure({ query }: { readonly query: Reading<unknown> }): ReactN
 
 export interface LoadedRowsProps<Row> {
   readonly query: Reading<PageOf<Row>>;
-  /** The list that shows all rows, where there is one. */
+  /** The list with all rows; absent if there is none. */
   readonly all?: {
     readonly to: string;
     readonly search: Readonly<Record<string, string>>;
@@ -54,7 +54,7 @@ export interface LoadedRowsProps<Row> {
   readonly children: (rows: readonly Row[]) => ReactNode;
 }
 
-/** Shows the first rows of a list. Says so when there are more, with a link to all of them. */
+/** Shows the first rows of a list. If there are more, says so and links to the list with all rows. */
 export function LoadedRows<Row>({ query, all, children }: LoadedRowsProps<Row>): ReactNode {
   return (
     <Loaded query={query}>
@@ -77,7 +77,7 @@ export function LoadedRows<Row>({ query, all, children }: LoadedRowsProps<Row>):
   );
 }
 
-/** Page of an object that is not there yet, or cannot be read. */
+/** Page of an object that is loading or cannot be read. */
 export function PendingPage({
   title,
   query: { error, refetch },

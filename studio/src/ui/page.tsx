@@ -14,7 +14,7 @@ export interface PageProps {
   readonly children: ReactNode;
 }
 
-/** True while a page is replaced whose heading has the focus, as the one that says that an object is loading. */
+/** True while a page replaces another one whose heading has the focus, such as the page that is shown while loading. */
 let isFocusMoving = false;
 
 export function Page({ title, mark, crumb, actions, children }: PageProps): ReactNode {
@@ -67,7 +67,7 @@ export function Card({ title, aside, children }: CardProps): ReactNode {
   );
 }
 
-/** Terms with their values. */
+/** A description list. */
 export function Details({
   items,
 }: {

@@ -1,9 +1,9 @@
 import { useEffect, useState } from 'react';
 
-/** Time without a change after which typing has ended. */
+/** Time without input after which typing counts as finished. */
 export const TYPING_MS = 250;
 
-/** Returns the value as it was when it last stayed the same for a quarter of a second. */
+/** Returns the last value that stayed the same for {@link TYPING_MS}. */
 export function useSettled<Value>(value: Value): Value {
   const [settled, setSettled] = useState(value);
   useEffect(() => {

@@ -10,13 +10,13 @@ export interface Column<Row> {
   readonly isNumber?: boolean;
   /** Text for the tooltip of a cell that may be cut off. */
   readonly full?: (row: Row) => string;
-  /** Name of the order that the API has for this column. */
+  /** Name of the API's sort order for this column. */
   readonly sort?: string;
-  /** Set for columns whose first click sorts upwards, as names; dates and amounts begin with the largest. */
+  /** True: the first click sorts in ascending order, as for names. Otherwise it sorts in descending order. */
   readonly isSortedUpFirst?: boolean;
 }
 
-/** The order of a list: its name, after a minus for descending order. */
+/** Order of a list. `value` is the name of the order, with a minus in front for descending order. */
 export interface Sorting {
   readonly value: string | undefined;
   readonly onChange: (value: string) => void;
@@ -123,7 +123,7 @@ const ROW_PIXELS = 36;
 const ROWS_BEYOND_SCREEN = 8;
 const ROWS_LEFT_BEFORE_NEXT_PAGE = 30;
 const PAGE_LIMIT = 100;
-/** Rows stay this long for the way back to a list. */
+/** Time for which the rows of a list stay cached after the user has left the list. */
 const KEPT_MS = 30 * 60_000;
 
 interface ListPage<Row> {
@@ -149,10 +149,10 @@ export interface ListProps<Row> extends Omit<TableProps<Row>, 'rows'> {
   readonly nouns: readonly [one: string, several: string];
 }
 
-/** Heights of the rows that were drawn, by list: rows above the screen have them when the page is opened again. */
+/** Heights of drawn rows, by list. If a list is opened again, the rows above the screen have the same heights. */
 const drawnHeights = new Map<string, VirtualItem[]>();
 
-/** A list of any length: reads pages as they are scrolled to, and draws the rows on the screen. */
+/** A list of any length. Reads more pages when the user scrolls, and draws only the rows on the screen. */
 export function List<Row>(props: ListProps<Row>): ReactNode {
   const { label, columns, keyOf, load, isReadable, empty, nouns, sorting, header } = props;
   const queryKey = ['list', label, ...props.queryKey];
@@ -242,7 +242,10 @@ export function List<Row>(props: ListProps<Row>): ReactNode {
   );
 }
 
-/** Stands for the rows that are not drawn. React sets the height as a property, which the policy allows. */
+/**
+ * Takes the space of rows that are not drawn. React sets the height as a property, which the content security policy
+ * allows.
+ */
 function Space({ pixels }: { readonly pixels: number }): ReactNode {
   return pixels > 0 ? <tr aria-hidden="true" style={{ height: pixels }} /> : null;
 }

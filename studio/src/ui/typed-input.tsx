@@ -1,9 +1,9 @@
 import { type ReactNode, useEffect, useRef } from 'react';
 import { TYPING_MS } from './settled';
 
-/** A year that is being typed has fewer digits first: 2026 begins as year 2. */
+/** First complete date. While 2026 is typed, the year has fewer digits and begins as 2. */
 const FIRST_DATE = '1000-01-01';
-/** Keeps browsers from reading a fifth digit into the year. */
+/** Maximum date, so that browsers accept only four digits of the year. */
 const LAST_DATE = '9999-12-31';
 
 export interface TypedInputProps {
@@ -15,13 +15,13 @@ export interface TypedInputProps {
   readonly onChange: (value: string) => void;
 }
 
-/** Returns true for a date that is typed in part. */
+/** Returns true if a date is typed only in part. */
 const isPartial = ({ type, value, validity }: HTMLInputElement): boolean =>
   type === 'date' && (validity.badInput || (value !== '' && value < FIRST_DATE));
 
 /**
- * An input whose text takes effect when its reader stops typing or leaves it. The browser keeps the text: the address, where
- * the value comes from, changes later, and would take back what was typed meanwhile.
+ * An input whose text takes effect when the user stops typing or leaves the input. The browser keeps the text: `value`
+ * comes from the address, which changes later, and would overwrite text that was typed meanwhile.
  */
 export function TypedInput(props: TypedInputProps): ReactNode {
   const { type, value, placeholder, faultId, onChange } = props;
@@ -33,7 +33,7 @@ export function TypedInput(props: TypedInputProps): ReactNode {
     timer.current = undefined;
   };
   useEffect(() => {
-    // The address changed otherwise: by a link, the back button or "Clear filters".
+    // A link, the back button or "Clear filters" has changed the address.
     if (
       input.current !== null &&
       timer.current === undefined &&
@@ -61,7 +61,7 @@ export function TypedInput(props: TypedInputProps): ReactNode {
       }}
       onBlur={({ target }) => {
         if (isTyping()) send(target.value);
-        // Shows the date that the list is filtered by.
+        // Shows the date of the current filter again.
         else if (isPartial(target)) target.value = value;
       }}
     />
