@@ -36,7 +36,7 @@ async function seed(url: string): Promise<Readonly<Record<string, readonly strin
   };
 }
 
-/** Measures requests with an API key, beside the same requests to a service with `AUTH=open` on the same database. */
+/** Measures requests with an API key, compared with the same requests to a service with `AUTH=open` on the same database. */
 export async function benchmarkAccess(
   database: TemporaryDatabase,
   settings: Settings,
@@ -46,7 +46,7 @@ export async function benchmarkAccess(
   const paths = await seed(open.url);
   const required = await startService(database, settings, {
     AUTH: 'required',
-    // Requests are counted, but none is refused.
+    // The service counts requests but refuses none.
     RATE_LIMIT_PER_MINUTE: '100000000',
     BOOTSTRAP_API_KEY: secret,
   });

@@ -7,7 +7,7 @@ import { createMany, type Service, startService } from './support/service';
 import type { TemporaryDatabase } from './support/temporary-database';
 
 const PAYMENTS = 1_000;
-/** Much more than all refunds of a run, so that none is refused. */
+/** Minor units of each payment: much more than a run refunds, so that no refund is refused. */
 const AMOUNT = 1_000_000_000;
 const WARM_UP_MS = 500;
 const WITHOUT = resolve('bench/processes/without-audit-log.cjs');
@@ -58,7 +58,7 @@ export async function benchmarkAudit(
   };
   try {
     const rates = await alternate(settings.rounds, rateOf(audited), rateOf(unaudited));
-    // The first round of each is discarded, as `alternate` does with the rates.
+    // Discards the first round of each service, as `alternate` does for the rates.
     const [figures = [], ceilings = []] = [...cpuTimes.values()].map((times) => times.slice(1));
     return [
       {

@@ -13,7 +13,7 @@ const SOME = 100;
 const WARM_UP_MS = 500;
 /** Consumptions per second that any machine reaches. */
 const SLOWEST_PER_SECOND = 1_000;
-/** Much more than all consumptions of a run, so that none is refused. */
+/** Granted quantity: much more than a run consumes, so that no consumption is refused. */
 const ALLOWED = '1000000000';
 
 interface Created {
@@ -33,7 +33,7 @@ interface Measured {
   readonly p99Ms: number;
 }
 
-/** Measures consumptions of a hard limit per second, beside a bare conditional update with its commit. */
+/** Measures consumptions of a hard limit per second, compared with a bare conditional update in its own commit. */
 export async function benchmarkConsume(
   database: TemporaryDatabase,
   settings: Settings,
@@ -87,7 +87,7 @@ async function seed(
   return { key, customers: [id, ...copies] };
 }
 
-/** Rows of a customer, in the order of their references, with the columns that differ in a copy. */
+/** Tables with the rows of a customer, referenced tables first, and the columns that differ in a copy. */
 const COPIED: readonly (readonly [table: string, columns: string])[] = [
   ['customer', `'id', copy.id`],
   ['customer_access', `'customer_id', copy.id`],
@@ -135,8 +135,8 @@ type Side = (typeof SIDES)[number];
 type Rounds = Readonly<Record<Side, Measured[]>> & { readonly updates: number[] };
 
 /**
- * Measures all sides in turn. Each customer consumes once before, because a first consumption takes more statements.
- * The first round is discarded.
+ * Measures all kinds of requests in turn. Each customer consumes once before, because a first consumption takes more
+ * statements. Discards the first round.
  */
 async function rounds(bench: Bench, metered: Consumers, unmetered: Consumers): Promise<Rounds> {
   const found: Rounds = { one: [], some: [], many: [], unmetered: [], check: [], updates: [] };

@@ -16,7 +16,10 @@ interface Created {
   readonly id: string;
 }
 
-/** Creates a plan with a metered allowance. The returned function creates a customer of it with a number of stored events. */
+/**
+ * Creates a plan with a metered allowance. Returns a function that creates a customer with this plan and a number of
+ * stored events.
+ */
 async function seed(url: string): Promise<(events: number) => Promise<string>> {
   const meter = await post<Created>(`${url}/v1/meters`, {
     key: 'calls',
@@ -82,16 +85,17 @@ async function sendEvents(
     throw new Error(`Events were not taken: ${JSON.stringify(body)}`);
 }
 
-/** Checks that a customer has exactly its stored usage: a check that reads less would be faster and wrong. */
+/**
+ * Checks that the used quantity equals the stored usage, because an entitlement check that reads less would be faster
+ * but wrong.
+ */
 async function assertUsed(url: string, customerId: string, used: number): Promise<void> {
   const answer = await fetch(`${url}/v1/customers/${customerId}/entitlements/api_calls`);
   const body = (await answer.json()) as { readonly used: string };
   if (body.used !== String(used)) throw new Error(`${body.used} of ${used} were counted.`);
 }
 
-/**
- * Measures entitlement checks beside a bare route that reads one row, with few and with many events of the customer.
- */
+/** Measures entitlement checks of customers with few and with many events, compared with a bare route that reads one row. */
 export async function benchmarkEntitlementCheck(
   database: TemporaryDatabase,
   settings: Settings,
@@ -161,7 +165,7 @@ async function measured(
   return { perSecond, p99Ms };
 }
 
-/** Measures all sides in turn; the first round is discarded. */
+/** Measures all sides in turn, and discards the first round. */
 async function rounds(
   count: number,
   sides: Readonly<Record<Side, () => Promise<Measured>>>,

@@ -15,7 +15,7 @@ import type { TemporaryDatabase } from './support/temporary-database';
 
 const CUSTOMERS = 50;
 const PAYMENTS = 100;
-/** Enough for every refund of a run. */
+/** Minor units of each payment: enough for all refunds of a run. */
 const AMOUNT = 1_000_000_000;
 /** Rate of reads and of refunds. A machine that cannot sustain it without load needs a lower rate. */
 const REQUESTS_PER_SECOND = Number(process.env['ISOLATION_RATE'] ?? 20);
@@ -102,7 +102,7 @@ async function probeBeside(
   job: ProberJob,
   name: string,
 ): Promise<ProberResult> {
-  // One after the other: a queue that is being filled must not wait for loads that already run.
+  // Starts the loads one after the other: a queue that is being filled must not wait for loads that already run.
   const running = [];
   for (const load of [...loads].reverse()) running.push(await load.start());
   const loaded = await prober.request(job);

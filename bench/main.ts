@@ -38,7 +38,7 @@ const BENCHMARKS: Readonly<Record<string, Benchmark>> = {
   scale: benchmarkScale,
 };
 
-/** Benchmarks that take many minutes for one line of the table run only when named. */
+/** Benchmarks that take many minutes for one line of the table. They run only if the arguments name them. */
 const LONG: ReadonlySet<string> = new Set(['usage-large', 'scale']);
 
 const USAGE = `Usage: npm run bench -- [${Object.keys(BENCHMARKS).join('|')}]... [--rounds 9] [--seconds 2] [--connections 16] [--profile directory] [--sizes 10000,100000] [--output directory]`;

@@ -92,7 +92,7 @@ async function seed(url: string): Promise<Readonly<Record<'list' | 'single', rea
   };
 }
 
-/** Measures requests per second of the service, beside bare routes that send the same statements. */
+/** Measures requests per second of the service, compared with bare routes that send the same statements. */
 export async function benchmarkReads(
   kind: 'list' | 'single',
   database: TemporaryDatabase,

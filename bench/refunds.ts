@@ -8,11 +8,11 @@ import { idempotencyKey, type Recorder, startRecorder } from './support/statemen
 import type { TemporaryDatabase } from './support/temporary-database';
 
 const PAYMENTS = 1_000;
-/** Much more than all refunds of a run, so that none is refused. */
+/** Minor units of each payment: much more than a run refunds, so that no refund is refused. */
 const AMOUNT = 1_000_000_000;
 const WARM_UP_MS = 500;
 
-/** Measures refunds per second, beside the rate at which their statements alone run on as many connections. */
+/** Measures refunds per second, compared with the rate at which their statements alone run on as many connections. */
 export async function benchmarkRefunds(
   database: TemporaryDatabase,
   settings: Settings,
@@ -21,8 +21,8 @@ export async function benchmarkRefunds(
   const service = await startService(database, settings);
   const load = startWorker<LoadJob, LoadResult>('load-generator.ts');
   const player = startWorker<PlayerJob, number>('statement-player.ts');
-  // The recorder runs to the end, because the replayed rows have its lease: the service would take over the work of an
-  // ended process.
+  // The recorder runs until the end, because the replayed rows name its process as the holder of a lease. The measured
+  // service would take over the work of a process that has ended.
   const recorder = await startRecorder(database);
   try {
     const payments = await seed(service.url);

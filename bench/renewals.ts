@@ -16,22 +16,22 @@ import {
 } from './support/stored-bytes';
 import type { TemporaryDatabase } from './support/temporary-database';
 
-/** `RENEWALS` makes the run smaller; the targets are for 10,000. */
+/** Number of renewals in a large run. The environment variable `RENEWALS` changes it; the targets are for 10,000. */
 const MANY = Number(process.env['RENEWALS'] ?? 10_000);
 const FEW = MANY / 10;
 const WORKERS = 2;
 const FAR_AHEAD = '2040-01-01T00:00:00.000Z';
 const LEAST_PER_SECOND = 500;
-/** 1 / 1.2: a renewal among many may cost at most 1.2 times as much as among few. */
+/** Smallest ratio of the rate of a large run to that of a small run. A renewal in a large run may cost 1.2 times as much. */
 const LEAST_OF_FEW = 0.83;
 const MAX_MIB = 512;
 const MAX_KB = 9;
 
-/** Days of the month: a run of few renewals and a run of many have different ones. */
+/** Days of the month on which subscriptions renew. Small and large runs have different days. */
 const DAYS = { few: '01', many: '15' } as const;
 type Run = keyof typeof DAYS;
 
-/** Returns the day of a run in the month of its round; the first month is that of the start. */
+/** Returns the instant at which a run renews its subscriptions in a month, counted from January 2030 as 0. */
 function dayOf(run: Run, month: number): string {
   return `${2030 + Math.floor(month / 12)}-${String(1 + (month % 12)).padStart(2, '0')}-${DAYS[run]}T00:00:00.000Z`;
 }
@@ -57,8 +57,9 @@ export const startRenewalRunner = (database: TemporaryDatabase): Worker<RenewalJ
   });
 
 /**
- * Measures a renewal run: invoices per second with lines, ledger postings and events, beside the same rows written by
- * `COPY`, and beside a run of a tenth as many; the memory of a worker; and what the database stores for each renewal.
+ * Measures a renewal run: invoices per second with lines, ledger postings and events, the memory of a worker, and the
+ * stored bytes for each renewal. Compares the rate with that of the same rows written by `COPY`, and with that of a run
+ * of a tenth of the size.
  */
 export async function benchmarkRenewals(
   database: TemporaryDatabase,
@@ -289,7 +290,10 @@ async function marksOf(client: Client): Promise<ReadonlyMap<string, string>> {
   return marks;
 }
 
-/** Returns the invoices per second when the rows written since the marks are written by `COPY`, with their indexes. */
+/**
+ * Returns the rate, in invoices per second, at which `COPY` writes the rows that were written since the marks, with
+ * indexes.
+ */
 async function copyRows(
   client: Client,
   marks: ReadonlyMap<string, string>,

@@ -11,7 +11,7 @@ import { type Finding, percentile, type Settings } from './support/rounds';
 import { post, type Service, startService } from './support/service';
 import type { TemporaryDatabase } from './support/temporary-database';
 
-/** Batches of 50 renewals that are measured, while all subscriptions are due. */
+/** Number of measured batches of 50 renewals. All subscriptions are due meanwhile. */
 const BATCHES = 40;
 const REQUESTS = 20;
 const MAX_ON_CLOCK = 1_000;
@@ -24,9 +24,9 @@ interface Sized {
   readonly figures: Figures;
 }
 
-/** Largest exponents of figures between the smallest and the largest size. */
+/** Largest allowed exponent of the growth of a figure, from the smallest to the largest size. */
 const TARGETS: Readonly<Record<string, number>> = { 'renewals: CPU ms per invoice': 1.05 };
-/** Largest fraction of the time of all statements that claims take. */
+/** Largest allowed fraction of the time of all statements that is spent on claims of due work. */
 const MAX_CLAIM_PART = 0.05;
 
 /**

@@ -9,14 +9,14 @@ import type { SenderJob, UsageShape } from './support/usage';
 
 const CUSTOMERS = 200_000;
 /**
- * Customers with an allowance. There are more than report usage, because PostgreSQL would scan a table with few windows for
- * each lookup.
+ * Number of customers with an allowance. Larger than the number that reports usage, because PostgreSQL would scan a
+ * small table of windows for each lookup.
  */
 const ENTITLED = 1_000;
 const LIST = 1_000;
 const EVENTS = 40_000;
 const CONNECTIONS = 4;
-/** Time span of the events: from now on, because the allowances that they count begin with the benchmark. */
+/** Time span of the events. It begins now, because the allowances begin with the benchmark. */
 const SPAN_MS = 5 * 60_000;
 const NAMES = { one: 'one_meter', ten: 'ten_meters', entitled: 'entitled' } as const;
 
@@ -31,7 +31,7 @@ interface Bench {
   readonly services: readonly Service[];
   readonly senders: readonly Sender[];
   readonly customers: readonly string[];
-  /** Customers with an allowance that the events of `NAMES.entitled` count. */
+  /** Customers with an allowance, which counts the events named `NAMES.entitled`. */
   readonly entitled: readonly string[];
 }
 
@@ -94,7 +94,10 @@ async function seedEntitled(url: string): Promise<readonly string[]> {
   return customers;
 }
 
-/** Creates a customer through the API, and the others with their streams as copies: the first event of a stream costs more. */
+/**
+ * Creates one customer through the API, and the others as copies with their streams, because the first event of a
+ * stream costs more.
+ */
 async function seed(database: TemporaryDatabase, url: string): Promise<readonly string[]> {
   const { id } = await post<Created>(`${url}/v1/customers`, { name: 'Ada' });
   const copies = Array.from({ length: CUSTOMERS - 1 }, () => newId('cus'));
@@ -131,7 +134,7 @@ const SIDES = {
 
 type Side = keyof typeof SIDES;
 
-/** Measures all sides in turn, after one event of each customer; the first round is discarded. */
+/** Measures all sides in turn, after one event of each customer. Discards the first round. */
 async function rounds(
   bench: Bench,
   count: number,

@@ -48,7 +48,7 @@ const MEASURES: Record<UsageKind, (bench: Bench) => Promise<readonly Finding[]>>
   singles: async (bench) => [await singles(bench)],
 };
 
-/** Measures events stored per second, beside the rate of their bare rows. */
+/** Measures stored events per second, compared with the rate at which bare rows are written. */
 export function benchmarkUsage(
   kind: UsageKind,
   database: TemporaryDatabase,
@@ -131,7 +131,7 @@ async function batches(
   return { benchmark, unit: 'events/s', ...rates, target };
 }
 
-/** Returns the bench with events of the last minutes, as customers report them when they happen. */
+/** Returns the settings of a benchmark with events of the last minutes, as customers report events when they happen. */
 function recent(bench: Bench): Bench {
   const startMs = Date.now() - RECENT_MS;
   return { ...bench, shape: { ...bench.shape, startMs, lengthMs: RECENT_MS } };

@@ -12,7 +12,7 @@ import type { TemporaryDatabase } from './support/temporary-database';
 const ENDPOINTS = 4;
 const BACKLOG_EVENTS = 1_500;
 const EVENTS_PER_SECOND = 200;
-/** As many requests as the service has in flight to this many endpoints. */
+/** Number of requests in flight: as many as the service has to this number of endpoints. */
 const CONCURRENCY = 32 * ENDPOINTS;
 const COUPONS = 50;
 const LOOK_AGAIN_MS = 50;
@@ -106,7 +106,10 @@ async function measureLags(bench: Bench): Promise<{
   }
 }
 
-/** Measures deliveries of a backlog, beside the same client that posts the same without a database. */
+/**
+ * Measures deliveries of a backlog, compared with the same HTTP client that posts the same notification without a
+ * database.
+ */
 async function measureRates(
   { database, settings, receiver, poster }: Bench,
   notification: Notification,
@@ -150,7 +153,7 @@ async function measureRates(
   }
 }
 
-/** Adds events like one that the service recorded, each the first of an object of its own. */
+/** Adds copies of an event that the service recorded. Each copy is the first event of an object of its own. */
 async function addBacklog(client: Client): Promise<void> {
   const indexes = Array.from({ length: BACKLOG_EVENTS });
   await client.query(

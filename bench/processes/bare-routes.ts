@@ -6,11 +6,11 @@ import { Pool } from 'pg';
 import { answerJobs } from '../support/channel';
 import type { Statement } from '../support/statements';
 
-/** Ceiling of the reads: bare Nest routes on Express that run the service's statements and answer with their rows. */
+/** Upper bound for reads: bare Nest routes on Express that run the service's statements and answer with their rows. */
 
 export interface BareRoute {
   readonly path: string;
-  /** The parameter, in the path or the query, that names what is read. */
+  /** Path or query parameter with the id of the object that the route reads. */
   readonly parameter: string;
   readonly statements: readonly Statement[];
   /** Value of that parameter when the statements were recorded. */

@@ -60,7 +60,7 @@ function send(port: number, path: string, body?: object): Promise<string | null>
   });
 }
 
-/** Sends at a fixed rate, even where earlier requests are not answered yet. */
+/** Sends requests at a fixed rate, even while earlier requests are unanswered. */
 async function probe(
   everyMs: number,
   durationMs: number,

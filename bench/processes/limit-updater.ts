@@ -1,7 +1,7 @@
 import { Client } from 'pg';
 import { answerJobs } from '../support/channel';
 
-/** Ceiling of `consume`: one conditional update with its commit for each consumption, of as many rows as there are customers. */
+/** Upper bound for `consume`: conditional updates, each in its own commit, on as many rows as there are customers. */
 
 export interface UpdaterJob {
   readonly databaseUrl: string;

@@ -5,8 +5,8 @@ import type { LoadJob, LoadResult, RequestTemplate } from '../support/load';
 import { percentile } from '../support/rounds';
 
 /**
- * Sends requests over kept-alive connections, each with one request in flight. Written on sockets: the client of
- * `node:http` costs as much as the server, and would limit the faster side of every comparison.
+ * Sends requests over kept-alive connections, each with one request in flight. Uses sockets directly, because the
+ * client of `node:http` needs as much CPU time as the server, and would limit the faster side of every comparison.
  */
 
 const HEADER_END = Buffer.from('\r\n\r\n');
@@ -70,7 +70,7 @@ function toText({ method, path, authorization, body }: RequestTemplate): string 
 
 let serial = 0;
 
-/** Returns the requests in turn; `{n}` in a body is replaced by a new number each time. */
+/** Returns the requests in turn, with `{n}` in a body replaced by a new number each time. */
 function nextRequest(requests: readonly RequestTemplate[]): string {
   const template = requests[serial % requests.length];
   serial += 1;
@@ -81,7 +81,7 @@ function nextRequest(requests: readonly RequestTemplate[]): string {
   );
 }
 
-/** Sends as fast as responses arrive; requests that end after `warmUpMs` count. */
+/** Sends a request as soon as the previous response has arrived. Counts requests that end after `warmUpMs`. */
 async function sendAtFullSpeed(
   connections: readonly Connection[],
   { requests, durationMs, warmUpMs }: LoadJob,
@@ -107,7 +107,7 @@ async function sendAtFullSpeed(
   };
 }
 
-/** Sends at a fixed rate, whether or not responses keep up. */
+/** Sends at a fixed rate, even if responses arrive more slowly. */
 async function sendAtRate(
   connections: readonly Connection[],
   { requests, durationMs }: LoadJob,

@@ -6,7 +6,7 @@ import { OutboundHttp, OutboundModule } from '../../src/platform/outbound';
 import { answerJobs } from '../support/channel';
 import type { Notification } from './receiver';
 
-/** Ceiling of the deliveries: the service's HTTP client alone. */
+/** Upper bound for deliveries: the service's HTTP client alone. */
 
 export interface PosterJob {
   readonly url: string;

@@ -24,7 +24,7 @@ export interface RenewalJob {
 
 export interface RenewalRun {
   readonly statements: number;
-  /** Time from sending statements to their answers. `claimMs` is the part of it that claims take. */
+  /** Total time from sending statements to their answers. `claimMs` is the part for statements that claim due work. */
   readonly statementMs: number;
   readonly claimMs: number;
   readonly cpuMs: number;

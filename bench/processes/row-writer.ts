@@ -5,8 +5,8 @@ import { answerJobs } from '../support/channel';
 import { eventOf, type WriterJob } from '../support/usage';
 
 /**
- * Ceiling of usage: its rows written directly into the table of events, by COPY or one at a time. All rows are prepared
- * before the measurement.
+ * Upper bound for usage: writes the rows directly into the table of events, by COPY or one at a time. All rows are
+ * prepared before the measurement.
  */
 
 const COLUMNS =
@@ -44,7 +44,7 @@ function commitsOf(job: WriterJob): readonly (readonly Row[])[] {
 
 type Commit = (client: Client) => Promise<unknown>;
 
-/** Prepares everything except sending. */
+/** Prepares the rows, so that only sending remains to be measured. */
 function prepared(kind: WriterJob['kind'], rows: readonly Row[]): Commit {
   if (kind === 'copy') {
     const text = Buffer.from(rows.map((row) => `${row.join('\t')}\n`).join(''));

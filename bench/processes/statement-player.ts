@@ -3,7 +3,7 @@ import { newId } from '../../src/platform/ids';
 import { answerJobs } from '../support/channel';
 import { idempotencyKey, type Statement } from '../support/statements';
 
-/** Ceiling of the refunds: the statements of one refund, with new ids each time, directly through `pg`. */
+/** Upper bound for refunds: runs the statements of one refund, with new ids each time, directly through `pg`. */
 
 export interface PlayerJob {
   readonly databaseUrl: string;
@@ -23,7 +23,7 @@ const ID = /\b([a-z]+_)([0-7][0-9a-hjkmnp-tv-z]{25})\b/g;
 
 const suffixOf = (id: string): string => id.slice(id.indexOf('_') + 1);
 
-/** Replays the statements on one connection; returns how many replays ended in time. */
+/** Replays the statements on one connection. Returns the number of replays that ended in time. */
 async function replay(client: Client, job: PlayerJob, times: Times): Promise<number> {
   let ended = 0;
   for (let now = performance.now(); now < times.endsAt;) {
@@ -80,7 +80,7 @@ function statementWith(
 
 function replacedIn(value: unknown, replacement: (text: string) => string): unknown {
   if (typeof value === 'string') return replacement(value);
-  // A list in binary form. Its texts are replaced by texts of the same length.
+  // A list in binary form. Each id in it is replaced by an id of the same length.
   if (value instanceof Uint8Array) {
     return Buffer.from(replacement(Buffer.from(value).toString('latin1')), 'latin1');
   }

@@ -6,7 +6,10 @@ const { Client } = require('pg');
 
 const AUDIT = /entry AS \([\s\S]*?ON CONFLICT DO NOTHING\),[\s\S]*?UNBOUNDED FOLLOWING\)\)/;
 const original = Client.prototype.query;
-/** Statements without the audit log, by their text. They must still use all parameters: their types would be unknown. */
+/**
+ * Statements without the audit log, by their original text. They still use every parameter, because PostgreSQL cannot
+ * infer the type of an unused one.
+ */
 const shortened = new Map();
 
 function withoutAudit(text) {

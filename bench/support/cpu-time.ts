@@ -39,7 +39,7 @@ export async function measureCpuTime(
 }
 
 /**
- * Runs the work and prints the CPU time of each item: on a busy machine it is more reliable than the rate.
+ * Runs the work and prints the CPU time of each item, which is more reliable than the rate on a busy machine.
  * @returns the rate
  */
 export async function reportCpuTime(

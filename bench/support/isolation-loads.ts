@@ -10,7 +10,7 @@ export interface IsolationLoad {
 }
 
 export interface RunningLoad {
-  /** Ends the load, waits for the work it left, and returns one line about the work done. */
+  /** Ends the load, waits for its unfinished work, and returns one line about the work done. */
   stop(): Promise<string>;
 }
 
@@ -43,7 +43,7 @@ function repeat(count: number, step: () => Promise<void>): { stop(): Promise<voi
       while (!isStopped) await step();
     }),
   );
-  // A failure is thrown by stop(), not as an unhandled rejection before.
+  // `stop()` throws the failure. Without this line, the failure would be an unhandled rejection until then.
   loops.catch(() => undefined);
   return {
     stop: async () => {
@@ -89,7 +89,7 @@ export async function backDatedSubscriptions({ url, client }: LoadTarget): Promi
       start_at: new Date(Date.now() - 365 * DAY_MS).toISOString(),
     });
   };
-  // Code is compiled and statements are prepared before the measurement.
+  // Compiles code and prepares statements before the measurement.
   await subscribe();
   await untilNone(client, DUE_SUBSCRIPTIONS);
   const invoices = (): Promise<number> => countOf(client, 'SELECT count(*)::int AS n FROM invoice');
@@ -114,7 +114,7 @@ export async function backDatedSubscriptions({ url, client }: LoadTarget): Promi
   };
 }
 
-/** Each invoice is voided, so that the ledger agrees with the invoices. */
+/** Postings of invoices that do not exist. Each is finalized and voided, so that the balances agree with the invoices. */
 const LEDGER_ROWS = [
   `INSERT INTO customer (id, name, timezone, tax_exempt, metadata, version, created_at, updated_at)
    SELECT 'cus_' || lpad(place::text, 26, '0'), 'Many', 'UTC', 'none', '{}', 1, now(), now()
@@ -133,7 +133,7 @@ const LEDGER_ROWS = [
   'ANALYZE',
 ] as const;
 
-/** Verifies a large ledger repeatedly; a refused request is sent again after its `Retry-After`. */
+/** Verifies a large ledger repeatedly. After a refusal, waits for the time in `Retry-After`. */
 export async function ledgerVerifications({ url, client }: LoadTarget): Promise<IsolationLoad> {
   await client.query('BEGIN');
   for (const statement of LEDGER_ROWS) await client.query(statement);
@@ -242,7 +242,7 @@ async function untilActive(url: string, id: string): Promise<void> {
   }
 }
 
-/** Creates meters over stored events, one after the other; each is archived once it has counted them. */
+/** Creates meters over stored events, one after the other. Archives each meter once it has counted the events. */
 export async function meterCreations({ url }: LoadTarget): Promise<IsolationLoad> {
   await storeUsage(url);
   let serial = 0;

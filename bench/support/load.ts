@@ -15,7 +15,7 @@ export interface LoadJob {
   readonly durationMs: number;
   /** Time in which requests are sent before the measurement. */
   readonly warmUpMs: number;
-  /** If omitted, as fast as responses arrive. */
+  /** Requests per second. If omitted, requests are sent as fast as responses arrive. */
   readonly perSecond?: number;
 }
 

@@ -11,7 +11,7 @@ export interface Settings {
   readonly outputDirectory: string | null;
 }
 
-/** One line of the table: a figure and its ceiling. */
+/** One line of the table: the figures of the service, and the ceilings, which are the same work without the service. */
 export interface Finding {
   readonly benchmark: string;
   readonly unit: string;
@@ -51,7 +51,7 @@ export function median(values: readonly number[]): number {
   return percentile(values, 0.5);
 }
 
-/** Interpolates between two values. */
+/** Returns the value below which a part (0 to 1) of the values lies, interpolated between two values. */
 export function percentile(values: readonly number[], part: number): number {
   const sorted = [...values].sort((a, b) => a - b);
   const place = (sorted.length - 1) * part;
@@ -60,13 +60,13 @@ export function percentile(values: readonly number[], part: number): number {
   return below + (above - below) * (place - Math.floor(place));
 }
 
-/** Largest less smallest, as a part of the median: how reliable the figure is. */
+/** Returns the largest less the smallest value, divided by the median. A small spread means a reliable figure. */
 export function spread(values: readonly number[]): number {
   const range = Math.max(...values) - Math.min(...values);
   return range === 0 ? 0 : range / median(values);
 }
 
-/** Median of the ratios of the rounds: a disturbance of a round affects both of its sides. */
+/** Returns the median of the ratios of the rounds, because a disturbance of a round affects both of its sides. */
 export function ratioOf({ figures, ceilings }: Finding): number | null {
   if (ceilings === null) return null;
   return median(figures.map((figure, round) => figure / (ceilings[round] ?? Number.NaN)));

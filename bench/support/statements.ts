@@ -20,14 +20,14 @@ export interface Recorder {
   stop(): Promise<void>;
 }
 
-/** Returns a key. All keys have the same length, because a list in binary form states the lengths of its elements. */
+/** Returns an idempotency key of a fixed length, because a list in binary form states the lengths of its elements. */
 export const idempotencyKey = (purpose: 'recorded' | 'replayed', number: number): string =>
   `${purpose}-${String(number).padStart(12, '0')}`;
 
-/** Longer than the delay of the wake-up of other processes. */
+/** Longer than the delay after which the service notifies other processes of due work. */
 const SETTLING_MS = 200;
 
-/** Starts a service that records its statements and does nothing in the background. The ceiling replays them. */
+/** Starts a service that records its statements, to be replayed later, and does nothing in the background. */
 export async function startRecorder(database: TemporaryDatabase): Promise<Recorder> {
   const port = await freePort();
   const worker = startWorker<'take', readonly Statement[]>('recorded-service.ts', {
@@ -39,13 +39,13 @@ export async function startRecorder(database: TemporaryDatabase): Promise<Record
   return {
     url,
     recordOf: async (request) => {
-      // The first request may read what the service caches from then on.
+      // Sends the request once before, because the first one may fill caches of the service.
       await request();
       await pause(SETTLING_MS);
       await worker.request('take');
       await request();
       const statements = await worker.request('take');
-      // The wake-up is sent once for many requests, after the response of this one.
+      // Leaves out the notification of other processes, which the service sends once for many requests, after the response.
       return statements.filter(({ text }) => !text.includes('pg_notify'));
     },
     stop: () => worker.stop(),

@@ -9,7 +9,7 @@ export const PASSWORD = 'correct horse battery staple';
 export const PASSWORD_HASH =
   '$argon2id$v=19$m=19456,t=2,p=1$YmlsbGluZy1leGFtcGxlMQ$R8pB2ZXruHAl61vV5cDeGAOywi9y2ggJpckbuEcK6kY';
 
-/** Headers of a request of an admin's page. */
+/** Headers of a request from a page of a signed-in admin. */
 export type PageHeaders = Readonly<Record<'Cookie' | 'Sec-Fetch-Site' | 'X-CSRF-Token', string>>;
 
 let created = 0;
@@ -28,7 +28,7 @@ export async function createAdmin(
   return { id: (body as { readonly id: string }).id, email };
 }
 
-/** Returns the headers of requests of a page that has received this answer to its sign-in. */
+/** Returns the headers that a page sends after this answer to its sign-in. */
 export function pageOf(answer: Response): PageHeaders {
   const cookies = (answer.headers['set-cookie'] ?? []) as unknown as readonly string[];
   const cookie = cookies.find((text) => text.startsWith('billing_session=')) ?? '';

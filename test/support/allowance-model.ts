@@ -66,7 +66,7 @@ export class AllowanceModel {
   private consumed = 0;
   /** Usage at the last split into plan usage and grant usage. */
   private counted = 0;
-  /** Allowed consumptions without a meter. */
+  /** Accepted consumptions of an entitlement without a meter. */
   private readonly consumptions: { readonly at: number; readonly n: number }[] = [];
   private expiredGrantUsage = 0;
   private planUsage = 0;
@@ -78,7 +78,7 @@ export class AllowanceModel {
     private readonly zone: string,
   ) {}
 
-  /** State that the API must show. */
+  /** Balance that the API must show. */
   get shown(): Readonly<Record<string, unknown>> {
     const isEntitled = this.allowed.isGiven || this.running.length > 0;
     const limit = isEntitled ? this.limit : 0;
@@ -224,9 +224,9 @@ export class AllowanceModel {
   }
 
   /**
-   * Starts another window. Grants keep what rolls over; after a window without an end, they keep everything. If the former window
-   * has not ended by the start of the new one, the new one counts the usage since its start, and keeps the split of this usage
-   * into plan usage and expired grant usage.
+   * Starts another window. Grants keep the balance that rolls over; after a window without an end, they keep all of it.
+   * If the new window starts before the former one has ended, the new window counts the usage since its start. It then
+   * keeps how this usage was split into plan usage and expired grant usage.
    */
   private begin(window: Window | null, amount: number): void {
     const usage = this.grantUsage(this.used);
@@ -312,14 +312,14 @@ function shownNumber(value: number): string | null {
   return value === Infinity ? null : String(value);
 }
 
-/** Year, month from 0 and day in a zone. */
+/** Returns the year, the month (counted from 0) and the day of an instant in a time zone. */
 function localDate(at: number, zone: string): readonly [number, number, number] {
   const text = new Intl.DateTimeFormat('en-CA', { timeZone: zone }).format(at);
   const [year = 0, month = 0, day = 0] = text.split('-').map(Number);
   return [year, month - 1, day];
 }
 
-/** Returns the first instant of a local date, by search: no zone is 15 hours off UTC. */
+/** Finds the first instant of a local date by trying instants, because no time zone differs from UTC by 15 hours or more. */
 function localMidnight(year: number, month: number, day: number, zone: string): number {
   const nominal = Date.UTC(year, month, day);
   const wanted = localDate(nominal, 'UTC').join('-');

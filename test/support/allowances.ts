@@ -36,7 +36,7 @@ export async function createEntitlement(
   return created(engine, '/v1/entitlements', body);
 }
 
-/** Creates an add-on linked to an entitlement. */
+/** Creates an add-on that is linked to an entitlement. */
 export async function createAddonWith(
   engine: TestApp,
   entitlementId: string,

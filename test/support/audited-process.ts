@@ -5,14 +5,14 @@ import { Jobs } from '../../src/platform/jobs';
 import { startTestApp } from './test-app';
 
 /**
- * Runs an engine in a process of its own that counts connections handed out by its pool while they are not idle.
- * Started with `run-ts.cjs`, with a database and a statement timeout as arguments; exchanges messages over IPC.
+ * Runs an engine in a process of its own. Counts the connections that the pool hands out before they are idle. Started
+ * with `run-ts.cjs`, with a database and a statement timeout as arguments; exchanges messages over IPC.
  */
 export type AuditedMessage =
   | { readonly kind: 'listening'; readonly url: string }
   | { readonly kind: 'audit'; readonly handedOut: number; readonly notIdle: number };
 
-/** Sets the time of the engine and wakes its due work; answered with the audit. */
+/** Sets the time of the engine and wakes its due work. The process answers with the counts. */
 export interface TimeMessage {
   readonly now: string;
   readonly work: readonly string[];

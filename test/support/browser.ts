@@ -13,7 +13,7 @@ const ROOT = join(__dirname, '../..');
 const AXE = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
 const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
 
-/** A busy machine takes many times as long as a quiet one. */
+/** Time limit of browser operations. A busy machine takes many times as long as a quiet one. */
 const TIMEOUT_MS = 45_000;
 
 const KNOWN_PATHS = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
@@ -33,18 +33,18 @@ export function launchChromium(): Promise<Browser> {
   return chromium.launch({ executablePath: chromiumPath(), args: ['--no-sandbox'] });
 }
 
-/** Exceptions of a page, and its breaches of the policy. */
+/** Exceptions of a page, and its violations of the content security policy. */
 export interface PageFaults {
   readonly found: string[];
 }
 
-/** Enough frames for a page to render an answer and to send the requests that follow from it. */
+/** Number of frames in which a page renders an answer and sends the requests that follow from it. */
 const QUIET_FRAMES = 4;
 
 const WATCH_POLICY = `document.addEventListener('securitypolicyviolation', (event) =>
   console.error('policy breach: ' + event.effectiveDirective + ' ' + event.blockedURI));`;
 
-/** Opens a page, and records its exceptions and every breach of the content security policy. */
+/** Opens a page, and records its exceptions and violations of the content security policy. */
 export async function openPage(
   browser: Browser,
 ): Promise<{ readonly context: BrowserContext; readonly page: Page; readonly faults: PageFaults }> {
@@ -66,7 +66,7 @@ export async function openPage(
   return { context, page, faults: { found } };
 }
 
-/** Requests without an answer, by page. */
+/** Requests that wait for an answer, by page. */
 const pendingRequests = new WeakMap<Page, Set<Request>>();
 
 function watchRequests(page: Page): void {
@@ -77,7 +77,10 @@ function watchRequests(page: Page): void {
   page.on('requestfailed', (request) => pending.delete(request));
 }
 
-/** Returns once no request of a page of `openPage` is pending, and the page has drawn the answers without sending another. */
+/**
+ * Waits until no request of the page is pending, and the page has rendered the answers without sending another request.
+ * Only for pages of `openPage`.
+ */
 export async function untilQuiet(page: Page): Promise<void> {
   const pending = pendingRequests.get(page);
   let quietFrames = 0;

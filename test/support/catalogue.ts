@@ -12,7 +12,7 @@ const COLUMNS = `
   WHERE c.relnamespace = 'public'::regnamespace AND c.relname <> 'migration'
     AND a.attnum > 0 AND NOT a.attisdropped AND NOT c.relispartition`;
 
-// NOT NULL is a constraint of its own from PostgreSQL 18 on; the columns show it for all versions.
+// Leaves out NOT NULL, which is a constraint from PostgreSQL 18 on. The lines of columns show it for all versions.
 const CONSTRAINTS = `
   SELECT format('constraint %s.%s %s', conrelid::regclass, conname, pg_get_constraintdef(pg_constraint.oid)) AS line
   FROM pg_constraint JOIN pg_class c ON c.oid = conrelid AND NOT c.relispartition
@@ -34,9 +34,8 @@ const ROUTINES = `
   FROM pg_proc WHERE pronamespace = 'public'::regnamespace`;
 
 /**
- * Tests for objects that entities cannot define: triggers, their functions, the constraints of deferred triggers, and
- * indexes of trigrams, of JSON values and their hashes, of text in lower case, of the times and hashes of ids and of
- * the first of two columns that is not null.
+ * Returns true for objects that entities cannot define: triggers and their functions, constraints of deferred triggers,
+ * and indexes of certain kinds or expressions.
  */
 export function isBeyondEntities(line: string): boolean {
   return /^(trigger|routine) |^constraint \S+ TRIGGER|^index [^]*(gin_trgm_ops|#>>|"left"|lower\(|jsonb_hash_extended|hashtext|COALESCE\()/.test(

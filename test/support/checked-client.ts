@@ -4,15 +4,15 @@ import type TestAgent from 'supertest/lib/agent';
 import { committedDocument } from './documented-answers';
 
 /**
- * Returns an HTTP client that fails a request whose response differs from the OpenAPI document. It keeps connections open,
- * as clients of the service do.
+ * Returns an HTTP client that fails a request if the response differs from the OpenAPI document. Keeps connections
+ * open, as clients in production do.
  */
 export function checkedClient(url: string): TestAgent {
   const connections = new Agent({ keepAlive: true });
   const check = (request: supertest.Test): void => {
     void request.agent(connections);
     const fault = new Error();
-    // The stack begins at the line of the test. It is formatted only if the fault is thrown.
+    // Begins the stack at the line of the test. The stack is formatted only if the error is thrown.
     Error.captureStackTrace(fault, check);
     withoutStack(() => {
       void request.expect(({ status, headers, body }: supertest.Response) => {
@@ -29,7 +29,7 @@ export function checkedClient(url: string): TestAgent {
   return supertest.agent(url).use(check);
 }
 
-/** Runs the work while errors have no stack: supertest formats one for each expectation, also for those that are met. */
+/** Runs the work while errors get no stack, because supertest formats a stack for every expectation, even if it is met. */
 function withoutStack(work: () => void): void {
   const { stackTraceLimit } = Error;
   Error.stackTraceLimit = 0;

@@ -10,7 +10,7 @@ export interface EndedCommand {
 }
 
 interface CommandOptions {
-  /** Absent: the embedded database. */
+  /** If absent, the command uses the embedded database. */
   readonly databaseUrl?: string;
   readonly input?: string;
   /** Environment variables in addition to those of all commands. */
@@ -18,8 +18,8 @@ interface CommandOptions {
 }
 
 /**
- * Runs a command, or the service itself (`main`) with settings that stop its start, and returns its output once it has
- * ended.
+ * Runs a command and returns its output once it has ended. `main` is the service itself, with settings that prevent its
+ * start.
  */
 export function runCommand(
   command: 'keys' | 'studio' | 'migrate' | 'main',

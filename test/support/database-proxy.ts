@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 
 /**
- * A network fault at one statement. `hold`: its answer, and all later ones, wait for `release`. `delay`: the same for a
- * fixed time. `cut`: the connection breaks after the database has answered. `lose`: the connection breaks before the
- * statement reaches the database.
+ * A network fault at a statement. `hold`: the answer to the statement and all later answers wait for `release`.
+ * `delay`: they wait for a fixed time. `cut`: the connection breaks after the database has answered. `lose`: the
+ * connection breaks before the statement reaches the database.
  */
 export type Fault =
   { readonly kind: 'hold' | 'cut' | 'lose' } | { readonly kind: 'delay'; readonly delayMs: number };
@@ -15,7 +15,7 @@ export type FaultOf = (statement: string) => Fault | null;
 interface Pair {
   readonly client: Socket;
   readonly database: Socket;
-  /** Bytes from the database that were not passed on; null while nothing is held on this connection. */
+  /** Bytes from the database that are held back; null while this connection holds nothing. */
   held: Buffer[] | null;
   /** True if the connection breaks at the next byte from the database. */
   isDoomed: boolean;
@@ -60,14 +60,14 @@ export class DatabaseProxy {
     this.isHeld = true;
   }
 
-  /** Number of bytes from the database that were not passed on. */
+  /** Number of bytes from the database that are held back. */
   get heldBytes(): number {
     return [...this.pairs]
       .flatMap(({ held }) => held ?? [])
       .reduce((sum, { length }) => sum + length, 0);
   }
 
-  /** Passes on what was held, all at once for each connection. */
+  /** Passes on the held bytes, all at once for each connection. */
   release(): void {
     this.isHeld = false;
     for (const pair of this.pairs) releasePair(pair);
@@ -163,7 +163,8 @@ function statementReader(onStatement: (text: string) => void): (bytes: Buffer) =
       if (rest.length < end) return;
       const body = rest.subarray(header, end);
       const type = hasStarted ? String.fromCharCode(rest[0] ?? 0) : 'startup';
-      // A Query contains a text; a Parse names one; a Bind names a portal and the parsed statement.
+      // A Query message contains the text of a statement. A Parse message gives a text a name. A Bind message contains
+      // the names of a portal and of a parsed statement.
       if (type === 'Q') onStatement(textAt(body, 0));
       if (type === 'P') prepared.set(textAt(body, 0), textAt(body, body.indexOf(0) + 1));
       if (type === 'B') onStatement(prepared.get(textAt(body, body.indexOf(0) + 1)) ?? '');

@@ -12,13 +12,13 @@ export function databaseNamed(serverUrl: string, database: string): string {
 
 export interface TestDatabase {
   readonly url: string;
-  /** Drops the database, then throws if its sessions have deadlocked and the test did not plan that. */
+  /** Drops the database. Then throws if sessions of the database had a deadlock that the test did not plan. */
   drop(): Promise<void>;
-  /** Lets new sessions connect, or refuses them. Connected sessions stay. */
+  /** Allows or refuses new sessions. Connected sessions stay. */
   accept(connections: boolean): Promise<void>;
 }
 
-/** Connection for statements about whole databases, kept for the next one. It does not keep the process running. */
+/** Connection for statements about whole databases. It is kept for later use, but does not keep the process running. */
 let server: Pool | null = null;
 
 async function onServer<Row extends object = object>(statement: string): Promise<Row[]> {

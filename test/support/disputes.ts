@@ -3,7 +3,7 @@ import { DisputesService } from '../../src/modules/payments/disputes/disputes.se
 import { PaymentsRepository } from '../../src/modules/payments/payments.repository';
 import type { TestApp } from './test-app';
 
-/** Records a report of a dispute, for reports that the providers of the tests cannot make. */
+/** Records a dispute as if a provider had reported it, because the providers of the tests report no disputes. */
 export async function recordDispute(
   { app }: TestApp,
   paymentId: string,

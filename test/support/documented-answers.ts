@@ -44,8 +44,8 @@ const isReference = (value: object): value is Reference => '$ref' in value;
 const isJson = (mediaType: string): boolean => /[/+]json$/.test(mediaType);
 
 /**
- * Returns the schema with references by component name, and closed: an object with declared properties must not have
- * other properties, except where the schema says so. Examples are data and stay unchanged.
+ * Returns the schema with references by component name. Forbids undeclared properties of objects with declared ones,
+ * unless the schema allows them. Examples are data and stay unchanged.
  */
 function closed(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(closed);
@@ -73,7 +73,7 @@ export class DocumentedAnswers {
     }
     const literals = (template: string): string => template.replaceAll(/\{\w+\}/g, '');
     const parameters = (template: string): number => template.split('{').length;
-    // The most literal template first: `/v1/invoices/{id}.pdf` before `/v1/invoices/{id}`.
+    // Sorts the most literal template first: `/v1/invoices/{id}.pdf` before `/v1/invoices/{id}`.
     this.templates = Object.keys(document.paths)
       .sort(
         (one, other) =>
@@ -85,12 +85,12 @@ export class DocumentedAnswers {
       });
   }
 
-  /** Returns every difference between a response and the document; none when it is as documented. */
+  /** Returns all differences between a response and the document; an empty list if there are none. */
   faultsOf(answer: Answer): readonly string[] {
     const method = answer.method.toLowerCase();
     const operation = this.operationOf(method === 'head' ? 'get' : method, answer.path);
     if (operation === null) return this.faultsWithoutOperation(answer);
-    // Every GET can be conditional (RFC 9110, section 13).
+    // 304 needs no documentation, because every GET can be conditional (RFC 9110, section 13).
     if (answer.status === 304) return [];
     const documented = operation.responses[String(answer.status)];
     if (documented === undefined) return [`the status ${answer.status} is not documented`];
@@ -105,7 +105,7 @@ export class DocumentedAnswers {
     return isJson(mediaType) ? this.faultsOfBody(schema, answer.body) : [];
   }
 
-  /** A path outside the document may only answer with a problem. */
+  /** Returns the faults of a response from a path outside the document, which may answer only with a problem. */
   private faultsWithoutOperation({ status, contentType, body }: Answer): readonly string[] {
     if (status < 400) return ['the operation is not documented'];
     if (!contentType.startsWith(PROBLEM)) return [`the content type is not ${PROBLEM}`];
@@ -150,7 +150,7 @@ export class DocumentedAnswers {
 
 let committed: DocumentedAnswers | null = null;
 
-/** Returns the comparison with the committed document, which is read at the first call. */
+/** Returns the validator for the committed document, which is read at the first call. */
 export function committedDocument(): DocumentedAnswers {
   committed ??= new DocumentedAnswers(
     JSON.parse(readFileSync(join(__dirname, '../../openapi/openapi.json'), 'utf8')) as ApiDocument,

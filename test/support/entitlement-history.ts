@@ -59,8 +59,8 @@ export function planEntitlements(plan: PlanAllowance, id: string): readonly obje
 }
 
 /**
- * Runs one history for two customers and the model. The checked customer is checked after every step, the unchecked one
- * only where it consumes.
+ * Runs one history for two customers and the model. Compares one customer with the model after every step, and the
+ * other only at consumptions.
  */
 export class PairedHistory {
   private readonly links = LINKS.map((link) => ({ ...link }));
@@ -111,7 +111,7 @@ export class PairedHistory {
     await this.syncModel();
   }
 
-  /** Asserts that the customers have what the model computes. */
+  /** Asserts that the balances of the customers equal those of the model. */
   async check(customers: readonly HistoryCustomer[] = [this.checked]): Promise<void> {
     for (const { allowances } of customers) {
       expect(await allowances.of(this.offer.key)).toMatchObject(this.model.shown);

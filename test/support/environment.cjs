@@ -1,11 +1,12 @@
 /**
- * Runs all test files of a worker in the context of the worker itself, so that `runtime.cjs` can give them the same modules.
+ * Runs all test files of a worker in the context of the worker itself, so that `runtime.cjs` can give them the same
+ * modules.
  *
- * Jest otherwise makes a context for each file. Then nothing that V8 learned while it ran one file serves the next, each
- * access to a global takes a detour, and memory grows with each file. Here, everything that
- * a file could have changed is restored after it: environment variables, timers, mocks, and globals of Jest itself.
+ * By default, Jest makes a context for each file. V8 then optimizes each file anew, access to globals is slow, and
+ * memory grows with each file. This environment restores everything that a file can change: environment variables,
+ * timers, mocks, and globals of Jest.
  *
- * With `--coverage` and in watch mode each file has a context, as by default.
+ * With `--coverage` and in watch mode, each file has a context, as by default.
  */
 const { AsyncLocalStorage } = require('node:async_hooks');
 const { createRequire } = require('node:module');
@@ -13,7 +14,7 @@ const { setFlagsFromString } = require('node:v8');
 const { createContext, runInNewContext } = require('node:vm');
 const { SharedModules } = require('./shared-modules.cjs');
 
-// Resolves the copies of these packages that Jest itself uses.
+// Resolves the copies of these packages that Jest itself loads.
 const core = createRequire(require.resolve('jest')).resolve('@jest/core');
 const config = createRequire(core).resolve('jest-config');
 const environment = createRequire(config).resolve('jest-environment-node');
@@ -25,19 +26,19 @@ const { ModuleMocker } = createRequire(environment)('jest-mock');
 const OF_ONE_FILE = /^(?:JEST_STATE_SYMBOL|EVENT_HANDLERS|TEST_TIMEOUT_SYMBOL|RETRY_\w+)$/;
 
 /**
- * Storages that the file has used. Jest makes one for each file and never disables it. On Node 20 every promise copies the
- * values of all enabled storages, so after 25 files a worker took a sixth of its time for that.
+ * Storages that the file has used. Jest creates one for each file and never disables it. On Node 20, every promise
+ * copies the values of all enabled storages, which took a sixth of the time of a worker after 25 files.
  */
 const storages = new Set();
 const { run } = AsyncLocalStorage.prototype;
 
 /**
- * Heap above which a file ends with a garbage collection. Jest replaces a worker that has 1 GB (`workerIdleMemoryLimit`),
- * although two thirds of that are garbage that V8 would collect later; the new worker loads and optimizes all modules again.
+ * Size of the heap above which garbage is collected at the end of a file. Jest replaces a worker whose memory exceeds 1
+ * GB (`workerIdleMemoryLimit`), even if most of it is garbage. A new worker must load and optimize all modules again.
  */
 const MAX_HEAP_BYTES = 700e6;
 setFlagsFromString('--expose-gc');
-// Optimizes only functions that run eight times as long as by default: compiling them for one file took 4 % of a run.
+// Makes V8 optimize only functions that run eight times as long as by default, because optimizing took 4 % of a test run.
 setFlagsFromString('--interrupt-budget=540000');
 const collectGarbage = runInNewContext('gc');
 
@@ -94,7 +95,10 @@ class WorkerEnvironment {
     return ['node', 'node-addons'];
   }
 
-  /** Returns a context in which Jest only parses, to explain a syntax error. Scripts run in the context of the worker. */
+  /**
+   * Returns a context in which Jest only parses code, to explain a syntax error. Test code runs in the context of the
+   * worker.
+   */
   getVmContext() {
     return this.#context;
   }
@@ -102,7 +106,7 @@ class WorkerEnvironment {
 
 let worker = null;
 
-/** Returns the environment of the worker, or one for the file alone. */
+/** Constructs the environment of the worker, or an environment for this file alone. */
 module.exports = class Environment {
   constructor(config, context) {
     const { collectCoverage, watch, watchAll } = config.globalConfig;

@@ -12,7 +12,7 @@ interface StoredEvent {
   readonly data: { readonly object: Fields; readonly previous: Fields };
 }
 
-/** Fields that change without an event of their object, by the first part of the event type: see `docs/webhooks.md`. */
+/** Fields that can change without an event of their object, by the first part of the event type. See `docs/webhooks.md`. */
 const CHANGE_WITHOUT_EVENT: Readonly<Record<string, readonly string[]>> = {
   api_key: ['last_used_at'],
   coupon: ['times_redeemed', 'applied_amount', 'remaining_amount', 'ends_at', 'ended_at'],
@@ -53,11 +53,11 @@ const LAST_EVENTS = `
 
 const HAS_LATER = `SELECT FROM event WHERE object_id = $1 AND sequence > $2`;
 
-/** Events that report something else than a change of the object that they contain. */
+/** Types of events that do not report a change of the object that they contain. */
 const REPORTS = ['entitlement.threshold_reached', 'entitlement.limit_reached', 'usage.late'];
 
 /**
- * Throws if an object differs between two of its events. The object of an event with the values of `previous` must
+ * Throws if two successive events of an object do not fit. The object of an event, with the values of `previous`, must
  * equal the object of the event before it, so that a receiver can follow each change.
  */
 export async function assertEventsFollow(database: Database): Promise<void> {
@@ -75,8 +75,8 @@ export async function assertEventsFollow(database: Database): Promise<void> {
 }
 
 /**
- * Throws if an object differs from the object of its last event. Reads some of the objects that can still be read without a
- * key.
+ * Throws if an object differs from the object in its last event. Checks some of the objects that can be read without an
+ * API key.
  */
 export async function assertLastEventsAreCurrent(
   database: Database,
@@ -98,7 +98,7 @@ export async function assertLastEventsAreCurrent(
   }
 }
 
-/** Returns the fields of an object that may change without an event of it. Their changes also change `updated_at`. */
+/** Returns the fields of an object that may change without an event, and `updated_at`, which changes with them. */
 function ignoredOf(type: string): readonly string[] {
   const names = CHANGE_WITHOUT_EVENT[type.split('.')[0] ?? ''] ?? [];
   return names.length === 0 ? [] : [...names, 'updated_at'];

@@ -44,7 +44,7 @@ export const OPERATIONS: readonly Operation[] = Object.entries(document.paths).f
     })),
 );
 
-/** Ids of the created objects by prefix; the last one of each kind. */
+/** Ids of created objects by prefix: for each type, that of the newest object. */
 export class MadeIds {
   readonly #byPrefix = new Map<string, string>();
 
@@ -54,7 +54,7 @@ export class MadeIds {
     if (Array.isArray(lines)) for (const line of lines) this.remember(line);
   }
 
-  /** Replaces example ids with the ids of created objects; an id of a kind that was not created stays. */
+  /** Replaces example ids by ids of created objects. Ids of types without a created object stay. */
   fillIn(text: string): string {
     return text.replaceAll(
       /([a-z]+)_01h455vb4pex5vsknk084sn02q/g,

@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 
 /** File system in memory on Linux. */
 const MEMORY = '/dev/shm';
-/** More than all databases and the write-ahead log of a run. Containers often have only 64 MiB. */
+/** Space needed: more than all databases and the write-ahead log of a run take. Containers often have only 64 MiB. */
 const NEEDED_BYTES = 4 * 2 ** 30;
 
 /**
- * Returns a directory for the files of test servers: in memory if there is enough space, otherwise that of temporary
- * files. A database has some 700 files, and creating them on disk takes most of the time of many tests.
+ * Returns a directory for the files of test servers: in memory if there is enough space, otherwise the directory for
+ * temporary files. A database has some 700 files, and many tests spend most of their time on creating them on disk.
  */
 export async function fastDirectory(): Promise<string> {
   const free = await statfs(MEMORY).then(

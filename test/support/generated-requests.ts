@@ -2,7 +2,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { STORY } from '../../src/openapi/story';
 
-/** A request made from the OpenAPI document: valid, nearly valid or hostile. The same seed gives the same requests. */
+/**
+ * Requests that are generated from the OpenAPI document: valid, nearly valid or hostile. The same seed gives the same
+ * requests.
+ */
 
 export interface GeneratedRequest {
   readonly operationId: string;
@@ -164,7 +167,7 @@ export class KnownIds {
     if (typeof id !== 'string') return;
     const prefix = id.split('_')[0] ?? '';
     const ids = this.byPrefix.get(prefix) ?? [];
-    // A few of each kind, so that requests meet resources that others have changed.
+    // Keeps only a few ids of each type, so that requests use resources that earlier requests have changed.
     if (ids.length >= 20) ids.shift();
     this.byPrefix.set(prefix, [...ids, id]);
   }
@@ -193,11 +196,11 @@ export class RequestGenerator {
   constructor(
     private readonly random: () => number,
     private readonly ids: KnownIds,
-    /** Values of the `Authorization` header; undefined for none. */
+    /** Values of the `Authorization` header; undefined: no header. */
     private readonly credentials: readonly (string | undefined)[],
   ) {}
 
-  /** Returns the requests of the story, in an order in which a new engine accepts all of them. */
+  /** Returns the operations of the story, in an order in which a new engine accepts all of them. */
   static story(): readonly Operation[] {
     return STORY.flatMap(({ operationId }) =>
       OPERATIONS.filter((operation) => operation.operationId === operationId),

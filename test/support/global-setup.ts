@@ -5,9 +5,9 @@ import { databaseNamed, TEMPLATE_DATABASE } from './databases';
 import { fastDirectory } from './fast-directory';
 
 /**
- * Starts one server for the whole run: TEST_DATABASE_URL (a superuser of PostgreSQL 15 to 18; other databases are left
- * alone), or one that is deleted afterwards. The schema is built once, in a template that every test file clones.
- * Does nothing the second time: the projects of Jest that need the server each call it.
+ * Provides one database server for the whole run: the server of TEST_DATABASE_URL (a superuser of PostgreSQL 15 to 18;
+ * its other databases are not touched), or a temporary one. Builds the schema once, in a template that every test file
+ * clones. A second call does nothing, because each Jest project that needs the server calls this function.
  */
 export default async function globalSetup(): Promise<void> {
   if (process.env['TEST_SERVER_URL'] !== undefined) return;
@@ -32,7 +32,8 @@ export default async function globalSetup(): Promise<void> {
 }
 
 /**
- * Sets the password again with one hash iteration. The usual 4,096 iterations take a client 3 ms for each connection.
+ * Sets the same password again, hashed with one iteration. With the usual 4,096 iterations, each connection takes 3 ms
+ * longer.
  */
 async function hashPasswordOnce(serverUrl: string): Promise<void> {
   const client = new Client({ connectionString: serverUrl });
@@ -42,7 +43,7 @@ async function hashPasswordOnce(serverUrl: string): Promise<void> {
   await client.end();
 }
 
-/** Runs the work with a directory for temporary files that is fast. */
+/** Runs the work with `TMPDIR` set to a fast directory. */
 async function inFastDirectory<Result>(work: () => Promise<Result>): Promise<Result> {
   const before = process.env['TMPDIR'];
   process.env['TMPDIR'] = await fastDirectory();

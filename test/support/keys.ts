@@ -1,7 +1,7 @@
 import { newSecret } from '../../src/platform/access';
 import type { TestApp } from './test-app';
 
-/** A secret for `BOOTSTRAP_API_KEY`: the key with all scopes of tests with `AUTH=required`. */
+/** A secret for `BOOTSTRAP_API_KEY`, whose key has all scopes, for tests with `AUTH=required`. */
 export const BOOTSTRAP_KEY = newSecret('sk_test_');
 
 /** Environment of an engine that requires credentials. */

@@ -13,7 +13,7 @@ export function killAfter(statements: number): void {
   prototype.query = function query(this: Client, ...given: unknown[]): unknown {
     left -= 1;
     const answer = original.apply(this, given);
-    // For every other number, the statement is sent and nothing receives its answer.
+    // For odd numbers, the statement is sent, but the process ends before it receives the answer.
     if (left === 0 && statements % 2 === 0) process.kill(process.pid, 'SIGKILL');
     else if (left === 0) setImmediate(() => process.kill(process.pid, 'SIGKILL'));
     return answer;

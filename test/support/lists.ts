@@ -10,7 +10,7 @@ export interface ListPage {
   readonly next_cursor: string | null;
 }
 
-/** Reads lists of the API, and creates what they hold. */
+/** Reads lists of the API, and creates their items. */
 export class Lists {
   constructor(private readonly engine: TestApp) {}
 

@@ -1,6 +1,6 @@
 /**
- * Keeps in `node_modules/.cache` what takes most of the time of loading modules, for the next process: compiled files, the paths
- * of packages, and the code that V8 makes of scripts.
+ * Caches the results of loading modules in `node_modules/.cache` for later processes: compiled files, resolved paths of
+ * packages, and V8's compiled code of scripts.
  */
 const { hash } = require('node:crypto');
 const { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } = require('node:fs');
@@ -11,11 +11,11 @@ const { Script } = require('node:vm');
 
 const packages = resolve(__dirname, '../../node_modules');
 const cache = join(packages, '.cache/run-ts');
-/** Fewest additions for which the whole file is written again. */
+/** Number of added scripts from which on the whole file is written again. */
 const WORTH_WRITING = 50;
 const OPENING = '(function (exports, require, module, __filename, __dirname) { ';
 
-/** Returns the content of a kept file, or null. */
+/** Returns the content of a cached file, or null. */
 function read(name, encoding = 'utf8') {
   try {
     return readFileSync(join(cache, name), encoding);
@@ -24,7 +24,7 @@ function read(name, encoding = 'utf8') {
   }
 }
 
-/** Writes the content in one step, because other processes may read it. Without the right to write, nothing is kept. */
+/** Writes the content in one step, because other processes may read it. Writes nothing if it has no permission. */
 function keep(name, content) {
   const file = join(cache, name);
   const unfinished = `${file}.${process.pid}`;
@@ -38,8 +38,8 @@ function keep(name, content) {
 }
 
 /**
- * Keeps the file paths to which package names, and paths within packages, resolve. They are valid until packages are
- * installed again.
+ * Caches the file paths to which names of packages, and paths within packages, resolve. The cache is valid until
+ * packages are installed again.
  */
 function keepPaths() {
   const { mtimeMs } = statSync(join(packages, '.package-lock.json'));
@@ -63,9 +63,9 @@ function keepPaths() {
 }
 
 /**
- * Keeps the text that runs for each module, and V8's code of it, until the file of the module changes. The code
- * includes the functions that were called so far. Call this after the last change of `Module._extensions`.
- * @param compiler changes when the same file is compiled to another text
+ * Caches the compiled text of each module, and V8's code of this text, until the file of the module changes. The code
+ * includes the functions that were called before. Call this after the last change of `Module._extensions`.
+ * @param compiler differs if the same file compiles to a different text
  * @param maps names of source maps by file name
  */
 function keepScripts(compiler, maps) {
@@ -106,7 +106,7 @@ function keepScripts(compiler, maps) {
   for (const extension of ['.js', '.mjs', '.ts']) {
     const load = Module._extensions[extension];
     Module._extensions[extension] = (module, filename) => {
-      // Read before the source, so that a change in between is noticed next time.
+      // Reads the time before the source, so that the next process notices a change in between.
       const { mtimeMs, size } = statSync(filename);
       const version = `${mtimeMs} ${size}`;
       versions.set(filename, version);
@@ -123,7 +123,7 @@ function keepScripts(compiler, maps) {
   });
 }
 
-/** Returns what a module calls `require`. */
+/** Returns the function that a module calls as `require`. */
 function requireOf(module) {
   const require = (name) => module.require(name);
   const resolveName = (name, options) => Module._resolveFilename(name, module, false, options);
@@ -136,7 +136,7 @@ function requireOf(module) {
   });
 }
 
-/** Reads a file of scripts: one line of JSON with the position of each, then for each its text and its code. */
+/** Reads a file of scripts. One line of JSON has the position of each script; the text and the code of each script follow. */
 function readScripts(name) {
   const file = read(name, null);
   if (file === null) return { places: {}, content: Buffer.alloc(0) };
@@ -144,7 +144,7 @@ function readScripts(name) {
   return { places: JSON.parse(file.toString('utf8', 0, end)), content: file.subarray(end + 1) };
 }
 
-/** Writes the kept scripts that are still current, and the added ones. */
+/** Writes the cached scripts that are not outdated, and the added ones. */
 function writeScripts(name, { places, content }, added) {
   const parts = [];
   const all = {};

@@ -6,8 +6,8 @@ interface Queryable {
 }
 
 /**
- * Returns how many sessions of a database wait for a lock. Never query `pg_stat_activity` on a connection with an open
- * transaction: it lists only the sessions that existed at the first look of the transaction.
+ * Returns the number of sessions of a database that wait for a lock. Do not query `pg_stat_activity` on a connection
+ * with an open transaction: it lists only the sessions that existed at the first such query of the transaction.
  */
 export async function countLockWaits(database: Queryable): Promise<number> {
   const rows = await database.query(

@@ -1,8 +1,8 @@
 /**
- * Starts the test files that take longest first, so that no worker ends with one of them while the others are idle.
+ * Starts the test files that take longest first, so that all workers end at about the same time.
  *
- * Jest sorts by the times of the last run, which a new clone does not have. It then sorts by size, and a small file may take
- * minutes.
+ * Jest sorts by the times of the last run, which a new clone does not have. It then sorts by file size, although a
+ * small file may take minutes.
  */
 const { createRequire } = require('node:module');
 const { relative, sep } = require('node:path');

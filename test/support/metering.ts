@@ -11,7 +11,7 @@ export interface TestMeter {
   readonly lateEvents?: (typeof LATE_EVENTS)[number];
 }
 
-/** Inserts a meter before there are events for it. */
+/** Inserts a meter for which no events are stored yet. */
 export async function insertMeter(engine: TestApp, meter: TestMeter = {}): Promise<string> {
   const id = newId('meter');
   const aggregation = meter.aggregation ?? 'count';
@@ -57,7 +57,7 @@ export function bucketsOf(engine: TestApp, meterId: string): Promise<readonly Bu
 
 type ReportedEvents = Readonly<Record<'accepted' | 'duplicates' | 'rejected', number>>;
 
-/** Returns how many of the reported events of a customer were stored, and how many were repeated or rejected. */
+/** Reports events of a customer. Returns how many were stored, repeated and rejected. */
 export async function reportedOf(
   engine: TestApp,
   customerId: string,

@@ -1,7 +1,7 @@
 import { Client } from 'pg';
 import type { Database } from '../../src/platform/database';
 
-/** The pattern is a parameter, so that the text of this query does not match it. */
+/** The pattern is a parameter, so that it does not match the text of this query itself. */
 const LOOKS_FOR_WRITERS = `
   SELECT FROM pg_stat_activity
   WHERE datname = current_database() AND state = 'idle' AND query_start > $1::timestamptz AND query LIKE $2`;
@@ -29,9 +29,8 @@ export async function openTransaction(
 }
 
 /**
- * Returns a condition that becomes true once another session has looked, after this call, for transactions that write
- * to a table. Each check opens a session of its own: on a connection of the service it would replace the query that it
- * looks for.
+ * Returns a condition that becomes true once another session has queried, after this call, for transactions that write
+ * to a table. Each check opens a new session. On a connection of the service, it would replace the query to be found.
  */
 export async function looksForWriters(databaseUrl: string): Promise<() => Promise<boolean>> {
   const query = async (sql: string, values: readonly unknown[] = []) => {

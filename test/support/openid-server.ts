@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import Provider from 'oidc-provider';
 
 export const CLIENT = { id: 'billing', secret: 'a-secret-of-the-client-0123456789' } as const;
-/** Another application of the same provider. */
+/** Client of another application at the same provider. */
 const OTHER_CLIENT = { id: 'other', secret: 'another-secret-of-a-client-012345' } as const;
 
 export interface Person {
@@ -16,13 +16,13 @@ export interface Person {
 
 type IdTokenClaims = Readonly<Record<string, unknown>>;
 
-/** An OpenID provider (npm `oidc-provider`) in this process, where everybody signs in without being asked. */
+/** An OpenID provider (npm `oidc-provider`) in this process. It signs everybody in without a prompt. */
 export class OpenIdServer {
   /** Person who signs in next. */
   person: Person = {};
   /**
-   * Replaces the claims of ID tokens before they are signed again, with another key if `signsWithOtherKey` is true. Null: ID
-   * tokens stay as they are.
+   * Changes the claims of ID tokens, which are then signed again (with another key if `signsWithOtherKey` is true).
+   * Null: ID tokens stay unchanged.
    */
   forged: ((claims: IdTokenClaims) => IdTokenClaims) | null = null;
   signsWithOtherKey = false;

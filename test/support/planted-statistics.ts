@@ -2,7 +2,7 @@ import { Client } from 'pg';
 
 const MILLION = 1_000_000;
 
-/** Rows that a page may sort: those of one object, by the estimate of the planner. */
+/** Maximum number of rows that a page may sort, by the estimate of the planner: those of one object. */
 const MAX_SORTED = 1_000;
 
 const TABLES = `
@@ -21,9 +21,9 @@ const NOT_IDENTIFYING = `
 
 /**
  * Makes the planner believe that every table has a million rows. The planner multiplies the rows per page in the
- * statistics by the real number of pages, so each table gets one page. Columns that identify have a different value in
- * each row; for each value of another column the planner expects half a percent of the rows. Run it on a database that
- * is dropped afterwards.
+ * statistics by the real number of pages, so each table gets one page. An identifying column has a different value in
+ * each row. For one value of another column, the planner expects half a percent of the rows. Use this only on a
+ * database that is dropped afterwards.
  */
 export async function plantMillions(databaseUrl: string): Promise<void> {
   const client = new Client({ connectionString: databaseUrl });
@@ -46,7 +46,7 @@ export async function plantMillions(databaseUrl: string): Promise<void> {
   }
 }
 
-/** Reduces a table to one row; an empty table gets a row of invented values, which a partition might refuse. */
+/** Reduces a table to one row. An empty table gets a row of invented values, unless a partition refuses it. */
 async function keepOneRow(client: Client, table: string, isPartition: boolean): Promise<void> {
   const { rows } = await client.query<{ place: string }>(
     `SELECT ctid AS place FROM ${table} LIMIT 1`,
@@ -99,7 +99,7 @@ export interface ListStatement {
   readonly values: readonly unknown[];
 }
 
-/** Runs EXPLAIN for each statement, and returns the faults: steps of its plan whose cost grows with a table. */
+/** Runs EXPLAIN for each statement. Returns the plan steps whose cost grows with the size of a table. */
 export async function plansOf(
   databaseUrl: string,
   statements: readonly ListStatement[],
@@ -127,7 +127,7 @@ function faultsOf(node: PlanNode): readonly string[] {
   const own = [];
   const type = node['Node Type'];
   if (type === 'Seq Scan') own.push(`reads all of ${node['Relation Name'] ?? ''}`);
-  // An incremental sort reads an index, and sorts only rows that are equal there.
+  // An incremental sort reads an index, and sorts only rows with equal values in the index.
   if (type === 'Sort') {
     const sorted = Math.max(...below.map((one) => one['Plan Rows']));
     if (sorted > MAX_SORTED) own.push(`sorts ${sorted} rows`);

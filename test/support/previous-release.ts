@@ -4,13 +4,13 @@ import { join } from 'node:path';
 
 const ROOT = join(__dirname, '../..');
 
-/** Commit to use if the repository has no release tag. Update it at each release. */
+/** Commit of the previous release, if the repository has no release tag. Update it at each release. */
 const RECORDED = '14a66b1e6440f9c7f45ee074863a89c4f99b5ea5';
 
 /** Source code of the previous release. It runs with the packages of this one. */
 export interface PreviousRelease {
   readonly name: string;
-  /** Null if the clone does not have its commit, as a shallow clone. */
+  /** Null if the clone does not contain the commit, for example a shallow clone. */
   readonly directory: string | null;
 }
 

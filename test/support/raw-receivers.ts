@@ -16,7 +16,7 @@ export async function listen(server: Server, host: string, port = 0): Promise<Re
     connections += 1;
     open.add(socket);
     socket.once('close', () => open.delete(socket));
-    // The other side may close at any time, which is what the tests are about.
+    // Ignores errors, because clients may close the connection at any time, which the tests provoke.
     socket.on('error', () => undefined);
   });
   server.listen(port, host);
@@ -35,7 +35,7 @@ export async function listen(server: Server, host: string, port = 0): Promise<Re
   };
 }
 
-/** Starts a server that answers each request with what `behave` writes, as soon as the request starts to arrive. */
+/** Starts a server that calls `behave` to answer each request, as soon as the request starts to arrive. */
 export function rawReceiver(behave: (socket: Socket) => void): Promise<Receiver> {
   return listen(
     createServer((socket) => socket.once('data', () => behave(socket))),
@@ -43,11 +43,11 @@ export function rawReceiver(behave: (socket: Socket) => void): Promise<Receiver>
   );
 }
 
-/** Servers that must never be connected to, on each kind of local address and several ports. */
+/** Servers to which the service must never connect, on each kind of local address and several ports. */
 export interface Canary {
   readonly ports: readonly number[];
   /**
-   * Returns the number of connections so far. It first connects to each listener itself and waits, so that earlier
+   * Returns the number of connections so far. First connects to each server itself and waits, so that all earlier
    * connections are counted.
    */
   settledConnections(): Promise<number>;

@@ -33,7 +33,7 @@ export function answer(status: number, headers: Record<string, string> = {}, bod
   };
 }
 
-/** Starts an HTTP server that receives notifications, on a free port of this machine, as a user of the engine would. */
+/** Starts an HTTP server on a free port of this machine that receives notifications, like the server of a user. */
 export async function startReceiver(): Promise<Receiver> {
   const received: Received[] = [];
   let behaviour = accept;
@@ -72,8 +72,8 @@ export async function startReceiver(): Promise<Receiver> {
 }
 
 /**
- * Returns true if a receiver with this secret accepts the notification, with the published library. The library refuses
- * timestamps far from now, so `verifiedAt` replaces the current time.
+ * Returns true if the published library accepts the notification with this secret. The library refuses timestamps far
+ * from now, so `verifiedAt` replaces the current time.
  */
 export function isVerified(received: Received, secret: string, verifiedAt: Date): boolean {
   const realNow = Date.now;

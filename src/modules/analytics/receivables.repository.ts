@@ -6,10 +6,7 @@ import type { Receivables } from './domain/receivables';
 
 const OVERDUE = `$1::timestamptz - due_at`;
 
-/**
- * Returns SQL that sums the amounts owed that are overdue by more than `from` and at most `to` days. If `to` is
- * null, there is no upper limit.
- */
+/** Returns SQL that sums the amounts that are overdue by more than `from` and at most `to` days; null: no upper limit. */
 const late = (from: number, to: number | null): string =>
   sumWhere(
     `${OVERDUE} > interval '${from} days'${to === null ? '' : ` AND ${OVERDUE} <= interval '${to} days'`}`,
@@ -103,9 +100,9 @@ const SOURCES: Readonly<Record<LedgerTransaction['kind'], readonly ReceivableSou
   credit_note: ['credit_note'],
   write_off: ['invoice'],
   void: ['invoice', 'payment', 'credit_note'],
-  // Posts to the receivable of the invoice that it finalizes.
+  // Empty, because this kind posts to the receivable of the invoice that it finalizes.
   invoice_finalized: [],
-  // The source is the negative invoice, not the invoices that its credit lowered.
+  // Empty, because the source is the negative invoice, not an invoice that its credit lowered.
   credit_applied: [],
   refund: [],
   revenue_release: [],

@@ -11,7 +11,10 @@ import { unpackedSql } from './unpacked-changes';
  */
 const LONGEST_WAIT_MS = 200;
 
-/** Months with a partition of both tables. Rows of other months are in the default partitions. */
+/**
+ * Months that have a partition of `audit_log` and one of `audit_change`. Rows of other months are in the default
+ * partitions.
+ */
 const MONTHS = `
   SELECT right(child.relname, 7) AS month
   FROM pg_inherits JOIN pg_class AS child ON child.oid = inhrelid
@@ -62,7 +65,7 @@ export class AuditDropsRepository {
     };
   }
 
-  /** Returns the first position of the changes of all other months; null: the other months have no changes. */
+  /** Returns the lowest position of a change outside the month; null if all changes belong to the month. */
   async firstPositionOutside(month: string): Promise<bigint | null> {
     const others = await this.database.query<{ name: string }>(OTHER_PARTITIONS, [
       `audit_change_${month}`,

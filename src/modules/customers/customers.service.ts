@@ -165,7 +165,7 @@ export class CustomersService {
 
   /**
    * Deletes a customer, and returns its last state. The row stays, because invoices and other history refer to it, but
-   * only the methods `…ForHistory` still find it. The external id can be used again.
+   * only methods with a name that ends in `ForHistory` find it. The external id can be used again.
    * @throws {ProblemError} `customer_not_found`, `precondition_failed`
    */
   delete(id: string, expected: VersionCondition): Promise<Customer> {
@@ -211,8 +211,8 @@ export class CustomersService {
   }
 
   /**
-   * Does what {@link fixCurrency} does, for many amounts in one transaction. Returns the customers by id. Amounts in two
-   * currencies for one customer are a mismatch.
+   * Fixes the currencies of many customers in one transaction, like {@link fixCurrency}. Returns the customers by id.
+   * Amounts in two currencies for one customer are a mismatch.
    * @throws {ProblemError} the same as {@link fixCurrency}, for the first customer that fails
    */
   fixCurrencies(

@@ -10,7 +10,7 @@ interface SearchSource {
   readonly customerId?: string;
   /** SQL expression of the text in which words are searched. The trigram index of the table has the same expression. */
   readonly text?: string;
-  /** Columns whose comparison with the whole query gives the rank of a match. */
+  /** Columns that are compared with the whole query to rank a match. */
   readonly names?: readonly string[];
   /** SQL conditions that find an object by the whole query (`$1`). Each uses an index. */
   readonly exact?: readonly string[];

@@ -35,8 +35,8 @@ export class SignInService {
     const admin = (await this.admins.withPassword(email, password)) ?? raise(signInFailed());
     const proof = await this.secondFactors.use(admin.id, code);
     if (proof === 'missing') {
-      // Removes only this attempt. To clear the count would let somebody who knows the password try any number of
-      // codes.
+      // Removes only this attempt from the counts. Clearing the count of the account would let somebody who knows the
+      // password try any number of codes.
       await this.limit.removeAttempt(attempt);
       throw secondFactorRequired();
     }

@@ -4,7 +4,7 @@ import { Secret, TOTP } from 'otpauth';
 const TOTP_PARAMETERS = { algorithm: 'SHA1', digits: 6, period: 30 } as const;
 /** RFC 4226 recommends 160 bits. */
 const SECRET_BYTES = 20;
-/** Codes of one step before and after are accepted, for clocks that differ and codes that are typed slowly. */
+/** Number of time steps before and after the present one whose codes are accepted. Clocks differ, and people type slowly. */
 const STEPS_AROUND = 1;
 
 /** Returns a new secret in base 32. */
@@ -17,7 +17,7 @@ export function otpauthUri(secret: string, account: string, issuer: string): str
   return new TOTP({ ...TOTP_PARAMETERS, secret, label: account, issuer }).toString();
 }
 
-/** Returns the time step of a code that is accepted at an instant, or null. */
+/** Returns the time step of a code, or null if the code is not accepted at this instant. */
 export function stepOfCode(secret: string, code: string, at: Date): number | null {
   // The library throws an error for characters that are not digits.
   if (!/^\d{6}$/.test(code)) return null;

@@ -70,8 +70,8 @@ export class TaxRatesService {
   }
 
   /**
-   * Archives a rate. The rate is no longer returned and cannot be assigned to more customers. Customers who have it
-   * keep it.
+   * Archives a rate. The API then hides the rate, and the rate cannot be assigned to more customers. Customers who have
+   * the rate keep it.
    * @throws {ProblemError} `tax_rate_not_found`, `precondition_failed`
    */
   archive(id: string, expected: VersionCondition): Promise<void> {

@@ -1,9 +1,6 @@
 import { groupBy } from '../../../core/grouping';
 
-/**
- * Credit of an invoice with a negative total. The credit lowered, that is reduced, the unpaid amounts of open invoices
- * of the same subscription.
- */
+/** Credit of an invoice with a negative total, which lowered the unpaid amounts of open invoices of the same subscription. */
 export interface NegativeInvoiceCredit {
   readonly subscriptionId: string;
   /** Id of the transaction that posted the credit. Ids sort by creation. */

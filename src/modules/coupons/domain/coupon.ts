@@ -14,13 +14,13 @@ export interface Coupon {
   readonly code: string;
   readonly name: string | null;
   readonly type: CouponType;
-  /** Percent as a decimal string, above 0 and at most 100; only for `percent`. */
+  /** Percent as a decimal string, above 0 and at most 100; only for coupons of type `percent`. */
   readonly percentOff: string | null;
-  /** Minor units of `currency`; only for `amount`. */
+  /** Minor units of `currency`; only for coupons of type `amount`. */
   readonly amountOff: bigint | null;
   readonly currency: string | null;
   readonly duration: CouponDuration;
-  /** Only for `repeating`. */
+  /** Only for the duration `repeating`. */
   readonly durationInMonths: number | null;
   readonly maxRedemptions: number | null;
   readonly timesRedeemed: number;

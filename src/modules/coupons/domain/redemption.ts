@@ -146,7 +146,7 @@ export function withApplied(
   now: Date,
 ): CouponRedemption {
   if (amountMinor === 0n && returnedMinor === 0n) return redemption;
-  // The invoice that the percentage had discounted was voided, and the percentage is unused again. A later correction
+  // The invoice with the discount of the percentage was voided, so the percentage is unused again. A later correction
   // of that invoice returns a discount, which must not become the limit of the percentage.
   if (amountMinor === 0n && isUnusedPercentage({ redemption, coupon })) return redemption;
   const isLimited = coupon.amountOff !== null || returnedMinor > 0n;
@@ -194,9 +194,9 @@ export interface InvoiceDiscount {
   readonly amountMinor: bigint;
   /** Discount that credits and usage corrections on the invoice returned to the coupon; absent: none. */
   readonly returnedMinor?: bigint;
-  /** Limit of the discount if a percentage could only use returned discounts again; null or absent: no limit. */
+  /** Limit of the discount for a percentage that could only use returned discounts; null or absent: no limit. */
   readonly limitMinor?: bigint | null;
-  /** Part of `amountMinor` on usage corrections, which add usage to earlier bills; absent: none. */
+  /** Part of `amountMinor` on usage corrections, which bill late usage of earlier periods; absent: none. */
   readonly correctedMinor?: bigint;
   /** Part of `correctedMinor` that was taken from `remainingAmount`; absent: none. */
   readonly fromRemainingMinor?: bigint;

@@ -28,7 +28,7 @@ const EMAIL = /^[^@\s]+@(?<domain>[^@\s]+)$/;
 
 /**
  * Joins the claims of the ID token and of the user information endpoint. The ID token is signed, so its claims take
- * precedence. A verification counts only for the email of the document that contains it, because the two documents may
+ * precedence. An `email_verified` claim counts only for the email in the same document, because the two documents may
  * have different emails.
  */
 export function joinClaims(idToken: PersonClaims, userInfo: PersonClaims): PersonClaims {

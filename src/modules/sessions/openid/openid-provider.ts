@@ -149,7 +149,7 @@ export class OpenIdProvider implements OnApplicationShutdown {
     };
     const found = await discovery(new URL(issuer), clientId, clientSecret, undefined, options);
     const methods = found.serverMetadata().token_endpoint_auth_methods_supported;
-    // Basic is the default of the standard. Some providers support `client_secret_post` only.
+    // HTTP Basic authentication is the default of the standard. Some providers support `client_secret_post` only.
     const authenticate =
       methods === undefined || methods.includes('client_secret_basic')
         ? ClientSecretBasic(clientSecret)

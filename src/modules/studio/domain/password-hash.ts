@@ -52,7 +52,7 @@ const HASH_FORMATS: readonly HashFormat[] = [
     minBytes: PHC_LEAST,
   },
   {
-    // passlib: rounds without a parameter name, and always all 32 bytes of SHA-256.
+    // Format of passlib: rounds without a parameter name, and always all 32 bytes of SHA-256.
     scheme: 'pbkdf2-sha256',
     pattern: RegExp(
       `^\\$pbkdf2-sha256\\$(?<rounds>${NUMBER})\\$(?<salt>${AB64})\\$(?<hash>[A-Za-z0-9./]{43})$`,

@@ -5,13 +5,13 @@ import { type PasswordScheme, passwordSchemeOf } from './password-hash';
 export interface StudioAdmin {
   readonly id: string;
   readonly version: number;
-  /** As sent. Unique, ignoring case. */
+  /** As the client sent it. Unique without regard to case. */
   readonly email: string;
   readonly name: string;
   readonly role: AdminRole;
   /** An inactive admin cannot sign in. */
   readonly isActive: boolean;
-  /** As sent. Never leaves this module in a response, an event, a log line or an error. */
+  /** As the client sent it. Never leaves this module in a response, an event, a log line or an error. */
   readonly passwordHash: string;
   /**
    * Changes when all sessions of the admin must end. A session copies this instant at the sign-in and in
