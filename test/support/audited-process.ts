@@ -5,8 +5,8 @@ import { Jobs } from '../../src/platform/jobs';
 import { startTestApp } from './test-app';
 
 /**
- * Runs an engine in a process of its own. Counts the connections that the pool hands out before they are idle. Started
- * with `run-ts.cjs`, with a database and a statement timeout as arguments; exchanges messages over IPC.
+ * Runs an engine in a process of its own. Counts the connections that its pool hands out, and how many of them are not
+ * idle. Started with `run-ts.cjs`, with a database and a statement timeout as arguments; exchanges messages over IPC.
  */
 export type AuditedMessage =
   | { readonly kind: 'listening'; readonly url: string }

@@ -2,8 +2,8 @@
  * Runs all test files of a worker in the context of the worker itself, so that `runtime.cjs` can give them the same
  * modules.
  *
- * By default, Jest makes a context for each file. V8 then optimizes each file anew, access to globals is slow, and
- * memory grows with each file. This environment restores everything that a file can change: environment variables,
+ * By default, Jest makes a context for each file. V8 then has to optimize the code again, access to globals is slow,
+ * and memory grows with each file. This environment restores everything that a file can change: environment variables,
  * timers, mocks, and globals of Jest.
  *
  * With `--coverage` and in watch mode, each file has a context, as by default.

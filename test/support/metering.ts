@@ -57,7 +57,7 @@ export function bucketsOf(engine: TestApp, meterId: string): Promise<readonly Bu
 
 type ReportedEvents = Readonly<Record<'accepted' | 'duplicates' | 'rejected', number>>;
 
-/** Reports events of a customer. Returns how many were stored, repeated and rejected. */
+/** Returns how many of the reported events of a customer were stored, and how many were repeated or rejected. */
 export async function reportedOf(
   engine: TestApp,
   customerId: string,

@@ -46,7 +46,7 @@ export async function plantMillions(databaseUrl: string): Promise<void> {
   }
 }
 
-/** Reduces a table to one row. An empty table gets a row of invented values, unless a partition refuses it. */
+/** Reduces a table to one row. An empty table gets a row of invented values, but not a partition, which might refuse them. */
 async function keepOneRow(client: Client, table: string, isPartition: boolean): Promise<void> {
   const { rows } = await client.query<{ place: string }>(
     `SELECT ctid AS place FROM ${table} LIMIT 1`,

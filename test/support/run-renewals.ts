@@ -4,14 +4,14 @@ import { join } from 'node:path';
 const RUN_TS = join(__dirname, 'run-ts.cjs');
 
 /**
- * Runs everything that is due on a database at an instant, in a process of its own, which kills itself after
- * `killAfter` statements if given. Returns how it ended: `done`, an exit code or a signal.
+ * Runs all work that is due at an instant, in a process of its own, which kills itself after `killAfter` statements, if
+ * given. Returns how the process ended: `done`, an exit code or a signal.
  */
 export function runRenewals(databaseUrl: string, now: number, killAfter?: number): Promise<string> {
   return runWorker('renewal-process.ts', databaseUrl, now, killAfter);
 }
 
-/** Archives all usage that is due, like {@link runRenewals}. The environment has the settings of the archive. */
+/** Archives all due usage, like {@link runRenewals}. The environment variables configure the archive. */
 export function runArchive(
   databaseUrl: string,
   now: number,

@@ -3,9 +3,9 @@
  *
  *     node test/support/run-ts.cjs <file.ts> [arguments]
  *
- * Compiled on `require` by swc with the settings Jest uses, so that nothing has to be built first. A test run starts some 100
- * processes of up to 3,600 files each, so what they prepare is kept (see `loading-cache.cjs`), and ES modules of packages are
- * compiled as well, as Jest does. With `PACKAGES=installed` packages are loaded as Node does without this file.
+ * Modules are compiled on `require` by swc, with the settings of Jest, so that no build is needed. A test run starts
+ * some 100 processes of up to 3,600 files each, so results are cached (see `loading-cache.cjs`). ES modules of packages
+ * are compiled too, as in Jest. With `PACKAGES=installed`, packages are loaded as in production.
  */
 const { createHash } = require('node:crypto');
 const { readFileSync } = require('node:fs');
@@ -14,7 +14,7 @@ const { dirname, join, resolve, sep } = require('node:path');
 const { keep, keepPaths, keepScripts, read } = require('./loading-cache.cjs');
 
 const packages = `${sep}node_modules${sep}`;
-// Other settings, or another version of swc, compile other code.
+// Part of the cache key, because other settings or another version of swc compile to different code.
 const compiler = createHash('sha256')
   .update(readFileSync(__filename))
   .update(readFileSync(require.resolve('@swc/core/package.json')))
@@ -23,7 +23,7 @@ const compiler = createHash('sha256')
 /** Paths of source maps by file name. */
 const maps = new Map();
 
-/** Returns the code of a file as a CommonJS module, compiled before or now. */
+/** Returns the code of a file as a CommonJS module, from the cache or compiled now. */
 function compiled(filename) {
   const source = readFileSync(filename, 'utf8');
   const digest = createHash('sha256').update(`${compiler}\0${filename}\0${source}`).digest('hex');
@@ -37,7 +37,7 @@ function compiled(filename) {
 }
 
 function transform(source, filename) {
-  // Only when needed: loading it takes longer than reading all compiled files.
+  // Loads swc only when needed, because loading it takes longer than reading all cached files.
   const { transformSync } = require('@swc/core');
   const isTypeScript = filename.endsWith('.ts');
   return transformSync(source, {
@@ -61,7 +61,7 @@ Module._extensions['.ts'] = (module, filename) => {
   else module._compile(compiled(filename), filename, 'commonjs');
 };
 
-/** Compiles ES modules of packages to CommonJS: V8 keeps no compiled code of ES modules for another process. */
+/** Compiles ES modules of packages to CommonJS, because V8 cannot cache compiled code of ES modules for another process. */
 function compileEsModules() {
   const loadCommonJs = Module._extensions['.js'];
   const folders = new Map();
@@ -85,7 +85,7 @@ function compileEsModules() {
   Module._extensions['.mjs'] = load;
 }
 
-/** Shows the positions of the source in stack traces. Reads a source map when it is needed, not for each file. */
+/** Shows positions in the TypeScript source in stack traces. Reads a source map only when it is needed. */
 function showSourcePositions() {
   const parsed = new Map();
   const mapOf = (filename) => {

@@ -33,7 +33,7 @@ export interface SignedInPage {
   readonly close: () => Promise<void>;
 }
 
-/** The service with its console, a browser, and what a story needs: requests with all rights and a webhook receiver. */
+/** The service with its console, a browser, a webhook receiver, and an API key with all scopes. */
 export class RunningConsole {
   private constructor(
     readonly browser: Browser,
@@ -83,14 +83,14 @@ export class RunningConsole {
     return { page, faults, close: () => context.close() };
   }
 
-  /** Opens a path of the console, and returns when its data is there. */
+  /** Opens a path of the console, and waits until its data is loaded. */
   async open(page: Page, path: string): Promise<void> {
     await page.goto(`${this.service.url}/studio${path}`);
     await page.locator('main h1').waitFor();
     await untilQuiet(page);
   }
 
-  /** Shows a path in a page of the console that is open, without loading it again, and returns when its data is there. */
+  /** Shows a path in an open page of the console without reloading it, and waits until its data is loaded. */
   async show(page: Page, path: string): Promise<void> {
     await page.evaluate(`history.pushState({}, '', ${JSON.stringify(`/studio${path}`)})`);
     await untilQuiet(page);

@@ -21,7 +21,7 @@ export class RunningService {
 
   /**
    * Starts the service and resolves once it listens.
-   * @param directory of its source code; by default that of this project
+   * @param directory folder of the source code; default: this project
    */
   static async start(
     databaseUrl: string,
@@ -57,7 +57,7 @@ export class RunningService {
     return new RunningService(await announced, service, ended, performance.now(), output);
   }
 
-  /** @param timeoutMs after which the request is given up */
+  /** @param timeoutMs time limit of the request */
   async post(
     path: string,
     body: object,
@@ -95,7 +95,7 @@ export class RunningService {
     return code;
   }
 
-  /** Ends the process as `kill -9` does; no effect if it has ended. */
+  /** Kills the process like `kill -9`. Does nothing if the process has ended. */
   async kill(): Promise<void> {
     this.process.kill('SIGKILL');
     await this.ended;

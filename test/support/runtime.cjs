@@ -1,21 +1,24 @@
 /**
- * Runs the modules of a test file as Jest does, without preparing each of them again.
+ * Runs the modules of a test file as Jest does, but shares prepared modules between files.
  *
- * A test of the service loads some 3,600 modules: 1,000 of this project, the others from packages. In the environment of
- * `environment.cjs`, the first test file of a worker that requires one of them runs it, and the others share it. Each file
- * runs only its own code and the support of tests. A file that needs modules of its own begins with a comment
- * `@own-modules` and the reason. `jest.mock` is refused in others, and one that leaves a shared class changed fails.
+ * A test of the service loads some 3,600 modules: 1,000 of this project, the others from packages. In the environment
+ * of `environment.cjs`, the first test file of a worker that requires a module runs it, and later files share it. Each
+ * file runs only its own code and the support code of tests. A file that needs modules of its own begins with a comment
+ * `@own-modules` and the reason. In other files, `jest.mock` is refused, and a file that leaves a shared class changed
+ * fails.
  *
- * For modules that are run again, each worker keeps, for as long as it lives:
+ * For modules that are run again, each worker caches the following data as long as it lives:
  *
- * - the path that each `require` resolves to, for as long as Jest keeps its own resolver: until files are added or removed;
+ * - the path to which each `require` resolves, as long as Jest keeps its own resolver: until files are added or
+ * removed;
  * - the transformed source of each file, until its time of modification or its size changes;
- * - the compiled script of each source. V8 can run one compiled script in any number of contexts; each run makes new
- *   functions, classes and objects. Only code is shared.
+ * - the compiled script of each source. V8 can run a compiled script in any number of contexts. Each run makes new
+ * functions, classes and objects, so only code is shared.
  *
- * Mocks, `require.cache`, `instanceof` and stack traces are Jest's own. Coverage needs sources that Jest has instrumented:
- * with `--coverage` nothing is shared. The methods replaced here are internals of Jest: if a new version moves them, the
- * constructor throws, and removing `runtime` and `testEnvironment` from jest.config.js runs the tests without this file.
+ * Mocks, `require.cache`, `instanceof` and stack traces work as in Jest. With `--coverage` nothing is shared, because
+ * coverage needs sources that Jest has instrumented. This file replaces internal methods of Jest. If a new version
+ * lacks them, the constructor throws. Tests also run without this file: remove `runtime` and `testEnvironment` from
+ * jest.config.js.
  */
 const { statSync } = require('node:fs');
 const { createRequire } = require('node:module');
@@ -23,7 +26,7 @@ const { sep } = require('node:path');
 const { Script } = require('node:vm');
 const { ModuleRegistry } = require('./shared-modules.cjs');
 
-// The copy that Jest itself uses: replacing the methods of another one would have no effect.
+// Uses the copy that Jest itself loads, because replacing the methods of another copy would have no effect.
 const jestCore = createRequire(require.resolve('jest')).resolve('@jest/core');
 const { default: Runtime } = createRequire(jestCore)('jest-runtime');
 
@@ -33,7 +36,7 @@ const OWN = 'Otherwise begin the file with a comment `@own-modules` and the reas
 /** Compiled scripts by file name. */
 const scripts = new Map();
 
-/** Paths of source maps by file name. A file that shares modules has not transformed them itself. */
+/** Paths of source maps by file name, also of shared modules, which the present file has not transformed itself. */
 const sourceMaps = new Map();
 
 /** Resolved paths and transformed files by the resolver of a project. */
@@ -63,7 +66,7 @@ class SharingRuntime extends Runtime {
     super.setMock(...mock);
   }
 
-  /** @throws if the file leaves a shared class changed. The next file then loads all modules again. */
+  /** @throws if the file leaves a shared class changed. Then the next file loads all modules again. */
   teardown() {
     super.teardown();
     const changed = this.#shared?.methods.findChanged() ?? null;
@@ -73,14 +76,14 @@ class SharingRuntime extends Runtime {
   }
 }
 
-/** Gives the file the modules that others have loaded. */
+/** Lets the file use the modules that earlier files have loaded. */
 function shareModules(runtime, shared, { testEnvironmentOptions }) {
   const { executor, registries, requireBuilder } = runtime;
   if (!(registries.moduleRegistry instanceof Map)) throw new Error(movedIn('moduleRegistry'));
   const patterns = testEnvironmentOptions.sharedModules.map((source) => new RegExp(source));
   const isShared = (path) => patterns.some((pattern) => pattern.test(path));
   registries.moduleRegistry = new ModuleRegistry(shared.byPath, isShared);
-  // A shared module requires others through the file that runs now, not through the one that loaded it.
+  // A shared module requires other modules through the file that runs now, not through the file that loaded it.
   shared.runtime = runtime;
   methodOf(requireBuilder, 'requireDispatch');
   requireBuilder.requireDispatch = (from, name) => shared.runtime.requireModuleOrMock(from, name);
@@ -128,7 +131,7 @@ function shareFiles(transformCache, files) {
 
 function shareScripts(executor, environment) {
   const compile = methodOf(executor, 'compile');
-  // The opening is on the first line of the source, with an offset that keeps the lines and columns of stack traces.
+  // Puts the opening on the first line of the source. `columnOffset` keeps lines and columns of stack traces correct.
   const opening = `(function (${executor.injectedModuleParameters.join(', ')}) {`;
   executor.compile = (source, filename) => {
     const context = environment.getVmContext();
@@ -142,7 +145,7 @@ function shareScripts(executor, environment) {
         });
         known = { source, opening, script };
       } catch {
-        // Jest explains errors of syntax.
+        // Jest throws an error that explains the syntax error.
         return compile(source, filename);
       }
       scripts.set(filename, known);

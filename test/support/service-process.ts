@@ -1,7 +1,7 @@
 import { startTestApp } from './test-app';
 
 /**
- * Runs a service in a process of its own, on a database and at an instant given as arguments; tests kill it. Started
+ * Runs a service in a process of its own, which tests can kill. The arguments are a database and an instant. Started
  * with `run-ts.cjs`; sends its address over IPC.
  */
 export interface ListeningMessage {

@@ -1,4 +1,4 @@
-/** Modules by path: those of one test file, and those that all test files of a worker share. */
+/** Modules by path: modules of one test file, and modules that all test files of a worker share. */
 class ModuleRegistry extends Map {
   #shared;
   #isShared;
@@ -32,7 +32,7 @@ class ModuleRegistry extends Map {
   }
 }
 
-/** Methods of exported classes and objects, as they were when their module was loaded. */
+/** Methods of exported classes and objects, as they were after their module was loaded. */
 class LoadedMethods {
   #methods = new Map();
 
@@ -50,7 +50,7 @@ class LoadedMethods {
     this.#methods.set(owner, methods);
   }
 
-  /** Returns the name of a method that is not the one that was loaded, or null. */
+  /** Returns the name of a method that was replaced after loading, or null. */
   findChanged() {
     for (const [owner, methods] of this.#methods) {
       const changed = methods.find(

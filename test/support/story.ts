@@ -63,7 +63,7 @@ export interface UsageSoFar {
 
 let made = 0;
 
-/** A customer on a test clock, used through the API alone. */
+/** A customer on a test clock, used only through the API. */
 export class Story {
   private constructor(
     readonly engine: TestApp,
@@ -202,7 +202,10 @@ export class Story {
     return (await this.invoices()).map(({ period_start }) => period_start);
   }
 
-  /** Asserts the invariants at the end of a test: those of its invoices, and that the ledger verifies. */
+  /**
+   * Asserts the invariants that hold at the end of a test: those of the customer's invoices, and the checks of the
+   * ledger.
+   */
   async verify(): Promise<void> {
     await this.verifyInvoices();
     await verifyWholeLedger(this.engine);
@@ -224,7 +227,7 @@ export class Story {
   }
 }
 
-/** Asserts that the ledger of all customers verifies. Takes longer with each customer, so many stories call it once. */
+/** Asserts that the checks of the whole ledger pass. They take longer with each customer, so many stories share one call. */
 export async function verifyWholeLedger(engine: TestApp): Promise<void> {
   const { body } = await engine.http.get('/v1/ledger/verify');
   const failed = (body as { checks: { ok: boolean }[] }).checks.filter(({ ok }) => !ok);

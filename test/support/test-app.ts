@@ -19,7 +19,7 @@ export interface TestApp {
   readonly app: NestExpressApplication;
   /** HTTP over a real socket. A request fails if its response differs from the OpenAPI document. */
   readonly http: TestAgent;
-  /** HTTP without that comparison: for pages and operations outside the document, and for protocol errors. */
+  /** HTTP without the comparison: for pages and operations outside the document, and for protocol errors. */
   readonly uncheckedHttp: TestAgent;
   readonly clock: ManualClock;
   readonly database: Database;
@@ -32,17 +32,20 @@ export interface TestAppOptions {
   readonly environment?: Readonly<Record<string, string>>;
   /** URL of a database that another application uses already; it is not dropped at the end. */
   readonly databaseUrl?: string;
-  /** True if the test writes or damages events in SQL. Events of other tests are checked when the application closes. */
+  /** True if the test writes or damages events in SQL. Otherwise, events are checked when the application closes. */
   readonly plantsEvents?: boolean;
-  /** True if the test changes objects in SQL. Otherwise they are compared with their last events when the application closes. */
+  /**
+   * True if the test changes objects in SQL. Otherwise, objects are compared with their last events when the
+   * application closes.
+   */
   readonly plantsObjects?: boolean;
-  /** True if the test causes deadlocks. Otherwise closing the application fails if sessions of its database deadlocked. */
+  /** True if the test causes deadlocks. Otherwise, closing the application fails after a deadlock in its database. */
   readonly plantsDeadlocks?: boolean;
 }
 
 /**
  * Starts the whole engine on a database of its own, on a free port. Nothing runs in the background (`ROLE=api`) unless
- * the test asks for it: tests call due work themselves.
+ * the test asks for it, so tests call due work themselves.
  */
 export async function startTestApp(options: TestAppOptions = {}): Promise<TestApp> {
   const own: TestDatabase | null =
@@ -63,7 +66,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     ...options.environment,
   });
   const clock = new ManualClock();
-  // Logs through the stream, so that a test can capture the lines. The service itself writes to the file descriptor.
+  // Logs through the stream, so that a test can capture the lines. In production, the service writes to the file descriptor.
   const logger = createLogger(configuration.logLevel, process.stdout);
   const module = await Test.createTestingModule({
     imports: [AppModule.with(configuration, databaseUrl)],

@@ -1,7 +1,7 @@
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A span as it arrived. */
+/** A received span. */
 export interface ReceivedSpan {
   readonly service: string;
   readonly traceId: string;
@@ -116,7 +116,7 @@ export class TraceReceiver {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
   }
 
-  /** Answers further requests in another way; may leave them unanswered. */
+  /** Sets how further requests are answered. The function may leave them unanswered. */
   behave(answer: (response: ServerResponse) => void): void {
     this.answer = answer;
   }

@@ -15,7 +15,7 @@ function message(type: string, body: Buffer): Buffer {
   return Buffer.concat([header, body]);
 }
 
-/** Answer of a pooler to a new client: any user may connect, and the key to cancel is the pooler's own. */
+/** Answer of a pooler to a new client: any user may connect. The key for cancelling statements belongs to the pooler. */
 const WELCOME = Buffer.concat([
   message('R', Buffer.alloc(4)),
   message('S', Buffer.from('client_encoding\0UTF8\0')),
@@ -24,8 +24,8 @@ const WELCOME = Buffer.concat([
 ]);
 
 /**
- * A pooler like PgBouncer with `pool_mode = transaction`: between two transactions of a client, its connection to the
- * server is free for other clients, the last one used first.
+ * A pooler like PgBouncer with `pool_mode = transaction`. Between two transactions of a client, other clients can use
+ * its server connection. The connection that was used last is lent first.
  */
 export class TransactionPooler {
   private readonly idle: Socket[] = [];
@@ -70,7 +70,7 @@ export class TransactionPooler {
     });
   }
 
-  /** Lends a connection to the server for one transaction. */
+  /** Lends a server connection for one transaction. */
   private async lend(client: Socket, giveBack: () => void): Promise<Socket> {
     const stream = this.idle.pop() ?? (await this.connect());
     let rest: Buffer = Buffer.alloc(0);

@@ -1,8 +1,6 @@
 const PAUSE_MS = 20;
 
-/**
- * Waits until a condition holds; throws with its description when the time limit passes. Never waits for a fixed time.
- */
+/** Waits until a condition holds. Throws an error with the description `what` after the time limit. */
 export async function until(
   what: string,
   condition: () => boolean | Promise<boolean>,

@@ -2,7 +2,7 @@ import { Jobs } from '../../src/platform/jobs';
 import { startTestApp } from './test-app';
 
 /**
- * Runs a worker in a process of its own, on a database and at an instant given as arguments; tests kill it. Started
+ * Runs a worker in a process of its own, which tests can kill. The arguments are a database and an instant. Started
  * with `run-ts.cjs`; exchanges messages over IPC.
  */
 export interface TimeMessage {

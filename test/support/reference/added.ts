@@ -8,7 +8,7 @@ import { mayBegin, mayDiscount, type Redemption } from './redemption';
 
 /** Usage that is added to a bill is discounted and taxed as it would have been on the bill. */
 
-/** Usage whose lines have one price and period, or other lines billed together. */
+/** Usage of one price and period, or other lines that are billed together. */
 interface Group {
   readonly owner: unknown;
   readonly plan: (plan: number) => boolean;
@@ -21,7 +21,7 @@ export class AddedUsage {
     readonly monthsFrom: (from: number, months: number) => number,
   ) {}
 
-  /** Returns the terms of an amount that is added to the bill of usage, at list prices. */
+  /** Returns the terms for an amount, at list prices, that is added to the bill of the usage. */
   termsOf(usage: BilledUsage, amount: bigint): Added | null {
     const first = usage.lines.filter(({ isLate }) => !isLate);
     const billing = this.invoices.filter(({ lines }) => first.some((one) => lines.includes(one)));
@@ -59,7 +59,7 @@ export class AddedUsage {
     return { period, taxes, exemption, coupons: inOrder };
   }
 
-  /** Returns the terms of a bill without a line. Its invoice may have been regenerated with other coupons and taxes. */
+  /** Returns the terms of a bill without a line. If its invoice was regenerated, coupons and taxes may have changed. */
   private currentTerms(kept: BillTerms | null): BillTerms | null {
     let invoice = this.invoices.find((one) => one === kept?.invoice);
     if (kept === null || invoice === undefined) return kept;
@@ -73,8 +73,8 @@ export class AddedUsage {
   }
 
   /**
-   * Returns true if a coupon can discount added usage. A percentage with duration `once` that another invoice of the period used
-   * can take off at most what returned to it.
+   * Returns true if a coupon can discount added usage. If another invoice of the period has used a percentage with
+   * duration `once`, the percentage can take off at most the discounts that returned to it.
    */
   private isInForce({ redemption, isUsed }: BillCoupon, period: number): boolean {
     if (isUsed || mayBegin(redemption, period, this.monthsFrom)) return true;
@@ -82,7 +82,7 @@ export class AddedUsage {
   }
 }
 
-/** Takes the discounts of an added amount from its coupons. */
+/** Applies the coupons to an added amount, and returns the discounts. */
 export function takeAdded(
   { coupons, period }: Added,
   amount: bigint,
@@ -116,7 +116,7 @@ export function returnCorrected(returned: readonly Off[]): void {
   for (const { redemption, period, amount } of returned) {
     redemption.uses.push({ ...useOf(period), returned: amount });
     const { duration, percentOff } = redemption.terms;
-    // Nothing returns to a percentage that is not used: the void of its bill left it as it was.
+    // Nothing returns to an unused percentage: voiding its bill has made it unused.
     if (duration !== 'once' || (percentOff !== undefined && redemption.left === null)) continue;
     redemption.left = (redemption.left ?? 0n) + amount;
     redemption.isUsedUp = false;
@@ -154,7 +154,7 @@ function groupOf(usage: BilledUsage): Group {
   return { owner: usage, plan, amount: sum(standing(usage.lines).map(listedOf)) };
 }
 
-/** Returns what was billed with an invoice, with later corrections of its usage. */
+/** Returns the groups that an invoice billed. Amounts include later corrections of usage. */
 function groupsOf({ lines }: ReferenceInvoice): readonly Group[] {
   const groups: Group[] = [];
   for (const line of lines) {
@@ -196,7 +196,7 @@ function isFor(plan: number | undefined, { price }: BilledUsage): boolean {
   return plan === undefined || isOfPlan(price, plan);
 }
 
-/** Returns the most that was billed for usage at any time, at list prices. */
+/** Returns the largest amount, at list prices, that was billed for the usage at any time. */
 function peakOf(usage: BilledUsage): bigint {
   const lines = standing(usage.lines);
   let billed = sum(lines.filter(({ isLate }) => !isLate).map(listedOf));

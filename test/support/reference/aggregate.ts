@@ -14,28 +14,27 @@ import type { Aggregation } from '../../../src/core/usage';
 /** Usage event as a meter reads it. */
 export type MeteredEvent = {
   readonly occurredAt: Date;
-  /** The exact number of `sum`, `max`, `latest` and `weighted_sum`; null where there is none. */
+  /** Exact number for `sum`, `max`, `latest` and `weighted_sum`; null if the event has none. */
   readonly value: Rational | null;
-  /** Value that `unique` counts once, by its exact text; null where there is none. */
+  /** Text whose different values `unique` counts; null if the event has none. */
   readonly key: string | null;
 };
 
 /**
- * Returns the exact value of a meter over a period, from the events in the order they were accepted: an implementation
- * independent of the SQL totals. Ignores events outside the period and those without the value that the aggregation reads.
+ * Returns the exact value of a meter over a period, calculated independently of the SQL totals. `events` are in the
+ * order in which they were accepted. Ignores events outside the period or without the value that the aggregation needs.
  *
- * - `count`: the events.
- * - `sum`: the sum of their values.
- * - `max`: the greatest value, also when all are below zero.
- * - `unique`: how many different keys.
- * - `latest`: the value that happened last; of two at one instant, the one accepted last.
- * - `weighted_sum`: each value is a change that is held from its event to the end of the period:
- *   the sum of value x seconds held / seconds of the period, to the millisecond, on top of
- *   `carriedOver`.
+ * - `count`: the number of events.
+ * - `sum`: the sum of the values.
+ * - `max`: the largest value, even if all values are negative.
+ * - `unique`: the number of different keys.
+ * - `latest`: the value of the last event; of two events at one instant, of the one accepted last.
+ * - `weighted_sum`: each value is a change that lasts from its event to the end of the period. The result is the sum of
+ * value x duration, divided by the length of the period, plus `carriedOver`.
  *
- * @param carriedOver what a recurring meter held when the period began, see {@link heldAtEnd};
- * weighs for the whole period. Zero for a meter that starts at zero.
- * @throws InvariantError when `weighted_sum` has no time to weigh over.
+ * @param carriedOver value of a recurring meter at the start of the period, see {@link heldAtEnd}. Zero for a meter
+ *   that starts at zero.
+ * @throws InvariantError for a `weighted_sum` over an empty period
  */
 export function aggregate(
   aggregation: Aggregation,
@@ -61,8 +60,8 @@ export function aggregate(
 }
 
 /**
- * Returns the value of a recurring `weighted_sum` meter at the end of the period, which the next one
- * starts with: the value at its start plus every change in it.
+ * Returns the value of a recurring `weighted_sum` meter at the end of the period: the value at its start plus all
+ * changes. The next period starts with this value.
  */
 export function heldAtEnd(
   events: readonly MeteredEvent[],

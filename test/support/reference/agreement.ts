@@ -114,7 +114,7 @@ function shown(
 
 function expected(invoice: ReferenceInvoice): object {
   const { subscription, reason, lines, status } = invoice;
-  // A draft shows what was known when it was created.
+  // Leaves out the amounts of a draft, which are those known when the draft was created.
   if (status === 'draft') return { reason, status };
   return {
     subscription,
@@ -139,7 +139,7 @@ function expected(invoice: ReferenceInvoice): object {
 
 const TAX_NOTES = { none: null, exempt: 'exempt', reverse: 'reverse_charge' } as const;
 
-/** Returns the exemption that an invoice states: that of its charges, reverse charge before any other. */
+/** Returns the exemption that an invoice states. Among the exemptions of its charges, reverse charge takes precedence. */
 function statedOf({ lines, exemption }: ReferenceInvoice): Exemption {
   const charges = lines.filter(({ back }) => back === null);
   const found = charges.map(({ added }) => added?.exemption ?? exemption);
@@ -148,7 +148,7 @@ function statedOf({ lines, exemption }: ReferenceInvoice): Exemption {
   return found.includes('exempt') ? 'exempt' : 'none';
 }
 
-/** Returns the tax of each rate that is not zero. */
+/** Returns the tax of each rate, without taxes of zero. */
 function taxesOf(lines: readonly BilledLine[]): readonly string[] {
   const taxes = lines.flatMap((line) => line.taxes);
   return TAX_RATES.flatMap((_, rate) => {

@@ -4,7 +4,7 @@ import type { Redemption } from './redemption';
 export interface BillCoupon {
   readonly redemption: Redemption;
   readonly isUsed: boolean;
-  /** True for a percentage that could take off what had returned to it, and no more. */
+  /** True for a percentage that could only take off discounts that had returned to it. */
   readonly isLimited: boolean;
 }
 
@@ -28,7 +28,10 @@ export interface Added {
     readonly redemption: Redemption;
     /** Amount of the bill that a percentage has discounted already. */
     readonly base: bigint;
-    /** Part of the added amount whose discount a coupon with duration `once` takes out of its rest; 0 for other coupons. */
+    /**
+     * Part of the added amount whose discount comes from the remaining amount of a coupon with duration `once`; 0 for
+     * other coupons.
+     */
     readonly again: bigint;
     /** True if the bill has not used the coupon, so that the correction uses it. */
     readonly begins: boolean;

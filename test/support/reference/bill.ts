@@ -6,7 +6,7 @@ import { discountedPeriods, isFirstOfCorrection, mayDiscount, type Redemption } 
 import { fraction, fromDecimal, least, rounded, split, sum, times } from './money';
 import { taxLines } from './tax';
 
-/** Discounts, taxes and credit of an invoice by the rules, in minor units. */
+/** Reference calculation of the discounts, taxes and credit of an invoice, in minor units. */
 
 export interface ReferenceInvoice {
   readonly subscription: number;
@@ -14,7 +14,7 @@ export interface ReferenceInvoice {
   /** Start of the billing period that the invoice belongs to. */
   period: number;
   lines: readonly BilledLine[];
-  /** Its own coupons, without those of corrections. */
+  /** Coupons of the invoice, without coupons of usage corrections. */
   coupons: readonly BillCoupon[];
   subtotal: bigint;
   discount: bigint;
@@ -29,18 +29,18 @@ export interface ReferenceInvoice {
   credit: Credit | null;
   due: bigint;
   madeAt: number;
-  /** Amount credited by credit notes, and amount paid. */
+  /** Amount that credit notes and negative invoices took off. `paid`: amount paid. */
   credited: bigint;
   paid: bigint;
   /** Amount reserved by payments in flight. */
   pending: bigint;
   status: 'draft' | 'open' | 'paid' | 'void' | 'uncollectible';
   isRegenerated: boolean;
-  /** The invoice that was regenerated from it. */
+  /** Invoice that was regenerated from this one. */
   againAs: ReferenceInvoice | null;
-  /** True if its subscription was never active. */
+  /** True if the invoice was voided because its subscription never became active. */
   isVoidedUnpaid: boolean;
-  /** Number of automatic attempts to charge it. */
+  /** Number of automatic attempts to charge the invoice. */
   attempts: number;
   /** Instant of the next charge or check; null if none is planned. */
   chargeAt: number | null;
@@ -158,7 +158,7 @@ function takeOff(
   running: readonly Redemption[],
   { from, all, monthsFrom }: BilledIn,
 ): void {
-  // What corrections of usage returned is in the coupons already.
+  // Leaves out usage corrections, whose returned discounts are in the coupons already.
   const returned = lines
     .filter(({ usage }) => usage === null)
     .flatMap(({ back }) => back?.returned ?? []);
@@ -178,7 +178,7 @@ function takeOff(
   const inOrder = [...given.filter(isPercent), ...given.filter((one) => !isPercent(one))];
   for (const redemption of inOrder) {
     const { percentOff, duration, amountOff, months, plan } = redemption.terms;
-    // All periods that it discounts must be within its months, also those that this invoice corrects.
+    // All discounted periods must be within the months of the coupon, also periods that this invoice corrects.
     const isBeyond = (starts: readonly number[]): boolean =>
       months !== undefined &&
       starts.some(
@@ -222,7 +222,7 @@ function takeOff(
       if (redemption.endsAt === null || endsAt < redemption.endsAt) redemption.endsAt = endsAt;
     }
     if (duration !== 'once') continue;
-    // A percentage ends with one use, and can then take off as much as returned.
+    // A percentage ends with its first use. Afterwards, it can take off only discounts that returned to it.
     const hasRest = amountOff !== undefined || again > 0n || redemption.left !== null;
     if (hasRest) redemption.left = (most ?? 0n) - off;
     else redemption.left = 0n;
@@ -235,7 +235,7 @@ function isBegunOn({ uses }: Redemption, invoice: ReferenceInvoice): boolean {
   return uses.some((use) => use.invoice === invoice && isFirstOfCorrection(use));
 }
 
-/** Returns the most that a coupon may take off; null for no limit. */
+/** Returns the largest discount that a coupon may give; null: no limit. */
 export function maxDiscountOf(
   { terms, left, uses }: Redemption,
   period: number,
@@ -249,7 +249,10 @@ export function maxDiscountOf(
   return (rest > 0n ? rest : 0n) + again;
 }
 
-/** Moves invoices whose own period starts where their billing period is cut off, to the next billing period. */
+/**
+ * Moves invoices of changes to the next billing period, if they have a line that starts where their billing period was
+ * cut off.
+ */
 export function moveToPeriod(
   invoices: readonly ReferenceInvoice[],
   redemptions: readonly Redemption[],
@@ -272,8 +275,8 @@ export function moveToPeriod(
 }
 
 /**
- * Undoes what a void invoice took off coupons or returned to them. The months of a coupon then begin with the first period that
- * another invoice discounts.
+ * Reverses the discounts that a void invoice took from coupons or returned to them. The months of a coupon then begin
+ * with the first period that another invoice discounts.
  */
 export function takeBack(
   invoice: ReferenceInvoice,
@@ -294,7 +297,7 @@ export function takeBack(
     const isFirst =
       amountOff === undefined &&
       uses.some(({ wasFirst, isCorrection }) => wasFirst && !(isCorrection && isKept));
-    // A percentage that no invoice in effect took off is not used.
+    // A percentage is unused if it discounts no other invoice in effect.
     const isUnused =
       amountOff === undefined &&
       (redemption.left === null || discountedPeriods(redemption, invoice).length === 0);
@@ -311,7 +314,7 @@ export function couponOf(index: number): ModelCoupon {
   return coupon;
 }
 
-/** Pays what is owed from credit, oldest first. */
+/** Pays an owed amount from credits, oldest first. Returns the used amounts. */
 function useUp(credits: readonly Credit[], owed: bigint): ReferenceInvoice['creditsUsed'] {
   let rest = owed;
   return credits.flatMap((credit) => {
@@ -322,7 +325,7 @@ function useUp(credits: readonly Credit[], owed: bigint): ReferenceInvoice['cred
   });
 }
 
-/** Returns what is neither paid nor credited, also of a written-off invoice. */
+/** Returns the amount that is neither paid nor credited, for an open or uncollectible invoice; otherwise 0. */
 export function owedOf(invoice: ReferenceInvoice): bigint {
   const { due, credited, paid } = invoice;
   return isOwed(invoice) ? due - credited - paid : 0n;

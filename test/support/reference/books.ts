@@ -27,10 +27,10 @@ export async function assertBooks(
   );
 }
 
-/** Revenue is shown before discounts, so what was earned is revenue less discounts. */
+/** Accounts whose sum is the earned revenue, because the account `revenue` is before discounts. */
 const REVENUE = ['revenue', 'discounts'];
 
-/** Sums debits less credits. */
+/** Returns debits less credits of each account. */
 function balancesOf({ invoices, creditNotes, payer, subscriptions, payments }: Reference) {
   const billed = invoices.filter(({ status }) => status !== 'void');
   const lines = billed.flatMap((invoice) => invoice.lines);
@@ -64,7 +64,7 @@ function owedBy(invoices: readonly ReferenceInvoice[], status: ReferenceInvoice[
   return sum(invoices.filter((one) => one.status === status).map(owedOf));
 }
 
-/** Returns the part of a line that neither credit notes nor later invoices credited, without tax. */
+/** Returns the amount of a line, without tax, that neither credit notes nor later invoices credited. */
 function stillHeld(line: BilledLine, lines: readonly BilledLine[]): bigint {
   const credits = lines.filter(({ creditedLine }) => creditedLine === line);
   return netOf(line) - line.creditedByNotes.net + sum(credits.map(netOf));

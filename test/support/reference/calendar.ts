@@ -1,6 +1,6 @@
 /**
- * A calendar for the reference model, independent of the engine: local times through `Intl`. An instant and a local
- * time are both milliseconds; the latter as if it were in UTC.
+ * A calendar for the reference model, independent of the engine: local times through `Intl`. Instants and local times
+ * are milliseconds. A local time is the instant at which UTC has this date and time.
  */
 export type Interval = 'week' | 'month' | 'year';
 
@@ -43,7 +43,10 @@ function wallClock(instant: number, zone: string): number {
   );
 }
 
-/** Returns the instant of a local time: the first of two, and later by the gap for a time that is skipped. */
+/**
+ * Returns the instant of a local time: the first one if there are two. A local time that is skipped becomes later by
+ * the gap.
+ */
 function instantOf(wall: number, zone: string): number {
   const offsets = [wall - DAY_MS, wall + DAY_MS].map((near) => wallClock(near, zone) - near);
   const candidates = offsets.map((offset) => wall - offset);
@@ -67,7 +70,7 @@ export function afterDays(instant: number, days: number, zone: string): number {
   return instantOf(wallClock(instant, zone) + days * DAY_MS, zone);
 }
 
-/** Adds intervals to an anchor; a month without the anchor's day ends on its last day. */
+/** Adds intervals to an anchor. A month without the day of the anchor is represented by its last day. */
 export function afterIntervals(
   anchor: number,
   interval: Interval,

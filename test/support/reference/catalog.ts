@@ -14,7 +14,7 @@ export interface ModelPrice {
   readonly packageSize?: string;
   /** Free units of a package, or free events of a percentage. */
   readonly free?: bigint;
-  /** Minor units for each event of a percentage, and those that are free. */
+  /** Minor units for each event of a percentage. `freeAmount`: minor units that are free. */
   readonly fixed?: bigint;
   readonly freeAmount?: bigint;
   /** Minimum and maximum of one event of a percentage, in minor units. */
@@ -29,7 +29,7 @@ export interface ModelPrice {
   readonly maximum?: bigint;
 }
 
-/** The units above one bound, up to another. */
+/** A price tier: the units above one bound, up to another. */
 export interface ModelTier {
   readonly above: bigint;
   /** Null: no bound. */
@@ -90,7 +90,7 @@ const calls = (terms: Omit<ModelPrice, 'name' | 'timing'>): ModelPrice => ({
   ...terms,
 });
 
-/** Sums a property of each event, by region. */
+/** Meter that sums a property of each event, by region. */
 export const METER = {
   key: 'calls',
   eventName: 'call',
@@ -259,7 +259,7 @@ export const PLANS: readonly ModelPlan[] = [
   },
 ];
 
-/** The plan that bills nothing without usage. */
+/** Index of the plan that bills nothing without usage. */
 export const USAGE_ALONE = PLANS.length - 1;
 
 export const ADDONS: readonly ModelAddon[] = [

@@ -14,7 +14,7 @@ export interface Bill {
   /** True if later usage can add lines that do not exist now. */
   readonly isUsage: boolean;
   readonly isNothing: () => boolean;
-  /** Item that is prepaid by the lines, and the end of the prepaid time; null if nothing is prepaid. */
+  /** Item that the lines prepay, and the end of the prepaid time; null if they prepay nothing. */
   readonly advance: { readonly item: Item; readonly to: number } | null;
 }
 
@@ -28,7 +28,7 @@ export class Charges {
     private readonly limits: () => CreditLimits,
   ) {}
 
-  /** Returns the charges in arrears of a period, a line for each part in which an item was sold. */
+  /** Returns the charges in arrears of a period, with a line for each part of the period in which an item was sold. */
   arrears(
     { index, items, period }: ReferenceSubscription,
     at: number,
@@ -121,7 +121,7 @@ export class Charges {
     return fraction(least(this.measure(unit, from, to) + dayOfEnd, most), all);
   }
 
-  /** Returns how much of a period is before an instant. By the day, all days of the period have the same length. */
+  /** Returns the part of a period before an instant. With the unit `day`, all days of the period have the same length. */
   private passed(
     unit: 'day' | 'second',
     at: number,
@@ -153,7 +153,10 @@ export function creditOf(
   return [{ ...line, ...UNTOUCHED, ...credit, creditedLine: line, together: [] }];
 }
 
-/** Returns the unused part of what a line billed: at most all of it, also if both are counted in different units. */
+/**
+ * Returns the unused part of a line as a share of the billed part, at most 1. The two parts may be counted in different
+ * units.
+ */
 function unusedShare({ span }: BilledLine, unused: Fraction): Fraction {
   if (unused.over === 0n) return fraction(0n);
   const [over, under] = [unused.over * span.under, unused.under * span.over];
@@ -171,7 +174,7 @@ export function billOf(...charge: Parameters<typeof chargeOf>): Bill {
   };
 }
 
-/** Returns a line and, if it was prepaid, its entry with the item; nothing if no part is left. */
+/** Returns a line and its true-ups; no line if no part is left. Records a prepaid line with its item. */
 function chargeOf(
   item: Item,
   type: 'recurring' | 'proration',

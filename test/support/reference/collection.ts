@@ -10,7 +10,7 @@ export type Card = 'good' | 'bad' | 'slow';
 
 const DAY_MS = 86_400_000;
 
-/** Days from each failed attempt to the next one; after the last one there is no further attempt. */
+/** Days from each failed attempt to the next one. After the last pause, there is no further attempt. */
 const PAUSES = [1, 3, 5, 7];
 
 /** Invoices that are charged together: the outcome of one does not affect the others. */
@@ -44,7 +44,7 @@ export class Collection {
     return Math.min(FOREVER, ...due.map(({ madeAt }) => madeAt));
   }
 
-  /** Sets another card: all open invoices are charged to it, also those that were given up. */
+  /** Sets another card. It is charged for all open invoices, even if their attempts had ended. */
   take(card: Card, now: number): void {
     this.card = card;
     for (const subscription of this.owed.subscriptions) {
@@ -105,7 +105,7 @@ export class Collection {
     const charged = due.filter(isCharged).slice(0, BATCH_SIZE);
     for (const invoice of due.filter((one) => !isCharged(one))) {
       invoice.chargeAt = null;
-      // The other invoices become overdue, which has an event of its own.
+      // The other invoices become overdue, which records an event of its own.
       if (invoice.overdueAt !== null || invoice.pending > 0n) invoice.events.push('updated');
     }
     const payments = charged.map((invoice) => {
@@ -132,7 +132,7 @@ export class Collection {
     subscription.status = isTried ? 'past_due' : 'unpaid';
   }
 
-  /** Marks an invoice paid that a credit note left without an amount due. Its subscription is updated by the next `run`. */
+  /** Marks an invoice as paid after a credit has reduced its amount due to 0. The next `run` updates its subscription. */
   credited(invoice: ReferenceInvoice, now: number): void {
     invoice.status = 'paid';
     invoice.chargeAt = now;
@@ -232,8 +232,8 @@ export class Collection {
   }
 
   /**
-   * Returns the pause until the next attempt; null for none. A subscription that waits for its first payment has no
-   * time for another.
+   * Returns the pause until the next attempt; null if there is no further attempt. A subscription that waits for its
+   * first payment is charged only once.
    */
   private pauseAfter({ attempts, subscription }: ReferenceInvoice): number | null {
     if (attempts === 0) return 0;
@@ -243,7 +243,8 @@ export class Collection {
   }
 
   /**
-   * Returns true if nothing is charged automatically: the subscription is unpaid, or its first payment is out of time.
+   * Returns true if nothing is charged automatically: the subscription is unpaid, or the time limit of its first
+   * payment has passed.
    */
   private isNotChargedAutomatically({ subscription: index }: ReferenceInvoice): boolean {
     const { status, firstPayment } = this.owed.subscription(index);
@@ -270,7 +271,10 @@ function isReserved(invoice: ReferenceInvoice): boolean {
   return isOpen(invoice) && owedOf(invoice) <= invoice.pending;
 }
 
-/** Returns true if an invoice can become overdue: not before its first attempt was possible. */
+/**
+ * Returns true if an open invoice without a pending payment can become overdue: a charge was attempted, or none is
+ * planned.
+ */
 function isOverdue(invoice: ReferenceInvoice): boolean {
   const { overdueAt, chargeAt, attempts, pending } = invoice;
   const isWaiting = overdueAt === null && pending === 0n;

@@ -12,7 +12,7 @@ interface Part {
 /** The part of a credit note that credits one line. */
 interface CreditedLine extends Part {
   readonly tax: bigint;
-  /** The tax of each rate of the line in that amount. */
+  /** Part of `tax` for each rate of the line. */
   readonly taxes: readonly bigint[];
 }
 
@@ -22,7 +22,7 @@ export interface ReferenceNote {
   readonly lines: readonly CreditedLine[];
   readonly net: bigint;
   readonly tax: bigint;
-  /** Amount taken off the invoice, and amount given to the customer. */
+  /** Amount taken off the invoice. `given`: amount given to the customer as credit. */
   readonly applied: bigint;
   readonly credit: Credit | null;
   readonly given: bigint;
@@ -65,9 +65,9 @@ export class CreditNotes {
     const rest = net + tax - applied;
     const before = this.givenOf(invoice);
     const refunded = this.owner.payments.refundedOf(invoice);
-    // A note settled as a refund matches a refund that was made: the refund gave the money back, the note does not.
+    // Only a refund returns the money of a note that is settled as a refund. The note itself does not.
     const back = settle === 'refund' ? before.refunds : most(before.refunds, refunded);
-    // Credit of later invoices that lowered this one settled it, as a payment does.
+    // Credit of later invoices that lowered this invoice has settled it, like a payment.
     const settled = invoice.paid + invoice.creditApplied + invoice.credited - before.applied;
     const limit = settled - before.credit - back;
     const standing =
@@ -94,7 +94,7 @@ export class CreditNotes {
     return note;
   }
 
-  /** Credits all that is left of an invoice. */
+  /** Credits everything that is left of an invoice. */
   issueWholly(invoice: ReferenceInvoice): void {
     const parts: Part[] = [];
     for (const line of invoice.lines) {
@@ -105,8 +105,8 @@ export class CreditNotes {
   }
 
   /**
-   * Voids a credit note, or returns the code of the refusal: its credit was consumed, its amount settled, or usage of its lines
-   * taken back since.
+   * Voids a credit note. Returns the code of the refusal if its credit was consumed, its amount settled, or usage of
+   * its lines taken back since.
    */
   void(place: number): string | null {
     const note = this.note(place);
@@ -130,7 +130,7 @@ export class CreditNotes {
     return found;
   }
 
-  /** Sums what remaining notes gave back of an invoice. */
+  /** Sums the amounts that issued notes have given back of an invoice. */
   givenOf(invoice: ReferenceInvoice): {
     readonly credit: bigint;
     readonly refunds: bigint;
@@ -165,8 +165,8 @@ export class CreditNotes {
 }
 
 /**
- * Returns how much of a line can be credited, without tax: no more than is left of the line, and of all lines that bill
- * the same price for the same period together.
+ * Returns the largest creditable amount of a line, without tax: at most the rest of the line, and at most the rest of
+ * all lines that bill the same price for the same period.
  */
 export function creditableOf(
   line: BilledLine,
@@ -189,7 +189,7 @@ function isOnlyTaxCreditable(line: BilledLine, invoices: readonly ReferenceInvoi
   return sum(billedWith(line).map(taxLeft)) >= own;
 }
 
-/** Sums what parts take of lines that are billed together with this one. */
+/** Sums the parts that credit lines billed together with this one. */
 function takenBeside(line: BilledLine, parts: readonly Part[]): bigint {
   const beside = parts.filter((one) => billedWith(line).includes(one.line));
   return sum(beside.map(({ net }) => net));
@@ -202,8 +202,8 @@ interface Left {
 }
 
 /**
- * Returns what notes and later credits left of a line. A credit of a charge with a minimum uses the charge up before the
- * minimum.
+ * Returns the rest of a line after credit notes and later credits. A credit of a charge with a minimum uses up the
+ * charge before the minimum.
  */
 function leftOf(line: BilledLine, invoices: readonly ReferenceInvoice[]): Left {
   const own = notCreditedByNotes(line);
@@ -248,7 +248,7 @@ function creditsOf(
     .filter(({ creditedLine }) => creditedLine !== null && lines.includes(creditedLine));
 }
 
-/** Computes the tax of each part, rounded once for all; the last part of a line takes the rest of its tax. */
+/** Computes the tax of each part. The sum is rounded once, and the last part of a line takes the rest of its tax. */
 function withTax(
   parts: readonly Part[],
   invoices: readonly ReferenceInvoice[],
@@ -271,7 +271,7 @@ function withTax(
   });
 }
 
-/** Records that lines are credited, or not any more. */
+/** Adds the credited amounts to the lines, or subtracts them if `sign` is -1. */
 function takeBack(lines: readonly CreditedLine[], sign: 1n | -1n): void {
   for (const { line, net, tax, taxes: byRate } of lines) {
     const amount = net + inclusiveTaxOf(line.taxes, byRate);

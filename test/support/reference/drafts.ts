@@ -64,7 +64,7 @@ export class Drafts {
     return Math.min(FOREVER, ...this.planned);
   }
 
-  /** Creates an invoice for the bills and the late usage, if there is anything. */
+  /** Creates an invoice for the bills and the late usage. Creates none without lines. */
   issue(order: Order): void {
     const lines = this.linesOf(order);
     this.keepTerms(order, lines.length > 0 ? this.issueLines(order, lines) : null);
@@ -80,11 +80,11 @@ export class Drafts {
     return invoice;
   }
 
-  /** Creates an invoice for the boundary of a period, as a draft until the grace period ends. */
+  /** Creates an invoice at the boundary of a period. It stays a draft until the grace period ends. */
   issueLater(order: Order, boundaryAt: number): void {
     const { now, invoices } = this.owner;
     const finalizesAt = boundaryAt + this.graceHours * HOUR_MS;
-    // Without bills there is only late usage.
+    // Without bills, there is only late usage, which needs no draft.
     if (finalizesAt <= now || order.bills.length === 0) {
       this.issue(order);
       return;
@@ -132,7 +132,10 @@ export class Drafts {
     this.keepTerms(waiting, lines.length > 0 ? invoice : null);
   }
 
-  /** Lowers what the same subscription owes by a credit, open invoices first, before the rest becomes balance. */
+  /**
+   * Lowers the owed amounts of the subscription by the credit of a negative invoice, open invoices first. The rest
+   * stays in the credit balance.
+   */
   private lowerOpen({ credit, subscription }: ReferenceInvoice): void {
     if (credit === null) return;
     const { invoices, collection, now } = this.owner;
@@ -159,7 +162,10 @@ export class Drafts {
   readonly monthsFrom = (instant: number, months: number): number =>
     afterIntervals(instant, 'month', months, this.owner.zone);
 
-  /** Keeps the terms of an invoice for the usage that it billed without a line; null where it has no line at all. */
+  /**
+   * Stores the terms of an invoice for the usage that it billed without a line. `invoice` is null if it would have had
+   * no line.
+   */
   keepTerms(
     { redemptions, period }: Pick<Order, 'redemptions' | 'period'>,
     invoice: ReferenceInvoice | null,
@@ -196,7 +202,10 @@ export function inOrder(lines: readonly BilledLine[]): readonly BilledLine[] {
   return [...sorted.filter((one) => !isTrueUp(one)), ...sorted.filter(isTrueUp)];
 }
 
-/** Sorts prices in advance, prices in arrears, usage, credits; a true-up is next to its line. */
+/**
+ * Returns the sort position of a line: prices in advance, prices in arrears, usage, credits. A true-up has the position
+ * of its line.
+ */
 function placeOf({ type, usage, item, together }: BilledLine): number {
   if (type === 'credit') return 3;
   if (usage !== null) return 2;

@@ -83,7 +83,7 @@ export class EngineCatalog {
   }
 
   async pathOfPlan(plan: number): Promise<string> {
-    // A coupon for a plan that is archived could not be created any more.
+    // Creates the coupons of the plan before, because an archived plan is refused.
     for (const [coupon, terms] of COUPONS.entries()) {
       if (terms.plan === plan) await this.coupon(coupon);
     }
@@ -195,7 +195,7 @@ function termsOfModel(price: ModelPrice): object {
   }
 }
 
-/** Returns the amounts that a price has. */
+/** Returns the amounts that are set, as numbers. */
 function given(amounts: Readonly<Record<string, bigint | undefined>>): object {
   const named = Object.entries(amounts).filter(([, amount]) => amount !== undefined);
   return Object.fromEntries(named.map(([name, amount]) => [name, Number(amount)]));

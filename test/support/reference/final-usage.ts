@@ -2,9 +2,9 @@ import { FOREVER } from './items';
 
 const COLLECTED_MS = 3_600_000;
 
-/** Bills usage that changes after the last invoice of its subscription: an hour after the first change. */
+/** Bills usage that changes after the last invoice of its subscription, one hour after the first change. */
 export class FinalUsage {
-  /** By the index of the subscription. */
+  /** Due instants, by the index of the subscription. */
   private readonly dueAt = new Map<number, number>();
 
   get planned(): readonly number[] {
@@ -15,7 +15,7 @@ export class FinalUsage {
     return Math.min(FOREVER, ...this.planned);
   }
 
-  /** Called when the last invoice is made; nothing is late then. */
+  /** Called when the last invoice is made. It bills all late usage, so none is due then. */
   close(subscription: number): void {
     this.dueAt.set(subscription, FOREVER);
   }
@@ -25,7 +25,7 @@ export class FinalUsage {
     if (this.dueAt.get(subscription) === FOREVER) this.dueAt.set(subscription, now + COLLECTED_MS);
   }
 
-  /** Returns what is due, in due order. */
+  /** Returns the indexes of the due subscriptions, in due order. */
   due(now: number): readonly number[] {
     return [...this.dueAt]
       .filter(([, dueAt]) => dueAt <= now)

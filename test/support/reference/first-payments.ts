@@ -27,7 +27,7 @@ export class FirstPayments {
     subscription.firstPayment = { invoice, until, reportsAt: until };
   }
 
-  /** Called at the time limit: the subscription expires, unless a payment is in flight, whose outcome decides. */
+  /** Called at the time limit. The subscription expires, unless the outcome of a payment in flight decides later. */
   fallDue(subscription: ReferenceSubscription): void {
     const first = subscription.firstPayment;
     if (first !== null && first.invoice.pending > 0n) {
@@ -44,7 +44,7 @@ export class FirstPayments {
     subscription.events.push('activated');
   }
 
-  /** Called when a payment ends. It may end after the time limit, and then the subscription expires. */
+  /** Called when a payment ends. If it ends after the time limit, the subscription expires. */
   paymentEnded(invoice: ReferenceInvoice): void {
     const subscription = this.waitingFor(invoice);
     if ((subscription?.firstPayment?.until ?? Infinity) > this.owner.now) return;

@@ -4,7 +4,7 @@ import { fraction, type Fraction, split, sum } from './money';
 import { taxOnTop } from './tax';
 
 export interface GivenBack {
-  /** Number of credits that refunds limited. */
+  /** Number of credits that were smaller because of refunds. */
   limitedCredits: number;
   readonly invoices: readonly ReferenceInvoice[];
   readonly payments: { refundedOf(invoice: ReferenceInvoice): bigint };
@@ -13,7 +13,7 @@ export interface GivenBack {
 
 type Given = ReturnType<typeof giveBack>;
 
-/** Sums the charges of an invoice with tax, less what later invoices and credit notes credited or corrected of them. */
+/** Sums the charges of an invoice with tax, less the amounts that later invoices and credit notes credited or corrected. */
 export function standingOf(
   { lines }: ReferenceInvoice,
   { invoices }: Pick<GivenBack, 'invoices'>,
@@ -44,13 +44,13 @@ function upwards(whole: bigint, by: bigint): bigint {
   return whole / by + (whole % by === 0n ? 0n : 1n);
 }
 
-/** Limits the credits of one invoice: what refunds gave back of the credited invoices is not credited. */
+/** Limits the credits of one invoice, so that money that refunds have returned is not credited again. */
 export class CreditLimits {
   private readonly used = new Map<readonly BilledLine[], bigint>();
 
   constructor(private readonly owner: GivenBack) {}
 
-  /** Counts credits that the same invoice gives already. */
+  /** Counts credits that are already on the same invoice. */
   count(credits: readonly BilledLine[]): void {
     for (const { creditedLine, back, amount } of credits) {
       const invoice = creditedLine === null ? undefined : this.invoiceOf([creditedLine]);
@@ -58,7 +58,7 @@ export class CreditLimits {
     }
   }
 
-  /** Gives back a share of what lines of one invoice hold, as far as refunds left it. */
+  /** Gives back a share of the amount that lines of one invoice hold, limited by refunds of this invoice. */
   giveBack(lines: readonly BilledLine[], share: Fraction, period: number): Given {
     const given = giveBack(lines, share, period);
     const invoice = this.invoiceOf(lines);
@@ -66,7 +66,10 @@ export class CreditLimits {
     return this.limited(given, this.within(invoice, given, given.amount));
   }
 
-  /** Gives back a share of what lines for the same usage hold, from each of their invoices as far as refunds left it. */
+  /**
+   * Gives back a share of the amount that lines for the same usage hold. The part of each invoice is limited by its
+   * refunds.
+   */
   correct(given: Given): Given & { readonly taken: readonly Taken[] } {
     const held = new Map<readonly BilledLine[], bigint>();
     const add = (from: readonly BilledLine[], amount: bigint) =>
@@ -87,7 +90,7 @@ export class CreditLimits {
     );
   }
 
-  /** Limits each part of a negative correction of usage to what its invoice can still give back. */
+  /** Limits each part of a negative usage correction to the amount that its invoice can still give back. */
   correctWithin(
     given: Given,
     wanted: readonly Taken[],
@@ -111,11 +114,11 @@ export class CreditLimits {
     return { amount, back: { ...given.back, returned } };
   }
 
-  /** Returns how much of an amount refunds left of an invoice, and uses it. */
+  /** Returns the part of an amount that refunds have left of the invoice, and counts it as given back. */
   private within(invoice: ReferenceInvoice, { back }: Given, wanted: bigint): bigint {
     const most = this.left(invoice);
     let amount = wanted;
-    // With a tax below 100 %, a quarter of the excess is never too much.
+    // Takes off a quarter of the excess, which is never too much if the tax is below 100 %.
     for (let excess = costOf(back, amount) - most; amount > 0n && excess > 0n;) {
       amount -= excess > 20n ? excess / 4n : 1n;
       excess = costOf(back, amount) - most;

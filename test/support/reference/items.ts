@@ -9,22 +9,22 @@ export const FOREVER = Number.MAX_SAFE_INTEGER;
 export interface Item {
   readonly price: SoldPrice;
   readonly quantity: number;
-  /** The plan that the item was sold with, also after a change to another plan. */
+  /** Proration of the plan that the item was sold with, also after a change to another plan. */
   readonly proration: ModelPlan['proration'];
   from: number;
   to: number;
-  /** True if the period in which it was sold was cut short: what it billed is earned. */
+  /** True if the period in which the item was sold was cut short. Its billed amounts then count as earned. */
   isOver: boolean;
   /** For an item that a pause stopped, the instant until which it continues after a resume; otherwise null. */
   resumesUntil: number | null;
   /**
-   * True if the day on which the item ended is billed by a plan with proration by day: a pause ended the item, and no
+   * True if a plan with proration by day bills the day on which the item ended, because a pause ended the item and no
    * resume followed on that day.
    */
   billsLastDay: boolean;
   /**
-   * Unit of the new version in a change that ended the item: the part before the change is counted in it too. Null: the
-   * unit of the item itself.
+   * Unit of proration of the new version, if a change ended the item: the part before the change is counted in this
+   * unit. Null: the unit of the item itself.
    */
   lastUnit: 'day' | 'second' | null;
   billed: BilledLine[];
@@ -55,8 +55,8 @@ function hasQuantity({ model, isMetered }: SoldPrice): boolean {
 }
 
 /**
- * Replaces the items from an instant on. Unchanged items continue. What a change does not name keeps the items that it
- * has and those that it gets later.
+ * Replaces the items from an instant on. Unchanged items continue. A plan or add-on that the change does not name keeps
+ * its present and later items.
  */
 export function swap(
   subscription: { items: Item[]; terms: Terms },
@@ -117,7 +117,7 @@ function placesOf(one: Terms, other: Terms): readonly (number | null)[] {
   return [null, ...new Set([...one.addons, ...other.addons].map(({ addon }) => addon))];
 }
 
-/** Returns what is sold as the plan (null) or an add-on, and its quantity. */
+/** Returns the version and quantity of the plan (null), or the quantity of an add-on. */
 function partOf({ version, quantity, addons }: Terms, place: number | null) {
   if (place === null) return { sold: version, quantity };
   const found = addons.find(({ addon }) => addon === place);
@@ -129,8 +129,8 @@ function isSame(one: Item, other: Item, isVersion: boolean): boolean {
 }
 
 /**
- * Returns true if two items sell the same price. An item keeps the proration it was sold with, also beside another plan. A
- * price with the same terms in another version of the plan is the same price, if the proration is the same too.
+ * Returns true if two items sell the same price. An item keeps its proration even after a change of the plan. A price
+ * in another version of the plan is the same price if its terms and the proration are equal.
  */
 function isSamePrice(one: Item, other: Item, isVersion: boolean): boolean {
   const isEqual =
@@ -148,7 +148,7 @@ export function isReplacedBy({ price, to }: Item, others: readonly Item[]): bool
   return others.some((other) => placeOf(other.price) === placeOf(price) && to <= other.from);
 }
 
-/** The add-on; null: the plan. */
+/** Returns the add-on that sells a price; null: a plan sells it. */
 function placeOf({ seller }: SoldPrice): number | null {
   return 'addon' in seller ? seller.addon : null;
 }
@@ -157,7 +157,7 @@ export function isInAdvance({ price }: Item): boolean {
   return price.timing === 'in_advance';
 }
 
-/** Returns the unit of proration, also where a caller asks for one that the plan does not have. */
+/** Returns the unit of proration; `day` for a plan without proration. */
 export function unitOf({ proration }: Pick<Item, 'proration'>): 'day' | 'second' {
   return proration === 'second' ? 'second' : 'day';
 }

@@ -11,7 +11,7 @@ export function within(amount: bigint, { minimum, maximum }: ModelPrice, part: F
   return highest !== undefined && amount > highest ? highest : amount;
 }
 
-/** Returns the true-up line of a price; coupons do not discount what a maximum took off. */
+/** Returns the true-up line of a price, if one is needed. Coupons do not discount the amount that a maximum took off. */
 export function trueUp(
   price: ModelPrice,
   lines: readonly BilledLine[],

@@ -16,22 +16,22 @@ export interface LineTax {
   readonly amount: bigint;
 }
 
-/** The lines that a credit takes from, what they held before, and the discounts that return to coupons. */
+/** Lines that a credit gives back, the amount that they held before, and the discounts that return to coupons. */
 export interface Back {
   readonly lines: readonly BilledLine[];
   readonly held: bigint;
-  /** All discounts that may return, and those that did. */
+  /** All discounts that may return to coupons. `returned`: discounts that did. */
   readonly discounts: readonly Off[];
   readonly returned: readonly Off[];
 }
 
-/** The part that a correction of usage takes from an invoice, named by its lines. */
+/** The part of a usage correction that is taken from one invoice. `from` contains the lines of that invoice. */
 export interface Taken {
   readonly from: readonly BilledLine[];
   readonly amount: bigint;
 }
 
-/** A line that can be credited later. */
+/** A line of an invoice, with the data for crediting it later. */
 export interface BilledLine {
   readonly type: 'recurring' | 'proration' | 'credit' | 'usage' | 'minimum' | 'maximum';
   readonly from: number;
@@ -41,15 +41,18 @@ export interface BilledLine {
   readonly unit: 'day' | 'second';
   /** Part of the full period that counts for the amount. */
   readonly part: Fraction;
-  /** Time of the line as a part of the full period. A plan without proration bills a part of a period at the full price. */
+  /**
+   * Duration of the line as a part of the full period. A plan without proration bills the full price for a shorter
+   * duration.
+   */
   readonly span: Fraction;
   readonly amount: bigint;
   /** Amount that a maximum took off the line. */
   capped: bigint;
   discount: bigint;
-  /** Sum over its rates, exclusive or inclusive. */
+  /** Sum of the taxes of all rates, exclusive or inclusive. */
   tax: bigint;
-  /** The tax of each rate that it was billed with. */
+  /** Tax of each rate with which the line was billed. */
   taxes: readonly LineTax[];
   /** Discount of each coupon. */
   offs: readonly Off[];
@@ -57,13 +60,13 @@ export interface BilledLine {
   readonly back: Back | null;
   /** Set for usage that is added to a bill. */
   readonly added: Added | null;
-  /** Amount at list prices, for a negative correction of usage, whose amount is a share of what was paid. */
+  /** For a negative usage correction: the amount at list prices, because `amount` is a share of the paid amount. */
   readonly listed: bigint | null;
-  /** Parts of a negative correction of usage, by the invoice that each is taken from. */
+  /** For a negative usage correction: its parts, each taken from one invoice. */
   readonly taken: readonly Taken[] | null;
-  /** True if a later invoice that is not void credited its unused part. */
+  /** True if a later invoice that is not void credited the unused part of the line. */
   isTakenBack: boolean;
-  /** The inclusive part of the tax. */
+  /** Inclusive part of `tax`. */
   taxWithin: bigint;
   /** Part of the amount that later invoices and credit notes credited. */
   credited: bigint;
@@ -137,14 +140,14 @@ export function billedWith(line: BilledLine): readonly BilledLine[] {
   return standing(line.usage?.lines ?? line.together);
 }
 
-/** Returns what lines hold together after discounts and credit. */
+/** Returns the sum of the amounts of lines, less discounts and credits. */
 export function heldBy(lines: readonly BilledLine[]): bigint {
   return sum(lines.map(({ amount, discount, credited }) => amount - discount - credited));
 }
 
 /**
- * Returns what lines give back of what was paid for them: a share of what they hold, rounded once, and the same share
- * of the discounts that return to their coupons. A one-time discount always returns, a periodic one within its period.
+ * Returns a share of the amount that lines hold, rounded once, and the same share of the discounts that return to their
+ * coupons. Discounts of one-time coupons always return, others only within their period.
  */
 export function giveBack(
   lines: readonly BilledLine[],
@@ -180,12 +183,12 @@ export function returnedOf(discounts: readonly Off[], share: Fraction): readonly
     .filter(({ amount }) => amount > 0n);
 }
 
-/** For usage that is taken back: discounts return in the periods of its bills. */
+/** Replaces the period for usage that is taken back: discounts return in the periods of its bills. */
 export const OF_BILLS = 'of bills';
 
 /**
- * Returns true if a discount returns to its coupon. Nothing returns to a removed coupon, and to the rest of one whose subscription
- * has ended.
+ * Returns true if a discount returns to its coupon. No discount returns to a removed coupon, or to a coupon that had a
+ * rest when its subscription ended.
  */
 function returns({ redemption, period: taken }: Off, period: number | typeof OF_BILLS): boolean {
   if (period === OF_BILLS) {

@@ -26,7 +26,7 @@ import { Payments } from './payments';
 import { begun, cut, dueOf, held, isEnded, type ReferenceSubscription } from './subscription';
 import { Usage } from './usage';
 
-/** Returns the items of the current period, or those that ended where it started. */
+/** Returns the items that are sold in the current period, or that ended at its start. */
 function since({ items, period }: ReferenceSubscription): readonly Item[] {
   return items.filter(({ to }) => to >= period.from);
 }
@@ -70,7 +70,7 @@ export class Reference {
     return found;
   }
 
-  /** Starts a subscription at an instant that may be past; what fell due since is done at once. */
+  /** Starts a subscription at an instant that may be past. Work that fell due since then is done at once. */
   subscribe(
     terms: Terms,
     from: number,
@@ -92,7 +92,7 @@ export class Reference {
     this.catchUp(subscription);
   }
 
-  /** Does what is overdue in order; returns true if there was anything. */
+  /** Runs overdue work in order. Returns true if there was any. */
   catchUp(subscription: ReferenceSubscription): boolean {
     const isDue = dueOf(subscription) <= this.now;
     while (dueOf(subscription) <= this.now) this.fallDue(subscription);
@@ -182,7 +182,7 @@ export class Reference {
       const items = since(subscription).filter(
         (item) => ended.includes(item) || isReplacedBy(item, ended),
       );
-      // Credits of nothing make no invoice, so late usage waits.
+      // Credits of 0 make no invoice, so late usage waits for a later one.
       const credits = this.charges
         .credits(items, now, false, period.from, unit)
         .filter((credit) => !credit.isNothing());
@@ -293,7 +293,10 @@ export class Reference {
     return due === FOREVER ? null : due;
   }
 
-  /** Does what is due at one instant in this order: overdue notices, subscriptions, drafts, late usage, charges. */
+  /**
+   * Advances the clock. Runs the work of each due instant in this order: overdue notices, subscriptions, drafts, late
+   * usage, charges.
+   */
   advance(to: number): void {
     for (;;) {
       const overdueAt = this.collection.nextOverdueAt;
@@ -363,7 +366,7 @@ export class Reference {
     this.open(subscription, restartsPeriods, 'renewal', bills, at);
   }
 
-  /** Starts a period, and bills its prices in advance after what is due already. */
+  /** Starts a period. Bills the charges that are already due, then the prices in advance of the period. */
   private open(
     subscription: ReferenceSubscription,
     restartsPeriods: boolean,
@@ -396,7 +399,7 @@ export class Reference {
     this.bill(subscription, reason, [...due, ...begun], boundaryAt, billedIn);
   }
 
-  /** Moves invoices that start now, where their billing period is cut off, to the next billing period. */
+  /** Moves invoices of changes that start now, where their billing period is cut off, to the next billing period. */
   private moveToNextPeriod({ index, redemptions }: ReferenceSubscription): void {
     const billed = this.invoices.filter((one) => one.subscription === index);
     moveToPeriod(billed, redemptions, this.now);
@@ -444,7 +447,7 @@ export class Reference {
     // The end of a period or of a subscription also bills late usage.
     const closes = reason === 'end' || reason === 'late_usage';
     if (bills.length === 0 && boundaryAt === null && !closes) return;
-    // What is billed after the end belongs to no period.
+    // Usage that is billed after the end belongs to no period.
     const billedIn = reason === 'late_usage' ? Number.NaN : period;
     const redemptions = runningAt(subscription.redemptions, this.now, billedIn);
     const order = { subscription, reason, bills, redemptions, closes, period: billedIn };

@@ -40,7 +40,7 @@ export function least(one: bigint, other: bigint): bigint {
   return one < other ? one : other;
 }
 
-/** Splits a whole by weight; units left over go to the parts that lost most, then to the first. */
+/** Splits an amount by weights. Rounds as {@link shares} does. */
 export function split(amount: bigint, weights: readonly bigint[]): readonly bigint[] {
   const all = sum(weights);
   if (all === 0n) return weights.map(() => 0n);
@@ -51,9 +51,9 @@ export function split(amount: bigint, weights: readonly bigint[]): readonly bigi
 }
 
 /**
- * Splits a whole into the parts that it is the sum of: each is floored, and units left over go to the largest remainders,
- * then to the first. A negative whole is split as the same positive one; if it is 0, the sign of the first part that is not 0
- * decides.
+ * Splits an amount into whole parts, given the exact parts, whose sum it is. Rounds each part down. Leftover units go
+ * to the largest remainders, then to the first parts. A negative amount is split like the positive one. If the amount
+ * is 0, the sign of the first part that is not 0 counts.
  */
 export function shares(amount: bigint, exact: readonly Fraction[]): readonly bigint[] {
   const decides = amount === 0n ? (exact.find(({ over }) => over !== 0n)?.over ?? 0n) : amount;

@@ -29,7 +29,7 @@ export interface NewTerms {
   readonly addons: Addons;
 }
 
-/** A change of terms; null keeps what there is. */
+/** A change of terms; null keeps the present value. */
 export interface TermsChange {
   readonly plan: number | null;
   readonly version: 'current' | 'latest' | PlanVersion | null;
@@ -50,7 +50,7 @@ export function addonPrices(addon: number): readonly SoldPrice[] {
   return ADDON_PRICES[addon] ?? [];
 }
 
-/** The catalogue of one sequence: the versions of each plan, and what is archived. */
+/** The catalogue of one sequence: the versions of each plan, and the archived plans and add-ons. */
 export class Offers {
   readonly archivedPlans = new Set<number>();
   readonly archivedAddons = new Set<number>();

@@ -18,16 +18,16 @@ export interface ReferencePayment {
   applied: bigint;
   refunded: bigint;
   refundPending: bigint;
-  /** Credit that the amount became beyond `applied`; null: none. */
+  /** Credit from the part of the payment that exceeds `applied`; null: none. */
   credit: PaymentCredit | null;
-  /** Credit of notes and negative invoices that refunds gave back, or have reserved. */
+  /** Credit of credit notes and negative invoices that refunds of the payment have paid out, or reserved. */
   readonly paidOut: { pending: bigint; refunded: bigint };
   readonly events: string[];
 }
 
-/** Credit of the customer from a payment. Refunds of the payment take it first. */
+/** Credit of the customer from a payment. Refunds of the payment use this credit first. */
 interface PaymentCredit extends Credit {
-  /** Reserved by pending refunds, and refunded. */
+  /** Amount reserved by pending refunds. `refunded`: amount refunded. */
   reserved: bigint;
   refunded: bigint;
 }
@@ -35,7 +35,7 @@ interface PaymentCredit extends Credit {
 export interface ReferenceRefund {
   readonly payment: ReferencePayment;
   readonly amount: bigint;
-  /** Parts that are credit of notes and negative invoices. */
+  /** Parts that pay out credit of credit notes and negative invoices. */
   readonly paidOut: readonly { readonly credit: Credit; readonly amount: bigint }[];
   status: 'pending' | 'succeeded' | 'failed';
   readonly events: string[];
@@ -61,7 +61,7 @@ export class Payments {
       .reduce((total, one) => total + refundedOfInvoice(one) + pendingOfInvoice(one), 0n);
   }
 
-  /** Returns the refundable amount of a payment: what is left of itself, and credit of the customer that comes from no payment. */
+  /** Returns the refundable amount of a payment: its own rest, and credit of the customer that comes from no payment. */
   refundableOf(payment: ReferencePayment): bigint {
     const { amount, refunded, refundPending } = payment;
     const others = sum(this.otherCredits().map(({ left }) => left));
@@ -72,13 +72,16 @@ export class Payments {
     return this.owner.payer.credits.filter((one) => !this.all.some(({ credit }) => credit === one));
   }
 
-  /** Returns what is left of a payment, without credit that an invoice consumed, or that a credit note or later invoice gave. */
+  /**
+   * Returns the rest of a payment, without credit that an invoice consumed, and without amounts that credit notes or
+   * later invoices credited.
+   */
   private ownRefundable(payment: ReferencePayment): bigint {
     const { invoice, applied, credit } = payment;
     const all = refundableOf(payment);
     if (invoice === null || applied === 0n) return all;
     const free = all - (credit?.left ?? 0n);
-    // A refund fulfils the notes that are settled as a refund.
+    // A refund returns the money of notes that are settled as a refund.
     const toRefund = this.owner.creditNotes.givenOf(invoice).refunds;
     const left = standingOf(invoice, this.owner) + toRefund - this.refundedOf(invoice);
     const capped = left < 0n ? 0n : least(free, left);
@@ -129,7 +132,7 @@ export class Payments {
     invoice.paid = 0n;
   }
 
-  /** Refunds a part, or all that is left; returns the refund, or the code of the refusal. */
+  /** Refunds a part of a payment, or everything that is left of it. Returns the refund, or the code of the refusal. */
   refund(payment: ReferencePayment, asked: bigint | null): ReferenceRefund | string {
     if (payment.status !== 'succeeded') return 'payment_not_refundable';
     const left = this.ownRefundable(payment);
@@ -206,7 +209,7 @@ export class Payments {
   }
 }
 
-/** Returns the refundable part of a succeeded payment: not credit that an invoice consumed. */
+/** Returns the refundable part of a succeeded payment, without credit that an invoice consumed. */
 function refundableOf(payment: ReferencePayment): bigint {
   const { amount, applied, refunded, refundPending, credit, paidOut } = payment;
   const used =

@@ -28,7 +28,7 @@ export function costOf(price: ModelPrice, { tenths, events }: Quantity): Fractio
   }
 }
 
-/** Each tier prices the units that fall into it, and has its flat amount once it is reached. */
+/** Prices the units of each tier at its unit amount, and adds the flat amount of each reached tier. */
 function graduated(price: ModelPrice, used: bigint): Fraction {
   return (price.tiers ?? [])
     .filter(({ above }, index) => index === 0 || used > above * 10n)
@@ -39,7 +39,7 @@ function graduated(price: ModelPrice, used: bigint): Fraction {
     .reduce(plus, fraction(0n));
 }
 
-/** The tier that the quantity falls into prices all units. */
+/** Prices all units by the tier that contains the quantity. */
 function volume(price: ModelPrice, used: bigint): Fraction {
   const tier = price.tiers?.find(({ upTo }) => upTo === null || used <= upTo * 10n);
   return tier === undefined ? fraction(0n) : tierCost(price, tier, used, used);
@@ -55,7 +55,7 @@ function tierCost(
   return plus(fraction(fee), times(fromDecimal(amount), units(inTier)));
 }
 
-/** Whole packages of the units that are not free. */
+/** Charges whole packages for the units that are not free. */
 function packages({ amount, packageSize = '1', free = 0n }: ModelPrice, used: bigint): Fraction {
   const charged = used - free * 10n;
   if (charged <= 0n) return fraction(0n);
@@ -66,9 +66,9 @@ function packages({ amount, packageSize = '1', free = 0n }: ModelPrice, used: bi
 }
 
 /**
- * A rate on the amount of each event and a fixed amount for each, within the limits of an event. The first events or amounts are
- * free: once either is used up, both are. The event that uses up the free amount pays for the rest of it, if there is any. All
- * events together cost at least zero.
+ * Charges a rate on the amount of each event and a fixed amount, within the minimum and maximum of an event. A number
+ * of events, or an amount, is free. Once either is used up, nothing more is free. The event that exceeds the free
+ * amount pays for the excess. All events together cost at least zero.
  */
 function percentage(price: ModelPrice, events: readonly bigint[]): Fraction {
   const { free, freeAmount } = price;

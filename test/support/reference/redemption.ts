@@ -5,31 +5,29 @@ export interface Redemption {
   readonly coupon: number;
   readonly terms: ModelCoupon;
   readonly at: number;
-  /** End of its months; null until the first discount. */
+  /** End of the discounted months; null before the first discount. */
   endsAt: number | null;
-  /** Rest of a coupon with duration once; null for a percentage that was not used. */
+  /** Amount that a coupon with duration `once` can still take off; null for an unused percentage. */
   left: bigint | null;
-  /** Discounts of invoices, and what credits returned of them. */
+  /** Discounts on invoices, and discounts that credits returned. */
   readonly uses: {
     invoice: { readonly status: string };
     /** True for a correction whose invoice is not made yet. */
     isOpen: boolean;
     period: number;
-    /** Start of the billing period that it discounted, as it was when the invoice was made. */
+    /** Start of the discounted billing period, as it was when the invoice was made. */
     readonly from: number;
     readonly isCorrection: boolean;
     readonly taken: bigint;
     readonly returned: bigint;
     /** Part of `taken` that came out of `left`. */
     readonly ofRest: bigint;
-    /**
-     * True if this use took a percentage off without a limit. A correction does so if its bill had not used the coupon.
-     */
+    /** True if this use was the first full use of a percentage. A correction is one if its bill had not used the coupon. */
     readonly wasFirst: boolean;
     /** True if a correction used the coupon although its bill had not. */
     readonly begins: boolean;
   }[];
-  /** True after its subscription ended, or the coupon was removed. */
+  /** True after the subscription has ended or the coupon was removed. */
   isOver: boolean;
   isRemoved: boolean;
   isUsedUp: boolean;
@@ -70,7 +68,10 @@ export function discountedPeriods(
     .map(({ from }) => from);
 }
 
-/** A percentage that lasts once is used in one period: what returned of it can be used again there, and nowhere else. */
+/**
+ * Returns true if a coupon may discount a period. A percentage with duration `once` is used in one period, and its
+ * returned discounts can be used again only there.
+ */
 export function mayDiscount(
   { terms, left, uses }: Redemption,
   period: number,

@@ -24,7 +24,7 @@ type Pending =
 interface FirstPayment {
   readonly invoice: ReferenceInvoice;
   readonly until: number;
-  /** Instant of the expiry; null once a payment in flight decides. */
+  /** Instant at which the subscription expires; null once the outcome of a payment in flight decides. */
   reportsAt: number | null;
 }
 
@@ -49,7 +49,7 @@ export interface ReferenceSubscription {
   items: Item[];
   period: RunningPeriod;
   pending: Pending | null;
-  /** The invoice whose payment activates it, and the end of the wait. */
+  /** Invoice whose payment activates the subscription, and the end of the wait for it. */
   firstPayment: FirstPayment | null;
   readonly redemptions: Redemption[];
   readonly events: string[];
@@ -93,7 +93,7 @@ export function isEnded({ status }: Pick<ReferenceSubscription, 'status'>): bool
   return status === 'canceled' || status === 'incomplete_expired';
 }
 
-/** Returns true if a subscription was running at an instant, whatever it billed. */
+/** Returns true if a subscription was running at an instant, even if it billed nothing. */
 export function heldAt({ status, begunAt, endedAt }: ReferenceSubscription, at: number): boolean {
   const wasActive = status !== 'incomplete' && status !== 'incomplete_expired';
   return wasActive && begunAt <= at && (endedAt === null || at < endedAt);
@@ -102,7 +102,7 @@ export function heldAt({ status, begunAt, endedAt }: ReferenceSubscription, at: 
 /** Returns true if a subscription bills the usage of an instant. */
 export function billsUsageOf(subscription: ReferenceSubscription, at: number): boolean {
   const { status, items, spans, period, firstPayment } = subscription;
-  // A late first payment finds boundaries in the past: the next period has not started and will be billed.
+  // After a late first payment, boundaries lie in the past: the next period has not started, but will be billed.
   const isToBegin = !isEnded(subscription) && !period.isOver && period.to <= at;
   return (
     status !== 'incomplete_expired' &&

@@ -3,9 +3,9 @@ import { type BilledLine, type LineTax, netOf } from './line';
 import { type Fraction, fraction, fromDecimal, plus, rounded, shares, sum, times } from './money';
 
 /**
- * Computes the tax of each line after discounts, with one rounding for each rate over the whole invoice. Returns the tax on top
- * of the amounts. Charges have the rates of the customer, credits those of the lines they take back, and added usage those of
- * its bill.
+ * Computes the tax of each line after discounts, with one rounding for each rate over the whole invoice. Returns the
+ * exclusive tax. Charges have the rates of the customer, credits the rates of the credited lines, and added usage the
+ * rates of its bill.
  */
 export function taxLines(lines: readonly BilledLine[], taxes: readonly number[]): bigint {
   const rates = [...new Set([...taxes, ...lines.flatMap((line) => ratesOf(line, taxes))])];
@@ -40,9 +40,9 @@ function billedRates(lines: readonly BilledLine[]): readonly number[] {
 }
 
 /**
- * Returns the exact tax of a line. A credit takes back the tax that was billed, by the same rate: never more than is left
- * of it, and all of it with the rest of the lines. Where these have different rates, the credit takes the same share of the
- * tax as of their amounts.
+ * Returns the exact tax of a line at one rate. A credit takes back billed tax of this rate: at most the rest of it, and
+ * the whole rest together with the rest of the lines. If the credited lines have different rates, the credit takes the
+ * same share of the tax as of the amounts.
  */
 function taxOf(
   { amount, discount, back }: BilledLine,
@@ -68,7 +68,10 @@ function taxOfPart(
   return exact.over > left * exact.under ? fraction(left) : exact;
 }
 
-/** Returns the most that the tax on top of a part of what lines hold can come to: that of each rate, rounded up. */
+/**
+ * Returns the largest possible exclusive tax on an amount that is taken from lines: the sum over the rates, each
+ * rounded up.
+ */
 export function taxOnTop(lines: readonly BilledLine[], held: bigint, amount: bigint): bigint {
   const rates = billedRates(lines).filter((rate) => !rateOf(rate).inclusive);
   return sum(
@@ -79,7 +82,10 @@ export function taxOnTop(lines: readonly BilledLine[], held: bigint, amount: big
   );
 }
 
-/** Returns the tax as a share of the amount of a line that has these rates. The inclusive ones are in the amount. */
+/**
+ * Returns the tax of one rate as a share of the amount of a line with all given rates. The amount contains the tax of
+ * inclusive rates.
+ */
 function shareOf({ percentage }: ModelTaxRate, rates: readonly number[]): Fraction {
   const within = rates
     .map(rateOf)

@@ -15,7 +15,7 @@ import type { SoldPrice } from './offers';
 import { usageCost } from './prices';
 import { type Fraction, fraction, sum } from './money';
 
-/** Usage of the customer of the reference, and what was billed for it. */
+/** Usage of the customer, and the amounts that were billed for it. */
 
 export interface UsageEvent {
   readonly at: number;
@@ -27,7 +27,7 @@ export interface UsageEvent {
 export class Usage {
   readonly events: UsageEvent[] = [];
   private readonly billed: BilledUsage[] = [];
-  /** Usage that was billed first since {@link keepTerms}. */
+  /** Usage that was billed for the first time since the last call of {@link keepTerms}. */
   private fresh: BilledUsage[] = [];
   /** For each price and period, the events that existed when it was last billed. */
   private readonly marked = new Map<BilledUsage, ReadonlySet<UsageEvent>>();
@@ -35,7 +35,7 @@ export class Usage {
   /** @param onLate is called with the index of a subscription when usage changes that it billed */
   constructor(private readonly onLate: (subscription: number) => void) {}
 
-  /** Returns true if all bills of the time of an event contain it; null if its time was not billed. */
+  /** Returns true if all bills that cover the time of an event contain the event; null if no bill covers this time. */
   isBilled(event: UsageEvent): boolean | null {
     const bills = this.billed.filter(({ from, to }) => from <= event.at && event.at < to);
     if (bills.length === 0) return null;
@@ -53,7 +53,7 @@ export class Usage {
     this.changed(event.at);
   }
 
-  /** Bills a period for the first time; no line without usage or fee. */
+  /** Bills a period for the first time. Returns no line if there is neither usage nor a fee. */
   bill(
     subscription: number,
     price: SoldPrice,
@@ -67,7 +67,7 @@ export class Usage {
     return this.add(usage);
   }
 
-  /** Stores the terms of the invoice with the bills that have no line on it. */
+  /** Stores the terms of an invoice with the usage that it billed without a line. */
   keepTerms(terms: BillTerms): void {
     for (const usage of this.fresh) if (standing(usage.lines).length === 0) usage.terms = terms;
     this.fresh = [];
@@ -91,7 +91,7 @@ export class Usage {
     return [...lines, ...limited];
   }
 
-  /** Returns true if there is something to correct. */
+  /** Returns true if a subscription has usage to correct. */
   isLate(subscription: number): boolean {
     return this.billed.some(
       (usage) =>
@@ -100,8 +100,8 @@ export class Usage {
   }
 
   /**
-   * Rates a changed period again and subtracts what was billed; returned amounts are limited to what the lines hold, and
-   * added ones have the terms of the bill.
+   * Rates changed periods again and bills the differences. Returned amounts are limited to the amount that the lines
+   * hold. Added amounts have the terms of the bill.
    */
   late(subscription: number, limits: CreditLimits, added: AddedUsage): readonly BilledLine[] {
     return this.billed
@@ -128,15 +128,18 @@ export class Usage {
     return [addedTo(line, added.monthsFrom)];
   }
 
-  /** Returns what is still owed for a period at list prices: what a void invoice charged counts as never billed. */
+  /**
+   * Returns the difference between the rated and the billed usage of a period, at list prices. Void lines count as
+   * never billed.
+   */
   private difference(usage: BilledUsage): bigint {
     const rated = sum(this.rate(usage).map(({ amount }) => amount));
     return within(rated, usage.price, usage.part) - sum(standing(usage.lines).map(listedOf));
   }
 
   /**
-   * Returns the difference to what was billed, at list prices. A negative difference is converted to its share of what
-   * was paid.
+   * Returns the difference between rated and billed usage; null: none. A positive difference is at list prices. A
+   * negative one is converted to a share of the paid amount.
    */
   private owed(
     usage: BilledUsage,
@@ -155,10 +158,11 @@ export class Usage {
   }
 
   /**
-   * Bills the usage of a void invoice again: the same lines, if they are what is owed; else all usage as counted now, if no
-   * other invoice billed any; else what the other invoices left. Returns and changes nothing if nothing is owed.
+   * Bills the usage of a void invoice again: with the same lines, if they are the owed amount; otherwise with all
+   * present usage, if no other invoice billed any; otherwise with the rest that other invoices left. Returns and
+   * changes nothing if nothing is owed.
    *
-   * @param others true if the invoice is made anyway
+   * @param others true if the invoice is also made without this usage
    */
   billAgain(
     before: readonly BilledLine[],
@@ -207,7 +211,7 @@ export class Usage {
     );
   }
 
-  /** Bills corrections of a void invoice with the next one. */
+  /** Marks usage that a void invoice corrected, so that the next invoice corrects it again. */
   reopen(lines: readonly BilledLine[]): void {
     for (const { usage, isLate } of lines) if (usage !== null && isLate) this.markLate(usage);
   }
@@ -222,8 +226,8 @@ export class Usage {
   }
 
   /**
-   * Returns the events of a period in the order of their timestamps. Of two events at one instant, the one accepted
-   * first precedes.
+   * Returns the events of a period, sorted by timestamp. Of two events at one instant, the one accepted first comes
+   * first.
    */
   private counted({ from, to }: Pick<BilledUsage, 'from' | 'to'>): readonly UsageEvent[] {
     const counted = this.events.filter(({ at, isVoid }) => from <= at && at < to && !isVoid);
@@ -235,7 +239,8 @@ export class Usage {
   }
 
   /**
-   * Rates the usage of each group separately if the price says so, otherwise all usage, also if there is none.
+   * Rates the usage of each group separately if the price says so. Otherwise rates all usage together, even if there is
+   * none.
    */
   private rate({
     price,
@@ -266,7 +271,7 @@ function billedOf(
   return { subscription, price, from, to, part, lines: [], isLate: false, terms: null };
 }
 
-/** Groups without a region come last. */
+/** Sorts after all regions, so that the group without a region comes last. */
 const LAST = '\uffff';
 
 function byName(one: string | null, other: string | null): number {
@@ -284,12 +289,12 @@ function addLine(
   return line;
 }
 
-/** Returns a line as it was before it was on an invoice. */
+/** Returns a copy of a line with the state before it was on an invoice. */
 function copyOf(line: BilledLine): BilledLine {
   return { ...line, ...UNTOUCHED, capped: line.capped };
 }
 
-/** Takes the discounts of a line that adds usage to a bill. */
+/** Applies coupons to a line that adds usage to a bill. */
 function addedTo(
   line: BilledLine,
   monthsFrom: (from: number, months: number) => number,

@@ -2,18 +2,18 @@ import { randomBytes } from 'node:crypto';
 import type Stripe from 'stripe';
 import { type BankBehaviour } from './test-methods';
 
-/** Version of Stripe's API that the pinned SDK speaks, and the only one that the double answers. */
+/** Version of Stripe's API that the pinned SDK uses, and the only one that the test double answers. */
 export const API_VERSION = '2026-10-28.endive';
 
 const EVENTS_KEPT_S = 30 * 86_400;
 
-/** Work that happens without a request once the clock reaches `atMs`: a debit settles, a refund fails. */
+/** Work that happens without a request once the clock reaches `atMs`, such as the settlement of a debit. */
 interface DueWork {
   readonly atMs: number;
   readonly run: () => void;
 }
 
-/** All objects of the one Stripe account that the double has, by id, in the order of their creation. */
+/** All objects of the only Stripe account of the double, by id, in the order of their creation. */
 export class Account {
   readonly customers = new Map<string, Stripe.Customer>();
   readonly deletedCustomers = new Map<string, Stripe.DeletedCustomer>();
@@ -28,9 +28,9 @@ export class Account {
   readonly events = new Map<string, Stripe.EventBase>();
   /** How the bank treats each payment method. */
   readonly behaviours = new Map<string, BankBehaviour>();
-  /** Methods that were detached, or used without a customer: they can never be used again. */
+  /** Payment methods that were detached, or used without a customer. They cannot be used again. */
   readonly spentMethods = new Set<string>();
-  /** The request that is being executed; events name it. */
+  /** The request that is being executed, which events refer to. */
   request: Stripe.Event.Request | null = null;
   private due: readonly DueWork[] = [];
 
@@ -44,7 +44,7 @@ export class Account {
     return this.clock().getTime();
   }
 
-  /** The time in whole seconds, as Stripe writes it. */
+  /** Returns the time in whole seconds, as Stripe states it. */
   get now(): number {
     return Math.floor(this.nowMs / 1000);
   }
@@ -73,7 +73,7 @@ export class Account {
     this.onEvent(event);
   }
 
-  /** Forgets events that are older than Stripe keeps them. */
+  /** Deletes events that are older than the time for which Stripe keeps events. */
   forgetOldEvents(): void {
     for (const { id, created } of this.events.values()) {
       if (created > this.now - EVENTS_KEPT_S) return;
@@ -85,7 +85,7 @@ export class Account {
     this.due = [...this.due, { atMs: this.nowMs + delayMs, run }];
   }
 
-  /** Runs what is due, in the order of its time. */
+  /** Runs the due work in the order of its time. */
   runDue(): void {
     const ready = this.due.filter(({ atMs }) => atMs <= this.nowMs);
     this.due = this.due.filter(({ atMs }) => atMs > this.nowMs);

@@ -8,9 +8,9 @@ import { checkUnspent, findMethod } from './payment-methods';
 type Intent = Stripe.PaymentIntent | Stripe.SetupIntent;
 
 /**
- * Returns the method for an intent; a test token creates one.
+ * Returns the payment method for an intent. A test token creates one.
  *
- * @throws Refusal (400) for a method of another customer, a spent one, or one of a type that the intent does not take.
+ * @throws Refusal (400) for a method of another customer, a spent method, or a type that the intent does not accept.
  */
 export function usableMethod(account: Account, intent: Intent, id: string): Stripe.PaymentMethod {
   const method = findMethod(account, id, 'payment_method');
@@ -34,7 +34,7 @@ export function usableMethod(account: Account, intent: Intent, id: string): Stri
   return method;
 }
 
-/** Returns true if the bank demands 3-D Secure, with or without the customer. */
+/** Returns true if the bank requires 3-D Secure. `offSession`: the customer is absent. */
 export function needsAuthentication(
   account: Account,
   method: Stripe.PaymentMethod,
@@ -52,7 +52,7 @@ export function needsAuthentication(
   }
 }
 
-/** Next step of the customer: a redirect where the caller gave a `return_url`, otherwise Stripe.js. */
+/** Returns the next step of the customer: a redirect if the caller gave a `return_url`, otherwise Stripe.js. */
 export function nextAction(
   intent: Intent,
   { return_url: url, use_stripe_sdk: browser }: { return_url?: string; use_stripe_sdk?: boolean },
@@ -78,8 +78,8 @@ const FAILED = {
 } as const;
 
 /**
- * Ends 3-D Secure: the charge follows, or the intent needs another method. No request waits for the outcome; only
- * events report it.
+ * Ends 3-D Secure: the charge follows, or the intent needs another method. Only events report the outcome, because no
+ * request waits for it.
  */
 export function authenticatePayment(
   account: Account,
@@ -98,7 +98,7 @@ export function authenticatePayment(
   account.record('payment_intent.payment_failed', intent);
 }
 
-/** @throws Refusal (400) where no customer has to act. */
+/** @throws Refusal (400) if the intent does not wait for an action of the customer. */
 export function pendingMethod(account: Account, intent: Intent): Stripe.PaymentMethod {
   if (intent.status !== 'requires_action') {
     throw unexpectedState(

@@ -7,11 +7,11 @@ interface Movement {
   readonly amount: number;
   readonly currency: string;
   readonly source: string;
-  /** Fee, if it differs from the fee of a charge. */
+  /** Fee. Default: the fee of a charge. */
   readonly fee?: number;
 }
 
-/** Records a movement of the balance. The fee of a charge is 1.5 % and 25 minor units; the balance keeps each currency. */
+/** Records a balance transaction. The fee of a charge is 1.5 % and 25 minor units. Each currency has its own balance. */
 export function movement(
   account: Account,
   { fee: given, ...move }: Movement,

@@ -6,7 +6,7 @@ import { idOf } from './fields';
 import { type BankBehaviour, type Decline } from './test-methods';
 
 /**
- * Charges a method for an intent. A card answers at once; a debit is `processing` until it is due.
+ * Charges a payment method for an intent. A card answers at once; a debit is `processing` until its outcome is due.
  *
  * @returns the bank's refusal of a card, which the intent then records.
  */
@@ -41,7 +41,7 @@ function settleDebit(
   charge: Stripe.Charge,
   method: Stripe.PaymentMethod,
 ): void {
-  // Read now, so that a test can change how the bank answers while the debit is on its way.
+  // Read only when the debit is due, so that a test can change the bank's answer before.
   const { charge: answer } = bankOf(account, method);
   if (answer === 'approved') succeed(account, intent, charge, method);
   else fail(account, intent, charge, method, answer);
@@ -60,7 +60,7 @@ function succeed(
   charge.outcome = outcome('authorized', null);
   intent.status = 'succeeded';
   intent.amount_received = intent.amount;
-  // With `automatic_async`, the default, the movement follows the answer.
+  // With `automatic_async`, the default, the balance transaction is recorded after the response.
   if (intent.capture_method === 'automatic') addMovement(account, charge);
   else account.later(0, () => addMovement(account, charge));
   account.record('charge.succeeded', charge);
@@ -71,7 +71,7 @@ function succeed(
   if (dispute) openDispute(account, charge, dispute);
 }
 
-/** Approves a declined charge after all, as a bank can that answers twice. */
+/** Approves a declined charge afterwards, because a bank can send two answers. */
 export function succeedLate(account: Account, intent: Stripe.PaymentIntent): void {
   const charge = account.charges.get(idOf(intent.latest_charge));
   const method = account.paymentMethods.get(charge?.payment_method ?? '');

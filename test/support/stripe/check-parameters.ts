@@ -15,9 +15,9 @@ const validators = Object.fromEntries(
 ) as Record<OperationName, ReturnType<typeof ajv.compile>>;
 
 /**
- * Returns the parameters with numbers and booleans in place of their text.
+ * Converts the texts of numbers and booleans in the parameters to numbers and booleans.
  *
- * @throws Refusal (400) as Stripe answers it: an unknown, a missing, or a wrong value.
+ * @throws Refusal (400), as Stripe sends it, for an unknown or missing parameter, or a wrong value.
  */
 export function checkParameters<Name extends OperationName>(
   operation: Name,
@@ -29,7 +29,7 @@ export function checkParameters<Name extends OperationName>(
 }
 
 function refusal(operation: string, errors: readonly ErrorObject[]): Refusal {
-  // Where one of several forms is possible, the last error only says that none fitted.
+  // If several forms are possible, the last error says only that none fitted, so the error about the union is used.
   const union = errors.findLast(({ keyword }) => keyword === 'anyOf');
   const error = union ?? errors[0];
   if (!error) throw new Error(`The parameters of ${operation} were refused without an error.`);

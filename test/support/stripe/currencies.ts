@@ -1,6 +1,9 @@
 import { invalidRequest } from './errors';
 
-/** Smallest charge by currency, in minor units (docs.stripe.com/currencies). Others have no minimum here. */
+/**
+ * Smallest charge by currency, in minor units (docs.stripe.com/currencies). Other currencies have no minimum in the
+ * double.
+ */
 const MINIMUM: Readonly<Record<string, number>> = {
   aed: 200,
   aud: 50,
@@ -35,7 +38,7 @@ const OTHERS =
 
 const SUPPORTED: ReadonlySet<string> = new Set([...Object.keys(MINIMUM), ...OTHERS.split(' ')]);
 
-/** Currencies whose amounts must be a multiple: two decimals that are always zero, or a third that is. */
+/** Number of which amounts must be a multiple, for currencies whose last one or two digits must be zero. */
 const MULTIPLE: Readonly<Record<string, number>> = {
   isk: 100,
   ugx: 100,

@@ -44,7 +44,7 @@ export function createCustomer(account: Account, parameters: Create): Stripe.Cus
     const { payment_method: method, invoice_settings: settings, ...rest } = parameters;
     if (method !== undefined) {
       const attached = attach(account, method, customer.id);
-      // A test token stands for the method that it just created.
+      // A test token as the default payment method means the method that the same token has just created.
       const chosen = settings?.default_payment_method;
       apply(account, customer, {
         ...rest,
@@ -97,7 +97,7 @@ export function deleteCustomer(account: Account, id: string): Stripe.DeletedCust
   return deleted;
 }
 
-/** @throws Refusal where the customer does not exist, or no longer: 404 for the path, 400 for a parameter. */
+/** @throws Refusal if the customer does not exist or was deleted: 404 for an id in the path, 400 for a parameter. */
 export function findCustomer(account: Account, id: string, param: string): Stripe.Customer {
   const customer = account.customers.get(id);
   if (!customer) throw noSuch('customer', id, param);

@@ -10,8 +10,8 @@ const DISPUTE_FEE = 1500;
 const DAYS_TO_ANSWER = 7;
 
 /**
- * Opens a dispute, over the whole charge by default. A chargeback withdraws the money at once; an inquiry does not; the return
- * of a debit cannot be contested and is lost at once.
+ * Opens a dispute, over the whole charge by default. A chargeback withdraws the money at once; an inquiry does not. The
+ * return of a debit cannot be contested, so the dispute is lost at once.
  */
 export function openDispute(
   account: Account,
@@ -55,7 +55,7 @@ export function openDispute(
   return dispute;
 }
 
-/** Turns an inquiry into a chargeback: the money is withdrawn. */
+/** Turns an inquiry into a chargeback, which withdraws the money. */
 export function escalateInquiry(account: Account, dispute: Stripe.Dispute): void {
   const previous = { status: dispute.status };
   dispute.status = 'needs_response';

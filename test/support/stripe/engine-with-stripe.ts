@@ -52,7 +52,7 @@ export class EngineWithStripe {
     return { customer, method };
   }
 
-  /** Charges a customer, without an invoice: the money is credit. */
+  /** Charges a customer without an invoice, so that the payment becomes credit. */
   pay(customer: string, fields: object = {}): Promise<Answer> {
     const body = { customer_id: customer, amount: 1_000, currency: 'USD', ...fields };
     return this.post('/v1/payments', body);
@@ -78,7 +78,7 @@ export class EngineWithStripe {
     return { customer, payment: id };
   }
 
-  /** Forgets planned faults and delivers webhooks again, between two tests. */
+  /** Resets the double between two tests: removes planned faults, and delivers webhooks again. */
   reset(): void {
     this.stripe.faults.clear();
     this.stripe.webhooks.fate = () => 'deliver';
@@ -97,7 +97,7 @@ export class EngineWithStripe {
     await due.idle();
   }
 
-  /** Delivers the notifications that are on their way, and works on them. */
+  /** Waits until all notifications on their way have arrived, and processes them. */
   async notified(): Promise<void> {
     await this.stripe.webhooks.idle();
     await this.run(DueProviderEvents);

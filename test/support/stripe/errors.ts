@@ -6,7 +6,7 @@ export type ErrorBody = Omit<Partial<Stripe.StripeRawError>, 'type'> & {
   readonly type: 'api_error' | 'card_error' | 'idempotency_error' | 'invalid_request_error';
 };
 
-/** An answer other than 200. */
+/** A response with another status than 200. */
 export class Refusal extends Error {
   constructor(
     readonly status: number,
@@ -22,7 +22,7 @@ export function invalidRequest(message: string, details: Details = {}, status = 
   return new Refusal(status, { type: 'invalid_request_error', message, ...details });
 }
 
-/** Refuses an id that names nothing: 404 where it stands in the path (`id` or `intent`), otherwise 400. */
+/** Returns the error for an unknown id: 404 if the id is in the path (`id` or `intent`), otherwise 400. */
 export function noSuch(kind: string, id: string, param: string): Refusal {
   return invalidRequest(
     `No such ${kind}: '${id}'`,
@@ -31,7 +31,7 @@ export function noSuch(kind: string, id: string, param: string): Refusal {
   );
 }
 
-/** Refuses an operation that the state of a payment or setup intent does not allow. */
+/** Returns the error for an operation that the state of a payment or setup intent does not allow. */
 export function unexpectedState(
   intent: Stripe.PaymentIntent | Stripe.SetupIntent,
   message: string,
@@ -47,7 +47,7 @@ export function unexpectedState(
       });
 }
 
-/** The answer (402) to a charge or an attachment that the bank refuses. */
+/** Returns the response (402) to a charge or an attachment that the bank refuses. */
 export function cardError(
   decline: Decline,
   details: Pick<

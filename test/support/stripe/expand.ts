@@ -4,9 +4,9 @@ import { invalidRequest } from './errors';
 type Node = Record<string, unknown>;
 
 /**
- * Returns a copy of an answer in which the named ids are replaced by their objects.
+ * Returns a copy of a response in which the ids at `paths` are replaced by their objects.
  *
- * @throws Refusal (400) for a path that names no reference.
+ * @throws Refusal (400) for a path that leads to no id of an object.
  */
 export function expanded(account: Account, answer: object, paths: readonly string[] = []): object {
   const copy = structuredClone(answer);

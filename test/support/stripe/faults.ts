@@ -1,23 +1,22 @@
 import { type OperationName } from './parameters';
 
 /**
- * A fault of one request. `before` means without effect, `after` with the effect done and its answer stored. If a
- * request hangs before its effect, the effect takes place when the request is released, even if its client has gone by
- * then.
+ * A fault of one request. `before`: the request has no effect. `after`: the effect is done and the response stored. A
+ * request that hangs before its effect takes effect when it is released, even if its client has disconnected.
  */
 export type Fault =
   | 'reset_before'
   | 'reset_after'
   | 'hang_before'
   | 'hang_after'
-  /** Takes effect at once. The answer is sent when it is released. */
+  /** The effect is done at once. The response is sent when the request is released. */
   | 'answer_held'
   | 'error_500_before'
   | 'error_500_after'
   | 'rate_limited'
   | 'lock_timeout'
   | 'conflict'
-  /** A proxy, or a wrong base URL, answers 404. */
+  /** The response is 404, as from a proxy or for a wrong base URL. */
   | 'not_found';
 
 interface Planned {
@@ -27,14 +26,14 @@ interface Planned {
   times: number;
 }
 
-/** Faults of requests: planned ones by operation and count, then those that `decide` chooses. */
+/** Faults of requests. Planned faults are used first, by operation and count; then `decide` chooses. */
 export class Faults {
-  /** Chooses a fault where none is planned, for random campaigns. */
+  /** Chooses a fault if none is planned, for random tests. */
   decide: (operation: OperationName) => Fault | null = () => null;
   private planned: Planned[] = [];
   private waiting: (() => void)[] = [];
 
-  /** Plans a fault for the next `times` requests of an operation (of any, by default), after the first `skip` ones. */
+  /** Plans a fault for the next `times` requests of an operation (default: any), after `skip` requests without it. */
   plan(
     fault: Fault,
     {
@@ -56,7 +55,7 @@ export class Faults {
     return ready.fault;
   }
 
-  /** Number of requests that wait to be released: those that hang before their effect, and those whose answer is held. */
+  /** Number of requests that wait to be released: they hang before their effect, or their response is held. */
   get hanging(): number {
     return this.waiting.length;
   }
@@ -65,14 +64,14 @@ export class Faults {
     return new Promise((resolve) => this.waiting.push(resolve));
   }
 
-  /** Lets the requests go on that hang before their effect, or whose answer is held. */
+  /** Continues the requests that hang before their effect, or whose response is held. */
   release(): void {
     const waiting = this.waiting;
     this.waiting = [];
     for (const resume of waiting) resume();
   }
 
-  /** Forgets planned faults and `decide`. */
+  /** Removes planned faults and `decide`. */
   clear(): void {
     this.planned = [];
     this.decide = () => null;

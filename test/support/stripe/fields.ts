@@ -13,7 +13,7 @@ export function fullAddress(address: Stripe.AddressParam): Stripe.Address {
   };
 }
 
-/** Adds to metadata; an empty value removes its key, and an empty parameter removes all. */
+/** Merges metadata. An empty value removes its key; an empty parameter removes all keys. */
 export function mergedMetadata(
   existing: Stripe.Metadata,
   added: Stripe.MetadataParam | '' | null = {},
@@ -23,7 +23,7 @@ export function mergedMetadata(
   return Object.fromEntries(Object.entries(merged).filter(([, value]) => value !== ''));
 }
 
-/** Returns the id of a reference, expanded or not; an empty text where there is none. */
+/** Returns the id of a reference, expanded or not; an empty text if there is no reference. */
 export function idOf(reference: string | { readonly id: string } | null | undefined): string {
   return typeof reference === 'string' ? reference : (reference?.id ?? '');
 }

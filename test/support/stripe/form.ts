@@ -2,12 +2,13 @@
 export type FormValue = string | FormValue[] | { [name: string]: FormValue };
 
 /**
- * Decodes `a[b]=c` and `a[0]=c` (or `a[]=c`) as Stripe does. An object whose keys are all numbers, or empty, is an array.
+ * Decodes `a[b]=c` and `a[0]=c` (or `a[]=c`) as Stripe does. An object whose keys are all numeric or empty becomes an
+ * array.
  */
 export function decodeForm(encoded: string): Record<string, FormValue> {
   const root: Record<string, FormValue> = {};
   const pairs = new URLSearchParams(encoded);
-  // The order of parameters has no meaning, and requests are compared for idempotency keys.
+  // Sorts the parameters, because their order has no meaning when requests with the same idempotency key are compared.
   pairs.sort();
   for (const [name, value] of pairs) {
     const path = [...name.matchAll(/^[^[]+|\[([^\]]*)\]/g)].map((match) => match[1] ?? match[0]);

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import ts from 'typescript';
 
-/** JSON Schema, as far as the generator writes it. `implemented` is a keyword of the double. */
+/** The part of JSON Schema that the generator writes. `implemented` is a keyword of the double. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
 /** Limits that Stripe documents for metadata, which the SDK's types cannot express. */
@@ -15,7 +15,8 @@ const METADATA = {
 /**
  * Derives the JSON Schemas of the request parameters from the types in `parameters.ts`.
  *
- * Closed lists stay closed: the SDK adds `OtherString` to each, so that newer values compile, and this drops it again.
+ * Lists of values stay closed. The SDK adds `OtherString` to each list, so that newer values compile; the schemas leave
+ * it out.
  */
 export function generateSchemas(): Record<string, JsonSchema> {
   const file = join(__dirname, 'parameters.ts');
@@ -77,7 +78,7 @@ function schemaOf(checker: ts.TypeChecker, type: ts.Type): JsonSchema {
   if (type.isUnion()) return unionSchema(checker, type.types);
   if (type.isStringLiteral()) return { enum: [type.value] };
   if (type.flags & ts.TypeFlags.String) return { type: 'string' };
-  // Every number of the implemented operations is a whole number: minor units, seconds, months or a page size.
+  // Numbers are integers, because the implemented operations have only minor units, seconds, months and page sizes.
   if (type.flags & ts.TypeFlags.Number) return { type: 'integer' };
   if (type.flags & ts.TypeFlags.BooleanLike) return { type: 'boolean' };
   if (checker.isArrayType(type)) {

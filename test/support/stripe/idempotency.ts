@@ -15,14 +15,17 @@ interface Entry {
 const RETENTION_MS = 24 * 3_600_000;
 const MAX_LENGTH = 255;
 
-/** Answers by idempotency key: kept for 24 hours, errors of the execution included (docs.stripe.com/api/idempotent_requests). */
+/**
+ * Responses by idempotency key. Kept for 24 hours, including errors during the execution
+ * (docs.stripe.com/api/idempotent_requests).
+ */
 export class IdempotencyKeys {
   private readonly entries = new Map<string, Entry>();
 
   /**
-   * Returns the stored answer of an earlier request with the same key, or null where the request is to be executed.
+   * Returns the stored response to an earlier request with the same key, or null if the request must be executed.
    *
-   * @throws Refusal (400) for other parameters or too long a key, (409) while the first request is executing.
+   * @throws Refusal (400) for other parameters or a key that is too long, (409) while the first request is executing.
    */
   stored(key: string, fingerprint: string, nowMs: number): Answered | null {
     if (key.length > MAX_LENGTH) {
@@ -50,7 +53,7 @@ export class IdempotencyKeys {
     this.entries.set(key, { fingerprint, createdMs: nowMs, answered: null });
   }
 
-  /** Forgets a request that was dropped before it was executed. */
+  /** Removes the key of a request that was dropped before it was executed. */
   drop(key: string): void {
     this.entries.delete(key);
   }

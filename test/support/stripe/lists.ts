@@ -16,7 +16,7 @@ interface Page {
 /**
  * Returns one page of a list, newest first.
  *
- * @throws Refusal (400) for a page size outside 1 to 100, two cursors, or a cursor that names no object.
+ * @throws Refusal (400) for a page size outside 1 to 100, two cursors, or an unknown cursor.
  */
 export function page<Item extends Listed>(
   url: string,

@@ -14,10 +14,10 @@ type MandateData =
     };
 
 /**
- * Returns the mandate of a bank debit, or null for a card. A new one is made from the customer's acceptance; later debits
- * of the same method use it.
+ * Returns the mandate of a bank debit, or null for a card. The first debit creates the mandate from the customer's
+ * acceptance; later debits of the same payment method use it.
  *
- * @throws Refusal (400) for a debit that the customer never accepted.
+ * @throws Refusal (400) for a debit without the customer's acceptance.
  */
 export function mandateFor(
   account: Account,

@@ -26,7 +26,7 @@ import {
   findSetupIntent,
 } from './setup-intents';
 
-/** Result of the SDK's method of this name: an answer that does not have this type does not compile. */
+/** Result of the SDK method with this name. A response of another type does not compile. */
 type Answer<Name extends OperationName> = Name extends `${infer Resource}.${infer Method}`
   ? Resource extends keyof Stripe
     ? Method extends keyof Stripe[Resource]
@@ -251,7 +251,7 @@ function ofCharge(wanted: { charge?: string; payment_intent?: string }) {
   }): boolean => fits(wanted.charge, charge) && fits(wanted.payment_intent, intent);
 }
 
-/** Compares with one type, or with all of a kind: `charge.dispute.*`. */
+/** Returns true if an event type matches a pattern: one type, or a group such as `charge.dispute.*`. */
 function matchesType(pattern: string | undefined, type: string): boolean {
   if (pattern?.endsWith('*')) return type.startsWith(pattern.slice(0, -1));
   return pattern === undefined || pattern === type;

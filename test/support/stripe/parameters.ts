@@ -1,13 +1,13 @@
 import type Stripe from 'stripe';
 
-/** Parameters of an operation that the double implements. It refuses the others of the SDK's type by name. */
+/** Parameters of an operation that the double implements. It refuses other parameters of the SDK's type by name. */
 type Implemented<Params, Names extends keyof Params> = Pick<Params, Names>;
 
 type Page = 'limit' | 'starting_after' | 'ending_before' | 'expand';
 
 /**
  * Request parameters of each operation, in the types of the pinned SDK. `request-schemas.json` is generated from this
- * interface, so the server refuses what these types do not allow.
+ * interface, so the server refuses parameters that these types do not allow.
  */
 export interface RequestParameters {
   'customers.create': Implemented<

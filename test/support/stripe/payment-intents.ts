@@ -188,7 +188,7 @@ function checkConfirmable(intent: Stripe.PaymentIntent): void {
   }
 }
 
-/** Stripe demands an address to return to where a redirect is possible and the customer is present. */
+/** Stripe requires a return URL if a redirect is possible and the customer is present. */
 function checkReturnUrl(
   intent: Stripe.PaymentIntent,
   { return_url: url, use_stripe_sdk: browser }: Confirmation,
@@ -202,7 +202,7 @@ function checkReturnUrl(
   );
 }
 
-/** Fails an attempt because the customer is absent and would have to authenticate. No charge is made. */
+/** Fails an attempt because the absent customer would have to authenticate. No charge is created. */
 function refuseUnauthenticated(
   account: Account,
   intent: Stripe.PaymentIntent,

@@ -47,9 +47,9 @@ export function createPaymentMethod(
 }
 
 /**
- * Returns the method with this id. A test token creates a new method each time, as at Stripe.
+ * Returns the payment method with this id. A test token creates a new method each time, as at Stripe.
  *
- * @throws Refusal where there is none: 404 for the path, 400 for a parameter.
+ * @throws Refusal if there is none: 404 for an id in the path, 400 for a parameter.
  */
 export function findMethod(account: Account, id: string, param: string): Stripe.PaymentMethod {
   if (Object.hasOwn(TEST_CARDS, id) || Object.hasOwn(TEST_ACCOUNTS, id)) {
@@ -60,7 +60,7 @@ export function findMethod(account: Account, id: string, param: string): Stripe.
   return method;
 }
 
-/** @throws Refusal (402) where the bank refuses, (400) where the method belongs to a customer or is spent. */
+/** @throws Refusal (402) if the bank refuses, (400) if the method belongs to a customer or is spent. */
 export function attach(account: Account, id: string, customer: string): Stripe.PaymentMethod {
   const method = findMethod(account, id, 'id');
   if (method.customer === customer) return method;
@@ -77,7 +77,7 @@ export function attach(account: Account, id: string, customer: string): Stripe.P
   return method;
 }
 
-/** @throws Refusal (400) where the method has no customer. */
+/** @throws Refusal (400) if the method has no customer. */
 export function detach(account: Account, id: string): Stripe.PaymentMethod {
   const method = findMethod(account, id, 'id');
   if (method.customer === null) {

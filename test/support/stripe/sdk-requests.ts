@@ -1,6 +1,6 @@
 import Stripe from 'stripe';
 
-/** Returns the SDK's error of a request, and fails where it is answered or the client itself fails. */
+/** Returns the SDK's error for a request. Throws if the request succeeds or fails with an error that is not from Stripe. */
 export async function refused(request: Promise<unknown>): Promise<Stripe.errors.StripeError> {
   const error: unknown = await request.then(
     () => new Error('The request was not refused.'),
@@ -10,7 +10,7 @@ export async function refused(request: Promise<unknown>): Promise<Stripe.errors.
   throw error;
 }
 
-/** Creates a customer, and attaches the method that a test token stands for. */
+/** Creates a customer, and attaches the payment method of a test token. */
 export async function customerWith(
   stripe: Stripe,
   token: string,

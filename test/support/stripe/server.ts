@@ -19,7 +19,7 @@ export interface RecordedRequest {
   readonly key: string | null;
   readonly parameters: Readonly<Record<string, FormValue>>;
   readonly fault: Fault | null;
-  /** 0 where no answer was sent. */
+  /** 0 if no response was sent. */
   status: number;
   replayed: boolean;
 }
@@ -47,7 +47,7 @@ const SERVER_ERROR: Answered = {
 /** Answers HTTP requests as Stripe's API does. */
 export class StripeServer {
   readonly requests: RecordedRequest[] = [];
-  /** Requests that no correct client sends: an unknown URL or key, or parameters that Stripe's types do not allow. */
+  /** Requests that a correct client never sends: an unknown URL or key, or parameters that Stripe's types do not allow. */
   readonly refused: string[] = [];
   /** Errors of the double itself. */
   readonly defects: unknown[] = [];
@@ -68,7 +68,7 @@ export class StripeServer {
     });
   }
 
-  /** Listens on a port, a free one by default. Also after `close`, when connections were refused for a while. */
+  /** Listens on a port, by default a free one. Can be called again after `close`, to simulate an outage. */
   async listen(port = 0): Promise<number> {
     this.closed = false;
     this.server.listen(port, '127.0.0.1');
@@ -76,7 +76,7 @@ export class StripeServer {
     return (this.server.address() as AddressInfo).port;
   }
 
-  /** Refuses connections from now on. Requests that hang are dropped. */
+  /** Refuses connections from now on, and drops hanging requests. */
   async close(): Promise<void> {
     this.closed = true;
     this.faults.release();
@@ -133,7 +133,7 @@ export class StripeServer {
     }
   }
 
-  /** Returns null where the server was closed while the request hung. */
+  /** Returns null if the server was closed while the request hung. */
   private async execute(
     record: RecordedRequest,
     route: Route,
@@ -163,7 +163,7 @@ export class StripeServer {
     return answered;
   }
 
-  /** Checks the parameters, before anything is executed or stored for the key. */
+  /** Checks the parameters before the request is executed or its key is stored. Returns a function that executes it. */
   private prepared({ operation, id }: Route, form: Record<string, FormValue>): () => object {
     try {
       const parameters = checkParameters(operation, structuredClone(form));
@@ -219,7 +219,7 @@ export class StripeServer {
   }
 }
 
-/** Returns null where the client went away while it sent. */
+/** Returns the body of a request; null if the client disconnected while sending it. */
 async function received(request: IncomingMessage): Promise<string | null> {
   const chunks: Buffer[] = [];
   try {

@@ -69,7 +69,7 @@ export function findSetupIntent(account: Account, id: string): Stripe.SetupInten
   return intent;
 }
 
-/** @throws Refusal (402) where the bank refuses to save the method, (400) in another state or without a method. */
+/** @throws Refusal (402) if the bank refuses to save the method, (400) in another state or without a method. */
 export function confirmSetupIntent(
   account: Account,
   id: string,

@@ -19,17 +19,17 @@ import { type BankBehaviour } from './test-methods';
 import { Webhooks } from './webhooks';
 
 export interface StripeDoubleOptions {
-  /** Returns the time, for example of the test application. By default the system time. */
+  /** Returns the time, for example that of the test application. Default: the system time. */
   readonly now?: () => Date;
-  /** Live mode where it begins with `sk_live_`. */
+  /** Key that clients must send. A key that begins with `sk_live_` means live mode. */
   readonly secretKey?: string;
 }
 
-/** A Stripe account behind an HTTP server of this process, with what a test can make happen at Stripe. */
+/** A Stripe account behind an HTTP server in this process. Its methods let a test cause events at Stripe. */
 export class StripeDouble {
   readonly faults = new Faults();
   readonly webhooks: Webhooks;
-  /** The objects at Stripe, for assertions. Requests and the methods below change them. */
+  /** Objects at Stripe, for assertions. Requests and the methods below change them. */
   readonly account: Account;
   readonly server: StripeServer;
   readonly secretKey: string;
@@ -67,7 +67,7 @@ export class StripeDouble {
     });
   }
 
-  /** Moves the account's clock forward and does the work that is due by then. With 0, the clock stays. */
+  /** Moves the account's clock forward and runs work that is due by then. With 0, the clock stays. */
   advanceMs(milliseconds: number): void {
     this.offsetMs += milliseconds;
     this.account.runDue();
@@ -82,7 +82,7 @@ export class StripeDouble {
     }
   }
 
-  /** Confirms an intent as Stripe.js does in the customer's browser, which knows only the client secret. */
+  /** Confirms an intent as Stripe.js does in the customer's browser, which has only the client secret. */
   confirmInBrowser(clientSecret: string, paymentMethod?: string): void {
     const [intent = ''] = clientSecret.split('_secret_');
     const confirmation = {
@@ -115,7 +115,7 @@ export class StripeDouble {
     this.account.record('payment_method.automatically_updated', method, previous);
   }
 
-  /** Withdraws a mandate, as the customer's bank can: later debits need a new one. */
+  /** Withdraws a mandate, as the customer's bank can. Later debits need a new mandate. */
   revokeMandate(id: string): void {
     const mandate = this.account.mandates.get(id);
     if (!mandate) throw new Error(`Stripe has no mandate ${id}.`);
@@ -123,7 +123,7 @@ export class StripeDouble {
     this.account.record('mandate.updated', mandate, { status: 'active' });
   }
 
-  /** Lets a declined charge succeed after all. */
+  /** Lets a declined charge succeed afterwards. */
   succeedLate(paymentIntent: string): void {
     succeedLate(this.account, findPaymentIntent(this.account, paymentIntent));
   }

@@ -12,8 +12,8 @@ export interface BankBehaviour {
   readonly attach?: Decline;
   readonly charge: 'approved' | Decline;
   /**
-   * When the customer must authenticate. `until_set_up`: only until a setup intent, or a payment with
-   * `setup_future_usage`, has saved the method for later. `on_session`: only while the customer is present.
+   * Cases in which the customer must authenticate. `until_set_up`: until a setup intent, or a payment with
+   * `setup_future_usage`, has saved the method. `on_session`: only while the customer is present.
    */
   readonly authentication: 'never' | 'always' | 'until_set_up' | 'on_session';
   readonly dispute?: 'fraudulent' | 'product_not_received' | 'inquiry' | 'bank_return';
@@ -31,7 +31,7 @@ const DO_NOT_TRY_AGAIN = new Set([
   'revocation_of_all_authorizations',
 ]);
 
-/** A decline with a `decline_code`, as most banks answer. */
+/** Returns a decline with a `decline_code`, as most banks send it. */
 export function declined(declineCode: string): Decline {
   return {
     code: 'card_declined',
@@ -44,7 +44,7 @@ export function declined(declineCode: string): Decline {
   };
 }
 
-/** A decline whose cause is its `code` alone: the card's data are wrong or too old, or the network failed. */
+/** Returns a decline whose only cause is its `code`: wrong or outdated card data, or a failure of the network. */
 function failedCard(code: string, message: string): Decline {
   return {
     code,
@@ -83,7 +83,7 @@ const INSUFFICIENT = visa('9995', cannotBeSaved(declined('insufficient_funds')))
 const LOST = visa('9987', cannotBeSaved(declined('lost_card')));
 const STOLEN = visa('9979', cannotBeSaved(declined('stolen_card')));
 
-/** Stripe's test cards by the token that stands for them (docs.stripe.com/testing). */
+/** Stripe's test cards by token (docs.stripe.com/testing). */
 export const TEST_CARDS: Readonly<Record<string, TestCard>> = {
   pm_card_visa: visa('4242'),
   pm_card_visa_debit: visa('5556'),

@@ -1,6 +1,6 @@
 import Stripe from 'stripe';
 
-/** Fate of one notification. A held one is sent by `releaseHeld`: later, or in another order. */
+/** Fate of one notification. `releaseHeld` sends held ones, later or in another order. */
 export type Fate = 'deliver' | 'lose' | 'double' | 'hold';
 
 interface Endpoint {
@@ -24,9 +24,12 @@ const MAX_CONCURRENT = 8;
 const TIMEOUT_MS = 10_000;
 const RETRY_DELAYS_MS = [5, 30, 120, 300, 600, 720, 720].map((minutes) => minutes * 60_000);
 
-/** Sends each event, signed, to the endpoints. Repeats after a failure with growing delays of the account's clock. */
+/**
+ * Sends each event with a signature to the endpoints. Repeats failed deliveries with growing delays by the account's
+ * clock.
+ */
 export class Webhooks {
-  /** Decides about each notification. */
+  /** Decides the fate of each notification. */
   fate: (event: Stripe.EventBase) => Fate = () => 'deliver';
   /** Number of deliveries that were answered with a status of 2xx. */
   delivered = 0;
@@ -39,7 +42,10 @@ export class Webhooks {
 
   constructor(private readonly surroundings: Surroundings) {}
 
-  /** Registers a receiver. With several secrets, as while one is replaced, each notification has a signature of each. */
+  /**
+   * Registers a receiver. With several secrets, such as during a change of the secret, each notification has a
+   * signature for each.
+   */
   register(url: string, ...secrets: readonly [string, ...string[]]): void {
     this.endpoints = [...this.endpoints.filter((each) => each.url !== url), { url, secrets }];
   }
@@ -64,14 +70,14 @@ export class Webhooks {
     }
   }
 
-  /** Sends the held notifications, the last one first unless `order` says otherwise. */
+  /** Sends the held notifications, by default the last one first. */
   releaseHeld(order: (held: readonly Notification[]) => readonly Notification[] = reversed): void {
     const held = this.held;
     this.held = [];
     for (const notification of order(held)) this.send(notification);
   }
 
-  /** Sends an event once more, as the button "Resend" does. */
+  /** Sends an event again, like the button "Resend" at Stripe. */
   resend(event: Stripe.EventBase): void {
     for (const endpoint of this.endpoints) this.send({ event, endpoint, attempt: 0 });
   }

@@ -4,7 +4,7 @@ import type { BilledLine } from '../line';
 import type { Reference } from '../model';
 import type { BillingCommand, EngineUnderTest } from './engine';
 
-/** Share of a line in percent, or a minor unit more than its rest. */
+/** Credited share of a line in percent, or one minor unit more than the rest of the line. */
 type Much = number | 'too much';
 
 class IssueNote implements BillingCommand {
@@ -12,7 +12,7 @@ class IssueNote implements BillingCommand {
     private readonly pick: number,
     private readonly parts: readonly { readonly pick: number; readonly much: Much }[],
     private readonly settle: 'credit' | 'refund',
-    /** Lines that it credits. */
+    /** Lines that the note credits. */
     private readonly of: 'any' | 'usage',
   ) {}
 

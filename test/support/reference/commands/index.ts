@@ -24,7 +24,10 @@ import { report, reportLate, reportToday, voidCreditedUsage, voidUsage } from '.
 
 export type { EngineUnderTest } from './engine';
 
-/** First commands of every sequence. Without bias, because small values begin with a trial or wait for a payment. */
+/**
+ * Generates the first command of each sequence. Uses `noBias`, because a bias towards small values would mostly give
+ * trials and subscriptions that wait for a payment.
+ */
 export const firstCommand: fc.Arbitrary<BillingCommand> = fc.noBias(
   fc.oneof(subscribe, subscribe, subscribe, subscribeUsage),
 );
@@ -44,7 +47,7 @@ export function billingCommands(most: number): fc.Arbitrary<Iterable<BillingComm
   );
 }
 
-/** Everything that happens to customers. */
+/** Commands that a customer of a business may cause. */
 const BILLING = [
   ...[subscribe, change, change, change, change, change, change, change, change, cancel],
   ...[plain, plain, redeem, activateVersion, activateVersion, activateVersion, archive],
@@ -55,7 +58,7 @@ const BILLING = [
   ...[advance, advance, advance, advance],
 ];
 
-/** Payments, and all that gives them back. */
+/** Commands for payments and for everything that returns money. */
 const GIVING_BACK = [
   ...[subscribe, change, change, change, cancelWithCredit, cancelWithCredit, report, voidUsage],
   ...[
@@ -72,21 +75,21 @@ const GIVING_BACK = [
   ...[pay, pay, pay, payAhead, settle, takeCard, advance, advance, advance],
 ];
 
-/** Refunds before and after credits, of changes, ends and credit notes. */
+/** Commands for refunds before and after credits, which come from changes, cancellations and credit notes. */
 const REFUNDING = [
   ...[subscribe, pay, pay, pay, pay, payAhead, refund, refund, refund, refund, settleRefund],
   ...[change, change, change, change, cancelWithCredit, cancelWithCredit, issueNote, redeem],
   ...[changeTaxes, voidInvoice, regenerate, activateVersion, advance],
 ];
 
-/** Usage that is billed, paid, refunded and voided. */
+/** Commands for usage that is billed, paid, refunded and voided. */
 const CORRECTING = [
   ...[subscribe, report, report, report, report, voidUsage, voidUsage, voidUsage, voidUsage],
   ...[pay, pay, pay, refund, refund, settleRefund, advance, advance, advance, advance, cancel],
   ...[issueNote, voidInvoice, regenerate, changeTaxes, redeem],
 ];
 
-/** Usage of bills that are voided and regenerated. */
+/** Commands for usage on invoices that are voided and regenerated. */
 const BILLING_AGAIN = [
   ...[subscribe, report, report, report, report, voidUsage, voidUsage, voidUsage, redeem],
   ...[
@@ -102,7 +105,7 @@ const BILLING_AGAIN = [
   ...[advance, advance, advance, advance],
 ];
 
-/** Commands that random order rarely brings together. Those that do not fit are left out. */
+/** A sequence of commands that rarely follow each other in random order. Skips commands that do not fit. */
 class Steps implements BillingCommand {
   constructor(private readonly steps: readonly BillingCommand[]) {}
 
@@ -119,7 +122,7 @@ class Steps implements BillingCommand {
   }
 }
 
-/** Usage that is billed, credited by a note and corrected, before the note is voided. */
+/** Commands for usage that is billed, credited by a note and corrected, before the note is voided. */
 const noteThenCorrect = fc
   .tuple(
     ...[subscribeMetered, advanceDays, reportToday, advanceMonth, fc.oneof(pay, advanceDays)],
@@ -127,7 +130,7 @@ const noteThenCorrect = fc
   )
   .map((steps) => new Steps(steps));
 
-/** Credit notes on usage that is corrected before or after them, and on credits that refunds pay out. */
+/** Commands for credit notes on usage that is corrected before or after, and for credits that refunds pay out. */
 const NOTING = [
   ...[noteThenCorrect, noteThenCorrect, noteThenCorrect, subscribe, report, reportToday, advance],
   ...[
@@ -142,18 +145,24 @@ const NOTING = [
   ...[pay, pay, payAhead, refund, refund, settleRefund, regenerate, voidInvoice, finalize],
 ];
 
-/** Pauses of hours or days, sometimes over the end of a period, with a change or an end on the day of the resume. */
+/**
+ * Commands for pauses of hours or days, sometimes over the end of a period, with a change or an end on the day of the
+ * resume.
+ */
 const pauseThenResume = fc
   .tuple(advanceHours, pause, fc.oneof(advanceHours, advanceDays), resume, fc.oneof(change, pause))
   .map((steps) => new Steps(steps));
 
-/** Parts of one period: pauses and changes, of one day and of following days. */
+/** Commands that divide a period: pauses and changes, on one day and on following days. */
 const DIVIDING = [
   ...[subscribe, subscribeMetered, pauseThenResume, pauseThenResume, pauseThenResume, change],
   ...[change, change, report, cancel, resume, voidInvoice, advanceHours, advanceHours, advance],
 ];
 
-/** Usage of periods that were billed without any, with coupons, and invoices that are voided and regenerated. */
+/**
+ * Commands for late usage of periods that were billed without usage, with coupons, and for invoices that are voided and
+ * regenerated.
+ */
 const REPORTING_LATE = [
   ...[
     subscribeUsage,

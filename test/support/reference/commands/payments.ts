@@ -33,19 +33,19 @@ class TakeCard implements BillingCommand {
   }
 }
 
-/** Amount of a payment or refund: a share in percent, all, or a minor unit more. */
+/** Amount of a payment or refund: a share in percent, everything, or one minor unit too much. */
 type Much = number | 'all' | 'too much';
 
 function amountOf(much: Much, left: bigint): bigint | null {
   if (much === 'all') return null;
-  // A credit note can leave less than the pending amount; an amount is at least one minor unit.
+  // After a credit note, less than the pending amount can be owed. An amount is at least one minor unit.
   if (left <= 0n) return 1n;
   if (much === 'too much') return left + 1n;
   const share = (left * BigInt(much)) / 100n;
   return share === 0n ? 1n : share;
 }
 
-/** Pays an open invoice manually, or tries to; now and then one that owes nothing. */
+/** Pays an invoice manually: mostly an open one, sometimes one that owes nothing. */
 class Pay implements BillingCommand {
   constructor(
     private readonly pick: number,
@@ -149,7 +149,7 @@ class Settle implements BillingCommand {
   }
 }
 
-/** Refunds a part of a payment, or all that is left of it. */
+/** Refunds a part of a payment, or everything that is left of it. */
 class Refund implements BillingCommand {
   constructor(
     private readonly pick: number,
@@ -175,7 +175,7 @@ class Refund implements BillingCommand {
     );
   }
 
-  /** Prefers a payment with a refundable part. */
+  /** Returns a payment, if possible one with a refundable part. */
   private payment(payments: Reference['payments']): ReferencePayment | undefined {
     const { all } = payments;
     const refundable = all.filter(

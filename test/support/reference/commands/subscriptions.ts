@@ -45,7 +45,7 @@ abstract class OnSubscription implements BillingCommand {
         ? { id: engine.subscriptionIds[subscription.index], status: subscription.status }
         : { code: refusal };
     expect({ command, ...answer.body }).toMatchObject(expected);
-    // A refused command does not do what is due either.
+    // A refused command does not run due work either.
     if (isLate && refusal !== null) await advanceTo(model.now + 1_000, model, engine);
   }
 
@@ -124,7 +124,7 @@ class Subscribe implements BillingCommand {
 /** The index of a plan, the plan that a subscription has, or one that is archived. */
 type PlanPick = number | 'own' | 'archived';
 
-/** A version of a plan. A number selects one of those that exist when the command runs. */
+/** A version of a plan. A number selects one of the versions that exist when the command runs. */
 type VersionPick = 'current' | 'latest' | number;
 
 function planPicked({ offers }: Reference, pick: PlanPick, own: number): number {
@@ -136,7 +136,7 @@ function planName(pick: PlanPick): string {
   return typeof pick === 'number' ? (PLANS[pick]?.name ?? '') : `${pick} plan`;
 }
 
-/** The coupon, if it applies to the plan. */
+/** Returns the coupon if it applies to the plan, otherwise null. */
 function couponFor(coupon: number | null, plan: number): number | null {
   const only = coupon === null ? undefined : COUPONS[coupon]?.plan;
   return only === undefined || only === plan ? coupon : null;
@@ -150,7 +150,7 @@ class Change extends OnSubscription {
     private readonly quantity: number | null,
     private readonly addons: Addons | null,
     private readonly when: 'now' | 'period_end',
-    /** Null: as the plan says. */
+    /** Null: the proration of the plan. */
     private readonly proration: 'prorate' | 'none' | null,
   ) {
     super(pick);
@@ -180,7 +180,10 @@ class Change extends OnSubscription {
     return ['change', body] as const;
   }
 
-  /** Returns the same before and after `expected`: only a change that names a plan leads to another plan. */
+  /**
+   * Returns the same plan and version before and after `expected`, because only a change that names a plan changes the
+   * plan.
+   */
   private target(
     model: Reference,
     { terms }: ReferenceSubscription,
@@ -316,9 +319,9 @@ const metered = PLANS.flatMap(({ prices }, index) =>
   prices.some(({ isMetered }) => isMetered) ? [index] : [],
 );
 const anyPlan = fc.nat({ max: PLANS.length - 1 });
-/** Prefers metered plans, so that usage is billed and then corrected by late usage. */
+/** Generates plans, mostly metered ones, so that usage is billed and then corrected by late usage. */
 const plan = fc.oneof(anyPlan, anyPlan, fc.constantFrom(...metered));
-/** Names archived plans now and then, which is refused. */
+/** Generates plans, sometimes an archived one, which is refused. */
 const offeredPlan: fc.Arbitrary<PlanPick> = fc.oneof(
   { weight: 12, arbitrary: plan },
   { weight: 1, arbitrary: fc.constant('archived' as const) },
@@ -341,7 +344,10 @@ const addons: fc.Arbitrary<Addons> = fc
     quantities.flatMap((count, addon) => (count === 0 ? [] : [{ addon, quantity: count }])),
   );
 
-/** Most start now, some in the past, so that a few periods may be over. */
+/**
+ * Generates the minutes since the start. Most subscriptions start now, and some in the past, so that a few periods are
+ * over.
+ */
 const minutesAgo = fc.oneof(
   { weight: 4, arbitrary: fc.constant(0) },
   { weight: 1, arbitrary: fc.integer({ min: 1, max: 60 * 24 * 2 }) },
@@ -374,7 +380,7 @@ export const subscribeUsage = fc
 export const change = fc
   .tuple(
     pick,
-    // A change that names no plan keeps the version although another one is active by then.
+    // A change without a plan keeps the version, even if another version has become active.
     fc.option(changedPlan, { freq: 2 }),
     fc.oneof({ weight: 2, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: version }),
     fc.option(quantity, { freq: 2 }),

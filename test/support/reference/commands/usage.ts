@@ -8,7 +8,7 @@ const HOUR_S = 3_600;
 
 interface Reported {
   readonly tenths: number;
-  /** Time since the event; negative in the future. */
+  /** Seconds since the event; negative for an event in the future. */
   readonly seconds: number;
   readonly region: string | null;
 }
@@ -51,7 +51,7 @@ class Report implements BillingCommand {
 class VoidUsage implements BillingCommand {
   constructor(
     private readonly pick: number,
-    /** Events that it voids: any, or those billed by lines that credit notes credited. */
+    /** Voids any event, or one that is billed by a line with a credit note. */
     private readonly of: 'any' | 'credited',
   ) {}
 
@@ -89,7 +89,7 @@ function usageKey({ customerId }: EngineUnderTest, place: number): string {
   return `${customerId}-${place}`;
 }
 
-/** Today, the weeks before, and a little of the future. */
+/** Generates the age of an event: today, the weeks before, or slightly in the future. */
 const seconds = fc.oneof(
   fc.integer({ min: 0, max: 24 * HOUR_S }),
   fc.integer({ min: 0, max: 35 * 24 * HOUR_S }),
@@ -98,7 +98,7 @@ const seconds = fc.oneof(
 
 const region = fc.constantFrom(...REGIONS);
 
-/** Some events take back usage, as refunds of payments do. */
+/** Generates quantities in tenths. Some are negative: they take back usage, as for refunds of payments. */
 const tenths = fc.oneof(
   { weight: 9, arbitrary: fc.integer({ min: 1, max: 400 }) },
   { weight: 1, arbitrary: fc.integer({ min: -300, max: -1 }) },
