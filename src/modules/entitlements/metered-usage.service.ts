@@ -164,7 +164,10 @@ export class MeteredUsageService {
     invariant(accepted === events.length, 'Each consumption is stored as one event.');
   }
 
-  /** @param heldUntil end of the whole window if the period is only its first part, otherwise of the period */
+  /**
+   * @param heldUntil end of the full window, until which a `weighted_sum` holds values; later than the end of `period` if
+   * `period` is only the first part of the window
+   */
   private async openPart(
     customerId: string,
     meterId: string,

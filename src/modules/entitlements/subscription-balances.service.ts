@@ -13,7 +13,7 @@ export interface SubscriptionChange {
   readonly after: Subscription;
 }
 
-/** Keeps entitlement balances in step with subscriptions, in the transaction that changes the subscriptions. */
+/** Updates entitlement balances after changes of subscriptions, in the transaction of these changes. */
 @Injectable()
 export class SubscriptionBalancesService {
   constructor(
@@ -60,9 +60,9 @@ export class SubscriptionBalancesService {
   }
 
   /**
-   * Invalidates the balances of the customers of these subscriptions, and updates grace periods. Recalculates at
-   * once the existing metered balances with a meter or with grants, and all balances with a meter that the
-   * subscriptions give, even if they do not exist yet, because their windows start with the billing period.
+   * Invalidates the balances of the customers of these subscriptions, and updates grace periods. Recalculates at once the
+   * existing metered balances with a meter or with grants. Also recalculates, and if necessary creates, all balances with a
+   * meter that the subscriptions give, because their windows start with the billing period.
    */
   async updateAfterChanges(changes: readonly SubscriptionChange[], now: Date): Promise<void> {
     if (changes.length === 0) return;

@@ -48,7 +48,7 @@ export interface MeterTotals {
   readonly total: Rational;
 }
 
-/** Usage of the customers who used most, with their names. */
+/** Usage and names of the customers with the largest usage. */
 export interface TopCustomers extends Omit<LargestUsage, 'data'> {
   readonly data: readonly (LargestUsage['data'][number] & {
     readonly customerName: string;
@@ -115,8 +115,9 @@ export class MeterUsageService {
   }
 
   /**
-   * Returns the customers who used most in a period, from one snapshot.
-   * @throws {ProblemError} `meter_not_found`, `meter_backfilling`, `usage_period_empty`, `too_many_reports`, `usage_archived`
+   * Returns the customers with the largest usage in a period, from one snapshot.
+   * @throws {ProblemError} `meter_not_found`, `meter_backfilling`, `usage_period_empty`, `too_many_reports`,
+   * `usage_archived`
    */
   async topCustomers(meterId: string, period: Period, limit: number): Promise<TopCustomers> {
     const meter = await this.countedMeter(meterId);

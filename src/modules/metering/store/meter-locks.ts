@@ -27,7 +27,7 @@ const INGESTING = `
 /**
  * Prevents meters of these event names from becoming active without a backfill until the open transaction ends. The
  * next statements therefore read all meters that count the events.
- * @returns the names that could not be locked, because a meter may be being created; empty with `wait`
+ * @returns the names that could not be locked, because a meter for them may be in creation; empty with `wait`
  */
 export async function lockMeters(
   database: Database,
