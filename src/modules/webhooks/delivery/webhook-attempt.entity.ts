@@ -2,7 +2,7 @@ import { Column, Entity, PrimaryColumn } from 'typeorm';
 import { IdColumn } from '../../../platform/database';
 import type { Attempt } from './domain/delivery';
 
-/** Partitioned by the month of `started_at`. */
+/** Attempt at a delivery. The table is partitioned by the month of `started_at`. */
 @Entity('webhook_attempt')
 export class WebhookAttemptEntity implements Attempt {
   @IdColumn({ to: 'WebhookDeliveryEntity', onDelete: 'CASCADE' }) readonly deliveryId!: string;
