@@ -166,7 +166,7 @@ export class MeteredUsageService {
 
   /**
    * @param heldUntil end of the full window, until which a `weighted_sum` holds values; later than the end of `period` if
-   * `period` is only the first part of the window
+   *   `period` is only the first part of the window
    */
   private async openPart(
     customerId: string,

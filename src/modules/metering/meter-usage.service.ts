@@ -117,7 +117,7 @@ export class MeterUsageService {
   /**
    * Returns the customers with the largest usage in a period, from one snapshot.
    * @throws {ProblemError} `meter_not_found`, `meter_backfilling`, `usage_period_empty`, `too_many_reports`,
-   * `usage_archived`
+   *   `usage_archived`
    */
   async topCustomers(meterId: string, period: Period, limit: number): Promise<TopCustomers> {
     const meter = await this.countedMeter(meterId);

@@ -13,8 +13,8 @@ export interface ResetWindow {
 }
 
 /**
- * Returns the period under which metering registers a reset window. A window without an end is registered until {@link
- * FOR_EVER}.
+ * Returns the period under which metering registers a reset window. A window without an end is registered until
+ * {@link FOR_EVER}.
  */
 export function spanOf({ startAt, endAt }: Pick<ResetWindow, 'startAt' | 'endAt'>): Period {
   return { startAt, endAt: endAt ?? FOR_EVER };
