@@ -44,7 +44,7 @@ export class MeteredUsageService {
   }
 
   /**
-   * Requires that a usage window is open, or can be opened with all of its usage.
+   * Requires that a usage window is open, or that all of its usage can still be counted.
    * @throws {ProblemError} `usage_archived`
    */
   async requireCountable(customerId: string, meterId: string, window: ResetWindow): Promise<void> {

@@ -25,8 +25,8 @@ export class SubscriptionBalancesService {
   ) {}
 
   /**
-   * Requires that the windows of a plan version can be opened with all usage since their starts, for a subscription that
-   * starts with this version or changes to it. A subscription that starts later has no windows yet.
+   * Requires that all usage since the starts of the entitlement windows of a plan version can be counted. Called before a
+   * subscription starts with the version or changes to it. A subscription that starts later has no windows yet.
    * @throws {ProblemError} `usage_archived`
    */
   async requireCountable(

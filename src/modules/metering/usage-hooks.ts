@@ -2,10 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Rational } from '../../core/decimal';
 import type { Period } from '../../core/time';
 
-/**
- * A registered window (a period with running totals of its own) whose usage the stored or voided events may have
- * changed.
- */
+/** A registered window (a period with running totals of its own) whose usage the stored or voided events may have changed. */
 export interface ChangedWindow {
   readonly customerId: string;
   readonly meterId: string;

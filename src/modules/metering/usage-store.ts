@@ -186,8 +186,8 @@ export abstract class UsageStore {
   abstract series(query: UsageSeriesQuery): Promise<UsageSeries>;
 
   /**
-   * Returns the exact usage of the customers with the largest usage. Leaves out customers on test clocks, whose time is
-   * not real.
+   * Returns the exact usage of the customers with the largest usage. Leaves out customers on test clocks, whose time is not
+   * real.
    * @throws {ProblemError} `usage_archived`
    */
   abstract largest(query: LargestUsageQuery): Promise<LargestUsage>;

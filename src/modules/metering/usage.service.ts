@@ -24,8 +24,8 @@ export class UsageService {
   }
 
   /**
-   * Returns the exact usage of a period over all groups. For a `unique` meter, a value that occurs in several groups
-   * counts once.
+   * Returns the exact usage of a period over all groups. For a `unique` meter, a value that occurs in several groups counts
+   * once.
    * @throws {ProblemError} `usage_archived`
    */
   async readTogether({

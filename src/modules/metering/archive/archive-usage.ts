@@ -108,9 +108,9 @@ export class ArchiveUsage {
   }
 
   /**
-   * Continues after a file could not be written because of the data of one of its streams. Keeps the first half of the
-   * streams and returns the others to the search. Repeated calls thereby isolate and skip the faulty stream. The search
-   * of the next day tries this stream again, because its month is closed, but not archived.
+   * Continues after a file could not be written because of the data of one of its streams. Keeps the first half of the streams
+   * and returns the others to the search. Repeated calls thereby isolate and skip the faulty stream. The search of the next day
+   * tries this stream again, because its month is closed, but not archived.
    * @param error why the file could not be written
    * @returns false if no file is being written
    */

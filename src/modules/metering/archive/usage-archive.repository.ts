@@ -206,9 +206,9 @@ export class UsageArchiveRepository {
   }
 
   /**
-   * Locks streams in the given order until the transaction ends, and stops before a stream that another transaction has
-   * locked. If that is the first stream, locks only this stream and waits for it, so that the archive holds no other
-   * lock on a stream while it waits.
+   * Locks streams in the given order until the transaction ends, and stops before a stream that another transaction has locked.
+   * If that is the first stream, locks only this stream and waits for it, so that the archive holds no other lock on a stream
+   * while it waits.
    * @returns the locked streams, in the given order
    */
   async lockStreams(ids: readonly string[]): Promise<readonly string[]> {
@@ -271,7 +271,7 @@ export class UsageArchiveRepository {
       await this.database.query('ANALYZE usage_archived_key');
   }
 
-  /** Returns the files before a given one, newest first. */
+  /** Returns the files before a given month and number, newest first. */
   filesBefore(month: Date, number: string, limit: number): Promise<readonly RecordedFile[]> {
     return this.database.select(UsageArchiveFileEntity, FILES, [month, number, limit]);
   }

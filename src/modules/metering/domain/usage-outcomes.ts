@@ -11,9 +11,7 @@ export interface CountedBill {
 
 /** Part of a period in which all events belong to the same bills, or to no bill. */
 export interface OutcomeSpan extends Period {
-  /**
-   * Events up to this position are in every bill of the span, later events are pending. Null if the span has no bill.
-   */
+  /** Events up to this position are in every bill of the span, later events are pending. Null if the span has no bill. */
   readonly billedUpTo: bigint | null;
   /** True if no bill will count the events. */
   readonly isUnbillable: boolean;

@@ -63,8 +63,8 @@ export function withoutBusy(
 }
 
 /**
- * Returns the outcome of a request if the classification after the commit failed. Returns null if no event of the
- * request had to be classified, because the error then does not affect the request.
+ * Returns the outcome of a request if the classification after the commit failed. Returns null if no event of the request had
+ * to be classified, because the error then does not affect the request.
  */
 export function afterFailure(
   { accepted, notStored }: AppendOutcome,
@@ -75,8 +75,8 @@ export function afterFailure(
 }
 
 /**
- * Returns the error that answers a request of which a part failed. If other parts were stored, replaces an error that
- * tells the client that nothing was stored with {@link OutcomeUnknownError}.
+ * Returns the error that answers a request of which a part failed. If other parts were stored, replaces an error that tells the
+ * client that nothing was stored with {@link OutcomeUnknownError}.
  * @param accepted number of events of the request that were stored
  */
 export function failureOf(accepted: number, error: unknown): unknown {

@@ -11,16 +11,16 @@ const EVENTS_PER_STEP = 5_000;
 const STREAMS_PER_STEP = 100;
 
 /**
- * Statement timeout of a step. It is long, because a step counts at least one whole hour of a stream, even if the hour
- * has very many events.
+ * Statement timeout of a step. It is long, because a step counts at least one whole hour of a stream, even if the hour has very
+ * many events.
  */
 const LONG_STEP = { statementMs: 600_000 };
 
 const MAX_ID = '9223372036854775807';
 
 /**
- * `none`: every backfill is complete or locked by another process. `waiting`: a transaction that may not see the meter
- * is still storing events. `done`: a step ran or failed.
+ * `none`: every backfill is complete or locked by another process. `waiting`: a transaction that may not see the meter is still
+ * storing events. `done`: a step ran or failed.
  */
 export type StepResult = 'none' | 'waiting' | 'done';
 
@@ -40,9 +40,8 @@ export class BackfillMeters {
   ) {}
 
   /**
-   * Locks all streams of an event name until the open transaction ends. Never waits. Fails if the streams exceed the
-   * limits of one step, if another transaction has locked one of them, or if another transaction is storing events of
-   * the name.
+   * Locks all streams of an event name until the open transaction ends. Never waits. Fails if the streams exceed the limits of
+   * one step, if another transaction has locked one of them, or if another transaction is storing events of the name.
    * @returns the locked streams, or null on failure. A new meter of the name then needs a backfill
    */
   async tryLockAll(eventName: string): Promise<readonly string[] | null> {

@@ -58,8 +58,8 @@ export class EventCounts {
   }
 
   /**
-   * Recalculates the totals of the hour of an event, then of the registered windows that contain the event, without
-   * voided events. Changes only the totals of the group of the event.
+   * Recalculates the totals of the hour of an event, then of the registered windows that contain the event, without voided
+   * events. Changes only the totals of the group of the event.
    */
   async recount(
     stream: string,

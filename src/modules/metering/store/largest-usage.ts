@@ -20,8 +20,7 @@ const RANK: Record<Aggregation, string> = {
 };
 
 /**
- * Totals of a customer. The column `number` is 0 for the period, and 1 for the time before it, from which values carry
- * over.
+ * Totals of a customer. The column `number` is 0 for the period, and 1 for the time before it, from which values carry over.
  */
 const TOTALS = `
   coalesce(sum(events) FILTER (WHERE number = 0), 0) AS events,

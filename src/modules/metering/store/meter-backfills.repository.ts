@@ -94,9 +94,7 @@ export class MeterBackfillsRepository {
     await this.database.query('DELETE FROM meter_backfill WHERE meter_id = $1', [meterId]);
   }
 
-  /**
-   * Returns the id of the last stream of the event name, and an upper bound on the number of events in all its streams.
-   */
+  /** Returns the id of the last stream of the event name, and an upper bound on the number of events in all its streams. */
   async extentOf(eventName: string): Promise<{ readonly lastStreamId: string; events: number }> {
     const [row] = await this.database.query<{ lastStreamId: string; events: string }>(EXTENT, [
       eventName,

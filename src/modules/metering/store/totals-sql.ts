@@ -10,8 +10,8 @@ const rankOf = (occurredAt: string, position: string, value: string): string =>
   `ARRAY[extract(epoch FROM ${occurredAt}), ${position}, ${value}]`;
 
 /**
- * Condition: the row has the totals of a UTC hour. The same tables have rows for registered windows, which may also be
- * one hour long.
+ * Condition: the row has the totals of a UTC hour. The same tables have rows for registered windows, which may also be one hour
+ * long.
  */
 export const IS_WHOLE_HOUR = `end_at - start_at = interval '1 hour' AND start_at = ${hourOf('start_at')}`;
 

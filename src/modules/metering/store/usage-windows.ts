@@ -86,9 +86,8 @@ export class UsageWindows {
   }
 
   /**
-   * Requires that the usage of a window can be counted exactly: the window is open or begins at a whole hour, or no
-   * event of the hour in which it begins was archived and removed. The events of that hour stay until the caller's
-   * transaction ends.
+   * Requires that the usage of a window can be counted exactly: the window is open or begins at a whole hour, or no event of
+   * the hour in which it begins was archived and removed. The events of that hour stay until the caller's transaction ends.
    * @throws {ProblemError} `usage_archived`
    */
   async requireCountable(window: UsageWindow): Promise<void> {
@@ -109,8 +108,8 @@ export class UsageWindows {
   }
 
   /**
-   * Returns the usage of each window over all groups; null for a window that is not open. Includes changes that the
-   * caller's transaction has not committed yet.
+   * Returns the usage of each window over all groups; null for a window that is not open. Includes changes that the caller's
+   * transaction has not committed yet.
    */
   async read(windows: readonly UsageWindowQuery[]): Promise<readonly (Rational | null)[]> {
     const rows = await this.database.query<WindowTotalsRow>(READ, [

@@ -6,7 +6,7 @@ import type { Attempt } from './domain/delivery';
 @Entity('webhook_attempt')
 export class WebhookAttemptEntity implements Attempt {
   @IdColumn({ to: 'WebhookDeliveryEntity', onDelete: 'CASCADE' }) readonly deliveryId!: string;
-  /** 1 for the first attempt of a delivery. */
+  /** Number of the attempt, from 1. */
   @PrimaryColumn({ type: 'smallint' }) readonly number!: number;
   @PrimaryColumn({ type: 'timestamptz', precision: 3 }) readonly startedAt!: Date;
   @Column({ type: 'integer' }) readonly durationMs!: number;
