@@ -75,8 +75,8 @@ export function afterFailure(
 }
 
 /**
- * Returns the error that answers a request of which a part failed. If other parts were stored, replaces an error that tells the
- * client that nothing was stored with {@link OutcomeUnknownError}.
+ * Returns the error that answers a partly failed request. If other parts were stored, an error that says that nothing was
+ * stored would be wrong, so {@link OutcomeUnknownError} replaces it.
  * @param accepted number of events of the request that were stored
  */
 export function failureOf(accepted: number, error: unknown): unknown {
