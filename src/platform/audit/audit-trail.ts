@@ -66,8 +66,8 @@ const RECORD = `
   SELECT`;
 
 /**
- * Writes to the audit log the changes that have no event, each in the transaction of the change. `Outbox` writes the
- * changes that have an event. An operation has one entry, even if it takes several commits.
+ * Writes changes that have no event to the audit log, each in the transaction of the change. `Outbox` writes the changes
+ * that have an event. An operation has one entry, even if it takes several commits.
  */
 @Injectable()
 export class AuditTrail {
