@@ -25,7 +25,7 @@ export function cursorAt({ id, value }: Position, order: ListOrder): string {
   return (isShort ? [...parts, value] : parts).join(' ');
 }
 
-/** @throws {ProblemError} `invalid_cursor` if the cursor is of a list in another order */
+/** @throws {ProblemError} `invalid_cursor` if the cursor belongs to a list in another order */
 export function positionOf(cursor: string, order: ListOrder): Position {
   const [id = '', mark, ...value] = cursor.split(' ');
   const expected = isSameOrder(order, NEWEST_FIRST) ? undefined : markOf(order);

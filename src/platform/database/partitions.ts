@@ -4,8 +4,8 @@ import { isLockTimeout, violatesCheck } from './postgres-errors';
 import { monthsFrom } from './partition-months';
 
 /**
- * Maximum wait for the lock to create or drop a partition. Statements of others queue behind a waiting lock request, so
- * the wait is short, and the next call tries again.
+ * Maximum wait for the lock to create or drop a partition. Statements of other sessions queue behind a waiting lock
+ * request, so the wait is short, and the next call tries again.
  */
 const MAX_LOCK_WAIT_MS = 200;
 
