@@ -179,7 +179,7 @@ function tryLock() {
   return false;
 }
 
-/** Returns the exit code of the tool, or 0 when nothing has changed. */
+/** Runs the tool of a target and returns its exit code; skips the run and returns 0 when nothing has changed. */
 async function build(target) {
   const paths = target.sources();
   if (!isForced && isFresh(target, paths)) return 0;

@@ -151,7 +151,9 @@ function isFollowed(declaration: ts.Declaration): boolean {
   );
 }
 
-/** Returns the event type that the node defines, as in `name = couponEvent('coupon.created', …)`; null if it defines none. */
+/**
+ * Returns the event type that the node defines, such as `name = couponEvent('coupon.created', …)`; null if it defines none.
+ */
 function eventTypeOf(node: ts.Node): string | null {
   if (!ts.isVariableDeclaration(node) && !ts.isPropertyAssignment(node)) return null;
   const { initializer } = node;

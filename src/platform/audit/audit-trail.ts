@@ -29,12 +29,12 @@ export interface ChangeWithoutEvent {
 }
 
 /**
- * Returns common table expressions that insert an entry and its changes into the audit log. Every commit of one
- * operation sends the same entry; later inserts of the entry are ignored, but their changes are stored. Changes with
- * the same `pack` number are stored together as one array, in the row of the first of them.
+ * Returns common table expressions that insert an entry and its changes into the audit log. Each commit of an operation
+ * inserts the same entry. Only the first insert takes effect, but the changes of every commit are stored. Changes with the
+ * same `pack` number are stored together as one array, in the row of the first change.
  * @param entryAt position in the statement (n of `$n`) of the first parameter that `entryParameters` returns
- * @param changes SELECT of action, object_id, changes, pack and place (position in the pack); a change without a pack
- *   is stored alone
+ * @param changes SELECT of action, object_id, changes, pack and place (position in the pack); a change without a pack is
+ * stored alone
  */
 export function auditSql(entryAt: number, changes: string): string {
   const at = (offset: number): string => `$${entryAt + offset}`;

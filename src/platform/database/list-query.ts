@@ -26,7 +26,7 @@ export class ListQuery {
     null;
   private referring: ReferringColumn | null = null;
   private order: ListOrder | null = null;
-  /** True if a filter has an index of its own. */
+  /** True if a filter of the list has an index. */
   private isByIndex = false;
 
   /**
