@@ -9,8 +9,7 @@ import { ALL_SCOPES, type GrantedScope } from '../../core/access';
 export interface Principal {
   readonly kind: 'open' | 'anonymous' | 'key' | 'admin' | 'customer_token' | 'command';
   /**
-   * Recorded as the actor of changes: id of the key, the admin or the customer token, or name of the command; otherwise
-   * the kind.
+   * Actor recorded with changes: the id of the API key, admin or customer token, or `command:<name>`; otherwise the kind.
    */
   readonly id: string;
   /** All scopes that the caller holds. A caller with `*` also holds every single scope. */

@@ -13,7 +13,7 @@ export interface AuditedOperation {
   readonly createdAt: Date;
   readonly actorType: string;
   readonly actorId: string;
-  /** Null for a command and for the engine's own work, as are `requestId` and `address`. */
+  /** Null for a command and for the engine's own work. The same applies to `requestId` and `address`. */
   readonly operation: string | null;
   readonly requestId: string | null;
   readonly address: string | null;

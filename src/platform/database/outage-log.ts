@@ -46,8 +46,8 @@ export class OutageLog {
   }
 
   /**
-   * Records a failed call. The outage is dated from the start of the first failed call, because a frozen database fails a
-   * call only after its timeout; but not from before the last answer to another call.
+   * Records a failed call. A frozen database fails a call only after its timeout. Therefore the outage is dated from the
+   * start of the first failed call, or from the last answer to another call if that is later.
    */
   recordFailure(error: unknown, startedAt: number): void {
     if (!isDatabaseOutOfReach(error)) return;

@@ -9,7 +9,7 @@ import { monthsFrom } from './partition-months';
  */
 const MAX_LOCK_WAIT_MS = 200;
 
-/** Partitions with their bounds. A bound is null for the default partition, or if it is not an instant. */
+/** Partitions with their bounds. A bound is null for the default partition, or if it is not an instant (`MINVALUE`). */
 const BOUNDS = `
   SELECT name, substring(bounds FROM $$FROM \\('([^']+)'\\)$$)::timestamptz AS start_at,
     substring(bounds FROM $$TO \\('([^']+)'\\)$$)::timestamptz AS end_at

@@ -29,8 +29,8 @@ export interface KeyedOutcome {
 /** Work of a request with a key. */
 export interface KeyedWork {
   /**
-   * Executes the request and returns its answer. Must have had no effect if it throws an error for which `answerTo`
-   * returns an answer.
+   * Executes the request and returns its answer. If it throws an error for which `answerTo` returns an answer, it must have
+   * changed nothing.
    */
   readonly act: () => Promise<Answer>;
   /** Returns the answer to store for an error of `act`, or null if the request may be repeated. */

@@ -103,8 +103,7 @@ export class Outbox {
   }
 
   /**
-   * Records many events, in their order, with one statement. The caller must have locked each object as for
-   * `record`.
+   * Records many events, in the given order, with one statement. The caller must have locked each object as for `record`.
    */
   async recordAll(changes: readonly EventRecord[]): Promise<readonly EventHead[]> {
     this.database.requireTransaction();

@@ -134,7 +134,7 @@ export class ProcessSession implements OnModuleInit, OnApplicationShutdown {
       });
       const number = await takeNumber(opened);
       await opened.query(SHARE_SEALING_KEY, [this.secrets.sealingKeyId]);
-      // Before this process had the lock, the rotation of encryption keys may have retired its key.
+      // A rotation of the encryption keys may have retired the key of this process before the process had the lock.
       await this.keyUses.verify(this.secrets);
       // If the connection ended meanwhile, its lock is free, and the number must not be used.
       const [end] = ended;
