@@ -5,7 +5,7 @@ const MAX_PAUSE_BETWEEN_ATTEMPTS_MS = 100;
 
 /**
  * Calls `attempt` until it returns a value other than undefined, and returns that value; returns undefined after
- * `timeoutMs`. The first pauses are short, because a server without a log to replay is ready within milliseconds.
+ * `timeoutMs`. The first pauses are short, because a server without a log to replay is ready soon.
  */
 export async function poll<T>(
   timeoutMs: number,

@@ -20,7 +20,7 @@ export interface EmbeddedServer {
   readonly takenOver: boolean;
   /**
    * Ends the use of the server by this caller. If no other caller uses the server, stops it and waits until it has ended.
-   * Open transactions are aborted; committed ones are kept. Further calls return the same promise.
+   * Open transactions are aborted; committed ones are kept. Further calls wait for the same end.
    */
   stop(): Promise<void>;
 }
