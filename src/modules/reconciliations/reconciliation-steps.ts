@@ -162,8 +162,8 @@ export class ReconciliationSteps {
     if (seen === null) return null;
     if (seen === 'absent') {
       const now = { booked: await this.books.reread(booked), reported: null, position };
-      // The provider does not know `reference`. The books may have another reference for the object by now: if so,
-      // the object is read again by that reference.
+      // The provider does not know `reference`. Meanwhile the books may have stored another reference for the object.
+      // In that case, reads the object again by that reference.
       const isOther = now.booked !== null && now.booked.reference !== reference;
       return isOther ? this.readAgain(run, kind, now) : now;
     }

@@ -28,7 +28,7 @@ const MAX_PERIODS = 366;
 /** A new subscription, decided but not written yet. */
 export interface SubscriptionStart {
   readonly snapshot: Snapshot;
-  /** Decision about what is due now. It opens no period if the start is in the future. */
+  /** Decision about the work that is due now. It opens no period if the start is in the future. */
   readonly outcome: Outcome;
   readonly redemption: RedemptionRequest | null;
 }

@@ -76,8 +76,8 @@ export class SubscriptionPeriodsService {
   }
 
   /**
-   * Locks the subscription of an invoice until the transaction ends, and returns the present state of what the invoice
-   * billed.
+   * Locks the subscription of an invoice until the transaction ends, and returns the present state of the items and the
+   * period that the invoice billed.
    */
   async lockBilled(invoice: BilledInvoice): Promise<BilledState> {
     const { subscriptionId, reason, lines, periodStartAt } = invoice;

@@ -139,12 +139,15 @@ export class ApplyOutcomesWorkflow {
   }
 }
 
-/** Returns the id of the subscription if it has ended, otherwise an empty list. */
+/** Returns a list with the id of the subscription if it has ended, otherwise an empty list. */
 function idIfEnded({ after: { id, status } }: Applied): readonly string[] {
   return isTerminal(SUBSCRIPTION_TRANSITIONS, status) ? [id] : [];
 }
 
-/** Returns the id of the subscription if it ended while it waited for its first payment, otherwise an empty list. */
+/**
+ * Returns a list with the id of the subscription if it ended while waiting for its first payment, otherwise an empty
+ * list.
+ */
 function idIfEndedUnpaid(
   before: Subscription,
   after: Pick<Subscription, 'id' | 'status'>,

@@ -14,7 +14,7 @@ import { UnbillableUsageService } from '../../subscriptions';
  *    this month: its events can no longer be stored or voided. Leaves out streams whose month is still needed for a
  *    period that is not billed yet.
  *
- * If the data of a stream fails while its file is written, the other streams go on without it.
+ * If the data of one stream cannot be written to a file, the other streams are archived without this stream.
  */
 @Injectable()
 export class ArchiveUsageWorkflow {

@@ -25,7 +25,7 @@ interface CreditOrigin {
 }
 
 /**
- * Covers losses from disputes with unused credit of the disputed payments, also with credit that becomes available
+ * Covers losses from disputes with unused credit of the disputed payments, including credit that becomes available
  * after the loss.
  */
 @Injectable()

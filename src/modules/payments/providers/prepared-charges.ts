@@ -13,8 +13,8 @@ import { PaymentsRepository } from '../payments.repository';
 import { ProviderCustomersRepository } from './provider-customers.repository';
 
 /**
- * A poll repeats the request while the number of earlier calls without a final outcome is at most this. Later polls
- * search for the charge at the provider.
+ * A poll repeats the request if at most this many calls ended without a final outcome. Later polls search for the
+ * charge at the provider.
  */
 const MAX_REPLAYS = 2;
 

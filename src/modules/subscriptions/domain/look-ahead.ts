@@ -17,7 +17,8 @@ export interface NextBilling {
 
 /**
  * Returns the outcome that makes the next invoice: `decided` if it makes an invoice, otherwise the outcome of the first
- * later due work that makes one, as if nothing else changed. If no later work makes an invoice, returns `decided`.
+ * later due work that makes an invoice, if nothing else changes until then. If no later work makes an invoice, returns
+ * `decided`.
  */
 export function nextBilling(
   snapshot: Snapshot,
