@@ -50,8 +50,8 @@ export class ReturnPaymentsService {
   }
 
   /**
-   * Returns the part of the paid money of an invoice that was returned, and the part that cannot be refunded because
-   * of an open dispute. Locks the payments as {@link lockRefunded} does.
+   * Returns the part of the paid money of an invoice that was returned, and the part that cannot be refunded because of
+   * an open dispute. Locks the payments until the caller's transaction ends.
    */
   async lockReturned(invoiceId: string): Promise<ReturnedOfInvoice> {
     const payments = await this.payments.lockAppliedTo([invoiceId]);

@@ -26,7 +26,7 @@ export interface ReconciliationStep {
   readonly result: StepProgress;
 }
 
-/** A payment or refund in the books, and the one in the list of the provider, that seem to differ. */
+/** A booked payment or refund and its counterpart in the provider's list, which seem to differ. */
 interface PossibleDifference {
   readonly booked: BookedMovement | null;
   /** null: the provider did not list the object. */

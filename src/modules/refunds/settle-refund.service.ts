@@ -57,8 +57,8 @@ export class SettleRefundService {
     const now = await this.payments.currentTimeOf(locked);
     const before = await this.refunds.lock(id);
     invariant(before !== null, `The refund ${id} is gone.`);
-    // Transactions of other kinds do not prevent the correction. A failed refund has one if the credit that it released
-    // covered the loss of a dispute.
+    // Transactions of other kinds do not prevent the correction. A failed refund has such a transaction if the credit
+    // that it released covered the loss of a dispute.
     const posted = await this.ledger.transactionsOf(id);
     if (posted.some(({ kind }) => kind === 'refund')) {
       throw discrepancyNotApplicable(discrepancy);

@@ -12,8 +12,8 @@ import { type ReportedRefund, WaitingRefundsRepository } from './waiting-refunds
 /**
  * Stores refunds that were made at a provider as pending refunds. A refund waits if its payment has not succeeded, or
  * if too little of the payment is left. It is stored in the commit that changes this: another refund of the payment
- * fails or is returned, or the payment is corrected to succeeded. Otherwise an invoice could use credit that the
- * provider has already paid out.
+ * fails or is returned, or the payment is corrected to succeeded. In a later commit, an invoice might already have used
+ * the credit that the provider has paid out.
  *
  * Runs in the transaction of a caller that has locked the payment.
  */

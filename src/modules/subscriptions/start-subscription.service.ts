@@ -100,8 +100,8 @@ export class StartSubscriptionService {
   }
 
   /**
-   * Writes a new subscription, fixes the currency of its customer and records `subscription.created`, in the caller's
-   * transaction.
+   * Writes a new subscription, sets the currency of its customer permanently and records `subscription.created`, in the
+   * caller's transaction.
    */
   async insert({ subscription, items }: Snapshot, now: Date): Promise<void> {
     await this.customers.fixCurrency(subscription.customerId, subscription.currency);

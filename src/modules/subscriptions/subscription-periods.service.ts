@@ -50,9 +50,9 @@ export class SubscriptionPeriodsService {
   }
 
   /**
-   * Returns the billing periods of subscriptions, oldest first, from the period that contains an instant or ends at
-   * it.
-   * @param since subscription ids, each with an instant; the earliest instant of a subscription counts
+   * Returns the billing periods of subscriptions, oldest first, starting with the period that contains the given
+   * instant or ends at it.
+   * @param since pairs of a subscription id and an instant; of several pairs with one id, the earliest instant counts
    */
   async billingPeriods(
     since: readonly (readonly [subscriptionId: string, at: Date])[],

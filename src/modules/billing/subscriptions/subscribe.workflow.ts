@@ -31,7 +31,7 @@ const LONGEST_WAIT_MS = 500;
  * Subscribes customers: now, later, or from a past instant.
  *
  * 1. Locks the customer and decides the start.
- * 2. Fixes the currency of the customer, writes the subscription, redeems the coupon.
+ * 2. Sets the currency of the customer permanently, writes the subscription, redeems the coupon.
  * 3. If the start is in the future: updates the entitlement balances, and ends here.
  * 4. If the start is in the past: blocks new usage events of the customer. Refuses the start if usage that it bills, or
  *    that the entitlements of the plan count, is already archived.

@@ -8,7 +8,8 @@ import { UnbillableUsageService } from '../../subscriptions';
  * Archives usage events whose retention has ended. Each step does the first of the following that is due, in one
  * commit.
  *
- * 1. Checks the archive files that were written at least 15 minutes ago, or deletes their events from the database.
+ * 1. For archive files that were written at least 15 minutes ago: checks the files, or, once all are checked, deletes
+ *    their events from the database.
  * 2. Writes the next archive file.
  * 3. Selects and locks the next streams (the events of one name of one customer) that have a month to archive. Closes
  *    this month: its events can no longer be stored or voided. Leaves out streams whose month is still needed for a

@@ -9,7 +9,9 @@ import { ProviderGateway } from '../providers/provider-gateway';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 1_440 * MINUTE_MS;
-/** Time that a charge waits if the provider's events were not read since this process connected to the database. */
+/**
+ * Time that a charge waits if the provider's events were not read since this process last connected to the database.
+ */
 const FIRST_READ_MS = 10_000;
 /** Longest time that renewals wait for the events of the provider. */
 const RENEWALS_WAIT_MS = 15 * MINUTE_MS;
@@ -43,7 +45,7 @@ export class AutomaticChargesService {
   /**
    * Returns how long automatic charges must wait, in milliseconds:
    * - a day if the provider is not enabled
-   * - 10 s if the provider's events were not read since this process connected to the database
+   * - 10 s if the provider's events were not read since this process last connected to the database
    * - a minute if the latest events are not read or not processed
    * - 0 otherwise
    *

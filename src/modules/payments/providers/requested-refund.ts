@@ -28,7 +28,7 @@ export interface RequestedRefund {
   readonly attempts: number;
 }
 
-/** A refund about which the provider is asked again. */
+/** A refund whose state is requested from the provider. */
 export interface ResumedRefund extends RequestedRefund {
   /** The provider's ids of the payment's other refunds. Refunds without a stored id are left out. */
   readonly otherReferences: ReadonlySet<string>;
@@ -38,8 +38,8 @@ export interface ResumedRefund extends RequestedRefund {
 export type ProviderRefundState = ProviderOutcome | { readonly kind: 'absent' };
 
 /**
- * A poll repeats the request if at most this many calls ended without a final outcome. Later polls list the refunds of
- * the charge.
+ * A poll repeats the request if at most this many earlier calls ended without a final outcome. Later polls list the
+ * refunds of the charge.
  */
 const MAX_REPLAYS = 2;
 

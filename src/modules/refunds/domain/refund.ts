@@ -72,8 +72,8 @@ export interface RefundNote {
 export interface RefundRequest {
   readonly paymentId: string;
   /**
-   * Minor units. Null: with a credit note, the part of the note that is refunded; without one, all that can be
-   * refunded.
+   * Minor units. Null with a credit note: the part of the note that is to be refunded. Null without a credit note: all
+   * that can be refunded.
    */
   readonly amount: bigint | null;
   readonly creditNote: RefundNote | null;
@@ -207,7 +207,10 @@ export function correctedToSucceeded(refund: Refund, now: Date): Refund {
   return { ...refund, version, status: 'succeeded', failureCode: null, updatedAt: now };
 }
 
-/** Returns true if the request repeats the one that created the refund. Compares credit notes only by presence. */
+/**
+ * Returns true if a refund has the values of a request. A null amount matches every amount. Compares credit notes only
+ * by presence.
+ */
 export function isSameRequest(refund: Refund, request: RefundRequest): boolean {
   return (
     refund.paymentId === request.paymentId &&

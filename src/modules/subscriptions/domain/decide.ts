@@ -139,7 +139,7 @@ function decideRenewal(
   });
 }
 
-/** Decides the end of a subscription, at the end of a period or within one. */
+/** Decides the end of a subscription, at the end of a period or within a period. */
 export function decideEnd(
   snapshot: Snapshot,
   at: Date,

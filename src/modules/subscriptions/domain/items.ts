@@ -36,7 +36,7 @@ export function isBilledAfter(at: Date): (item: Pick<SubscriptionItem, 'endAt'>)
   return ({ endAt }) => endAt === null || endAt > at;
 }
 
-/** Returns an end of an item that is final: the item is not reopened when its subscription resumes. */
+/** Returns the final end of an item: the item is not reopened when its subscription resumes. */
 export function endedItem(id: string, endAt: Date): EndedItem {
   return { id, endAt, isPaused: false, plannedEndAt: null, endedBy: null };
 }
@@ -195,7 +195,7 @@ function quantityOf(
   return addons.find((addon) => addon.addonId === addonId)?.quantity ?? null;
 }
 
-/** Returns the quantity of an item under an offer that contains its plan or add-on. */
+/** Returns the quantity of an item under an offer. The offer must contain the plan or add-on of the item. */
 function quantityFor({ price, addonId, quantity }: SubscriptionItem, offer: Offer): string {
   return hasNoAgreedQuantity(price) ? quantity : (quantityOf(offer, addonId) ?? quantity);
 }

@@ -4,8 +4,8 @@ import type { NewSubscriptionIds, Outcome } from './outcome';
 import type { Snapshot, SubscriptionItem } from './subscription';
 
 /**
- * Maximum number of decisions to look ahead for one that bills. The start, the announcement and the end of a trial may
- * bill nothing.
+ * Maximum number of decisions to search for an invoice. The start of a trial, the announcement of its end, and its end
+ * may bill nothing.
  */
 const MAX_DECISIONS_AHEAD = 4;
 

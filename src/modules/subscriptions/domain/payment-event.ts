@@ -9,7 +9,7 @@ export type PaymentEvent =
   | 'used_up'
   /** Another payment method can be tried. */
   | 'retried'
-  /** No invoice is open any more: each is paid, credited, void or written off. */
+  /** No invoice is open: each invoice is paid, credited, void or written off. */
   | 'settled';
 
 /** New status by event and present status. A missing combination keeps the status. */

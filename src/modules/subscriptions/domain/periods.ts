@@ -121,8 +121,8 @@ export function advanceCharges(
  * in which it applied.
  * - With proration by day, the date of a termination or a pause is charged.
  * - If a change ends a part, the end is counted in the proration unit of the version after the change.
- * - With proration `none`, a price that applied in the whole period is charged in full. If such a price applied in
- *   several parts, for example before and after a pause, each part is prorated by day.
+ * - With proration `none`, a price is charged in full if it applied throughout the period. Otherwise each part in which
+ *   it applied, for example before and after a pause, is prorated by day.
  * - Usage is counted within the part. For a metered price, only the minimum, the maximum and a fee at zero usage are
  *   prorated.
  */

@@ -47,8 +47,7 @@ interface Reported {
 }
 
 /**
- * Returns a discrepancy if an outcome contradicts the recorded final status, otherwise null. Three outcomes contradict
- * it:
+ * Returns a discrepancy if an outcome contradicts the recorded final status, otherwise null. A contradiction is:
  * - a success after a failure or cancellation: money moved that is not recorded
  * - a failure after a success: recorded money did not move
  * - a success with another provider reference: money moved twice
