@@ -1,9 +1,9 @@
 /**
- * Compiles the service to dist/, and builds the console of studio/ to dist/studio. Skips a build whose sources have not changed
- * since the last one, so that `npm start` can always run this first. `--force` builds both from nothing. Fails when one of the
- * builds fails.
+ * Compiles the service to dist/, and builds the console of studio/ to dist/studio. Skips a build whose sources have not
+ * changed since the last one, so that `npm start` can always run this first. `--force` builds both from scratch. Fails when
+ * one of the builds fails.
  *
- * Needs no dependency. When nothing has changed, it reads the stamps of the last builds and no other file.
+ * Imports no package. When nothing has changed, it reads no file but the stamps of the last builds.
  */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -49,14 +49,14 @@ function filesOf(isTopLevel, folders, isSource) {
 
 /**
  * @typedef {object} Target
- * @property {() => string[]} sources paths, relative to the root and sorted, that decide what the build contains
+ * @property {() => string[]} sources sorted paths, relative to the root, of the files that decide what the build contains
  * @property {string} stampFile
  * @property {string} sourceFolder does not exist if dist/ was built elsewhere
  * @property {string} entry a file that every build has
  * @property {string} tool script that builds
  * @property {string[]} toolArguments
  * @property {string} withoutTool message when the tool is not installed
- * @property {boolean} isOptional true where the service starts without a build
+ * @property {boolean} isOptional true if the service starts without this build
  * @property {() => void} clear deletes the last build
  */
 
@@ -137,8 +137,7 @@ function isFresh(target, paths) {
   const stamp = readStamp(target);
   if (stamp.stats === statsOf(paths)) return true;
   if (stamp.content !== contentOf(paths)) return false;
-  // Either the files were copied, or they were changed and changed back. Without the right to write to dist/, the build
-  // is used as well.
+  // The files were copied, or changed and changed back. The build is used even if dist/ is not writable.
   try {
     writeStamp(target, { ...stamp, stats: statsOf(paths) });
   } catch {
@@ -151,7 +150,7 @@ function writeStamp({ stampFile }, stamp) {
   writeFileSync(stampFile, JSON.stringify(stamp));
 }
 
-/** Locks dist/: of two services that start at once, the second waits for the build of the first, and then skips its own. */
+/** Locks dist/. When two services start at once, the second waits for the build of the first, and then skips its own. */
 async function lock() {
   mkdirSync(dist, { recursive: true });
   const deadline = performance.now() + MAX_WAIT_FOR_OTHER_BUILD_MS;
@@ -163,7 +162,7 @@ async function lock() {
   }
 }
 
-/** Creates a symbolic link whose target is the process id. Unlike a file, it has its content from the beginning. */
+/** Creates a symbolic link whose target is the process id. Unlike a new file, a link is never empty. */
 function tryLock() {
   try {
     symlinkSync(String(process.pid), lockFile);
@@ -180,14 +179,14 @@ function tryLock() {
   return false;
 }
 
-/** Returns the exit code of the tool, or 0 when nothing has changed. */
+/** Runs the tool of a target and returns its exit code; skips the run and returns 0 when nothing has changed. */
 async function build(target) {
   const paths = target.sources();
   if (!isForced && isFresh(target, paths)) return 0;
   const stamp = { files: digest(paths), stats: statsOf(paths), content: contentOf(paths) };
-  // Deletes what was compiled from files that no longer exist.
+  // Deletes the output of sources that were deleted.
   if (isForced || readStamp(target).files !== stamp.files) target.clear();
-  // A failed build also changes dist/, so it must not count as fresh until a build has succeeded.
+  // A failed build also changes dist/. Without a stamp, the next run builds again.
   rmSync(target.stampFile, { force: true });
   const status = await new Promise((resolve) => {
     const child = spawn(process.execPath, [target.tool, ...target.toolArguments], {

@@ -1,6 +1,6 @@
 /**
- * Checks the import rules. First checks that every rule of .dependency-cruiser.cjs fails on a tree that breaks it, then
- * that the tree of this project breaks none.
+ * Checks the import rules. First checks that each rule of .dependency-cruiser.cjs reports an example that breaks it, then
+ * that this project breaks no rule.
  */
 import {
   cpSync,
@@ -57,7 +57,7 @@ async function faultsOfControls() {
   for (const name of controlled) if (!known.has(name)) faults.push(`${name} is not a rule`);
   for (const { rule, tree } of CONTROLS) {
     const violated = await violatedBy(tree);
-    // Ignores `no-orphans`, because a control is often a single file. Any other violation would hide what the rule does.
+    // Ignores `no-orphans`, because a control is often a single file. Any other violation would make the control ambiguous.
     const others = violated.filter((name) => name !== rule && name !== 'no-orphans');
     if (!violated.includes(rule) || others.length > 0) {
       const paths = Object.keys(tree).join(', ');

@@ -1,7 +1,8 @@
 /**
- * Refuses migrations that would stop a running service: statements that hold a lock for as long as a table is large, and
- * changes that the previous release cannot work with. Runs each migration against a recorder, and lets Squawk
- * (https://squawkhq.com) read the SQL. Proves first, on SQL of its own, that each rule refuses. Part of `npm run lint`.
+ * Refuses migrations that would interrupt a running service: statements that hold a lock for long on a large table, and
+ * changes that break the previous release. Records the SQL of each migration, and checks it with Squawk
+ * (https://squawkhq.com) and with rules of this project. First checks on example SQL that each rule works. Part of `npm run
+ * lint`.
  *
  * A statement that must be an exception says so in its SQL, with the reason:
  *
@@ -18,7 +19,7 @@ import { basename, join, resolve } from 'node:path';
 const ROOT = resolve(import.meta.dirname, '..');
 const MIGRATIONS = join(ROOT, 'migrations');
 
-/** The last migration that was written before these rules. It and all older ones have run everywhere, and are not checked. */
+/** The last migration that was written before these rules. It and all older ones are not checked. */
 const LAST_UNCHECKED = '1795410900001-CreateProviderEvents';
 
 /** Rules of Squawk about locks and about the previous release. Its other rules are about style. */
@@ -43,7 +44,7 @@ const RULES = new Set([
   'syntax-error',
 ]);
 
-/** Statements that may wait for locks without a limit, because others read and write meanwhile. */
+/** Statements that may wait for locks without a limit, because they do not block reads and writes of other sessions. */
 const WAITS_HARMLESSLY = [
   /^(CREATE (UNIQUE )?|DROP )INDEX CONCURRENTLY/i,
   /^REINDEX .*CONCURRENTLY/i,
@@ -58,7 +59,7 @@ const recorded = (name, statements, transaction = true) => ({ name, statements, 
 
 const withoutComments = (sql) => sql.replace(/--.*$/gm, '').trim();
 
-/** Returns what Squawk finds in the statements of a migration, as `rule: message`. */
+/** Returns the findings of Squawk in the statements of a migration, as `rule: message`. */
 function squawkFaults({ name, statements, transaction }, directory) {
   const file = join(directory, `${name}.sql`);
   writeFileSync(file, statements.map((sql) => `${sql.trim().replace(/;$/, '')};\n`).join('\n'));
@@ -69,7 +70,7 @@ function squawkFaults({ name, statements, transaction }, directory) {
     .map(({ rule_name: rule, message, help }) => `${rule}: ${message} ${help ?? ''}`.trim());
 }
 
-/** Squawk ends with 1 when it finds something. */
+/** Returns the output of a command. Squawk exits with 1 when it finds something. */
 function run(command, args) {
   try {
     return execFileSync(command, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
@@ -79,7 +80,7 @@ function run(command, args) {
   }
 }
 
-/** Returns what this project demands beyond Squawk, as `rule: message`. */
+/** Returns violations of this project's own rules, as `rule: message`. */
 function projectFaults({ statements, transaction }) {
   const texts = statements.map(withoutComments);
   return [
@@ -102,7 +103,7 @@ function faultsOf(migration, directory) {
   return [...squawkFaults(migration, directory), ...projectFaults(migration)];
 }
 
-/** SQL by the rule that must refuse it, and SQL that no rule may refuse. */
+/** Example SQL by the rule that must refuse it. */
 const REFUSED = {
   'adding-field-with-default': 'ALTER TABLE "a" ADD "b" timestamptz DEFAULT clock_timestamp()',
   'adding-foreign-key-constraint':
@@ -173,7 +174,7 @@ async function record(file) {
 
 const require = createRequire(import.meta.url);
 const squawk = require.resolve('squawk-cli/js/bin/squawk');
-// Compiles the TypeScript that is required from now on.
+// Lets `require` load TypeScript files.
 require(join(ROOT, 'test/support/run-ts.cjs'));
 
 const directory = mkdtempSync(join(tmpdir(), 'check-migrations-'));

@@ -1,7 +1,7 @@
 /**
  * Checks the structure of `src` and of `studio/src`, without tests: `npm run structure`. Limits the lines of a file and the
- * dependencies of a class. Within each of the two folders, a name belongs to one type. Proves first, on source text of its own,
- * that each check can fail.
+ * dependencies of a class. Within each of the two folders, two types may not share a name. First checks on example source
+ * text that each check can fail.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
@@ -18,7 +18,10 @@ const MAX_DEPENDENCIES = 8;
 const isType = (node) =>
   ts.isClassDeclaration(node) || ts.isInterfaceDeclaration(node) || ts.isTypeAliasDeclaration(node);
 
-/** Reads lines by file, dependencies by class and files by type name from source texts by path. */
+/**
+ * Returns the lines of each file, the dependencies of each class and the files of each type name. `texts` are pairs of path
+ * and source.
+ */
 function measure(texts) {
   const lines = new Map();
   const dependencies = new Map();
@@ -38,7 +41,7 @@ function measure(texts) {
   return { lines, dependencies, filesOfTypes };
 }
 
-/** Returns what is wrong with source texts by path. */
+/** Returns the faults of source texts, which are pairs of path and source. */
 function faultsOf(texts) {
   const { lines, dependencies, filesOfTypes } = measure(texts);
   return [

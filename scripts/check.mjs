@@ -1,6 +1,6 @@
 /**
- * Everything that can be checked without a database: `npm run check`. Each step is an npm script that can be called alone.
- * All steps run even when one fails, so that one run reports every fault.
+ * Runs all checks that need no database: `npm run check`. Each step is an npm script that can be run alone. All steps run
+ * even when one fails, so that one run reports every fault.
  */
 import { spawnSync } from 'node:child_process';
 import { resolve } from 'node:path';

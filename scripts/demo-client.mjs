@@ -1,4 +1,4 @@
-/** Requests of `npm run demo`, the address of the service, and the error for the person at the terminal. */
+/** HTTP client of `npm run demo`, with the address of the service and an error for the person at the terminal. */
 import { randomUUID } from 'node:crypto';
 
 const ownUrl = `http://127.0.0.1:${process.env.PORT ?? '3000'}`;
@@ -11,7 +11,7 @@ const MAX_RETRY_AFTER_S = 30;
 /** The demo cannot continue; the message is for the person at the terminal. */
 export class DemoError extends Error {}
 
-/** Returns an idempotency key for a POST that has none. Lines of NDJSON have keys of their own. */
+/** Returns the header `Idempotency-Key` for a POST whose body has no key. Lines of NDJSON have keys of their own. */
 function keyOf(method, body) {
   if (method !== 'POST' || typeof body === 'string' || body?.idempotencyKey !== undefined)
     return {};

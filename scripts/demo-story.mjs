@@ -166,7 +166,7 @@ const FIRST_NAMES =
 const LAST_NAMES =
   'Analytics|Bakery Group|Clinics|Design|Energy|Freight|Games|Hotels|Insurance|Labs'.split('|');
 
-/** Plans of the customers, repeated by their share. */
+/** Plan codes that customers are spread over. A code that appears more often gets more customers. */
 const PLAN_CODES = [
   ...Array(7).fill('starter'),
   ...Array(6).fill('team'),
@@ -339,8 +339,8 @@ async function createEndpoints(port) {
 async function refundAndCredit() {
   const payments = await list('payments?status=succeeded');
   const reasons = ['Duplicate charge', 'Service was down', 'Goodwill', 'Wrong plan'];
-  // Only payments that were applied as a whole: the rest of a payment beyond its invoice became credit, which may be
-  // used.
+  // Refunds only payments that were applied to invoices in full. The unapplied rest of a payment becomes customer credit,
+  // which may have been used.
   const refunded = payments
     .filter(({ amount, amount_applied: applied }, index) => amount === applied && index % 61 === 7)
     .slice(0, 16);
@@ -350,7 +350,7 @@ async function refundAndCredit() {
       reason: reasons[index % reasons.length],
     }),
   );
-  // What was refunded cannot be credited as well.
+  // A refunded amount cannot be credited as well.
   const ofRefunds = new Set(refunded.map((payment) => payment.invoice_id));
   const invoices = (await list('invoices?status=paid')).filter(({ id }) => !ofRefunds.has(id));
   const credited = invoices
@@ -367,7 +367,7 @@ async function refundAndCredit() {
   });
 }
 
-/** Upgrades, downgrades and cancellations in real time, one-off invoices and drafts. */
+/** Upgrades, downgrades and cancels subscriptions in real time. */
 async function changeSubscriptions(customers, plans) {
   const byCustomer = new Map(customers.map((customer) => [customer.id, customer]));
   const subscriptions = (await list('subscriptions?status=active')).filter((one) =>
@@ -479,7 +479,7 @@ export async function tellStory() {
     await changeSubscriptions(inRealTime, plans);
     await createOneOffInvoices(inRealTime);
     step('changes, refunds and credit notes');
-    // Leaves time for the first attempts of the deliveries.
+    // Leaves time for the first delivery attempts.
     await new Promise((resolve) => setTimeout(resolve, 2_000));
   } finally {
     receiver.closeAllConnections();

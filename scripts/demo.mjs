@@ -23,8 +23,8 @@ function holds(actual, expected) {
 }
 
 /**
- * Sends a request, prints it with its answer, and checks the answer.
- * @param expected `status`, and what the body must hold (`answer`) and which headers it must have (`headers`)
+ * Sends a request, prints it with its response, and checks the response.
+ * @param expected `status`, properties of the body (`answer`) and `headers` that the response must have
  */
 async function call(method, path, { body, headers = {}, expected }) {
   console.log(`\n${method} ${path}`);

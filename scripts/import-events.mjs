@@ -24,7 +24,7 @@ const MAX_LINE_BYTES = 1_048_576;
 const READ_BYTES = 1_048_576;
 const ANSWER_TIMEOUT_MS = 15 * 60_000;
 const PAUSES_MS = [500, 1_000, 2_000, 5_000, 10_000, 20_000];
-/** Statuses after which a portion is sent again: the request stalled on its way, or there were too many requests. */
+/** Statuses after which a portion is sent again: the request stalled (408), or there were too many requests (429). */
 const RETRIED = new Set([408, 429]);
 const { API_KEY } = process.env;
 const BAR_WIDTH = 30;

@@ -18,7 +18,7 @@ export interface DatabaseCommand<Arguments> {
   /** How to call the command: the answer to `--help`. */
   readonly usage: string;
   /**
-   * Reads the arguments of the process. Runs before the database is opened, or the embedded one started.
+   * Reads the arguments of the process. Runs before the database is opened or the embedded server is started.
    * @throws {UsageError} when the arguments are wrong
    */
   readonly readArguments: () => Arguments;

@@ -60,10 +60,7 @@ const LARGEST_BODY_BYTES = 2 ** 20;
 const LARGEST_ANONYMOUS_BODY_BYTES = 2 ** 14;
 /** Enough for a thousand usage events with all properties. */
 const LARGEST_USAGE_BODY_BYTES = 20 * 2 ** 20;
-/**
- * Memory that counts for an NDJSON body, which is read in chunks. At most two unfinished lines of the body are in
- * memory.
- */
+/** Memory to reserve for an NDJSON body. The body is read in chunks, with at most two unfinished lines in memory. */
 const NDJSON_BYTES_IN_MEMORY = 2 * 2 ** 20;
 
 /** Configures everything between socket and controllers, for `main.ts` and the tests. */
@@ -143,7 +140,7 @@ function identifyCaller(app: NestExpressApplication): RequestHandler {
 }
 
 /**
- * Returns true for requests that the audit log counts by caller and hour, because an entry for each would be too
+ * Returns true for requests that the audit log counts by caller and hour, because one entry per request would be too
  * many.
  */
 function isCounted(request: Request): boolean {
@@ -208,8 +205,8 @@ function largestBody(request: Request): number {
 }
 
 /**
- * Returns the memory to take before the body is read: 0 for JSON of unknown size, for which memory is taken as it is
- * read.
+ * Returns the bytes of memory to reserve before the body is read. Returns 0 for JSON of unknown size, for which memory
+ * is reserved while it is read.
  */
 function bytesToReserve(request: Request): number {
   const announced = encodingOf(request) === null ? announcedBytes(request) : null;

@@ -23,8 +23,8 @@ const EXPLAINED = [
 ];
 
 /**
- * Returns what to print when the service or a command fails: what is wrong and which setting to correct, or the stack
- * of an error that is a defect.
+ * Returns the text to print when the service or a command fails: what is wrong and which setting to correct. For a
+ * defect of the program, returns the stack trace.
  */
 export function explainFailure(error: unknown): string {
   if (EXPLAINED.some((kind) => error instanceof kind)) return (error as Error).message;

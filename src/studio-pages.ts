@@ -57,7 +57,7 @@ interface StudioFile {
 
 type StudioFiles = ReadonlyMap<string, StudioFile>;
 
-/** Folder of the built console: beside the compiled service, or below the sources when they run uncompiled. */
+/** Folder of the built console, `dist/studio`, found from `dist/src` (compiled service) or from `src`. */
 export const STUDIO_DIRECTORY =
   basename(dirname(__dirname)) === 'dist'
     ? join(__dirname, '../studio')
@@ -69,8 +69,8 @@ export function isStudioPath({ path }: Pick<Request, 'path'>): boolean {
 }
 
 /**
- * Middleware that serves the console. The first request reads and compresses all files; later ones are answered from
- * memory, so that no path of a request reaches the disk. Without a build the answer is 503, until there is one.
+ * Middleware that serves the console. The first request reads and compresses all files. Later requests are answered
+ * from memory, so a request path never selects a file on disk. Answers 503 as long as there is no build.
  */
 export function serveStudio(directory: string, settings: StudioPageSettings): RequestHandler {
   let loading: Promise<StudioFiles | null> | null = null;

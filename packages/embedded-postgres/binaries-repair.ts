@@ -8,8 +8,8 @@ import { identifyProcess } from './process-identity';
 const EXECUTABLES = ['initdb', 'postgres'];
 
 /**
- * A symbolic link that the libraries need, such as libpq.so.5, and that an npm package cannot contain: `target` links to
- * the file `source`. Both start with `native/`.
+ * A symbolic link that the libraries need, such as libpq.so.5. An npm package cannot contain links, so it lists them in a
+ * file. `target` is the path of the link; `source` is the file that it points to. Both start with `native/`.
  */
 interface Link {
   readonly source: string;
@@ -50,15 +50,15 @@ async function makeLink(destination: string, link: string): Promise<void> {
   }
 }
 
-/** Adds missing permissions. Changes nothing if none is missing, because a read-only file system refuses every change. */
+/** Adds missing permissions. Skips the `chmod` if none is missing, because it fails on a read-only file system. */
 async function addPermissions(path: string, permissions: number): Promise<void> {
   const { mode } = await stat(path);
   if ((mode & permissions) !== permissions) await chmod(path, mode | permissions);
 }
 
 /**
- * Copies the programs to `copy`, readable by all users. The copy gets its name by a rename, when it is complete. When two
- * services copy at once, the second rename fails and both use the first copy.
+ * Copies the programs to `copy`, readable by all users. A complete copy is renamed to its final name. When two services
+ * copy at once, the second rename fails and both use the first copy.
  */
 export async function copyBinaries(native: string, copy: string): Promise<void> {
   await removeDrafts(copy);
@@ -67,7 +67,7 @@ export async function copyBinaries(native: string, copy: string): Promise<void> 
     await cp(native, draft, { recursive: true, verbatimSymlinks: true });
     await repairBinaries(draft);
     await openToAll(draft);
-    // The content must be on disk before the name. A failed sync matters only after a power failure, so it is ignored.
+    // Flushes the content before the rename. A failed sync matters only after a power failure, so it is ignored.
     await run('sync', ['-f', draft]);
     await rename(draft, copy);
   } catch (error) {

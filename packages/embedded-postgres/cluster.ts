@@ -62,8 +62,8 @@ export async function assertSameVersion(cluster: Cluster, binaries: Binaries): P
 }
 
 /**
- * Creates the cluster in a temporary directory and then renames it. So a cluster under its final name is complete, even
- * after this process was killed.
+ * Creates the cluster in a temporary directory and then renames it. So a cluster under its final name is complete, even if
+ * this process is killed.
  *
  * @throws {EmbeddedPostgresError} when initdb fails
  */
@@ -117,7 +117,8 @@ async function initdb(task: NewCluster, draft: string, passwordFile: string): Pr
       `--pwfile=${passwordFile}`,
       '--auth=scram-sha-256',
       '--encoding=UTF8',
-      // Sort order, character classes and case mapping of PostgreSQL itself, not of the C library: the same on every system.
+      // PostgreSQL's own sort order and case mapping, not those of the C library, so that they are the same on every
+      // system.
       '--locale=C',
       '--locale-provider=builtin',
       '--builtin-locale=C.UTF-8',

@@ -11,7 +11,7 @@ export const CHILD_ENVIRONMENT: Readonly<Record<string, string>> = {
   TZ: 'UTC',
 };
 
-/** A directory that every user may enter, unlike the one the engine was started in. */
+/** Working directory of the commands. Every user may enter it; the engine's working directory may be private. */
 export const CHILD_DIRECTORY = '/';
 
 /** Account that runs a command. Only root can choose another account than its own. */

@@ -4,7 +4,7 @@ import { LOOPBACK } from './ports';
 
 const SUPERUSER = 'postgres';
 
-/** Enough for a server on the same machine. After it, the caller tries again. */
+/** Long enough for a server on the same machine. After a timeout, the caller tries again. */
 const CONNECT_TIMEOUT_MS = 5_000;
 
 const WRONG_PASSWORD = ['28P01', '28000'];
@@ -30,7 +30,7 @@ async function withClient<T>(login: Login, work: (client: Client) => Promise<T>)
     ssl: false,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
   });
-  // A broken connection also rejects the query. Without a listener, its event would end the process.
+  // A broken connection rejects the query and also emits `error`. Without a listener, that event would end the process.
   client.on('error', () => undefined);
   try {
     await client.connect();
@@ -40,7 +40,10 @@ async function withClient<T>(login: Login, work: (client: Client) => Promise<T>)
   }
 }
 
-/** Returns the data directory of the server on the port; `refused` if the password is wrong; undefined if it cannot be asked. */
+/**
+ * Returns the data directory of the server on the port; `refused` if the password is wrong; undefined if there is no
+ * answer.
+ */
 export async function askDataDirectory(
   login: Login,
 ): Promise<{ readonly dataDirectory: string } | 'refused' | undefined> {

@@ -39,7 +39,7 @@ const LOG_LIMIT_BYTES = 10_000_000;
 
 /**
  * Signals that stop a server, with the time to wait after each. SIGINT aborts open transactions and writes a checkpoint.
- * SIGQUIT ends the server at once; the next start replays its log. Neither loses a committed transaction.
+ * SIGQUIT ends the server at once; the next start replays the write-ahead log. Neither loses a committed transaction.
  */
 const STOP_SIGNALS = [
   { signal: 'SIGINT', timeoutMs: 60_000 },
@@ -111,7 +111,7 @@ function argumentsOf({ dataDirectory, port, settings }: Launch): string[] {
     ...settings,
     listen_addresses: LOOPBACK,
     port: String(port),
-    // A socket path has at most 107 bytes, and directories are often longer.
+    // No Unix socket: its path is limited to 107 bytes, and the paths of directories are often longer.
     unix_socket_directories: '',
   };
   return [
@@ -122,10 +122,10 @@ function argumentsOf({ dataDirectory, port, settings }: Launch): string[] {
 }
 
 /**
- * Deletes the `postmaster.pid` of a killed server where it would prevent a start. PostgreSQL ignores the file unless its
- * process id is in use: by another process of the same user, or by the zombie of the dead server (in containers whose
- * process 1 does not reap orphans). Deleting it is safe: PostgreSQL detects running children of the dead server by their
- * shared memory.
+ * Deletes the `postmaster.pid` of a killed server if it would prevent a start. PostgreSQL refuses to start while a process
+ * with the recorded id exists. That may be another process of the same user, or the zombie of the dead server (in a
+ * container whose process 1 does not reap orphans). Deleting the file is safe: PostgreSQL detects surviving child processes
+ * by their shared memory.
  */
 async function removeMisleadingPidFile(dataDirectory: string): Promise<void> {
   const left = await readPidFile(dataDirectory);
@@ -134,7 +134,10 @@ async function removeMisleadingPidFile(dataDirectory: string): Promise<void> {
   await rm(pidFileOf(dataDirectory), { force: true });
 }
 
-/** Rotates the log by copying it, so that the file keeps its owner when root does it. No server is writing to it now. */
+/**
+ * Rotates the log by copying and truncating it, so that it keeps its owner if this process is root. No server runs
+ * meanwhile.
+ */
 async function rotateLog(logFile: string): Promise<void> {
   const log = await ifExists(stat(logFile));
   if (log === undefined || log.size <= LOG_LIMIT_BYTES) return;

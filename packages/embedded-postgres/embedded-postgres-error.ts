@@ -1,6 +1,6 @@
 import { codeOf, messageOf } from './files';
 
-/** Alternative that every error message of the embedded server names. */
+/** Text for error messages: the alternative to the embedded server. */
 export const OWN_SERVER = 'set DATABASE_URL to a PostgreSQL 15 to 18 server';
 
 /** The embedded server cannot be started, used or stopped. The message says what to do. */

@@ -11,10 +11,10 @@ import { startWatchdog } from './watchdog';
 
 export type EphemeralOptions = Pick<EmbeddedOptions, 'log' | 'database'>;
 
-/** Start of the name of a server's directory. The id of the owning process follows, so that the name tells the owner. */
+/** Prefix of the name of a server's directory. The process id of its owner follows. */
 const PREFIX = 'billing-engine-postgres-';
 
-/** Fast instead of durable, with enough connections for several pools. */
+/** Speed instead of durability, and enough connections for several pools. */
 const SETTINGS = {
   fsync: 'off',
   synchronous_commit: 'off',
@@ -44,7 +44,7 @@ async function startIn(parent: string, options: EphemeralOptions): Promise<Embed
     await watchdog.end();
   };
   try {
-    // The server's user must be able to enter the directory. Its other files have restrictive permissions of their own.
+    // The server's user must be able to enter the directory. The files in it have restrictive permissions of their own.
     await chmod(directory, 0o711);
     const server = await startEmbeddedPostgres({ ...options, directory, settings: SETTINGS });
     return { ...server, stop: () => server.stop().finally(remove) };
@@ -54,7 +54,7 @@ async function startIn(parent: string, options: EphemeralOptions): Promise<Embed
   }
 }
 
-/** Returns the directory for temporary files, or another one that the server's user can enter. */
+/** Returns a directory for temporary files that the server's user can enter. */
 async function parentDirectory(): Promise<string> {
   const usual = await realpath(tmpdir());
   if (!isRoot()) return usual;

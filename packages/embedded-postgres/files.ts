@@ -2,7 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { open, readFile, readlink, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
-/** Returns the system error code of a failed call, such as `ENOENT`. `instanceof` fails here: Jest has its own `Error`. */
+/**
+ * Returns the system error code of a failed call, such as `ENOENT`. Avoids `instanceof`, which fails in Jest: it has its
+ * own `Error`.
+ */
 export function codeOf(error: unknown): string | undefined {
   if (typeof error !== 'object' || error === null || !('code' in error)) return undefined;
   return typeof error.code === 'string' ? error.code : undefined;
@@ -15,7 +18,10 @@ export function messageOf(error: unknown): string {
   return String(error);
 }
 
-/** Awaits `read`, or returns undefined when the file does not exist (a process's files in /proc answer ESRCH). */
+/**
+ * Awaits `read`, or returns undefined when the file does not exist. ESRCH comes from files in /proc of a process that has
+ * ended.
+ */
 export async function ifExists<T>(read: Promise<T>): Promise<T | undefined> {
   try {
     return await read;
@@ -43,7 +49,7 @@ export async function syncDirectory(path: string): Promise<void> {
   }
 }
 
-/** Writes the whole file atomically, readable by its owner only from the beginning. */
+/** Writes a file atomically and flushes it to disk. Only its owner can read it. */
 export async function writeDurably(path: string, content: string): Promise<void> {
   const draft = `${path}.${randomUUID()}`;
   const file = await open(draft, 'wx', 0o600);

@@ -11,8 +11,8 @@ const LOCK_TIMEOUT_MS = 180_000;
 /**
  * Runs `work` while no other process runs work under the same lock. Breaks the lock of a dead process.
  *
- * The lock is a symbolic link whose "target" names its holder. A link is created together with its content, and fails if
- * one exists. A file created with O_EXCL would be empty for a moment, with an unknown holder.
+ * The lock is a symbolic link whose "target" names its holder. A link gets its content when it is created, and the creation
+ * fails if the link exists. A file created with O_EXCL would be empty for a moment, with an unknown holder.
  *
  * @throws {EmbeddedPostgresError} when a live process does not release the lock
  */
@@ -21,7 +21,7 @@ export async function withLock<T>(path: string, work: () => Promise<T>): Promise
   try {
     return await work();
   } finally {
-    // Another process may have deleted the directory of an abandoned server meanwhile.
+    // With `force`, because another process may have deleted the directory as that of an abandoned server.
     await rm(path, { force: true });
   }
 }
@@ -50,8 +50,8 @@ async function attempt(path: string, mine: string): Promise<true | undefined> {
 }
 
 /**
- * Deletes the lock of a dead holder, under a second lock, after reading the holder again. Otherwise, of two processes that
- * find the same dead holder, the slower one could delete the lock that the faster one has taken meanwhile.
+ * Deletes the lock of a dead holder. Takes a second lock and reads the holder again, because another process may have found
+ * the same dead holder, broken its lock and taken the lock itself.
  */
 async function breakLock(path: string, deadHolder: string): Promise<void> {
   await withLock(`${path}.break`, async () => {

@@ -4,7 +4,8 @@ const MIB = 1024 * 1024;
 const LEAST_MIB = 128;
 const MAX_MIB = 2_048;
 /**
- * Divisor of the memory that gives `shared_buffers`. PostgreSQL's manual suggests 4, but the service needs memory too.
+ * One eighth of the memory is for `shared_buffers`. PostgreSQL's manual suggests a quarter, but the service needs memory
+ * too.
  */
 const SHARED_BUFFERS_DIVISOR = 8;
 

@@ -4,8 +4,8 @@ const FIRST_PAUSE_BETWEEN_ATTEMPTS_MS = 5;
 const MAX_PAUSE_BETWEEN_ATTEMPTS_MS = 100;
 
 /**
- * Calls `attempt` until it returns something other than undefined, and returns that; undefined after `timeoutMs`. The
- * first pauses are short, because a server with little to recover is ready within a few of them.
+ * Calls `attempt` until it returns a value other than undefined, and returns that value; returns undefined after
+ * `timeoutMs`. The first pauses are short, because a server without a log to replay is ready soon.
  */
 export async function poll<T>(
   timeoutMs: number,

@@ -6,7 +6,7 @@ import { readIfExists } from './files';
 
 export const LOOPBACK = '127.0.0.1';
 
-/** File with the port of the last start, so that other tools can keep their settings. */
+/** File with the port of the last start. The next start reuses it, so that the settings of other tools remain valid. */
 const PORT_FILE = 'postgres-port';
 
 /**
@@ -28,7 +28,7 @@ export async function choosePort(directory: string, wanted: number | undefined):
   throw new EmbeddedPostgresError(`No port of ${LOOPBACK} is free for the embedded database.`);
 }
 
-/** Writes in place, so that the file keeps its owner when root writes it. A partly written number is harmless. */
+/** Overwrites the file in place, so that it keeps its owner when root writes it. A partly written number is harmless. */
 export async function rememberPort(directory: string, port: number): Promise<void> {
   await writeFile(join(directory, PORT_FILE), `${port}\n`);
 }

@@ -3,8 +3,8 @@ import { run } from './commands';
 import { codeOf, readIfExists, readLinkIfExists } from './files';
 
 /**
- * Returns a value that differs for every process that ever has this id. Ids are reused, soon after the restart of a
- * container. Returns undefined when no live process has the id; a zombie is not alive.
+ * Returns a value that distinguishes a process from earlier and later processes with the same id. Process ids are reused,
+ * especially after the restart of a container. Returns undefined when no live process has the id; a zombie is not alive.
  */
 export async function identifyProcess(pid: number): Promise<string | undefined> {
   if (!isProcessIdTaken(pid)) return undefined;

@@ -10,7 +10,7 @@ export type ServerUser = Account;
 
 const SERVER_USER_NAME = 'postgres';
 
-/** Two services that start at once may both create the user. One of them fails, and finds the user within this time. */
+/** Time limit to find or create the user. When two services create it at once, one of them fails, and then finds it. */
 const MAKE_USER_TIMEOUT_MS = 5_000;
 
 export function isRoot(): boolean {
@@ -64,8 +64,8 @@ async function makeUser(name: string): Promise<string> {
 }
 
 /**
- * True when the user may enter `path`, if it is a directory, or read it, if it is a file. `path` is a real path. Checks the
- * permission bits of the path and all directories above it; the server runs without supplementary groups.
+ * True when the user may enter the directory, or read the file, at `path`, a real path. Checks the permission bits of the
+ * path and of all directories above it; the server runs without supplementary groups.
  */
 export async function canReach(path: string, user: ServerUser): Promise<boolean> {
   const { uid, gid, mode } = await stat(path);

@@ -19,21 +19,21 @@ export interface EmbeddedServer {
   /** True when a server of a dead process was found running and taken over. */
   readonly takenOver: boolean;
   /**
-   * Ends the use of the server by this caller, and stops the server if it was the last one. Open transactions are aborted;
-   * committed ones are kept. Waits until the server has ended. Further calls wait for the same end.
+   * Ends the use of the server by this caller. If no other caller uses the server, stops it and waits until it has ended.
+   * Open transactions are aborted; committed ones are kept. Further calls wait for the same end.
    */
   stop(): Promise<void>;
 }
 
 export interface EmbeddedOptions {
-  /** Holds everything: cluster, password, server log and lock. Created if missing. */
+  /** Contains the cluster, password, server log and lock. Created if missing. */
   readonly directory: string;
   /** Created if missing. */
   readonly database: string;
   readonly log: (message: string) => void;
   /** PostgreSQL settings, such as `{ fsync: 'off' }`. A server that is already running keeps its settings. */
   readonly settings?: Readonly<Record<string, string>>;
-  /** Port on the loopback interface. Default: that of the last start, otherwise a free one. */
+  /** Port on the loopback interface. Default: the port of the last start, otherwise a free one. */
   readonly port?: number;
 }
 
@@ -49,22 +49,21 @@ interface UsableServer {
   readonly wasRunning: boolean;
 }
 
-/** After a crash, the server may have much of its log to replay. */
+/** Long, because after a crash the server may have to replay much of its write-ahead log. */
 const START_TIMEOUT_MS = 120_000;
 
 const DATABASE_NAME_LIMIT_BYTES = 63;
 const QUOTED_LOG_LINES = 12;
 
 /**
- * Log of a server whose start lost a race and is tried again: another program has its port, or an earlier server still
- * uses its data.
+ * Matches the log of a start that is tried again: another program took its port, or an earlier server still uses its data.
  */
 const RACE_LOST =
   /could not create any TCP\/IP sockets|lock file ".*" already exists|pre-existing shared memory block/;
 
 /**
- * Starts the PostgreSQL server of `directory`, or joins the one that is running. That one may belong to another live
- * process, or be left over from a dead one. The database exists and is usable when the promise resolves.
+ * Starts the PostgreSQL server of `directory`, or joins a running one. A running server may belong to another live process,
+ * or be left over from a dead one. The database exists and is usable when the promise resolves.
  *
  * @throws {EmbeddedPostgresError} when the server cannot be started
  */
@@ -140,7 +139,8 @@ async function leave(start: Start, entry: string): Promise<void> {
 }
 
 /**
- * Joins or launches the server. Tries again when a server is just ending, or when another program takes the free port.
+ * Joins or launches the server. Tries again when an earlier server is just ending, or another program takes the chosen
+ * port.
  *
  * @throws {EmbeddedPostgresError} when the server ends for any other reason
  */
@@ -205,9 +205,10 @@ function didNotStart({ directory }: Start, log: string): EmbeddedPostgresError {
 }
 
 /**
- * Waits until the server accepts connections and returns its port; undefined when it ended instead.
+ * Waits until the server accepts connections and returns its port; undefined when the server ended instead.
  *
- * @throws {EmbeddedPostgresError} after the time limit, or when it is not the server of this directory
+ * @throws {EmbeddedPostgresError} after the time limit, or when the server refuses the password or has another data
+ * directory
  */
 async function awaitReady(
   start: Start,
@@ -228,7 +229,7 @@ async function awaitReady(
 
 async function portWhenReady({ cluster, password }: Start): Promise<number | undefined> {
   const server = await findServer(cluster.dataDirectory);
-  // A server that waits for its last clients accepts no others, and may wait forever. SIGINT disconnects them.
+  // A server in a smart shutdown refuses new clients, and may wait forever for the last ones. SIGINT disconnects them.
   if (server?.status === 'stopping') send(server.pid, 'SIGINT');
   if (server?.port === undefined || server.status !== 'ready') return undefined;
   const answer = await askDataDirectory({ port: server.port, password });

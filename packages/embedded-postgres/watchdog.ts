@@ -11,8 +11,8 @@ export interface Watchdog {
 }
 
 /**
- * Waits for the end of its input, which comes when the owner ends in any way. Then stops the server and removes the
- * directory. Signals a process only if its command line contains the data directory.
+ * Shell script. Waits until its input ends, which happens when the owner ends in any way. Then stops the server and removes
+ * the directory. Signals a process only if its command line contains the data directory.
  */
 const WATCH = `
 directory=$1
@@ -33,9 +33,10 @@ rm -rf -- "$directory"
 `;
 
 /**
- * Watches an ephemeral server from a separate process, because no process can clean up after its own SIGKILL. A shell needs a
- * fraction of the memory of a second Node process, and no script file with different paths in sources and build. The pipe closes
- * as soon as the owner ends. Polling a process id could mistake another process for the owner.
+ * Watches an ephemeral server from a separate process, because no process can clean up after its own SIGKILL. A shell needs
+ * much less memory than a second Node process. Its script is a string, because the path of a file would differ between
+ * sources and build. The pipe closes as soon as the owner ends; polling its process id could mistake another process for
+ * the owner.
  */
 export async function startWatchdog(directory: string): Promise<Watchdog> {
   const child = spawn('/bin/sh', ['-c', WATCH, 'billing-engine-postgres-watchdog', directory], {

@@ -11,7 +11,7 @@ Every answer with a status of 400 or more is an \`application/problem+json\` (RF
 \`{ type, title, status, detail, code, request_id, errors: [{ pointer, code, message }] }\`. \`code\` is stable, and what a
 client branches on; \`title\` and \`detail\` are for people and may change.`;
 
-/** Renders docs/errors.md: every code a client can meet, by status. Needs the modules to be loaded. */
+/** Renders docs/errors.md: every error code, by status. The modules must be loaded first. */
 export function renderErrors(): string {
   const byStatus = new Map<number, ProblemDefinition[]>();
   for (const problem of allProblems()) {

@@ -15,7 +15,7 @@ where the change is about the customer, its payment methods, subscriptions, invo
 without an invoice, refunds, disputes and tokens happen in real time
 ([decision 151](decisions/0151-clocks-date-customers-and-partial-payments-update-invoices.md)).`;
 
-/** Renders docs/events.md: every type of event, with an example of each resource. Needs the modules to be loaded. */
+/** Renders docs/events.md: every event type, with an example. The modules must be loaded first. */
 export function renderEvents(): string {
   const rows = allEvents().map(({ type, meaning }) => [`[\`${type}\`](#${type})`, meaning]);
   const sections = allEvents().flatMap((event) => [

@@ -4,7 +4,7 @@ import { AppModule } from '../../src/app.module';
 import { createOpenApiDocument } from '../../src/openapi';
 import { Configuration } from '../../src/platform/config';
 
-/** Never connected to: in preview mode Nest reads the controllers and creates no provider. */
+/** A URL that is never connected to: in preview mode, Nest reads the controllers but creates no provider. */
 const NO_DATABASE = 'postgres://nobody@127.0.0.1:1/none';
 
 let document: OpenAPIObject | null = null;

@@ -18,7 +18,10 @@ export interface Handler {
   readonly events: readonly string[];
 }
 
-/** Reads the source code of the service. Follows calls by the types of the compiler, and stops at interfaces and hooks. */
+/**
+ * Reads the source code of the service. Resolves calls with the TypeScript compiler; does not follow calls of interfaces
+ * and hooks.
+ */
 export class SourceCode {
   private readonly checker: ts.TypeChecker;
   private readonly classes: readonly ts.ClassDeclaration[];
@@ -93,7 +96,7 @@ export class SourceCode {
     return [...events].sort();
   }
 
-  /** Returns the functions, methods and constants of this project that the node names. Skips decorators. */
+  /** Returns the functions, methods and constants of this project that the node refers to. Skips decorators. */
   private referencesIn(node: ts.Node): readonly ts.Declaration[] {
     const known = this.references.get(node);
     if (known !== undefined) return known;
@@ -149,8 +152,7 @@ function isFollowed(declaration: ts.Declaration): boolean {
 }
 
 /**
- * Returns the type of the event if the node is the definition of one, such as `name = couponEvent('coupon.created',
- * …)`.
+ * Returns the event type that the node defines, such as `name = couponEvent('coupon.created', …)`; null if it defines none.
  */
 function eventTypeOf(node: ts.Node): string | null {
   if (!ts.isVariableDeclaration(node) && !ts.isPropertyAssignment(node)) return null;

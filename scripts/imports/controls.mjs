@@ -1,6 +1,6 @@
 /**
- * Negative controls: for each rule of .dependency-cruiser.cjs at least one small tree that breaks it, and no
- * other rule. `npm run imports` fails if a rule accepts its control.
+ * Negative controls: for each rule of .dependency-cruiser.cjs, at least one small source tree that breaks this rule only.
+ * `npm run imports` fails if a rule accepts its control.
  */
 import { createRequire } from 'node:module';
 

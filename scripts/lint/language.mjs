@@ -1,16 +1,16 @@
 /**
  * The words this project does not use, and what to write instead (docs/glossary.md). `npm run language` checks names,
- * comments, sentences in string literals and Markdown against this list, and proves on its own examples that each rule
- * can fail.
+ * comments, sentences in string literals and Markdown against this list. It first checks with the examples in `refused`
+ * that each rule can fail.
  *
- * `names` match one word of a declared name or of a file name (`UsageWatchers` holds the word `watchers`).
+ * `names` match one word of a declared name or of a file name (`UsageWatchers` contains the word `watchers`).
  * `texts` match in prose.
  *
  * @typedef {object} LanguageRule
  * @property {string} instead what to write
  * @property {RegExp} [names]
  * @property {RegExp} [texts]
- * @property {string} refused text, or a name when it holds no space, that the rule must refuse
+ * @property {string} refused example that the rule must refuse: a text, or a name if it has no space
  */
 
 /** @type {readonly LanguageRule[]} */

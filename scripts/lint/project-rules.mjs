@@ -1,14 +1,14 @@
 /**
- * Lint rules of this project that no published rule covers. Each has selectors over the syntax tree, the files to which
- * it applies, a message, and code that it must refuse. `npm run lint` runs each rule on that code, so that a selector
- * that no longer matches is noticed.
+ * Lint rules of this project that no published rule covers. Each has selectors over the syntax tree, the files to which it
+ * applies, a message, and code that it must refuse. `npm run lint` runs each rule on that code, so that a selector that
+ * matches nothing is noticed.
  */
 
 const RULES_OF_MONEY = ['src/core/**/*.ts', 'src/modules/**/*.ts'];
 const SPECS = ['**/*.spec.ts', '**/*.e2e-spec.ts'];
 const TESTS = [...SPECS, 'test/**/*.ts'];
 
-/** The only file that may pause between two checks of a condition. It gives up after a time limit. */
+/** The only test file that may use timers: it waits for a condition, up to a time limit. */
 const WAITS_FOR_A_CONDITION = 'test/support/until.ts';
 
 const CORE_FOREIGNERS = String.raw`/^(node:|@nestjs\u002F|@nestjs$|typeorm)/`;
@@ -16,9 +16,9 @@ const CORE_FOREIGNERS = String.raw`/^(node:|@nestjs\u002F|@nestjs$|typeorm)/`;
 /**
  * @typedef {object} ProjectRule
  * @property {string[]} selectors
- * @property {string} message what to do instead, or why not
- * @property {string[]} files where it holds
- * @property {string[]} [ignores] where it does not
+ * @property {string} message what to do instead, or why the code is refused
+ * @property {string[]} files files that the rule applies to
+ * @property {string[]} [ignores] files that the rule does not apply to
  * @property {{ path: string, refused: string[], accepted?: string[] }} control
  */
 

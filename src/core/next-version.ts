@@ -1,4 +1,4 @@
-/** A stored object. Each change raises its version by one. */
+/** A stored object whose version each change raises by one. */
 export interface Versioned {
   readonly version: number;
   readonly updatedAt: Date;

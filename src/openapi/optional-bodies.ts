@@ -1,9 +1,7 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { operationsOf } from './operations';
 
-/**
- * Marks the request bodies that may be missing, which are those without a required field: a missing body counts as `{}`.
- */
+/** Marks request bodies without a required field as optional. A missing body counts as `{}`. */
 export function markOptionalBodies({ paths, components }: OpenAPIObject): void {
   const schemas = components?.schemas ?? {};
   for (const { operation } of operationsOf(paths)) {

@@ -14,7 +14,7 @@ const HEADERS = [
   schema: { type: 'string' },
 }));
 
-/** Adds the notification that endpoints receive for every event of the catalogue. */
+/** Adds the webhook request of every event type, as endpoints receive it. */
 export function addWebhooks(document: OpenAPIObject): void {
   const webhooks = allEvents().map((event) => [event.type, webhookOf(event)] as const);
   Object.assign(document, { webhooks: Object.fromEntries(webhooks) });

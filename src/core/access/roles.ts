@@ -3,7 +3,7 @@ import { ALL_SCOPES, type GrantedScope, type Scope } from './scopes';
 export const ADMIN_ROLES = ['owner', 'admin', 'support', 'viewer'] as const;
 export type AdminRole = (typeof ADMIN_ROLES)[number];
 
-/** Scopes of owners only, because a holder could grant itself every other scope. */
+/** Scopes of owners only: they change API keys and admins, and so decide who has access. */
 const OWNERS_ONLY: ReadonlySet<Scope> = new Set(['keys:write', 'studio:write']);
 
 /**

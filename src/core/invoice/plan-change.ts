@@ -58,7 +58,7 @@ export function unusedShare(
 /**
  * Returns the credit for the unused part of a price paid in advance, zero or more, in minor units. It is the {@link
  * unusedShare} of the line's amount after discounts and earlier credits, rounded once, half away from zero.
- * @throws InvariantError as {@link unusedShare}, and when the line was credited beyond its billed amount.
+ * @throws InvariantError in the cases of {@link unusedShare}, and when the line was credited beyond its billed amount.
  */
 export function creditForUnused(line: PrepaidLine, unused: Proration): bigint {
   const heldMinor = line.amountMinor - line.discountMinor - line.creditedMinor;

@@ -17,7 +17,7 @@ export type Proration = {
 export type ProratedPart = Period & {
   /**
    * `border`: a new price or the next period starts where the part ends; proration by day bills the date of the end to
-   * this price or period. `termination`: the subscription ends there, or a pause begins; proration by day bills the
+   * that price or period. `termination`: the subscription ends there, or a pause begins; proration by day bills the
    * date of the end to the part.
    */
   readonly end: 'border' | 'termination';

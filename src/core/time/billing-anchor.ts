@@ -34,7 +34,7 @@ const MAX_INTERVALS = 100_000;
 
 const DURATION_KEY = { day: 'days', week: 'weeks', month: 'months', year: 'years' } as const;
 
-/** Longest length of each interval, without changes of the clock to or from daylight saving time. */
+/** Maximum length of each interval, not counting clock changes. */
 const LONGEST_INTERVAL_MS = {
   day: 86_400_000,
   week: 7 * 86_400_000,

@@ -50,7 +50,7 @@ const NO_USAGE: UsageTotals = {
 
 const NO_GROUP = '[]';
 
-/** End with which a window without an end is registered. No event can lie after it. */
+/** End of a registered window that never ends. No event can be later. */
 export const FOR_EVER = new Date('9999-12-31T00:00:00.000Z');
 
 /** Earliest instant that the API accepts. */
@@ -104,7 +104,7 @@ export function valueOf(
 
 /** A registered window, or the first part of one. */
 interface WindowPart extends Period {
-  /** End of the whole window, to which a `weighted_sum` holds values. Default: `endAt`. */
+  /** End of the whole window. A `weighted_sum` holds values until then. Default: `endAt`. */
   readonly heldUntil?: Date | undefined;
 }
 

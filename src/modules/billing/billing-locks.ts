@@ -52,7 +52,7 @@ export class BillingLocks {
     return { customer, now: await this.testClocks.nowFor(customer.testClockId) };
   }
 
-  /** Returns the time of a test clock, also while the clock advances; for null, real time. Locks nothing. */
+  /** Returns the time of a test clock, even while the clock advances. Returns real time for null. Locks nothing. */
   timeOn(testClockId: string | null): Promise<Date> {
     return this.testClocks.timeOn(testClockId);
   }
@@ -80,8 +80,8 @@ export class BillingLocks {
   /**
    * Locks the usage, the credit and the access version (the number that makes cached entitlement balances outdated) of
    * the customers of these subscriptions. The caller has locked the subscriptions. Call this method before making
-   * several invoices one after the other. Transactions that need an invoice number wait for a transaction that has
-   * taken one, so a transaction that has taken a number must not wait for their locks.
+   * several invoices one after the other. A transaction that has taken an invoice number blocks all others that need a
+   * number. If it then waited for a lock of a blocked transaction, the two would deadlock.
    */
   async lockBeforeInvoices(subscriptions: readonly Subscription[]): Promise<void> {
     await this.balances.lock(subscriptions);

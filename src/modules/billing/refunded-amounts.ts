@@ -25,8 +25,9 @@ export class RefundedAmounts {
   ) {}
 
   /**
-   * Locks the payments of the invoices until the caller's transaction ends, so that a concurrent refund waits and
-   * then finds the credit. Call it after locking the subscription, and before locking entitlement balances and usage.
+   * Locks the payments of the invoices until the caller's transaction ends, and returns the refunded amounts. A
+   * concurrent refund waits for the lock, and then takes the new credit into account. Call it after locking the
+   * subscription, and before locking entitlement balances and usage.
    */
   async lock(decision: CreditSources): Promise<Required<GivenBackTerms>> {
     const { invoiceIds, ...found } = await this.sourcesOf(decision);

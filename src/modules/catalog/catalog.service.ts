@@ -34,7 +34,7 @@ export class CatalogService {
     private readonly clock: Clock,
   ) {}
 
-  /** @throws {ProblemError} `price_terms_contradict`, `reference_not_found`, `addon_code_taken` */
+  /** @throws {ProblemError} `price_terms_contradict`, `reference_not_found`, `meter_backfilling`, `addon_code_taken` */
   async createAddon(terms: AddonTerms): Promise<Addon> {
     this.references.assertTerms(terms.prices, '/prices');
     const now = this.clock.now();
@@ -184,7 +184,7 @@ export class CatalogService {
 
   /**
    * Checks prices without storing them, in the caller's transaction.
-   * @throws {ProblemError} `price_terms_contradict`, `reference_not_found`
+   * @throws {ProblemError} `price_terms_contradict`, `reference_not_found`, `meter_backfilling`
    */
   async assertPrices(prices: readonly PriceTerms[], pointer: string): Promise<void> {
     this.references.assertTerms(prices, pointer);

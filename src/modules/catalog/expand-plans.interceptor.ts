@@ -22,6 +22,9 @@ class ExpandPlansInterceptor extends ExpandInterceptor {
   }
 }
 
-/** Lets a list show the plan within each item. The module of the controller must import `CatalogModule`. */
+/**
+ * Lets clients request the plan of each item of a list (`expand=plan`). The module of the controller must import
+ * `CatalogModule`.
+ */
 export const ExpandsPlans = (): MethodDecorator =>
   applyDecorators(UseInterceptors(ExpandPlansInterceptor));

@@ -39,7 +39,7 @@ export class PlansService {
 
   /**
    * Creates a plan with its first version.
-   * @throws {ProblemError} `price_terms_contradict`, `plan_code_taken`, `reference_not_found`,
+   * @throws {ProblemError} `price_terms_contradict`, `plan_code_taken`, `reference_not_found`, `meter_backfilling`,
    *   `plan_entitlement_contradicts`
    */
   async create(terms: PlanTerms): Promise<Plan> {
@@ -104,7 +104,7 @@ export class PlansService {
 
   /**
    * Creates and activates the next version of a plan. New subscriptions use the new version; running ones keep theirs.
-   * @throws {ProblemError} `price_terms_contradict`, `plan_not_found`, `reference_not_found`,
+   * @throws {ProblemError} `price_terms_contradict`, `plan_not_found`, `reference_not_found`, `meter_backfilling`,
    *   `plan_entitlement_contradicts`
    */
   activateVersion(id: string, change: PlanVersionChange): Promise<PlanVersion> {

@@ -35,7 +35,7 @@ export class PricesRepository {
     for (const row of rows) await this.database.insert(PriceEntity, row);
   }
 
-  /** Returns the prices of each owner, in the order sent; an empty list for an owner without prices. */
+  /** Returns the prices of each owner, in the order of the request; an empty list for an owner without prices. */
   async findByOwners(
     owner: Owner,
     ids: readonly string[],

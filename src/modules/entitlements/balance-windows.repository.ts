@@ -90,7 +90,7 @@ export class BalanceWindowsRepository {
     }));
   }
 
-  /** Returns true if the meter counts the usage of a balance of the customer in this window. */
+  /** Returns true if a balance of the customer for an entitlement with this meter has this usage window. */
   async hasBalanceIn(customerId: string, meterId: string, period: Period): Promise<boolean> {
     const parameters = [customerId, meterId, period.startAt, period.endAt];
     return (await this.database.query(HAS_BALANCE_IN_WINDOW, parameters)).length > 0;

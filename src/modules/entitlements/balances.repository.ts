@@ -71,8 +71,8 @@ const ENSURE_BALANCE = `
   ON CONFLICT DO NOTHING`;
 
 /**
- * Metered balances to recalculate as soon as a billing period changes: those with a meter, and those with grants that
- * have not ended.
+ * Metered balances to recalculate as soon as a billing period changes: balances with a meter or with grants that have not
+ * ended.
  */
 const EAGER_BALANCES = `
   SELECT h.customer_id AS "customerId", h.entitlement_id AS "entitlementId"

@@ -50,7 +50,7 @@ export class BalancesService {
     return toCustomerEntitlement(record);
   }
 
-  /** Returns the current balance record with the time of the customer. Throws what {@link get} throws. */
+  /** Returns the current balance record with the time of the customer. Throws the same errors as {@link get}. */
   async read(customerId: string, key: string): Promise<BalanceRecordAt> {
     const found = await this.balances.findCurrent(customerId, key);
     if (found !== null) {

@@ -57,7 +57,7 @@ export class ConsumeBalanceService {
     });
   }
 
-  /** Decides again under the row lock: the balance and the stored answers may have changed. */
+  /** Decides again under the row lock, because the balance and the stored answers may have changed. */
   private async decideLocked(
     locked: BalanceRecordAt,
     requests: readonly ConsumptionRequest[],
@@ -110,5 +110,5 @@ export class ConsumeBalanceService {
   }
 }
 
-/** Thrown if a concurrent request answered a key of the batch. The batcher then retries each request alone. */
+/** Thrown if a concurrent request stored an answer for a key of the batch. The batcher then retries each request alone. */
 class ConcurrentlyAnswered extends PlannedRollback {}

@@ -40,7 +40,7 @@ interface FoundBalance {
 interface DecidedBalance extends ConsumptionWrite {
   readonly requested: RequestedBalance;
   readonly target: SharedTarget;
-  /** The balance after its requests, if one of them was allowed. */
+  /** The balance after its requests; null if no request was allowed. */
   readonly reached: ReachedBalance | null;
   /** Answers to all requests of the balance. */
   readonly answers: Answers;
@@ -210,15 +210,15 @@ export class ConsumeSharedService {
     return targets.flatMap((one, index) => {
       const balance = found[index];
       if (balance !== undefined) return { ...one, balance };
-      // The key may belong to another entitlement by now, with another event name.
+      // The key may belong to a newer entitlement with another event name.
       this.eventNames.delete(one.target.key);
       return [];
     });
   }
 
   /**
-   * Decides the requests of a balance. Returns null if the meter cannot count the quantity of a request. The balance is
-   * then consumed alone, which refuses only that request.
+   * Decides the requests of a balance. Returns null if the meter cannot count the quantity of a request. The balance then gets
+   * a commit of its own, in which only that request is refused.
    */
   private async decideBalance(
     { requested, target, balance }: FoundBalance,

@@ -8,7 +8,7 @@ import { type Consumption, type ConsumptionRequest, firstOfKeys } from './domain
 /** Answers by idempotency key. */
 export type Answers = ReadonlyMap<string, StoredConsumption>;
 
-/** Returns the requests whose idempotency key has no answer: only the first request of each key. */
+/** Returns the first request of each idempotency key that has no answer. */
 export function unanswered(
   requests: readonly ConsumptionRequest[],
   answers: Answers,

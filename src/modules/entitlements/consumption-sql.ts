@@ -33,7 +33,7 @@ const IN_ORDER_OF_KEYS = `
  * order. Skips balances
  * - that another transaction has locked, or that must be recalculated;
  * - of customers who are on a test clock, or are being deleted;
- * - whose window starts in the future, because a process whose clock is ahead has opened it;
+ * - whose window starts in the future: a process whose clock is ahead opened the window;
  * - whose usage event would also change another balance, another usage window that metering has registered,
  *   or a billed period.
  *

@@ -61,8 +61,8 @@ export class ConsumptionsRepository {
   constructor(private readonly database: Database) {}
 
   /**
-   * Returns the entitlements of type `metered` with these keys. `meterId` is null if only consumption requests, and no
-   * usage events, count as usage of the entitlement.
+   * Returns the entitlements of type `metered` with these keys. `meterId` is null if the entitlement has no meter, so that only
+   * consumption requests count as its usage.
    */
   findMeterIds(
     keys: readonly string[],

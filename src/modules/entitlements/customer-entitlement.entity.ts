@@ -56,7 +56,7 @@ export class CustomerEntitlementEntity implements BalanceRow {
   @InstantColumn({ nullable: true }) readonly windowStartAt!: Date | null;
   @InstantColumn({ nullable: true }) readonly windowEndAt!: Date | null;
   @DecimalColumn() readonly used!: Rational;
-  /** Part of `used` that was taken from grants which have expired or were voided. */
+  /** Part of `used` that was taken from expired or voided grants. */
   @DecimalColumn({ name: 'spent' }) readonly expiredGrantUsage!: Rational;
   /** Part of `used` that was taken from the allowance of subscriptions. */
   @DecimalColumn({ name: 'covered' }) readonly planUsage!: Rational;

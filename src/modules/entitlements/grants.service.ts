@@ -69,8 +69,8 @@ export class GrantsService {
   }
 
   /**
-   * Voids a grant. Usage that was taken from the grant still counts, as with an expired grant; the rest of its
-   * balance is lost. Voiding again is a no-op.
+   * Voids a grant. Usage that was taken from the grant stays covered; the rest of its balance is lost. Voiding again is a
+   * no-op.
    * @throws {ProblemError} what `BalancesService.lock` throws, `entitlement_grant_not_found`, `invalid_transition`
    */
   void(customerId: string, key: string, id: string): Promise<GrantView> {

@@ -44,7 +44,7 @@ export class MeteredUsageService {
   }
 
   /**
-   * Requires that a usage window is open, or can be opened with all of its usage.
+   * Requires that a usage window is open, or that all of its usage can still be counted.
    * @throws {ProblemError} `usage_archived`
    */
   async requireCountable(customerId: string, meterId: string, window: ResetWindow): Promise<void> {
@@ -164,7 +164,10 @@ export class MeteredUsageService {
     invariant(accepted === events.length, 'Each consumption is stored as one event.');
   }
 
-  /** @param heldUntil end of the whole window if the period is only its first part, otherwise of the period */
+  /**
+   * @param heldUntil end of the full window, until which a `weighted_sum` holds values; later than the end of `period` if
+   *   `period` is only the first part of the window
+   */
   private async openPart(
     customerId: string,
     meterId: string,

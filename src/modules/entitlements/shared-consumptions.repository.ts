@@ -136,10 +136,10 @@ export class SharedConsumptionsRepository {
   }
 
   /**
-   * Locks the balances and writes the decisions, in one commit of its own. Skips balances that have changed since the
-   * decisions, and never waits for a locked one. No decision may reach a threshold.
+   * Locks the balances and writes the decisions, in one commit of its own. Never waits. Skips balances that are locked or have
+   * changed since the decisions. No decision may reach a threshold.
    * @returns the indexes in `writes` of the balances that were written
-   * @throws {Error} a violated constraint, if an idempotency key was used before; nothing is written then
+   * @throws {Error} the violated constraint, if an idempotency key was used before; nothing is written then
    */
   async consumeUnchanged(
     writes: readonly ConsumptionWrite[],

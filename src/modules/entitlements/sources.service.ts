@@ -71,8 +71,8 @@ export class SourcesService {
   }
 
   /**
-   * Returns the reset rule of a balance that resets by the calendar (day, week, month, year). Null if the balance resets
-   * otherwise, or if no plan gives its allowance.
+   * Returns the reset rule of a balance that resets by the calendar (day, week, month, year). Null if the balance resets in
+   * another way, or if no plan gives its allowance.
    */
   async calendarRuleOf({
     reset,
@@ -210,7 +210,7 @@ function billingOf(subscription: Subscription): WindowRule['billing'] {
   return {
     startAt,
     currentPeriod: { startAt: currentPeriodStartAt, endAt: currentPeriodEndAt },
-    // The periods after a trial are counted from its end.
+    // The periods after a trial are counted from the end of the trial.
     anchor: status === 'trialing' ? { ...anchor, startAt: currentPeriodEndAt } : anchor,
   };
 }

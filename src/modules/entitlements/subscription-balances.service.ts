@@ -13,7 +13,7 @@ export interface SubscriptionChange {
   readonly after: Subscription;
 }
 
-/** Keeps entitlement balances in step with subscriptions, in the transaction that changes the subscriptions. */
+/** Updates entitlement balances after changes of subscriptions, in the transaction of these changes. */
 @Injectable()
 export class SubscriptionBalancesService {
   constructor(
@@ -25,8 +25,8 @@ export class SubscriptionBalancesService {
   ) {}
 
   /**
-   * Requires that the windows of a plan version can be opened with all usage since their starts, for a subscription that
-   * starts with this version or changes to it. A subscription that starts later has no windows yet.
+   * Requires that all usage since the starts of the entitlement windows of a plan version can be counted. Called before a
+   * subscription starts with the version or changes to it. A subscription that starts later has no windows yet.
    * @throws {ProblemError} `usage_archived`
    */
   async requireCountable(
@@ -60,9 +60,9 @@ export class SubscriptionBalancesService {
   }
 
   /**
-   * Invalidates the balances of the customers of these subscriptions, and updates grace periods. Recalculates at
-   * once the existing metered balances with a meter or with grants, and all balances with a meter that the
-   * subscriptions give, even if they do not exist yet, because their windows start with the billing period.
+   * Invalidates the balances of the customers of these subscriptions, and updates grace periods. Recalculates at once the
+   * existing metered balances with a meter or with grants. Also recalculates, and if necessary creates, all balances with a
+   * meter that the subscriptions give, because their windows start with the billing period.
    */
   async updateAfterChanges(changes: readonly SubscriptionChange[], now: Date): Promise<void> {
     if (changes.length === 0) return;

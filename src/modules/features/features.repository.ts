@@ -47,7 +47,7 @@ export class FeaturesRepository {
     return this.database.select(FeatureEntity, 'WHERE id = ANY ($1) ORDER BY id DESC', [ids]);
   }
 
-  /** Returns the given features that have a meter. */
+  /** Returns the features in this list that have a meter. */
   findMetered(ids: readonly string[]): Promise<readonly Feature[]> {
     return this.database.select(
       FeatureEntity,
@@ -69,7 +69,7 @@ export class FeaturesRepository {
     return this.features.findOne({ where: { id }, lock: { mode: LOCK_MODES[purpose] } });
   }
 
-  /** Returns the given features that exist, protected from deletion until the transaction ends. */
+  /** Returns the features in this list that exist, protected from deletion until the transaction ends. */
   lockForReference(ids: readonly string[]): Promise<readonly Feature[]> {
     return this.features.find({
       where: { id: In([...ids]) },

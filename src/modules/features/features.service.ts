@@ -94,7 +94,7 @@ export class FeaturesService {
     return this.features.findAll(ids);
   }
 
-  /** Returns the given features that have a meter. */
+  /** Returns the features in this list that have a meter. */
   getMetered(ids: readonly string[]): Promise<readonly Feature[]> {
     return this.features.findMetered(ids);
   }

@@ -97,9 +97,9 @@ const DISCOUNTED = `
 
 /**
  * Sums the discounts of each redemption on finalized invoices that are not void, less the discounts that credits
- * returned to the coupon. `is_used` is true if an invoice discounted charges other than usage corrections without the
- * limit `mostMinor`, or if a usage correction was the first use of the coupon. `mostMinor` limits a discount to what
- * credits returned to the coupon, so a discount with this limit is not a new use.
+ * returned to the coupon. `is_used` is true if an invoice discounted its own charges without the limit `mostMinor`, or
+ * if a usage correction was the first use of the coupon. `mostMinor` limits a discount to what credits returned to the
+ * coupon, so a discount with this limit is not a new use.
  */
 const DISCOUNTS_IN_EFFECT = `
   SELECT coupon ->> 'redemptionId' AS redemption_id,
@@ -171,8 +171,8 @@ export class BilledLinesRepository {
   }
 
   /**
-   * Returns the id of the invoice that first billed each usage, by {@link usagePeriodKey}. Prefers invoices in effect
-   * to void ones. Usage that no line billed is absent.
+   * Returns the id of the invoice that first billed the usage of each item and period, by {@link usagePeriodKey}.
+   * Prefers invoices in effect to void ones. Usage that no line billed is absent.
    */
   async firstInvoices(usage: readonly BilledItem[]): Promise<ReadonlyMap<string, string>> {
     const rows = await this.database.query<{
@@ -192,8 +192,8 @@ export class BilledLinesRepository {
   }
 
   /**
-   * Returns, by given id, the id of the newest invoice in the chain of regenerated invoices that starts with the given
-   * one. Returns the given id if the invoice was not regenerated.
+   * Returns the id of the newest invoice of each chain of regenerated invoices, by the given id, which is the first of
+   * its chain. The newest is the given invoice itself if it was not regenerated.
    */
   async latestOf(invoiceIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
     if (invoiceIds.length === 0) return new Map();

@@ -57,7 +57,7 @@ export class BillingContextService {
   }
 
   /**
-   * Reads the context of one billing request, as {@link loadAll} does.
+   * Reads the context of one billing request; see {@link loadAll}.
    * @param redeemed coupons that a previewed request would redeem before it is billed
    */
   async load(
@@ -128,8 +128,8 @@ export class BillingContextService {
   }
 
   /**
-   * Reads the contexts of renewal drafts. A context has the coupons that ran when the draft was made, with their
-   * present remaining amounts, and the coupons that discounted lines that the draft may correct.
+   * Reads the contexts of renewal drafts. A context has the coupons that were active when the draft was made, with
+   * their present remaining amounts. It also has the coupons that discounted the lines that the draft may correct.
    */
   async loadForDrafts<Request extends ContextRequest & { readonly draft: Invoice }>(
     requests: readonly Request[],

@@ -7,13 +7,13 @@ import type { UsageGroup } from './domain/usage';
 
 const EVENTS_AT_ONCE = 1_000;
 
-/** Reads the events that a percentage price charges, in pages. */
+/** Calculates the charges of percentage prices for events, which it reads in pages. */
 @Injectable()
 export class ChargedEventsService {
   constructor(private readonly usage: UsageService) {}
 
   /**
-   * Charges the events that the query counts, in the order in which they happened, and returns the charges.
+   * Returns the charges of a percentage price for the events that the query counts, in time order.
    * @param group the only group whose events are charged; null: all groups
    */
   async charge(

@@ -21,8 +21,8 @@ export type CouponRequest = Pick<BillingRequest, 'subscriptionId' | 'billingPeri
    */
   readonly returnsTo?: readonly string[];
   /**
-   * Time zone in which the months of repeating coupons are counted. Set for drafts and regenerated invoices. Later
-   * periods may already be billed then, so a coupon is left out if it would discount more than its months.
+   * Time zone in which the months of repeating coupons are counted. Set for drafts and regenerated invoices, because
+   * later periods may be billed before them. A coupon is left out if it would then discount periods outside its months.
    */
   readonly timeZone?: string;
   /** True if the invoice is regenerated after its subscription ended: coupons that ended with the subscription still apply. */
@@ -45,8 +45,8 @@ export class CouponContextsService {
   ) {}
 
   /**
-   * Returns a function from a request to its coupons: the running coupons, and the coupons that discounted lines
-   * that the request may credit or correct.
+   * Returns a function from a request to its coupons: the active coupons, and the coupons that discounted lines that
+   * the request may credit or correct.
    */
   async loadAll<Request extends CouponRequest>(
     requests: readonly Crediting<Request>[],
@@ -81,8 +81,9 @@ export class CouponContextsService {
   }
 
   /**
-   * Returns a function from a request to the coupons of its draft. These are the coupons that ran when the draft was
-   * made, with their present remaining amounts, and the coupons that discounted lines that the draft may correct.
+   * Returns a function from a request to the coupons of its draft. These are the coupons that were active when the
+   * draft was made, with their present remaining amounts, and the coupons that discounted the lines that the draft may
+   * correct.
    */
   async loadForDrafts<Request extends CouponRequest & { readonly draft: Invoice }>(
     drafts: readonly Crediting<Request>[],
@@ -149,7 +150,7 @@ export class CouponContextsService {
   }
 
   /**
-   * Leaves out repeating coupons that would discount more than their months. The months begin with the earliest
+   * Leaves out repeating coupons that would discount periods outside their months. The months begin with the earliest
    * discounted billing period. If the period of the request becomes the earliest one, the months end sooner. A coupon
    * is left out if it has already discounted a period after that end.
    */

@@ -16,7 +16,7 @@ export function appliedBy(coupons: readonly InvoiceCoupon[]): readonly AppliedRe
 
 /**
  * Returns the end of the months in which a repeating coupon applies: the earliest `endsAt` of the entries with a
- * discount. Returns null if no such entry has an end.
+ * discount; null if these entries have no end.
  */
 function firstEndOf(coupons: readonly InvoiceCoupon[]): Date | null {
   const ends = coupons.flatMap(({ amountMinor, endsAt }) =>

@@ -25,8 +25,8 @@ export interface NewPaymentCredit {
   readonly currency: string;
   readonly amount: bigint;
   /**
-   * Parts of `amount`: reserved by pending refunds, paid out by refunds (`refunded`), and taken by lost disputes
-   * (`lost`).
+   * `reserved` (by pending refunds), `refunded` (paid out by refunds) and `lost` (taken by lost disputes) are parts of
+   * `amount`.
    */
   readonly reserved: bigint;
   readonly refunded: bigint;
@@ -164,8 +164,8 @@ export class CreditBalanceService {
   }
 
   /**
-   * Takes unused credit that came from a payment, up to an amount, after a dispute about the payment was lost. A negative
-   * amount gives the credit back. The caller has locked the payment. Returns the amount taken.
+   * Takes up to `amount` of the unused credit that came from a payment, after a dispute about the payment was lost. A
+   * negative amount gives the credit back. The caller has locked the payment. Returns the amount taken.
    */
   takeLost(paymentId: string, amount: bigint): Promise<bigint> {
     return this.grants.takeLost(paymentId, amount);
@@ -177,9 +177,9 @@ export class CreditBalanceService {
   }
 
   /**
-   * Takes unused credit that came from a credit note, up to an amount, and returns the amount taken. Used after a
-   * payment lost money in a dispute, if the credited invoice had used credit from that payment. The amount counts
-   * as lost credit of the payment.
+   * Takes up to `amount` of the unused credit that came from a credit note, and returns the amount taken. Used after a
+   * lost dispute about a payment, if the credited invoice had used credit from that payment. The amount counts as lost
+   * credit of the payment.
    * @param amount at most the credit from the payment that invoices have used
    */
   takeLostOfNote(noteId: string, paymentId: string, amount: bigint): Promise<bigint> {

@@ -46,8 +46,8 @@ export class CreditNotesRepository {
   }
 
   /**
-   * Returns the totals of the issued credit notes of an invoice, in minor units: the amounts that lowered what is
-   * owed, that became credit, and that refunds pay out.
+   * Returns the totals of the issued credit notes of an invoice, in minor units, in three parts: the part that lowered
+   * the amount owed, the part that became credit, and the part that refunds pay out.
    */
   async givenOf(invoiceId: string): Promise<Omit<GivenBack, keyof ReturnedMoney | 'held'>> {
     const [row] = await this.database.query<{

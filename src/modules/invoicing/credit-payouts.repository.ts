@@ -4,7 +4,7 @@ import { Database } from '../../platform/database';
 /**
  * Locks the credit that came from payment `$1`, and the credit that customer `$2` still has from credit notes and
  * negative invoices. Leaves out credit from other payments, because only refunds of those payments may pay it out.
- * Locks the oldest credit first, in the same order as the calculation of invoices.
+ * Locks the oldest credit first, the same order as the calculation of invoices, to avoid deadlocks.
  */
 const LOCK_AVAILABLE = `
   SELECT id, source_id = $1 AS "isOwn", remaining::text AS remaining FROM credit_grant
@@ -13,8 +13,8 @@ const LOCK_AVAILABLE = `
   ORDER BY created_at, id FOR NO KEY UPDATE`;
 
 /**
- * Locks the credit that came from payment `$1`, and the credit that refund `$2` paid out or has reserved. Locks
- * the oldest credit first, in the same order as the calculation of invoices.
+ * Locks the credit that came from payment `$1`, and the credit that refund `$2` paid out or has reserved. Locks the
+ * oldest credit first, the same order as the calculation of invoices, to avoid deadlocks.
  */
 const LOCK_RESERVED = `
   SELECT id FROM credit_grant

@@ -12,7 +12,8 @@ export type TimeScope = string | null;
 const CLOSED = `"status" <> 'open'`;
 
 /**
- * Returns the condition of a time scope, written as in the partial indexes, so that PostgreSQL can use these indexes.
+ * Returns the SQL condition of a time scope. It repeats the conditions of the partial indexes, so that PostgreSQL can
+ * use them.
  */
 const scoped = (scope: TimeScope): string =>
   scope === null ? 'test_clock_id IS NULL AND $1::varchar IS NULL' : 'test_clock_id = $1';
@@ -104,8 +105,8 @@ export class DueInvoicesRepository {
   constructor(private readonly database: Database) {}
 
   /**
-   * Locks open invoices whose automatic charge is due, until the transaction ends. Skips invoices that others have
-   * locked.
+   * Locks open invoices whose automatic charge is due, until the transaction ends. Skips invoices that other
+   * transactions have locked.
    */
   lockCollectable(scope: TimeScope, now: Date, limit: number): Promise<readonly string[]> {
     this.database.requireTransaction();
@@ -113,7 +114,7 @@ export class DueInvoicesRepository {
     return this.database.queryValues<string>(sql, [scope, now, limit]);
   }
 
-  /** Returns ids of invoices that are no longer open although the instant of their planned charge has come. */
+  /** Returns the ids of invoices that are not open any more and whose planned charge is due. */
   findClosed(scope: TimeScope, now: Date, limit: number): Promise<readonly string[]> {
     return this.database.queryValues<string>(DUE_FOR_COLLECTION(scope, CLOSED), [
       scope,

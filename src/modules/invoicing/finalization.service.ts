@@ -134,8 +134,8 @@ export class FinalizationService {
   }
 
   /**
-   * Uses the credit and the coupons of drafts. Adds the amounts of their credit lines to the credited amounts of the
-   * lines that they credit. Adds the credit of negative drafts, which first lowers what their subscriptions owe.
+   * Uses the credit and the coupons of drafts. Adds the amount of each credit line to the credited amount of the line
+   * that it credits. Adds the credit of negative drafts, which first lowers what their subscriptions owe.
    * @returns the credit of negative drafts that lowered other invoices
    * @throws {ProblemError} `invoice_too_large` if the discounts of a coupon on all its invoices add up to more than
    *   JSON can carry

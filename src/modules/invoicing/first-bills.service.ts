@@ -39,8 +39,8 @@ interface LateReading {
 }
 
 /**
- * Late usage, with the bill that it corrects: the first bill of that usage. `invoice` is the invoice of that bill; null if the
- * invoice had no line for the usage or is void.
+ * Late usage, with the terms and the invoice of the first bill of that usage. `invoice` is null if the invoice had no
+ * line for the usage or is void.
  */
 interface CorrectedBill extends LateReading {
   readonly terms: BillTerms;
@@ -216,8 +216,8 @@ function periodOf(
 }
 
 /**
- * Returns the terms of an invoice for the lines that billed this usage first; undefined if the invoice has no such
- * line.
+ * Returns the terms that an invoice billed this usage with; undefined if the invoice has no first bill line for the
+ * usage.
  */
 function termsOfLine(invoice: Invoice, request: UsageLineRequest): BillTerms | undefined {
   const line = invoice.lines.find(

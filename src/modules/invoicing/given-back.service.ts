@@ -10,7 +10,7 @@ export interface GivenBackSources {
   readonly late: readonly LateUsageRequest[];
 }
 
-/** Finds the invoices that a later one may credit or correct. */
+/** Finds the invoices that a later invoice may credit or correct. */
 @Injectable()
 export class GivenBackService {
   constructor(

@@ -26,8 +26,8 @@ export class InvoiceCollectionService {
 
   /**
    * Returns open invoices whose automatic charge is due, locked until the caller's transaction ends. The caller must
-   * start, postpone or stop the charge of each invoice; otherwise the charge stays due. Skips invoices that others have
-   * locked.
+   * start, postpone or stop the charge of each invoice; otherwise the charge stays due. Skips invoices that other
+   * transactions have locked.
    */
   async lockDue(scope: TimeScope, now: Date, limit: number): Promise<readonly Invoice[]> {
     return this.invoices.findAll(await this.due.lockCollectable(scope, now, limit));

@@ -149,8 +149,8 @@ export class InvoicePaymentsService {
   }
 
   /**
-   * Returns how much of an invoice may be refunded in all, in minor units, after credit notes and credits of later
-   * invoices; null: all that was paid.
+   * Returns the maximum sum of all refunds of an invoice, in minor units, after credit notes and credits of later
+   * invoices; null: the whole paid amount.
    */
   async maxRefundable(invoiceId: string): Promise<bigint | null> {
     return maxRefundable(await this.held.heldByInvoice(invoiceId));

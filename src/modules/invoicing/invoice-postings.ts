@@ -109,8 +109,8 @@ export class InvoicePostings implements OnModuleInit {
       customerId,
       occurredAt: now,
     }));
-    // Alternates invoices and revenue releases, so that a list of the transactions of one account has to skip few
-    // transactions of other accounts.
+    // Alternates invoices and revenue releases, so that a query for one account skips few transactions of other
+    // accounts.
     await this.ledger.postAll(
       Array.from({ length: Math.max(posted.length, released.length) }, (_, index) => [
         ...posted.slice(index, index + 1),

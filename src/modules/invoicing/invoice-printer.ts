@@ -29,10 +29,10 @@ const COLORS: Readonly<Record<Color, string>> = {
   bad: '#b3261e',
 };
 
-/** Characters that need a search for a font. The built-in fonts have all of ASCII. */
+/** Characters for which a font must be searched. The built-in fonts have all ASCII characters. */
 const NOT_ASCII = /[^\x20-\x7e]/;
 
-/** Printed in place of a character that no font has. The first font has a glyph for it. */
+/** Replacement character, printed in place of a character that no font has. The first font has this glyph. */
 const REPLACEMENT = '\ufffd';
 
 interface PrintFont {

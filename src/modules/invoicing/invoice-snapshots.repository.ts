@@ -5,9 +5,9 @@ import type { Invoice } from './domain/invoice';
 import type { InvoiceEntity } from './invoice.entity';
 
 /**
- * Returns the ids of the snapshots. Stores snapshots that differ from the last ones of their customer. Takes no
- * lock, so two concurrent transactions can store the same snapshots twice. With a lock, a transaction could have
- * to wait while it keeps an invoice number series locked.
+ * Returns the ids of the snapshots. Stores snapshots that differ from the last snapshots of the same customer. Takes no
+ * lock, so two concurrent transactions can store the same snapshots twice. A transaction that waited for a lock here
+ * could keep an invoice number series locked meanwhile.
  */
 const STORE = `
   WITH given AS MATERIALIZED (

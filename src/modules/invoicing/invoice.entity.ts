@@ -25,8 +25,8 @@ import type { InvoiceSnapshots } from './domain/invoice-snapshots';
 import { OVERDUE, OWED } from './invoice-query';
 
 /**
- * Condition of invoices that become overdue at `due_at`: open, not yet recorded as overdue, without a pending payment, and without
- * a first automatic charge that is still planned.
+ * Condition of invoices that become overdue at `due_at`: open, not yet recorded as overdue, without a pending payment,
+ * and not waiting for the first automatic charge.
  */
 export const UNPAID = `
   "status" = 'open' AND "overdue_at" IS NULL AND "amount_pending" = 0

@@ -76,7 +76,7 @@ export class InvoicesRepository {
     );
   }
 
-  /** Returns the invoices with these ids, in the order of the ids. Leaves out ids without an invoice. */
+  /** Returns the invoices with these ids, sorted by id. Leaves out ids without an invoice. */
   async findAll(ids: readonly string[]): Promise<readonly Invoice[]> {
     const byId = 'WHERE id = ANY ($1) ORDER BY id';
     return this.withLines(await this.database.select(InvoiceEntity, byId, [ids]));
@@ -127,7 +127,7 @@ export class InvoicesRepository {
     );
   }
 
-  /** Returns the id of the invoice that was regenerated from a void one; null: there is none. */
+  /** Returns the id of the invoice that was regenerated from a void invoice; null: there is none. */
   async findRegeneratedFrom(id: string): Promise<string | null> {
     const found = await this.invoices.findOne({ select: { id: true }, where: { reissueOfId: id } });
     return found?.id ?? null;

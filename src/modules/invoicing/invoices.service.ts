@@ -48,8 +48,8 @@ export class InvoicesService {
   }
 
   /**
-   * Returns, by customer, the start of the earliest billing period whose usage waits in a renewal draft to be billed.
-   * Customers without such a draft, and those on test clocks, are absent.
+   * Returns, by customer, the start of the earliest billing period whose usage a renewal draft will bill. Customers
+   * without such a draft and customers on test clocks are absent.
    */
   usageWaitingSince(customerIds: readonly string[]): Promise<ReadonlyMap<string, Date>> {
     return this.drafts.usageSince(customerIds);
@@ -65,7 +65,7 @@ export class InvoicesService {
 
   /**
    * Voids a locked invoice, in the caller's transaction. Nothing is owed for it any more. Credit that the invoice used
-   * becomes available again, and the lines that it credited are no longer credited by it.
+   * becomes available again, and its credits of earlier lines are reversed.
    * @throws {ProblemError} `invalid_transition`, `invoice_credited`, `invoice_partly_paid`, `usage_archived`
    */
   async void(before: Invoice, now: Date): Promise<Invoice> {

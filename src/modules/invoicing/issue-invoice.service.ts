@@ -31,8 +31,8 @@ export interface PreparedInvoices {
 }
 
 /**
- * Makes invoices from billing requests. Invoices with a grace period stay drafts, all others are finalized in the same
- * commit.
+ * Makes invoices from billing requests. Invoices with a grace period stay drafts; all other invoices are finalized in
+ * the same commit.
  */
 @Injectable()
 export class IssueInvoiceService {
@@ -64,8 +64,7 @@ export class IssueInvoiceService {
   }
 
   /**
-   * Makes invoices in the caller's transaction, and finalizes those without a grace period: {@link prepareAll}, then
-   * {@link storeAll}.
+   * Makes invoices in the caller's transaction: calls {@link prepareAll}, then {@link storeAll}.
    * @throws {ProblemError} `invoice_too_large`, `customer_currency_mismatch`
    */
   async issueAll(requests: readonly BillingRequest[], now: Date): Promise<void> {
@@ -102,7 +101,7 @@ export class IssueInvoiceService {
       await this.finalization.owedBySubscription(requests),
       now,
     );
-    // A draft with a grace period may have no lines: usage can still arrive.
+    // A draft with a grace period may have no lines, because usage can arrive until the grace period ends.
     const made = decided
       .filter(({ invoice }) => invoice.lines.length > 0 || isWaiting(invoice))
       .map(({ invoice, added }) => ({ invoice: withEarned(invoice, earned), added }));
@@ -126,7 +125,7 @@ export class IssueInvoiceService {
 
   /**
    * Numbers and stores prepared invoices, and records their events. Invoices with a grace period stay drafts.
-   * @param others events to record after those of the invoices
+   * @param others events to record after the events of the invoices
    */
   async storeAll(
     { drafts, customers }: PreparedInvoices,

@@ -24,8 +24,8 @@ export class LowerOpenInvoicesService {
   ) {}
 
   /**
-   * Pays what a subscription owes with the credit from each of its negative invoices: first for open invoices, then for
-   * uncollectible ones, the oldest of each first. Only the rest stays in the credit balance. Runs in the caller's
+   * Uses the credit from each negative invoice to pay other invoices of its subscription: first open invoices, then
+   * uncollectible invoices, each group oldest first. Only the rest stays in the credit balance. Runs in the caller's
    * transaction, which has locked the subscription.
    * @returns the used credit, which the caller posts after the negative invoices
    */
@@ -61,8 +61,8 @@ export class LowerOpenInvoicesService {
   /**
    * Returns a function from a subscription to the amount that it owes on earlier invoices. Credit of a negative invoice
    * pays this amount first; only the remaining credit is left for other invoices of the customer in the same commit.
-   * For a customer with a single request there are no such invoices, so the function returns 0 without reading the
-   * amount.
+   * For a customer with a single request, no other invoice can use the rest, so the function returns 0 without reading
+   * the amount.
    */
   async owedBySubscription(
     requests: readonly Pick<BillingRequest, 'customerId' | 'subscriptionId'>[],

@@ -11,8 +11,8 @@ import { InvoicesService } from './invoices.service';
 import { InvoiceTextsService } from './invoice-texts.service';
 
 /**
- * Printing an invoice keeps the process from answering others for some 20 to 100 ms. So only one invoice is printed at a
- * time, and the next one waits as long as the last one took.
+ * Printing an invoice blocks the event loop of the process for about 20 to 100 ms. So only one invoice is printed at a
+ * time. After each print, the next one waits as long as that print took, so that other requests are answered.
  */
 const MAX_CONCURRENT = 1;
 const MAX_WAITING = 16;
@@ -20,7 +20,7 @@ const MAX_WAITING = 16;
 @Injectable()
 export class PrintInvoiceService {
   private readonly limiter = new ConcurrencyLimiter(MAX_CONCURRENT, MAX_WAITING);
-  /** Ids of the customer tokens with an invoice that is printed or waits. */
+  /** Ids of the customer tokens whose invoice is being printed or waits to be printed. */
   private readonly busyTokens = new Set<string>();
 
   constructor(

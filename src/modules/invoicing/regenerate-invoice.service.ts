@@ -45,10 +45,11 @@ export class RegenerateInvoiceService {
   ) {}
 
   /**
-   * Makes an invoice in the place of a void one, in the caller's transaction. A void invoice can be regenerated once. The new
-   * invoice has the same charges, with the present coupons, taxes and credit, and the usage that no other invoice billed since.
-   * The caller has locked the customer, the charges and the payments that the context was read from.
-   * @throws {ProblemError} `invoice_not_found`, `invoice_not_void`, `invoice_reissued`, `invoice_overtaken`, `usage_archived`
+   * Makes an invoice that replaces a void one, in the caller's transaction. A void invoice can be regenerated once. The
+   * new invoice has the same charges, with the present coupons, taxes and credit, and the usage that no other invoice
+   * billed since. The caller has locked the customer, the charges and the payments that the context was read from.
+   * @throws {ProblemError} `invoice_not_found`, `invoice_not_void`, `invoice_reissued`, `invoice_overtaken`,
+   *   `usage_archived`
    */
   async regenerate(
     id: string,
@@ -103,9 +104,7 @@ export class RegenerateInvoiceService {
     return this.held.billedUsage(lines.flatMap(usageOf));
   }
 
-  /**
-   * Returns, for each period whose usage the invoice billed, the id of its subscription and the start of the period.
-   */
+  /** Returns, for each period whose usage the invoice billed, the subscription id and the start of the period. */
   correctedFrom({ subscriptionId, lines }: Invoice): readonly (readonly [string, Date])[] {
     if (subscriptionId === null) return [];
     return lines.flatMap(usageOf).map(({ period }) => [subscriptionId, period.startAt] as const);

@@ -27,7 +27,10 @@ const OF_SUBSCRIPTIONS = `
 const OF_CUSTOMER = `
   SELECT id FROM invoice WHERE customer_id = $1 AND finalizes_at IS NOT NULL`;
 
-/** Excludes customers on test clocks: their usage is not archived, and the index has no drafts on test clocks. */
+/**
+ * Excludes customers on test clocks: the archiver, which needs this instant, skips their usage, and the index has no
+ * drafts on test clocks.
+ */
 const USAGE_SINCE = `
   SELECT invoice.customer_id AS "customerId", min((line #>> '{heldSince,$instant}')::timestamptz) AS since
   FROM invoice CROSS JOIN LATERAL jsonb_array_elements(invoice.ordered_lines) AS line
@@ -62,8 +65,8 @@ export class RenewalDraftsRepository {
   }
 
   /**
-   * Returns, by customer, the start of the earliest billing period whose usage a renewal draft bills. Customers without such a
-   * draft, and those on test clocks, are absent.
+   * Returns, by customer, the start of the earliest billing period whose usage a renewal draft bills. Customers without
+   * such a draft and customers on test clocks are absent.
    */
   async usageSince(customerIds: readonly string[]): Promise<ReadonlyMap<string, Date>> {
     const rows = await this.database.query<{ customerId: string; since: Date }>(USAGE_SINCE, [

@@ -38,7 +38,7 @@ export type SimulationStep =
       readonly kind: 'totals';
       readonly currency: string;
       readonly customers: number;
-      /** Customers who would have paid less, and customers who would have paid more. */
+      /** Numbers of customers who would have paid less (`winners`) and more (`losers`). */
       readonly winners: number;
       readonly losers: number;
     } & SimulatedAmounts);

@@ -18,7 +18,7 @@ export const WRITTEN_OFF_ROWS = `
 export const DISCOUNT_ROWS = `
   SELECT customer_id AS key, customer_id, currency, discount AS amount FROM invoice WHERE ${isInEffect('invoice')} AND discount <> 0`;
 
-/** Taxes of invoices less those of credit notes. */
+/** Taxes of invoices less taxes of credit notes. */
 export const TAX_ROWS = [
   `SELECT customer_id AS key, customer_id, currency, line.tax AS amount
    FROM invoice JOIN invoice_line AS line ON invoice_id = invoice.id WHERE ${isInEffect('invoice')} AND line.tax <> 0`,

@@ -20,8 +20,8 @@ export function embeddingLevels(line: string): Uint8Array | null {
 }
 
 /**
- * Returns the character to print in place of this one in text that is read from right to left. For an opening bracket
- * this is the closing bracket. Characters without a mirror image are returned unchanged.
+ * Returns the mirror image of a character, to print it in text that is read from right to left: for an opening bracket,
+ * the closing bracket. Characters without a mirror image are returned unchanged.
  */
 export function mirrored(character: string): string {
   return bidi.getMirroredCharacter(character) ?? character;

@@ -66,7 +66,10 @@ function usageRequestOf(draft: WaitingDraft): BillingRequest {
   return { ...requestOf(draft), subscriptionId: null, lines };
 }
 
-/** Refuses amounts that JSON cannot carry. A part can be too large even if the maximum of the price limits the whole charge. */
+/**
+ * Refuses amounts that are too large for JSON. A part can be too large even if the maximum of the price limits the
+ * whole charge.
+ */
 function notTooLarge(quote: UsageQuote): UsageQuote {
   const amounts = [quote, ...quote.parts].map(({ amountMinor }) => amountMinor);
   if (!amounts.every(isWireSafe)) throw invoiceTooLarge();

@@ -49,8 +49,8 @@ export class UsageReadingsService {
     requests: readonly UsageOf[],
     holds: boolean,
   ): Promise<ReadonlyMap<UsageOf, readonly CountedUsage[]>> {
-    // Blocks new events until the commit. An event that is stored after the last invoice counted the usage must find
-    // the subscription closed.
+    // Blocks new events until the commit, which marks the usage of the subscription as closed. So no event is stored
+    // between the count of the last invoice and this mark.
     if (holds && requests.some(({ lateUsage }) => lateUsage === 'closed')) {
       await this.blockNewUsage(requests.map(({ customerId }) => customerId));
     }

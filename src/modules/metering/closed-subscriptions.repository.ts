@@ -107,7 +107,7 @@ export class ClosedSubscriptionsRepository {
     ]);
   }
 
-  /** Locks and returns the closed ones of these subscriptions that have late usage, but no due time yet. */
+  /** Locks and returns the subscriptions of this list that are closed and have late usage, but no due time. */
   lockWithLateUsage(ids: readonly string[]): Promise<readonly ClosedSubscription[]> {
     this.database.requireTransaction();
     return this.database.query<ClosedSubscription>(CLOSED_WITH_LATE_USAGE, [ids]);

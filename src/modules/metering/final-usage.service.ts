@@ -24,17 +24,22 @@ export class FinalUsageService {
     private readonly customers: CustomersService,
   ) {}
 
-  /** Plans late-usage invoices for closed subscriptions with bills for the same usage, in the caller's transaction. */
+  /**
+   * Plans late-usage invoices for closed subscriptions that billed the same usage as these bills. Runs in the caller's
+   * transaction.
+   */
   async planForBills(billedIds: readonly string[]): Promise<void> {
     await this.plan(await this.closedSubscriptions.lockByBills(billedIds));
   }
 
-  /** Plans late-usage invoices for closed subscriptions with bills for these periods, in the caller's transaction. */
+  /** Plans late-usage invoices for closed subscriptions with bills for these periods. Runs in the caller's transaction. */
   async planForPeriods(periods: readonly BilledPeriod[]): Promise<void> {
     await this.plan(await this.closedSubscriptions.lockByPeriods(periods));
   }
 
-  /** Plans invoices for late usage that the last invoices of these subscriptions left out, in the caller's transaction. */
+  /**
+   * Plans invoices for late usage that the last invoices of these subscriptions do not bill. Runs in the caller's transaction.
+   */
   async planForClosed(subscriptionIds: readonly string[]): Promise<void> {
     await this.plan(await this.closedSubscriptions.lockWithLateUsage(subscriptionIds));
   }

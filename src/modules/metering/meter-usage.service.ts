@@ -48,7 +48,7 @@ export interface MeterTotals {
   readonly total: Rational;
 }
 
-/** Usage of the customers who used most, with their names. */
+/** Usage and names of the customers with the largest usage. */
 export interface TopCustomers extends Omit<LargestUsage, 'data'> {
   readonly data: readonly (LargestUsage['data'][number] & {
     readonly customerName: string;
@@ -56,7 +56,7 @@ export interface TopCustomers extends Omit<LargestUsage, 'data'> {
   })[];
 }
 
-/** Reads and proves the usage that a meter counts. */
+/** Reads the usage that a meter counts, and prepares usage proofs. */
 @Injectable()
 export class MeterUsageService {
   constructor(
@@ -115,7 +115,7 @@ export class MeterUsageService {
   }
 
   /**
-   * Returns the customers who used most in a period, from one snapshot.
+   * Returns the customers with the largest usage in a period, from one snapshot.
    * @throws {ProblemError} `meter_not_found`, `meter_backfilling`, `usage_period_empty`, `too_many_reports`, `usage_archived`
    */
   async topCustomers(meterId: string, period: Period, limit: number): Promise<TopCustomers> {
@@ -147,7 +147,8 @@ export class MeterUsageService {
   }
 
   /**
-   * Checks the parameters of a proof and returns its query. The caller adds the periods that are never billed.
+   * Checks the parameters of a usage proof and returns the query for {@link UsageStore.prove}. The caller adds the periods that
+   * are never billed.
    * @throws {ProblemError} `meter_not_found`, `customer_not_found`, `usage_period_empty`
    */
   async proofOf(

@@ -18,7 +18,7 @@ export class UsageBilledEntity {
   @ReferenceColumn() readonly itemId!: string;
   @InstantColumn() readonly periodStartAt!: Date;
   @InstantColumn() readonly periodEndAt!: Date;
-  /** Instant from which events were counted. Earlier than the period if values carry over into it. */
+  /** Instant from which events were counted; before the start of the period if values carry over into the period. */
   @InstantColumn() readonly countedFromAt!: Date;
   @GroupColumn() readonly groupKey!: string;
   @Column({ type: 'numeric' }) readonly quantity!: string;

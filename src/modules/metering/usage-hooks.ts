@@ -2,10 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Rational } from '../../core/decimal';
 import type { Period } from '../../core/time';
 
-/**
- * A period for which running totals of the usage of a customer and a meter are stored. The stored or voided events may
- * have changed the usage.
- */
+/** A registered window (a period with running totals of its own) whose usage the stored or voided events may have changed. */
 export interface ChangedWindow {
   readonly customerId: string;
   readonly meterId: string;

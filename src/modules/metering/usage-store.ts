@@ -42,7 +42,7 @@ export interface UsageQuery {
 /** Usage counted up to one position of the stream: all events of the customer with the meter's event name. */
 export interface UsageReading {
   readonly groups: readonly GroupUsage[];
-  /** Instant from which events are counted. Earlier than the period if values carry over into it. */
+  /** Instant from which events are counted; before the start of the period if values carry over into the period. */
   readonly countedFrom: Date;
   readonly upToPosition: bigint;
 }
@@ -72,7 +72,7 @@ export interface LargestUsageQuery extends Pick<UsageQuery, 'meter' | 'period'> 
   readonly limit: number;
 }
 
-/** Usage of the customers who used most. */
+/** Usage of the customers with the largest usage. */
 export interface LargestUsage {
   /** Value over all groups, the largest first. */
   readonly data: readonly { readonly customerId: string; readonly value: Rational }[];
@@ -132,7 +132,7 @@ export interface UsageProof {
   readonly counted: bigint;
   /** Counted events that belong to a billed period, and were billed in all billed periods they belong to. */
   readonly billed: bigint;
-  /** Counted events that are part of no bill, and never will be. */
+  /** Counted events that are in no bill and will never be billed. */
   readonly unbillable: bigint;
   /** All other counted events. */
   readonly pending: bigint;
@@ -186,7 +186,7 @@ export abstract class UsageStore {
   abstract series(query: UsageSeriesQuery): Promise<UsageSeries>;
 
   /**
-   * Returns the exact usage of the customers who used most. Leaves out customers on test clocks, whose time is not
+   * Returns the exact usage of the customers with the largest usage. Leaves out customers on test clocks, whose time is not
    * real.
    * @throws {ProblemError} `usage_archived`
    */

@@ -24,7 +24,7 @@ export class UsageService {
   }
 
   /**
-   * Returns the exact usage of a period over all groups. A `unique` meter counts a value that occurs in two groups
+   * Returns the exact usage of a period over all groups. For a `unique` meter, a value that occurs in several groups counts
    * once.
    * @throws {ProblemError} `usage_archived`
    */

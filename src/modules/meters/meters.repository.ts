@@ -10,7 +10,7 @@ import type { Meter } from './domain/meter';
 import { MeterEntity } from './meter.entity';
 import { meterKeyTaken } from './meters.errors';
 
-/** Row lock modes by purpose. A `reference` lock does not block `reference` or `change`; `archive` blocks all three. */
+/** Row lock modes by purpose. `reference` blocks only `archive`; `change` also blocks `change`; `archive` blocks all three. */
 const LOCKS = { reference: 'KEY SHARE', change: 'NO KEY UPDATE', archive: 'UPDATE' } as const;
 
 @Injectable()
@@ -32,7 +32,7 @@ export class MetersRepository {
     return this.database.select(MeterEntity, 'WHERE id = ANY($1) ORDER BY id', [ids]);
   }
 
-  /** Returns the given event names that a meter counts, archived meters included. */
+  /** Returns the names in this list that a meter counts. Archived meters count too. */
   findEventNames(eventNames: readonly string[]): Promise<readonly string[]> {
     return this.database.queryValues<string>(
       'SELECT DISTINCT event_name AS name FROM meter WHERE event_name = ANY ($1)',

@@ -94,13 +94,13 @@ export class MetersService {
     return this.meters.page(request);
   }
 
-  /** Returns the given event names that a meter counts, archived meters included. */
+  /** Returns the names in this list that a meter counts. Archived meters count too. */
   findMeteredEventNames(eventNames: readonly string[]): Promise<readonly string[]> {
     return this.meters.findEventNames(eventNames);
   }
 
   /**
-   * Returns the meter that a field of a request refers to. It cannot be archived until the caller's transaction ends.
+   * Returns the meter that a field of a request refers to. The meter cannot be archived until the caller's transaction ends.
    * @param pointer JSON pointer to the field
    * @throws {ProblemError} `reference_not_found`, also for an archived meter; `meter_backfilling`, so that no price or
    *   entitlement reads incomplete totals

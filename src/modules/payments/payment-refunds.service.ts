@@ -188,7 +188,7 @@ export class PaymentRefundsService {
   }
 
   /**
-   * Asks the provider for the state of a refund, or sends the refund request again if that cannot refund twice. Returns
+   * Asks the provider for the state of a refund, or repeats the request if a repetition cannot refund twice. Returns
    * `absent` if the provider does not list the refund.
    */
   async resume(paymentId: string, refund: ResumedRefund): Promise<ProviderRefundState> {
@@ -196,7 +196,8 @@ export class PaymentRefundsService {
   }
 
   /**
-   * Sets and returns the outcome of a refund that is pending in the sandbox; null if the refund is not pending there.
+   * Sets the outcome of a refund in the sandbox and returns the outcome. Returns null if the sandbox has no such
+   * pending refund.
    */
   settleInSandbox(refundId: string, failureCode: string | null): Promise<ProviderOutcome | null> {
     return this.gateway.settleSandboxRefund(refundId, failureCode);

@@ -87,7 +87,7 @@ export const refundAmountExceedsRefundable = defineProblem({
     'The amount exceeds `refundable_amount`. Not refundable: what was refunded, what pending refunds reserve, and credit from the payment that invoices used.',
   occurrence: (refundable: bigint) => ({
     detail: `Only ${refundable} minor units of the payment can still be refunded.`,
-    // Exact as a number, because the refundable amount is at most the payment's amount, which arrived as a JSON number.
+    // `Number` is exact here: the refundable amount is at most the payment's amount, which arrived as a JSON number.
     extensions: { refundable_amount: Number(refundable) },
     errors: [
       { pointer: '/amount', code: 'exceeds_refundable', message: `must be at most ${refundable}` },

@@ -88,7 +88,7 @@ export class PaymentsRepository {
   }
 
   /**
-   * Returns the payment. Locks the payment and all payments that paid parts of its invoice, until the transaction ends.
+   * Locks the payment and all payments that paid parts of its invoice, until the transaction ends. Returns the payment.
    * Locks by ascending id, so that two refunds of one invoice do not deadlock.
    */
   async lockWithOthersOfInvoice(id: string): Promise<Payment | null> {

@@ -16,7 +16,7 @@ import { PaymentsRepository } from './payments.repository';
 
 /** Money that paid an invoice and was refunded, is reserved for refunds, or was lost in disputes, in minor units. */
 export interface ReturnedOfInvoice extends ReturnedMoney {
-  /** Money of the payments that was not returned, and that cannot be refunded because of an open dispute. */
+  /** Money of the payments that was not returned, but cannot be refunded because of an open dispute. */
   readonly disputed: DisputedMoney;
 }
 
@@ -43,15 +43,15 @@ export class ReturnPaymentsService {
     return this.refundedOf(await this.payments.lockAppliedTo(invoiceIds));
   }
 
-  /** Like {@link lockRefunded}, but without locks. */
+  /** Returns the same as {@link lockRefunded}, but locks nothing. */
   async findRefunded(invoiceIds: readonly string[]): Promise<RefundedOf> {
     if (invoiceIds.length === 0) return new Map();
     return this.refundedOf(await this.payments.findAppliedTo(invoiceIds));
   }
 
   /**
-   * Returns the part of the paid money of an invoice that was returned, and the part that cannot be refunded because
-   * of an open dispute. Locks the payments as {@link lockRefunded} does.
+   * Returns the part of the paid money of an invoice that was returned, and the part that cannot be refunded because of
+   * an open dispute. Locks the payments until the caller's transaction ends.
    */
   async lockReturned(invoiceId: string): Promise<ReturnedOfInvoice> {
     const payments = await this.payments.lockAppliedTo([invoiceId]);

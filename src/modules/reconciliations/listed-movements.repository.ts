@@ -36,7 +36,7 @@ export class ListedMovementsRepository {
     return this.database.select(ListedMovementEntity, PAGE, parameters);
   }
 
-  /** Returns the references, among the given ones, that the provider listed. */
+  /** Returns the given references that the provider listed. */
   async filterListed(
     reconciliationId: string,
     kind: MovementKind,

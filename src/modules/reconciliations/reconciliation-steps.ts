@@ -26,7 +26,7 @@ export interface ReconciliationStep {
   readonly result: StepProgress;
 }
 
-/** A payment or refund in the books, and the one in the list of the provider, that seem to differ. */
+/** A booked payment or refund and its counterpart in the provider's list, which seem to differ. */
 interface PossibleDifference {
   readonly booked: BookedMovement | null;
   /** null: the provider did not list the object. */
@@ -162,8 +162,8 @@ export class ReconciliationSteps {
     if (seen === null) return null;
     if (seen === 'absent') {
       const now = { booked: await this.books.reread(booked), reported: null, position };
-      // The provider does not know `reference`. The books may have another reference for the object by now: if so,
-      // the object is read again by that reference.
+      // The provider does not know `reference`. Meanwhile the books may have stored another reference for the object.
+      // In that case, reads the object again by that reference.
       const isOther = now.booked !== null && now.booked.reference !== reference;
       return isOther ? this.readAgain(run, kind, now) : now;
     }

@@ -3,7 +3,7 @@ import { nextVersion } from '../../core/next-version';
 import type { ListingProvider } from '../payments';
 
 const DAY_MS = 86_400_000;
-/** Default length of the compared period. Failed debits and returned refunds become known within days. */
+/** Default length of the compared period. Long enough for failed debits and returned refunds to become known. */
 const COMPARED_MS = 7 * DAY_MS;
 
 export const RECONCILIATION_STATUSES = ['running', 'completed', 'failed'] as const;

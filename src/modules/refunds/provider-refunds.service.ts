@@ -6,7 +6,7 @@ import { RefundsService } from './refunds.service';
 import { SettleRefundService } from './settle-refund.service';
 import { WaitingRefundsService } from './waiting-refunds.service';
 
-/** Applies what a provider reports about refunds. */
+/** Applies the reports of providers about refunds. */
 @Injectable()
 export class ProviderRefundsService {
   constructor(

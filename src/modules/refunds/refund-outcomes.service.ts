@@ -19,8 +19,8 @@ export class RefundOutcomesService {
   ) {}
 
   /**
-   * Updates the refunded and reserved amounts of the payment for a new status of the refund, posts to the ledger,
-   * and records the event. If money of the payment is free again, stores the refunds that wait for it.
+   * Updates the refunded and reserved amounts of the payment for a new status of the refund, posts to the ledger, and
+   * records the event. If money of the payment is free again, stores the refunds that wait for this money.
    */
   async apply(before: Refund, after: Refund, payment: Payment): Promise<void> {
     invariant(after.status !== 'pending', `The refund ${after.id} went back to pending.`);

@@ -81,8 +81,8 @@ export class RefundsService {
   }
 
   /**
-   * Asks the provider for the state of a refund and stores the outcome. Sends the refund again if the provider has not
-   * listed it for an hour. Returns false if the provider gave no answer and no further poll is planned.
+   * Asks the provider for the state of a refund and stores the outcome. Sends the refund again if it has been missing
+   * from the provider's list for an hour. Returns false if the provider gave no answer and no further poll is planned.
    */
   async resume(id: string): Promise<boolean> {
     const refund = await this.get(id);
@@ -94,8 +94,8 @@ export class RefundsService {
   }
 
   /**
-   * Stores that the provider does not list a refund. Sends the refund again if the provider has not listed it for an
-   * hour; until then the outcome is `unknown`.
+   * Stores that the provider does not list a refund. Sends the refund again if it has been missing from the provider's
+   * list for an hour. Before that, returns `unknown`.
    */
   private async sendAgain(before: Refund): Promise<ProviderOutcome> {
     const after = await this.refunds.recordAbsence(before, withAbsence(before, this.clock.now()));
@@ -127,8 +127,8 @@ export class RefundsService {
   }
 
   /**
-   * Claims the idempotency key of a request. Must be the first call in the transaction. If a refund, however old, was
-   * created with the key, stores the answer to the request again and returns that refund; otherwise returns null.
+   * Claims the idempotency key of a request. Must be the first call in the transaction. If the key has already created
+   * a refund, at any time, stores this refund as the answer to the request and returns it. Otherwise returns null.
    * @throws {ProblemError} `idempotency_key_reused`
    */
   async claim({ id, lease }: StartedRefund, request: RefundRequest): Promise<Refund | null> {

@@ -27,7 +27,10 @@ import { refundNotFound } from './refunds.errors';
 import { refundAnswer } from './refunds.events';
 import { RefundsRepository } from './refunds.repository';
 
-/** Writes the outcome of a refund in the commit that follows the call to the provider. Also corrects outcomes. */
+/**
+ * Writes the outcome of a refund, in the commit that follows the call to the provider. Also corrects a failed refund
+ * whose success the provider reported later.
+ */
 @Injectable()
 export class SettleRefundService {
   constructor(
@@ -44,8 +47,8 @@ export class SettleRefundService {
   /**
    * Books a failed or canceled refund as succeeded, in the caller's transaction.
    * @throws {ProblemError} `refund_not_found`; `refund_amount_exceeds_refundable`;
-   *   `provider_discrepancy_not_applicable` for a refund that succeeded and was returned by the bank, because the
-   *   ledger has one transaction of each kind per refund
+   *   `provider_discrepancy_not_applicable` for a refund that succeeded before and was returned by the bank: the ledger
+   *   accepts only one transaction of the kind `refund` for it
    */
   async correct(discrepancy: Discrepancy, id: string): Promise<void> {
     const found = (await this.refunds.find(id)) ?? raise(refundNotFound(id));
@@ -54,8 +57,8 @@ export class SettleRefundService {
     const now = await this.payments.currentTimeOf(locked);
     const before = await this.refunds.lock(id);
     invariant(before !== null, `The refund ${id} is gone.`);
-    // A failed refund may have a ledger transaction of another kind: the credit that the failure released can cover
-    // the loss of a dispute.
+    // Transactions of other kinds do not prevent the correction. A failed refund has such a transaction if the credit
+    // that it released covered the loss of a dispute.
     const posted = await this.ledger.transactionsOf(id);
     if (posted.some(({ kind }) => kind === 'refund')) {
       throw discrepancyNotApplicable(discrepancy);

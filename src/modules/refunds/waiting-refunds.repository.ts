@@ -12,7 +12,7 @@ const REMOVE = 'DELETE FROM waiting_refund WHERE payment_id = $1 AND reference =
 /** A refund that the provider reported and that moves money. */
 export type ReportedRefund = Omit<UnrecordedRefund, 'outcome'>;
 
-/** Refunds made at providers that cannot be recorded before their payment changes. Callers have locked the payment. */
+/** Stores refunds made at providers that do not fit into their payments yet. Callers have locked the payment. */
 @Injectable()
 export class WaitingRefundsRepository {
   constructor(private readonly database: Database) {}

@@ -10,9 +10,10 @@ import { RefundsRepository } from './refunds.repository';
 import { type ReportedRefund, WaitingRefundsRepository } from './waiting-refunds.repository';
 
 /**
- * Stores refunds that were made at a provider as pending refunds. A refund that does not fit into its payment waits, and
- * is stored in the commit that makes it fit: a refund of the payment fails or is returned, or the payment is corrected
- * to succeeded. So credit that the provider has paid out cannot be used in between.
+ * Stores refunds that were made at a provider as pending refunds. A refund waits if its payment has not succeeded, or
+ * if too little of the payment is left. It is stored in the commit that changes this: another refund of the payment
+ * fails or is returned, or the payment is corrected to succeeded. In a later commit, an invoice might already have used
+ * the credit that the provider has paid out.
  *
  * Runs in the transaction of a caller that has locked the payment.
  */
@@ -28,8 +29,8 @@ export class WaitingRefundsService {
 
   /**
    * Reserves the amount of a refund on its payment, and stores the pending refund and its event. The provider is then
-   * polled for the outcome. Returns null if the payment has not succeeded or has less than the amount left. The refund
-   * then waits.
+   * polled for the outcome. If the payment has not succeeded, or too little of it is left, the refund waits and the
+   * method returns null.
    * @param now time on the clock of the customer
    */
   async begin(paymentId: string, reported: ReportedRefund, now: Date): Promise<Refund | null> {

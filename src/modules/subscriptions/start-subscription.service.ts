@@ -28,7 +28,7 @@ const MAX_PERIODS = 366;
 /** A new subscription, decided but not written yet. */
 export interface SubscriptionStart {
   readonly snapshot: Snapshot;
-  /** Decision about what is due now. It opens no period if the start is in the future. */
+  /** Decision about the work that is due now. It opens no period if the start is in the future. */
   readonly outcome: Outcome;
   readonly redemption: RedemptionRequest | null;
 }
@@ -100,8 +100,8 @@ export class StartSubscriptionService {
   }
 
   /**
-   * Writes a new subscription, fixes the currency of its customer and records `subscription.created`, in the caller's
-   * transaction.
+   * Writes a new subscription, sets the currency of its customer permanently and records `subscription.created`, in the
+   * caller's transaction.
    */
   async insert({ subscription, items }: Snapshot, now: Date): Promise<void> {
     await this.customers.fixCurrency(subscription.customerId, subscription.currency);

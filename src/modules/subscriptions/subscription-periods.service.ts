@@ -50,9 +50,9 @@ export class SubscriptionPeriodsService {
   }
 
   /**
-   * Returns the billing periods of subscriptions, oldest first, from the period that contains an instant or ends at
-   * it.
-   * @param since subscription ids, each with an instant; the earliest instant of a subscription counts
+   * Returns the billing periods of subscriptions, oldest first, starting with the period that contains the given
+   * instant or ends at it.
+   * @param since pairs of a subscription id and an instant; of several pairs with one id, the earliest instant counts
    */
   async billingPeriods(
     since: readonly (readonly [subscriptionId: string, at: Date])[],
@@ -76,8 +76,8 @@ export class SubscriptionPeriodsService {
   }
 
   /**
-   * Locks the subscription of an invoice until the transaction ends, and returns the present state of what the invoice
-   * billed.
+   * Locks the subscription of an invoice until the transaction ends, and returns the present state of the items and the
+   * period that the invoice billed.
    */
   async lockBilled(invoice: BilledInvoice): Promise<BilledState> {
     const { subscriptionId, reason, lines, periodStartAt } = invoice;

@@ -2,7 +2,7 @@ import type { InstantRange } from '../../core/time';
 import { ListQuery } from '../../platform/database';
 import { RENEWING_STATUSES, type SubscriptionStatus } from './domain/subscription';
 
-/** Filter of a list of subscriptions; null values do not filter. */
+/** Filter of a list of subscriptions. A null field matches all subscriptions. */
 export interface SubscriptionFilter {
   readonly customerId: string | null;
   readonly planId: string | null;
@@ -16,7 +16,7 @@ export interface SubscriptionFilter {
   readonly renews: InstantRange;
 }
 
-/** Condition of an index: another period begins at the end of the current one. */
+/** Condition of a partial index: another period begins at the end of the current period. */
 export const RENEWS = `"status" IN (${RENEWING_STATUSES.map((status) => `'${status}'`).join(', ')})
   AND ("cancel_at" IS NULL OR "cancel_at" > "current_period_end_at")`;
 

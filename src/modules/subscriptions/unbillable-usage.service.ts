@@ -31,9 +31,10 @@ export class UnbillableUsageService {
   }
 
   /**
-   * Returns the instants at which reset windows of entitlements of these customers can begin, if subscriptions that have
-   * not ended change their plans: the starts of the subscription, of its current period and of the local year. Windows of
-   * local months, weeks and days begin after any archived month.
+   * Returns the instants at which usage windows of entitlements could begin if subscriptions of these customers changed
+   * their plans: the start of the subscription, of its current period, and of the local year. Leaves out ended
+   * subscriptions. Windows of the current local month, week or day are left out too, because they begin after any
+   * archived month.
    */
   async windowStarts(
     customerIds: readonly string[],

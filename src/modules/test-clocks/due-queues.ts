@@ -28,8 +28,8 @@ export interface DueQueue<Row extends DueRow> {
   /** Divides rows into batches, which run one after the other. If absent, all rows are one batch. */
   readonly batchesOf?: (rows: readonly Row[]) => readonly (readonly Row[])[];
   /**
-   * Handling of refused work on a test clock. `postpone`: tries again a day later. `fail`: stops the clock, as a
-   * defect does.
+   * Handling of work on a test clock that a rule refuses. `postpone`: tries again a day later. `fail`: stops the clock, like
+   * any other error.
    */
   readonly whenRefused: 'postpone' | 'fail';
   /**

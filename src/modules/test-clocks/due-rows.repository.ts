@@ -41,9 +41,8 @@ const dueOnSql = ({ table, dueColumn, columns }: DueTable<DueRow>): string => `
   ORDER BY ${dueColumn}, id LIMIT $3`;
 
 /**
- * SQL for the time at which the next row on a test clock falls due, or the postponement of a row ends, whichever is
- * first. Reads only the postponed rows that fall due no later than the first row without a postponement: no work starts
- * before its row falls due, so the other postponed rows cannot be first.
+ * SQL for the instant of the next work on a test clock: the earliest instant at which a row falls due, or the postponement of a
+ * row ends. Postponed rows that fall due after the first row without a postponement cannot be next, and are not read.
  */
 export const nextDueOnSql = ({ table, dueColumn }: DueTable<DueRow>): string => `
   WITH planned AS (
@@ -63,7 +62,7 @@ const postponeSql = ({ table }: DueTable<DueRow>): string =>
 export class DueRowsRepository {
   constructor(private readonly database: Database) {}
 
-  /** Leases to the caller up to `limit` rows that are due by the real clock. Returns them in due order. */
+  /** Leases up to `limit` rows that are due by the real clock, and returns them in due order. */
   claim<Row extends DueRow>(
     rows: DueTable<Row>,
     now: Date,

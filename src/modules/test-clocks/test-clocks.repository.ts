@@ -76,8 +76,8 @@ export class TestClocksRepository {
   }
 
   /**
-   * Ends an advance. After an end with the status `advancing`, a later call with the same target continues the advance.
-   * Returns null if the clock was deleted.
+   * Ends an advance. If the status is `advancing`, a later call with the same target can continue the advance. Returns null if
+   * the clock was deleted.
    */
   end(id: string, status: TestClockStatus, to: Date, now: Date): Promise<TestClock | null> {
     this.database.requireTransaction();

@@ -39,7 +39,7 @@ export interface NextWork {
 /** Returns the answer to the request that advanced the clock. */
 type ToAnswer = (clock: TestClock) => Answer;
 
-/** Creates and advances test clocks, and returns the present time of a test clock or real time. */
+/** Creates and advances test clocks, and returns the current time of a test clock or real time. */
 @Injectable()
 export class TestClocksService implements OnModuleInit {
   private readonly logger = new Logger('test-clocks');
@@ -154,11 +154,11 @@ export class TestClocksService implements OnModuleInit {
   }
 
   /**
-   * Advances a clock and runs the jobs that fall due on the way, earliest first. Each job runs in its own commits, with
-   * the clock set to the instant at which the job is due. After a crash or an outage, a call with the same target
-   * continues the advance. The idempotency key of the request is claimed with the beginning, and answered with the end.
-   * @throws {ProblemError} `test_clock_not_found`, `test_clock_cannot_reach`, `test_clock_advancing`,
-   *   `test_clock_failed`
+   * Advances a clock and runs the jobs that fall due on the way, earliest first. Each job runs in its own commits, with the
+   * clock set to the instant at which the job is due. After a crash or an outage, a call with the same target continues the
+   * advance. The transaction that begins the advance claims the idempotency key of the request; the transaction that completes
+   * the advance stores the answer.
+   * @throws {ProblemError} `test_clock_not_found`, `test_clock_cannot_reach`, `test_clock_advancing`, `test_clock_failed`
    */
   async advance(id: string, to: Date, toAnswer: ToAnswer): Promise<TestClock> {
     const leasedBy = await this.session.requireNumber();
@@ -200,7 +200,7 @@ export class TestClocksService implements OnModuleInit {
   private async begin(id: string, to: Date, leasedBy: number): Promise<void> {
     const clock = (await this.clocks.lock(id, 'move')) ?? raise(testClockNotFound(id));
     const now = this.clock.now();
-    // An interrupted advance left its key without an answer.
+    // Releases the key that an interrupted advance left without an answer.
     if (!isBeingMoved(clock, now)) await this.idempotency.releaseFor(id);
     await this.idempotency.claimFor(id);
     switch (advanceRefusal(clock, to, now)) {

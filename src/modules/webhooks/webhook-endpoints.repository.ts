@@ -4,7 +4,7 @@ import { Database, ListQuery, type Page, type PageRequest } from '../../platform
 import type { WebhookEndpoint } from './domain/webhook-endpoint';
 import { WebhookEndpointEntity } from './webhook-endpoint.entity';
 
-/** Blocks other insertions of endpoints until the transaction ends, so that their number stays as counted. */
+/** Blocks other insertions of endpoints until the transaction ends, so that the counted number stays correct. */
 const LOCK_NUMBER = `SELECT pg_advisory_xact_lock(hashtext('webhook_endpoint'), 0)`;
 
 const LOCK_ACTIVE = 'WHERE is_active AND deleted_at IS NULL ORDER BY id FOR NO KEY UPDATE';
@@ -29,12 +29,12 @@ export class WebhookEndpointsRepository {
     return this.endpoints.findOneBy({ id, deletedAt: IsNull() });
   }
 
-  /** Locks until the transaction ends. Meanwhile, deliveries to the endpoint can be created. */
+  /** Locks an endpoint until the transaction ends. Meanwhile, deliveries to the endpoint can be created. */
   lock(id: string): Promise<WebhookEndpoint | null> {
     return this.lockWith(id, 'for_no_key_update');
   }
 
-  /** Locks until the transaction ends. Meanwhile, no delivery to the endpoint can be created. */
+  /** Locks an endpoint until the transaction ends. Meanwhile, no delivery to the endpoint can be created. */
   lockExclusive(id: string): Promise<WebhookEndpoint | null> {
     return this.lockWith(id, 'pessimistic_write');
   }

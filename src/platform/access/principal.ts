@@ -9,26 +9,25 @@ import { ALL_SCOPES, type GrantedScope } from '../../core/access';
 export interface Principal {
   readonly kind: 'open' | 'anonymous' | 'key' | 'admin' | 'customer_token' | 'command';
   /**
-   * Recorded as the actor of changes: id of the key, the admin or the customer token, or name of the command; otherwise
-   * the kind.
+   * Actor recorded with changes: the id of the API key, admin or customer token, or `command:<name>`; otherwise the kind.
    */
   readonly id: string;
   /** All scopes that the caller holds. A caller with `*` also holds every single scope. */
   readonly scopes: ReadonlySet<GrantedScope>;
-  /** The one customer that the caller may read; null: every customer. */
+  /** Only customer whose data the caller may read; null: data of every customer. */
   readonly customerId: string | null;
   /** Maximum that the caller may refund of one payment, in minor units by currency; null: no limit. */
   readonly refundLimits: ReadonlyMap<string, bigint> | null;
-  /** Rate limits of this API key instead of those of the configuration; null: those of the configuration. */
+  /** Rate limits that replace the configured ones for this API key; null: the configured limits apply. */
   readonly requestLimits: RequestLimits | null;
   /** True for an admin who gets more scopes only after enrolling a second factor. */
   readonly mustEnrol: boolean;
 }
 
-/** Limits of requests per minute; null: those of the configuration. */
+/** Requests allowed per minute; null: the configured limit applies. */
 export interface RequestLimits {
   readonly perMinute: number | null;
-  /** Limit of requests that report or consume usage. */
+  /** Requests allowed per minute that report or consume usage. */
   readonly usagePerMinute: number | null;
 }
 

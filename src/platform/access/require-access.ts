@@ -38,7 +38,7 @@ export function requireHeldScopes(
 
 /**
  * Part of a request that contains the id of the customer. A request with a customer token must name the customer of the
- * token. `answer`: the request contains no such id, so the handler reads the data and compares its owner with the
+ * token. `answer`: the request contains no such id, so the handler compares the owner of the data that it reads with the
  * customer of the token.
  */
 export type CustomerPlace = { readonly path: string } | { readonly query: string } | 'answer';

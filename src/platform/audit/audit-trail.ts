@@ -13,7 +13,7 @@ export interface AuditedOperation {
   readonly createdAt: Date;
   readonly actorType: string;
   readonly actorId: string;
-  /** Null for a command and for the engine's own work, as are `requestId` and `address`. */
+  /** Null for a command and for the engine's own work. The same applies to `requestId` and `address`. */
   readonly operation: string | null;
   readonly requestId: string | null;
   readonly address: string | null;
@@ -29,12 +29,12 @@ export interface ChangeWithoutEvent {
 }
 
 /**
- * Returns common table expressions that insert an entry and its changes into the audit log. Every commit of one
- * operation sends the same entry; later inserts of the entry are ignored, but their changes are stored. Changes with
- * the same `pack` number are stored together as one array, in the row of the first of them.
+ * Returns common table expressions that insert an entry and its changes into the audit log. Each commit of an operation
+ * inserts the same entry. Only the first insert takes effect, but the changes of every commit are stored. Changes with the
+ * same `pack` number are stored together as one array, in the row of the first change.
  * @param entryAt position in the statement (n of `$n`) of the first parameter that `entryParameters` returns
- * @param changes SELECT of action, object_id, changes, pack and place (position in the pack); a change without a pack
- *   is stored alone
+ * @param changes SELECT of action, object_id, changes, pack and place (position in the pack); a change without a pack is
+ * stored alone
  */
 export function auditSql(entryAt: number, changes: string): string {
   const at = (offset: number): string => `$${entryAt + offset}`;
@@ -66,8 +66,8 @@ const RECORD = `
   SELECT`;
 
 /**
- * Writes to the audit log the changes that have no event, each in the transaction of the change. `Outbox` writes the
- * changes that have an event. An operation has one entry, even if it takes several commits.
+ * Writes changes that have no event to the audit log, each in the transaction of the change. `Outbox` writes the changes
+ * that have an event. An operation has one entry, even if it takes several commits.
  */
 @Injectable()
 export class AuditTrail {

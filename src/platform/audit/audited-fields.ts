@@ -52,7 +52,7 @@ function shown(name: string, value: unknown): unknown {
   return SECRET.test(text) ? redacted(value) : value;
 }
 
-/** Returns the value, in which secrets of nested objects are replaced with a note. */
+/** Returns the value with the secrets of nested objects replaced by a note. */
 function redacted(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map(redacted);

@@ -5,7 +5,7 @@ import { ConcurrencyLimiter } from './concurrency-limiter';
 const MAX_WAIT_FOR_TURN_MS = 500;
 /** Maximum pause of all background work after a piece, so that background work continues under any load. */
 const MAX_PAUSE_AFTER_PIECE_MS = 250;
-/** Maximum pause of the same work before its next piece, if a piece took more than {@link MAX_PAUSE_AFTER_PIECE_MS}. */
+/** Maximum pause of the work itself after a piece that took longer than {@link MAX_PAUSE_AFTER_PIECE_MS}. */
 const MAX_PAUSE_OF_LONG_WORK_MS = 2_000;
 
 /**

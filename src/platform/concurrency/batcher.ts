@@ -10,9 +10,9 @@ interface BatchOptions {
    */
   readonly waitsForOthers?: true;
   /**
-   * Maximum wait for new items after a batch. The wait ends when about half as many items have arrived as the batch
-   * answered. Callers that were just answered usually ask again; without the wait, the first of them would get a batch
-   * of its own. A single caller never waits.
+   * Maximum wait for new items after a batch. The wait ends early when about half as many items wait as the batch had.
+   * Callers that were just answered usually ask again; without the wait, the first of them would get a batch of its own. A
+   * single caller never waits.
    */
   readonly maxWaitForItemsMs?: number;
   /**

@@ -73,7 +73,7 @@ export function paymentProviders(text: string): readonly PaymentProviderName[] |
 
 const MAX_WEBHOOK_SECRETS = 2;
 
-/** Parses one or two signing secrets of webhooks, separated by commas. There are two while one replaces the other. */
+/** Parses one or two signing secrets of webhooks, separated by commas. Two are needed while a secret is rotated. */
 export function webhookSecrets(text: string): readonly string[] | undefined {
   const secrets = text.split(',').map((part) => part.trim());
   const isValid = secrets.every((secret) => /^whsec_[A-Za-z0-9+/=_-]{8,200}$/.test(secret));

@@ -2,7 +2,7 @@ import { CallScope } from '../concurrency';
 import { OutcomeUnknownError } from './outcome-unknown';
 import { isDatabaseUnavailable } from './postgres-errors';
 
-/** Tracks whether work of several transactions has committed at least one of them. */
+/** Tracks whether work that consists of several transactions has committed any of them. */
 export class CommitTrace {
   private readonly scope = new CallScope<{ hasCommitted: boolean }>();
 

@@ -8,8 +8,8 @@ const KEEP_ALIVE_MS = 10_000;
 const LOCK_TIMEOUT_MS = 5_000;
 export const STATEMENT_TIMEOUT_MS = 30_000;
 /**
- * Additional time that the client waits for an answer after the server's own timeout, so that the server reports the
- * error.
+ * Time that the client waits for an answer after the server's statement timeout, so that the error of the server arrives
+ * first.
  */
 export const ANSWER_SLACK_MS = 5_000;
 /**

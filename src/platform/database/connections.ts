@@ -46,7 +46,7 @@ export async function abort(runner: QueryRunner, error: unknown): Promise<void> 
   }
 }
 
-/** Returns false if the connection is, or may be, still in a transaction. */
+/** Rolls back, and returns false if the connection may still be in a transaction. */
 async function rollBack(connection: PoolClient): Promise<boolean> {
   if (isIdle(connection)) return true;
   try {

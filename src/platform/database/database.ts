@@ -202,7 +202,7 @@ export class Database {
   }
 
   /**
-   * Returns the same entities as TypeORM would, in a fraction of the time.
+   * Returns entities as TypeORM does, but much faster.
    * @param tail SQL after FROM and the table: condition, order, lock
    * @throws {Error} when `tail` locks rows and no transaction is open, which is a defect of the caller
    */

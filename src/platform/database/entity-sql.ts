@@ -2,8 +2,8 @@ import type { EntityMetadata, ObjectLiteral } from 'typeorm';
 import { Texts } from './array-elements';
 
 /**
- * Column types that `pg` reads and writes without conversion. Each is mapped to the type that SQL casts a text
- * parameter to. The cast needs no length, because the column checks the length.
+ * Column types that `pg` reads and writes without conversion, each with the SQL type that its text form is cast to. The
+ * cast needs no length, because the column checks the length.
  */
 const PLAIN_TYPES: ReadonlyMap<unknown, string> = new Map([
   ['bigint', 'bigint'],
@@ -74,10 +74,7 @@ export class EntitySql<Entity extends ObjectLiteral> {
     return `UPDATE ${this.table} ${tail} RETURNING ${this.list}`;
   }
 
-  /**
-   * Converts the rows that a statement of this class returned to the same entities as TypeORM would. Changes the rows
-   * in place.
-   */
+  /** Converts rows that a statement of this class returned to entities, as TypeORM does. Changes the rows in place. */
   toEntities(rows: readonly Record<string, unknown>[]): Entity[] {
     for (const row of rows) {
       for (const { property, read } of this.converted) row[property] = read?.(row[property]);

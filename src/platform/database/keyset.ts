@@ -8,8 +8,8 @@ export interface PageRequest {
 export interface Page<Item> {
   readonly items: readonly Item[];
   /**
-   * Cursor of the next page: the id of the last item, and for other orders than newest first, a mark of the order and
-   * the item's value in its column. Null on the last page.
+   * Cursor of the next page: the id of the last item. For orders other than newest first, it also contains a mark of the
+   * order and the item's value in the order's column. Null on the last page.
    */
   readonly next: string | null;
 }

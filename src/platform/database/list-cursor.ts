@@ -16,8 +16,8 @@ export interface Position {
 const MAX_CURSOR_VALUE_BYTES = 100;
 
 /**
- * Returns a cursor: the id alone if the newest come first; otherwise the id, the mark of the order and the value,
- * separated by spaces. The value lets the next page continue at the same place even if the row changes meanwhile.
+ * Returns a cursor: the id alone if the newest come first; otherwise the id, the mark of the order ({@link markOf}) and the
+ * value, separated by spaces. The value lets the next page continue at the same place even if the row changes meanwhile.
  */
 export function cursorAt({ id, value }: Position, order: ListOrder): string {
   const parts = isSameOrder(order, NEWEST_FIRST) ? [id] : [id, markOf(order)];
@@ -25,7 +25,7 @@ export function cursorAt({ id, value }: Position, order: ListOrder): string {
   return (isShort ? [...parts, value] : parts).join(' ');
 }
 
-/** @throws {ProblemError} `invalid_cursor` if the cursor is of a list in another order */
+/** @throws {ProblemError} `invalid_cursor` if the cursor belongs to a list in another order */
 export function positionOf(cursor: string, order: ListOrder): Position {
   const [id = '', mark, ...value] = cursor.split(' ');
   const expected = isSameOrder(order, NEWEST_FIRST) ? undefined : markOf(order);

@@ -26,7 +26,7 @@ export class ListQuery {
     null;
   private referring: ReferringColumn | null = null;
   private order: ListOrder | null = null;
-  /** True if a filter has an index of its own. */
+  /** True if a filter of the list has an index. */
   private isByIndex = false;
 
   /**
@@ -245,8 +245,8 @@ export class ListQuery {
   }
 
   /**
-   * Adds the conditions of {@link whereOneOf} and {@link whereReferredBy} as ordinary conditions. A page in the usual
-   * order that has such a condition does not use this method: it reads its rows value by value.
+   * Adds the conditions of {@link whereOneOf} and {@link whereReferredBy} as ordinary conditions. A page in the usual order
+   * applies such a condition value by value instead.
    */
   private addRemainingConditions(): void {
     this.addMultipleValues();

@@ -11,8 +11,8 @@ export class SchemaError extends Error {}
 /**
  * Migrates the database to the newest schema and returns the names of the migrations that ran. Takes a lock, so that
  * processes that start together migrate one after the other; TypeORM takes none.
- * @param onWait called with the session that holds a lock, and the migration that waits for it; null instead of a
- *   migration for the migration lock itself
+ * @param onWait called with the session that holds a lock, and the name of the waiting migration; the name is null for the
+ * migration lock itself
  * @throws {SchemaError} when a newer version has migrated the database, because this version could damage it
  * @throws {PoolerError} when a pooler lets clients share sessions
  * @throws {MigrationLockError} when another session holds a lock for longer than `maxWaitForLockMs`

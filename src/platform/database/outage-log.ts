@@ -24,10 +24,10 @@ export class OutageLog {
   private state: OutageState | null = null;
   private answeredAt = Number.NEGATIVE_INFINITY;
 
-  /** @param now returns milliseconds that never go back */
+  /** @param now returns monotonic time in milliseconds */
   constructor(private readonly now = (): number => performance.now()) {}
 
-  /** Returns the start of a call, for {@link recordFailure}. */
+  /** Returns the current time, which {@link recordFailure} takes as the start of a call. */
   start(): number {
     return this.now();
   }
@@ -46,8 +46,8 @@ export class OutageLog {
   }
 
   /**
-   * Records a failed call. An outage begins with the wait of its first call, but not before the last answer to another
-   * call: a database that freezes answers no call, and the first one fails only when its time is up.
+   * Records a failed call. A frozen database fails a call only after its timeout. Therefore the outage is dated from the
+   * start of the first failed call, or from the last answer to another call if that is later.
    */
   recordFailure(error: unknown, startedAt: number): void {
     if (!isDatabaseOutOfReach(error)) return;

@@ -8,7 +8,7 @@ export interface PartitionMonth {
   readonly to: string;
 }
 
-/** Returns `count` months, the first of which is the current one. */
+/** Returns `count` months, starting with the current one. */
 export function monthsFrom(now: Date, count: number): readonly PartitionMonth[] {
   return Array.from({ length: count }, (_, index) => {
     const start = monthAfter(now, index);

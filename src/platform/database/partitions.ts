@@ -4,12 +4,12 @@ import { isLockTimeout, violatesCheck } from './postgres-errors';
 import { monthsFrom } from './partition-months';
 
 /**
- * Maximum wait for the lock to create or drop a partition. Statements of others queue behind a waiting lock request, so
- * the wait is short, and the next call tries again.
+ * Maximum wait for the lock to create or drop a partition. Statements of other sessions queue behind a waiting lock
+ * request, so the wait is short, and the next call tries again.
  */
 const MAX_LOCK_WAIT_MS = 200;
 
-/** Partitions with their bounds. A bound is null for the default partition, or if it is not an instant. */
+/** Partitions with their bounds. A bound is null for the default partition, or if it is not an instant (`MINVALUE`). */
 const BOUNDS = `
   SELECT name, substring(bounds FROM $$FROM \\('([^']+)'\\)$$)::timestamptz AS start_at,
     substring(bounds FROM $$TO \\('([^']+)'\\)$$)::timestamptz AS end_at

@@ -43,8 +43,8 @@ export async function onViolation<Result>(
 const RETRIED_CONSTRAINT = 'event_object_sequence_unique';
 
 /**
- * Returns true for deadlocks, serialization failures and violations of {@link RETRIED_CONSTRAINT}. The same work may
- * succeed afterwards.
+ * Returns true for deadlocks, serialization failures and violations of {@link RETRIED_CONSTRAINT}. A retry of the same work
+ * may succeed.
  */
 export function isWorthRetrying(error: unknown): boolean {
   const code = asPostgresError(error)?.code;

@@ -10,7 +10,7 @@ import { postgresOptionsOf } from './postgres-options';
 /** Number of connections: one for each report that may run at the same time, which is the sum of the limits below. */
 const POOL_SIZE = 10;
 
-/** Statement timeout of analytics: sums over all customers take longer than other statements may. */
+/** Longer statement timeout for analytics, which sum over all customers. */
 const ANALYTICS_TIME = { statementMs: 120_000 };
 
 /** Limits a report to one core, regardless of table sizes. */

@@ -1,7 +1,7 @@
 import type { Client } from 'pg';
 import { openConnection } from './connection-settings';
 
-/** Error that refuses a connection through a pooler that shares database sessions between its clients. */
+/** The connection leads through a pooler that shares database sessions between its clients. */
 export class PoolerError extends Error {}
 
 /**

@@ -14,8 +14,8 @@ const LOCK_NOTHING = 'SELECT FROM migration LIMIT 0 FOR KEY SHARE';
 const TOO_MANY_CONNECTIONS = '53300';
 
 /**
- * Keeps a connection for the readiness probe, which must answer while all other connections are busy. If the server has
- * none left for the probe, the probe uses one of the pool, as requests do. Concurrent probes share one query.
+ * Keeps a connection for the readiness probe, which must answer while all other connections are busy. If the server allows
+ * no further connection, the probe uses the pool of the requests. Concurrent probes share one query.
  */
 @Injectable()
 export class ReservedConnection implements OnApplicationShutdown {

@@ -17,8 +17,8 @@ export const searchedText = (...columns: readonly string[]): string =>
 
 /**
  * Returns SQL for the condition that a searched text contains a part, without regard to case. The trigram index of the
- * ASCII form finds candidates. The digits of one character can match those of another, so `strpos` then compares the
- * texts.
+ * ASCII form finds candidates. Digits in the part can also match the digits of an encoded character, so `strpos` then
+ * compares the texts.
  * @param part SQL parameter with the part, such as `$1`; `%`, `_` and a backslash in the part stand for themselves
  */
 export const containsPart = (searched: string, part: string): string => {

@@ -15,7 +15,7 @@ const WRITERS = `
 
 /**
  * Waits until all transactions that had written to a table at the time of the call have ended. Does not block writers.
- * Afterwards, each row to which such a transaction had given a number or time is visible, or was rolled back.
+ * Afterwards, each row that such a transaction had written by then is visible, or was rolled back.
  * @param limitMs longest wait, in milliseconds of real time
  * @returns false if one of the transactions is still open
  * @throws {Error} when a transaction is open, which is a defect of the caller

@@ -114,7 +114,7 @@ export function defineProblem<Arguments extends readonly unknown[]>(
 }
 
 /**
- * Defines the error for an id in a path that is not found.
+ * Defines the error for an unknown id in a path.
  * @param resource name of the resource with its article, such as `a plan`
  * @param exception reason why a resource that once existed is not found either, such as `the plan was archived`
  */

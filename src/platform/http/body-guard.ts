@@ -6,7 +6,7 @@ import { FREE_FORM_FIELD } from './free-form';
 /** Maximum nesting of JSON values: deeper than any valid request, and safe for recursive functions. */
 const MAX_DEPTH = 32;
 
-/** Maximum length of a list: that of a batch of usage events, which is the longest valid list. */
+/** Maximum length of a list. The longest valid list is a batch of usage events. */
 const MAX_ITEMS = 1_000;
 const MAX_KEYS = 1_000;
 

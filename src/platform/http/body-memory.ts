@@ -7,8 +7,8 @@ const SMALL_BYTES = 65_536;
 const SMALL_BUDGET_BYTES = 32 * 2 ** 20;
 const LARGE_BUDGET_BYTES = 128 * 2 ** 20;
 /**
- * Size of each of the budgets that callers without a credential have. They are separate, so that such callers cannot
- * use up the budgets of other callers.
+ * Size of each budget of callers without a credential. These budgets are separate, so that such callers cannot use up the
+ * budgets of other callers.
  */
 const ANONYMOUS_BUDGET_BYTES = 16 * 2 ** 20;
 /** Share of a budget that one key, admin or token can use, so that it cannot keep all others from sending bodies. */

@@ -1,6 +1,6 @@
 /**
- * A refusal that was stored with its idempotency key. It is sent as it was stored, not as a new problem, except that it
- * names the request that it answers.
+ * A refusal that was stored with its idempotency key. It is sent again as it was stored, but with the id of the current
+ * request.
  */
 export class StoredRefusal extends Error {
   constructor(

@@ -7,7 +7,7 @@ type CamelCase<Name> = Name extends `${infer Head}_${infer Tail}`
   ? `${Head}${Capitalize<CamelCase<Tail>>}`
   : Name;
 
-/** Values that {@link toDto} converts to a value of a DTO: a number may be a bigint, and text may be a Date. */
+/** Values that {@link toDto} accepts for a value of a DTO. A number may be a bigint, and text may be a Date. */
 type ModelValue<Value> = Value extends number
   ? Value | bigint
   : Value extends string

@@ -32,8 +32,8 @@ export function etagOf(body: unknown): string | undefined {
 }
 
 /**
- * Parses `If-Match` (RFC 9110, 13.1.1). Unlike there, a weak tag matches as a strong one: proxies that compress answers
- * weaken their tags, and a version does not depend on the encoding. Tags of another form match no version.
+ * Parses `If-Match` (RFC 9110, 13.1.1). Deviates from the RFC in that weak tags match like strong ones: proxies that
+ * compress answers weaken their tags, and a version does not depend on the encoding. Tags of another form match no version.
  */
 function parseIfMatch(header: string | undefined): VersionCondition {
   if (header === undefined || header.trim() === '*') return 'any';

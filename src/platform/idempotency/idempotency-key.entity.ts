@@ -23,8 +23,8 @@ export class IdempotencyKeyEntity {
    */
   @InstantColumn({ nullable: true }) readonly leaseEndsAt!: Date | null;
   /**
-   * Number of the process that has the lease. The death of that process ends the lease. Null without a lease, and for
-   * a lease that a former release wrote.
+   * Number of the process that has the lease. The death of that process ends the lease. Null without a lease, and for a
+   * lease that an earlier release wrote.
    */
   @Column({ type: 'integer', nullable: true }) readonly leasedBy!: number | null;
   @Column({ type: 'smallint', nullable: true }) readonly answerStatus!: number | null;

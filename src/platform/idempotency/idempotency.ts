@@ -29,8 +29,8 @@ export interface KeyedOutcome {
 /** Work of a request with a key. */
 export interface KeyedWork {
   /**
-   * Executes the request and returns its answer. Must have had no effect if it throws an error for which `answerTo`
-   * returns an answer.
+   * Executes the request and returns its answer. If it throws an error for which `answerTo` returns an answer, it must have
+   * changed nothing.
    */
   readonly act: () => Promise<Answer>;
   /** Returns the answer to store for an error of `act`, or null if the request may be repeated. */
@@ -96,9 +96,9 @@ export class Idempotency {
   }
 
   /**
-   * Claims the key of the current request, if it has one, in the transaction that creates the resource, or begins to
-   * change it. Call it before the transaction has an effect, because a request whose key is already claimed must have
-   * none.
+   * Claims the key of the current request, if it has one, in the transaction that creates the resource, or begins to change
+   * it. Call it before the transaction changes anything, because a request whose key is already claimed must change
+   * nothing.
    * @param lease lease of the process that answers in a later transaction
    */
   async claimFor(resourceId: string, lease: KeyLease | null = null): Promise<void> {
@@ -207,9 +207,9 @@ export class Idempotency {
   }
 
   /**
-   * Returns the error for a key that another request uses. The client is to wait {@link RETRY_AFTER_SECONDS} before a
-   * retry. A lease that a former release wrote names no process that could be found dead, so the client is then to
-   * wait until that lease ends.
+   * Returns the error for a key that another request uses. `Retry-After` is usually {@link RETRY_AFTER_SECONDS}. A lease
+   * that an earlier release wrote names no process whose death would end the lease, so `Retry-After` is then the rest of
+   * the lease.
    */
   private keyInUse(known: KnownKey | null): ProblemError {
     const lease = known?.lease ?? null;

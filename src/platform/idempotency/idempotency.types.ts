@@ -8,7 +8,7 @@ export interface Answer {
 /** Lease of the process that will answer the request in a later transaction. */
 export interface KeyLease {
   readonly endsAt: Date;
-  /** Number of the process, whose death ends the lease early. Null in keys that a former release wrote. */
+  /** Number of the process, whose death ends the lease early. Null in keys that an earlier release wrote. */
   readonly owner: number | null;
 }
 

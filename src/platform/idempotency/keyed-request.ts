@@ -28,8 +28,8 @@ export function idempotencyKeyOf(request: Request, bodyField: string | null): st
 
 /**
  * Returns the key, prefixed with the id of its principal, and the fingerprint of method, path, query and body. The
- * order of query parameters and of keys in the body does not matter, nor whether the idempotency key is in the
- * header or the body.
+ * fingerprint does not depend on the order of query parameters and body fields, or on the place of the key (header or
+ * body).
  */
 export function toKeyedRequest(
   request: Request,

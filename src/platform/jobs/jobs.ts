@@ -85,7 +85,7 @@ export class Jobs implements OnApplicationBootstrap, OnModuleDestroy, BeforeAppl
   onApplicationBootstrap(): void {
     if (!this.configuration.doesDueWork) return;
     this.running = true;
-    // Starts each series at 0, because a series that begins with its first failure shows no increase.
+    // Starts each series at 0, because Prometheus sees no increase in a series that begins with its first failure.
     for (const work of this.loops.keys()) this.failedRuns.inc({ work }, 0);
     for (const loop of this.loops.values()) loop.ended = this.run(loop);
   }

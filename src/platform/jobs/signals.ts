@@ -11,8 +11,8 @@ import { Jobs } from './jobs';
 
 const CHANNEL = 'billing_due_work';
 /**
- * Time for which names of due work are collected for one NOTIFY statement, because NOTIFY takes a lock that all
- * commits share.
+ * Time for which names of due work are collected for one NOTIFY statement, because transactions with NOTIFY commit one
+ * after the other.
  */
 const BURST_MS = 50;
 const RECONNECT_MS = 1_000;

@@ -18,7 +18,7 @@ export class DamagedReads {
       labelNames: ['object'],
       registers: [registry],
     });
-    // Starts each series at 0, because a series that begins with its first report shows no increase.
+    // Starts each series at 0, because Prometheus sees no increase in a series that begins with its first report.
     for (const object of DAMAGED_OBJECTS) this.reads.inc({ object }, 0);
   }
 

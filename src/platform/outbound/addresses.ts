@@ -3,7 +3,7 @@ import ipaddr from 'ipaddr.js';
 
 type Network = ReturnType<typeof ipaddr.parseCIDR>;
 
-/** Names in `ipaddr.js` of the networks that an operator may allow. */
+/** Address ranges that an operator may allow, by their names in `ipaddr.js`. */
 const PRIVATE_RANGES: ReadonlySet<string> = new Set([
   'loopback',
   'private',

@@ -25,10 +25,7 @@ export interface ExchangeLimits {
  */
 const DRAINED_BYTES = 65_536;
 
-/**
- * Creates a request without ending it: with `kept`, on a kept-alive connection if there is one; with `new`, on a new
- * one.
- */
+/** Creates a request without ending it. `kept` uses a kept-alive connection if there is one; `new` opens a connection. */
 export type Send = (connection: 'kept' | 'new') => ClientRequest;
 
 /**

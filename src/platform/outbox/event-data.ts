@@ -1,4 +1,4 @@
-/** Columns of an event as it is stored. `withData` adds the data of packed events. */
+/** Columns of a stored event. {@link withData} adds the data of events that are stored in packs. */
 export const STORED_COLUMNS =
   'id, type, object_id, sequence, occurred_at, actor, data, pack_id, pack_place';
 

@@ -52,8 +52,8 @@ interface PlaceRow {
 const HEAD = 'id, type, object_id, sequence, occurred_at';
 
 /**
- * Events for which no deliveries were created yet, for the metrics of due work. Their number is measured, but not how
- * long they have waited: `dueAt` is the present, because an event of a test clock has a time of that clock.
+ * Events for which no deliveries were created yet, for the metrics of due work. The metrics show their number, but no
+ * waiting time: `dueAt` is the present, because events on a test clock have times of that clock.
  */
 export const UNDISPATCHED: WaitingRows = {
   table: '(SELECT event_id FROM event_dispatch LIMIT 10000) AS undispatched',
@@ -74,8 +74,8 @@ const LOCK = `SELECT ${HEAD} FROM event WHERE id = ANY ($1) ORDER BY id FOR KEY 
 const CURSOR = 'SELECT occurred_at FROM event WHERE id = $1';
 
 /**
- * Looks up each customer in the index. For a list of customers, PostgreSQL would expect a tenth of all events and
- * read the whole table. OFFSET 0 prevents this plan.
+ * Looks up each customer in the index. Without OFFSET 0, PostgreSQL would expect a list of customers to match a tenth of
+ * all events, and would read the whole table.
  */
 const OBJECTS_OF = `
   SELECT DISTINCT object_id FROM unnest($1::text[]) AS deleted (customer_id) CROSS JOIN LATERAL (
@@ -89,10 +89,7 @@ const DELETABLE = `
   AND NOT EXISTS (
     SELECT FROM webhook_delivery AS delivery WHERE delivery.event_id = event.id AND delivery.status = 'pending')`;
 
-/**
- * Locks the oldest events, in the order of their ids, because the time of an event on a test clock says nothing about
- * its age.
- */
+/** Locks the oldest events. Orders them by id, because the time of an event on a test clock says nothing about its age. */
 const LOCK_OLDEST = `
   SELECT id FROM event WHERE id < $1 AND ${DELETABLE}
   ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED`;
@@ -117,8 +114,8 @@ const DELETE_EVENTS = `
   SELECT pack_id, pack_place FROM deleted`;
 
 /**
- * Locks packs before changing them. If two transactions delete events of one pack, the later one waits until the
- * earlier one has committed. Its next statements then find the events of the earlier one deleted.
+ * Locks packs before changing them. If two transactions delete events of one pack, the later one waits until the earlier
+ * one has committed, and then sees that the events of the earlier one are deleted.
  */
 const LOCK_PACKS = 'SELECT FROM event_pack WHERE id = ANY ($1) ORDER BY id FOR UPDATE';
 const REMOVE_PACKS = `

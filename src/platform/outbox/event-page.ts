@@ -41,8 +41,8 @@ const TYPES = `
     FROM known WHERE known.type IS NOT NULL)`;
 
 /**
- * SQL of the customer that an event is about, as in `event_customer_time_index`: the object of the event, or the
- * `customer_id` of that object.
+ * SQL of the customer of an event: the object, if it is a customer, otherwise the object's `customer_id`.
+ * `event_customer_time_index` has the same expression.
  */
 export const CUSTOMER_OF_EVENT = `(
   CASE WHEN starts_with(object_id, 'cus_') THEN object_id::text ELSE data #>> '{object,customer_id}' END)`;

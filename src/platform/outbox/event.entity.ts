@@ -28,10 +28,7 @@ export class EventEntity {
    * (`packId`), the pack has the whole value, and this column has only the part that `event_customer_time_index` reads.
    */
   @Column({ type: 'json' }) readonly data!: object;
-  /**
-   * Id of the principal that caused the event, or `worker`. Null for events of former releases, which did not record
-   * it.
-   */
+  /** Id of the principal that caused the event, or `worker`. Null for events that earlier releases recorded without it. */
   @ReferenceColumn({ nullable: true }) readonly actor!: string | null;
   @InstantColumn() readonly occurredAt!: Date;
   /** Used only by the previous release. The next release drops this column and its two indexes. */

@@ -49,9 +49,9 @@ const COLUMN_TYPES = [
 ];
 
 /**
- * Inserts events. Numbers the events of each object in their order, also within one statement. Stores the data of
- * packed events in their packs. To save round trips, the same statement adds the events to the queue of the dispatcher
- * and the changes to the audit log.
+ * Inserts events. Numbers the events of each object in the order in which they are passed. Stores the data of packed events
+ * in their packs. To save round trips, the same statement adds the events to the queue of the dispatcher and the changes to
+ * the audit log.
  */
 const INSERT = `
   WITH added AS (
@@ -103,8 +103,7 @@ export class Outbox {
   }
 
   /**
-   * Records many events, in their order, with one statement. The caller must have locked each object as for
-   * `record`.
+   * Records many events, in the given order, with one statement. The caller must have locked each object as for `record`.
    */
   async recordAll(changes: readonly EventRecord[]): Promise<readonly EventHead[]> {
     this.database.requireTransaction();

@@ -20,7 +20,7 @@ export interface LeasedTable {
 /**
  * Ends the leases of dead processes, so that their work is due at once. A process is dead when the advisory lock on its
  * number is free. A process whose lock is free never works under this number again: processes take the lock before they
- * write a lease, and numbers repeat only after two thousand million.
+ * write a lease, and numbers repeat only after 2^31 processes.
  */
 @Injectable()
 export class AbandonedWork implements OnModuleInit {

@@ -65,8 +65,8 @@ export class ClockCheck implements OnModuleInit, OnApplicationShutdown {
   }
 
   /**
-   * Compares the clocks once. The database read its clock at some instant between request and answer. Half of the time
-   * between them is therefore the uncertainty, which is subtracted from the difference.
+   * Compares the clocks once. The database read its clock at an unknown instant between request and answer. The difference
+   * of the clocks is therefore uncertain by half of the time between the two, which is subtracted from it.
    * @throws {Error} when the database does not answer
    */
   async check(): Promise<void> {

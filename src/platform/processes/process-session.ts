@@ -134,7 +134,7 @@ export class ProcessSession implements OnModuleInit, OnApplicationShutdown {
       });
       const number = await takeNumber(opened);
       await opened.query(SHARE_SEALING_KEY, [this.secrets.sealingKeyId]);
-      // Before this process had the lock, the rotation of encryption keys may have retired its key.
+      // A rotation of the encryption keys may have retired the key of this process before the process had the lock.
       await this.keyUses.verify(this.secrets);
       // If the connection ended meanwhile, its lock is free, and the number must not be used.
       const [end] = ended;
@@ -188,8 +188,8 @@ export class ProcessSession implements OnModuleInit, OnApplicationShutdown {
   }
 
   /**
-   * Stops the process as a signal does, with exit code 1, because other processes could not decrypt secrets that it
-   * encrypts from now on.
+   * Stops the process by SIGTERM, with exit code 1, because other processes could not decrypt secrets that it encrypts from
+   * now on.
    */
   private endProcess(error: unknown): void {
     this.logger.fatal(error instanceof Error ? error.message : String(error));
@@ -198,7 +198,7 @@ export class ProcessSession implements OnModuleInit, OnApplicationShutdown {
   }
 }
 
-/** Takes the next number whose lock is free. Numbers wrap around after two thousand million. */
+/** Takes the next number whose lock is free. Numbers wrap around after 2^31. */
 async function takeNumber(client: Client): Promise<number> {
   for (;;) {
     const { rows } = await client.query<{ number: number; taken: boolean }>(TAKE_NUMBER);

@@ -10,7 +10,7 @@ import { Database, OutcomeUnknownError } from '../database';
 import { ProcessSession } from './process-session';
 
 const RETRY_MS = 1_000;
-/** Maximum number of attempts to give a lease back, one per second. After them, the lease has ended by itself. */
+/** Maximum number of attempts to give a lease back, one per second. By then, the lease has ended by itself. */
 const MAX_TRIES = 150;
 const MAX_RETRY_DELAY_S = 150;
 

@@ -12,10 +12,7 @@ interface ConfiguredLimits {
   readonly usagePerCaller: number;
   /** Limit of each address without a valid credential. */
   readonly perAddress: number;
-  /**
-   * Highest values allowed for the limits that a key can have of its own. Such limits replace `perCaller` and
-   * `usagePerCaller`.
-   */
+  /** Highest limits that a key can be given of its own. Such limits replace `perCaller` and `usagePerCaller`. */
   readonly keyCeilings: { readonly perCaller: number; readonly usagePerCaller: number };
 }
 

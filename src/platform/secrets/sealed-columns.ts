@@ -1,8 +1,6 @@
 import { Injectable } from '@nestjs/common';
 
-/**
- * A column with encrypted texts. The column may also have clear texts, if no clear text starts like an encrypted one.
- */
+/** A column with encrypted texts, which begin with `v1:`. It may also have clear texts that begin otherwise. */
 export interface SealedColumn {
   readonly table: string;
   /** Column of the primary key, whose type is a text type. */

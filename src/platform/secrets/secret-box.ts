@@ -69,7 +69,7 @@ export class SecretBox {
       );
     }
     const sealed = Buffer.from(base64url, 'base64url');
-    // The last character may contain unused bits. A text that differs only there was changed too.
+    // The last character may contain unused bits. A text in which only these bits were changed is refused as well.
     if (sealed.length >= NONCE_BYTES + TAG_BYTES && sealed.toString('base64url') === base64url) {
       const text = decrypt(sealed, secret, owner);
       if (text !== null) return text;

@@ -170,7 +170,8 @@ function takeOff(
       (mayDiscount(one, from, invoice) &&
         ((running.includes(one) && !one.isUsedUp) ||
           (one.isUsedUp && returned.some(({ redemption }) => redemption === one)) ||
-          (!one.isUsedUp &&
+          (one.terms.duration === 'once' &&
+            !one.isUsedUp &&
             !one.isOver &&
             one.uses.some((use) => corrected.includes(use) && use.returned > 0n)))),
   );

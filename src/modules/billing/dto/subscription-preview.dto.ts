@@ -31,7 +31,7 @@ export function toSubscriptionPreviewDto(preview: SubscriptionPreview): Subscrip
   };
 }
 
-/** Possible answers to a request that can be sent as a preview, by their `object` field. */
+/** Response types of operations that change a subscription or preview the change, by their `object` field. */
 export const SUBSCRIPTION_OR_PREVIEW = {
   subscription: SubscriptionDto,
   subscription_preview: SubscriptionPreviewDto,

@@ -13,9 +13,9 @@ import {
 import { BillingLocks } from '../billing-locks';
 
 /**
- * Finalizes renewal drafts with charges billed in advance that a decision credits or shortens, because only a finalized
- * charge can be credited. For a preview, also finalizes the drafts whose grace period ends by the time of the
- * previewed invoice; the caller rolls all of this back.
+ * Finalizes the renewal drafts of a subscription before a decision credits their charges billed in advance, or ends the
+ * period of these charges early. Only a finalized charge can be credited. For a preview, also finalizes the drafts
+ * whose grace period ends by the time of the previewed invoice; the caller rolls all of this back.
  *
  * 1. Locks the drafts of the subscriptions. The caller has locked the subscriptions.
  * 2. Reads, for each subscription, the instant up to which charges billed in advance are earned.
@@ -32,7 +32,7 @@ export class FinalizePrepaidDraftsWorkflow {
   ) {}
 
   /**
-   * Finalizes the drafts whose charges the decisions credit or shorten, in the caller's transaction. Call it before
+   * Finalizes the drafts whose charges the decisions credit or end early, in the caller's transaction. Call it before
    * writing the decisions.
    */
   finalize(decisions: readonly Decision[], givenBack: GivenBackTerms, now: Date): Promise<void> {
@@ -41,8 +41,8 @@ export class FinalizePrepaidDraftsWorkflow {
   }
 
   /**
-   * Finalizes the drafts with charges that `decision` credits or whose time it shortens, and the drafts whose grace
-   * period ends by `billsAt`, the time of the previewed invoice. Call it in a transaction that is rolled back.
+   * Finalizes the drafts whose charges `decision` credits or ends early, and the drafts whose grace period ends by
+   * `billsAt`, the time of the previewed invoice. Call it in a transaction that is rolled back.
    */
   finalizeForPreview(
     decision: Decision,

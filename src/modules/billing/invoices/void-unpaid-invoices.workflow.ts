@@ -10,7 +10,7 @@ import { LostCreditService, type Payment, ReturnPaymentsService } from '../../pa
 
 const REASON = 'The subscription ended before its first invoice was paid.';
 
-/** Locked invoices, and the locked payments that lost money in disputes and whose credit the invoices used. */
+/** Locked invoices, and locked payments that lost money in disputes. The invoices used credit of these payments. */
 interface LockedInvoices {
   readonly invoices: readonly Invoice[];
   readonly lost: readonly Payment[];
@@ -36,8 +36,8 @@ export class VoidUnpaidInvoicesWorkflow {
   ) {}
 
   /**
-   * Locks what `voidOrCreditAll` changes, until the caller's transaction ends. The caller has locked the subscriptions,
-   * but no credit yet.
+   * Locks the rows that `voidOrCreditAll` changes, until the caller's transaction ends. Call it after locking the
+   * subscriptions and before locking credit.
    */
   async lock(subscriptionIds: readonly string[]): Promise<LockedInvoices> {
     const invoices = await this.collection.lockOpenOf(subscriptionIds);

@@ -39,8 +39,8 @@ export class AdoptPaymentWorkflow {
   ) {}
 
   /**
-   * Records the missing payment of a charge. Returns false if the provider did not answer. A charge whose customer is
-   * missing too is left to reconciliation.
+   * Records the missing payment of a charge. Returns false if the provider did not answer. If the customer is also
+   * missing, records nothing: a reconciliation reports the charge as a difference.
    * @param reference the provider's id of the charge
    * @throws {ProblemError} `customer_currency_mismatch`, `test_clock_advancing`, `test_clock_failed`
    */

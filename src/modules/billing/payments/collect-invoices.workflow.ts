@@ -97,7 +97,7 @@ export class CollectInvoicesWorkflow {
     return rest;
   }
 
-  /** Reads the data that decide the payment method of each invoice, each kind of data with one statement. */
+  /** Returns a function that chooses the payment method of an invoice. Reads the data of all invoices at once. */
   private async methodsFor(due: readonly Invoice[], now: Date): Promise<ChooseMethod> {
     const customerIds = due.map(({ customerId }) => customerId);
     const existing = await this.customers.findExistingIds(customerIds);

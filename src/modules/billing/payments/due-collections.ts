@@ -63,8 +63,8 @@ export class DueCollections implements OnModuleInit, OnModuleDestroy, BeforeAppl
   }
 
   /**
-   * Begins as many attempts as may run at once. Does not wait for the attempts: the end of each one runs this job
-   * again. Returns true if more invoices may be due.
+   * Begins as many attempts as may run at once. Does not wait for the attempts: this job runs again whenever an attempt
+   * ends. Returns true if more invoices may be due.
    */
   async runDue(): Promise<boolean> {
     this.examined = 0;
@@ -94,8 +94,8 @@ export class DueCollections implements OnModuleInit, OnModuleDestroy, BeforeAppl
   }
 
   /**
-   * Charges payments one after the other, so that the same requests give the same events. An error fails the advance of
-   * the clock.
+   * Charges payments one after the other, so that the order of the events is reproducible. An error fails the advance
+   * of the clock.
    */
   private async runDueOn(testClockId: string, now: Date): Promise<void> {
     await this.closeCollection.closeNext(testClockId, now, BATCH_SIZE);

@@ -3,8 +3,8 @@ import { PaymentsRepository, ProviderPoller } from '../../payments';
 import { ResumePaymentWorkflow } from './resume-payment.workflow';
 
 /**
- * Completes payments without a final outcome. The process that started such a payment stopped, or the provider did
- * not answer, or answered that the payment is pending.
+ * Completes payments without a final outcome. Such payments remain if the process that started them stopped, or if the
+ * provider did not answer or answered `pending`.
  */
 @Injectable()
 export class DuePayments extends ProviderPoller {

@@ -82,7 +82,7 @@ export class SettlePaymentWorkflow {
 
   /**
    * Books a failed or canceled payment as succeeded, in the caller's transaction, with its postings. The payment pays
-   * what its invoice still needs.
+   * the unpaid amount of its invoice, as far as its money suffices.
    * @param reference the provider's id of the charge
    */
   async correct(id: string, reference: string): Promise<Payment> {

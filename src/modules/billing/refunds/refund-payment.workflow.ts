@@ -71,8 +71,8 @@ export class RefundPaymentWorkflow {
   }
 
   /**
-   * Throws `idempotency_key_reused` if the refund that was created with this key has another credit note than the
-   * requested one.
+   * Throws `idempotency_key_reused` if the existing refund of the idempotency key has another credit note than the
+   * request.
    */
   private async requireSameNote(
     { creditNoteId }: Refund,

@@ -31,13 +31,13 @@ interface Applied extends Decision {
  *
  * 1. Locks the invoices that step 6 voids or credits. Locks the payments of invoices that the decisions credit or
  *    correct, so that refunded money is not credited as well.
- * 2. Finalizes drafts with charges billed in advance that the decisions credit or shorten.
+ * 2. Finalizes drafts with charges billed in advance that the decisions credit or end early.
  * 3. Writes the subscriptions, their items, periods and scheduled changes.
  * 4. Updates the entitlement balances of the customers.
  * 5. Prepares the invoices, in the order of the decisions, and recognizes the revenue of closed periods.
  * 6. Voids or credits the invoices of subscriptions that ended without their first payment. Ends the coupons of
- *    subscriptions that ended. Activates subscriptions whose first invoice leaves nothing to pay. Records MRR, with
- *    the coupons that remain after the invoices.
+ *    subscriptions that ended. Activates subscriptions whose first invoice leaves nothing to pay. Records MRR, with the
+ *    coupons that remain after the invoices.
  * 7. Numbers and stores the invoices, and records the events of the subscriptions.
  */
 @Injectable()
@@ -139,12 +139,15 @@ export class ApplyOutcomesWorkflow {
   }
 }
 
-/** Returns the id of the subscription if it has ended, otherwise an empty list. */
+/** Returns a list with the id of the subscription if it has ended, otherwise an empty list. */
 function idIfEnded({ after: { id, status } }: Applied): readonly string[] {
   return isTerminal(SUBSCRIPTION_TRANSITIONS, status) ? [id] : [];
 }
 
-/** Returns the id of the subscription if it ended while it waited for its first payment, otherwise an empty list. */
+/**
+ * Returns a list with the id of the subscription if it ended while waiting for its first payment, otherwise an empty
+ * list.
+ */
 function idIfEndedUnpaid(
   before: Subscription,
   after: Pick<Subscription, 'id' | 'status'>,

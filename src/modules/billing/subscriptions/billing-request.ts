@@ -53,7 +53,7 @@ export function usageRequestOf(
   return { ...termsOf(subscription), reason: 'renewal', lines };
 }
 
-/** Returns a list of the period whose revenue a decision recognizes; empty if the decision recognizes no revenue. */
+/** Returns the period whose revenue a decision recognizes, as a list. Empty if the decision recognizes no revenue. */
 export function earnedPeriodOf({ subscription, earned }: Outcome): readonly EarnedPeriod[] {
   if (earned === null) return [];
   const { period, ...items } = earned;

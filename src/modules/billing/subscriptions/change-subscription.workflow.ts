@@ -58,7 +58,7 @@ export class ChangeSubscriptionWorkflow {
     });
   }
 
-  /** Returns the next invoice after a command; writes nothing. Throws the errors of `apply`. */
+  /** Returns the next invoice after a command. Writes nothing. Throws the errors of `apply`. */
   preview(id: string, command: SubscriptionCommand): Promise<SubscriptionPreview> {
     return this.database.transaction(async () => {
       const { snapshot, customer, now } = await this.renewals.lockCurrent(id);

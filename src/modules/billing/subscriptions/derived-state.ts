@@ -15,7 +15,6 @@ export class DerivedState {
     await this.recordRevenue(changes, now);
   }
 
-  /** Updates the entitlement balances of the customers. */
   updateBalances(changes: readonly SubscriptionChange[], now: Date): Promise<void> {
     return this.balances.updateAfterChanges(changes, now);
   }

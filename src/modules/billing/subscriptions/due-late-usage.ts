@@ -3,7 +3,7 @@ import { DUE_LATE_USAGE } from '../../metering';
 import { DueQueues } from '../../test-clocks';
 import { BillLateUsageWorkflow } from './bill-late-usage.workflow';
 
-/** Bills late usage of ended subscriptions when it is due. */
+/** Bills due late usage of ended subscriptions. */
 @Injectable()
 export class DueLateUsage implements OnModuleInit {
   constructor(

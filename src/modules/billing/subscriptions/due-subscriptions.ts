@@ -10,7 +10,7 @@ import { RenewSubscriptionsWorkflow } from './renew-subscriptions.workflow';
  */
 const MAX_RENEWALS_PER_COMMIT = 100;
 
-/** Does the due work of subscriptions, such as renewals; in one commit at most one piece of work for a subscription. */
+/** Does due work of subscriptions, such as renewals. One commit does at most one piece of work per subscription. */
 @Injectable()
 export class DueSubscriptions implements OnModuleInit {
   private readonly queue: DueQueue<DueSubscription> = {

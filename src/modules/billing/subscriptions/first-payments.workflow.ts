@@ -47,9 +47,9 @@ export class FirstPaymentsWorkflow {
   }
 
   /**
-   * Activates or expires a subscription that waits for its first payment, after the invoice of this payment was closed
-   * without the payment. If the invoice was wholly credited, the subscription becomes active. If the invoice is void or
-   * written off, the subscription expires.
+   * Activates or expires a subscription that waits for its first payment, after its first invoice was closed without
+   * being paid. If the invoice was wholly credited, the subscription becomes active. If the invoice is void or written
+   * off, the subscription expires.
    * @param subscription subscription of the invoice; null if the invoice has none
    */
   async endInvoice(invoice: Invoice, subscription: Subscription | null, now: Date): Promise<void> {

@@ -25,7 +25,6 @@ export class RedeemCouponWorkflow {
   ) {}
 
   /**
-   * Redeems a coupon on a subscription.
    * @throws {ProblemError} `subscription_not_running`, and the errors of `RenewSubscriptionsWorkflow.lockCurrent` and
    *   `RedemptionsService.redeem`
    */

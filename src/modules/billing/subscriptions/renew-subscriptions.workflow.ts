@@ -82,8 +82,8 @@ export class RenewSubscriptionsWorkflow {
   }
 
   /**
-   * Ends the subscriptions of a deleted customer for which nothing falls due any more: paused ones whose period is over.
-   * The caller's transaction has locked the customer.
+   * Ends the paused subscriptions of a deleted customer whose period is over. They have no due work that would end
+   * them. The caller's transaction has locked the customer.
    */
   async endPaused(customerId: string, now: Date): Promise<void> {
     const found = await this.subscriptions.snapshotsOf(customerId);

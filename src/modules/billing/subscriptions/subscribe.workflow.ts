@@ -31,10 +31,10 @@ const LONGEST_WAIT_MS = 500;
  * Subscribes customers: now, later, or from a past instant.
  *
  * 1. Locks the customer and decides the start.
- * 2. Fixes the currency of the customer, writes the subscription, redeems the coupon.
+ * 2. Sets the currency of the customer permanently, writes the subscription, redeems the coupon.
  * 3. If the start is in the future: updates the entitlement balances, and ends here.
- * 4. If the start is in the past: blocks new usage events of the customer, and requires that no usage since the start
- *    is archived that is billed, or that entitlements cannot count.
+ * 4. If the start is in the past: blocks new usage events of the customer. Refuses the start if usage that it bills, or
+ *    that the entitlements of the plan count, is already archived.
  * 5. Applies the decision: the first period and its invoice.
  * 6. On a test clock, does the due work since a past start, up to a maximum, because no worker runs between two
  *    advances of the clock. In real time, workers do this work, each period in a commit of its own.
@@ -56,7 +56,7 @@ export class SubscribeWorkflow {
 
   /**
    * @throws {ProblemError} `reference_not_found`, `customer_currency_mismatch`, `subscription_terms_contradict`,
-   *   `usage_archived`, what `RedemptionsService.redeem` throws, `test_clock_advancing`, `test_clock_failed`
+   *   `usage_archived`, `test_clock_advancing`, `test_clock_failed`, and the errors of `RedemptionsService.redeem`
    */
   subscribe(command: CreateSubscription): Promise<Subscription> {
     return this.turns.runWithin(LONGEST_WAIT_MS, () => this.start(command));
@@ -85,7 +85,7 @@ export class SubscribeWorkflow {
     });
   }
 
-  /** Returns the first invoice that `subscribe` would make; writes nothing. Throws what `subscribe` throws. */
+  /** Returns the first invoice that `subscribe` would make. Writes nothing. Throws the errors of `subscribe`. */
   preview(command: CreateSubscription): Promise<SubscriptionPreview> {
     return this.database.transaction(async () => {
       const { customer, now } = await this.locks.lockReferredCustomer(

@@ -47,7 +47,7 @@ export class SubscriptionStatusWorkflow {
     await this.applyPaymentEvent(before, 'settled', now);
   }
 
-  /** Returns a resumed subscription with the status that follows from its open invoices. */
+  /** Returns a resumed subscription with the status that its open invoices require. */
   async afterPause(subscription: Subscription): Promise<Subscription> {
     const attempted = await this.collection.findAttempted(subscription.id);
     const inFlight = await this.payments.findBeingCharged(attempted.map(({ id }) => id));

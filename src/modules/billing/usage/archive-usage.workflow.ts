@@ -8,13 +8,14 @@ import { UnbillableUsageService } from '../../subscriptions';
  * Archives usage events whose retention has ended. Each step does the first of the following that is due, in one
  * commit.
  *
- * 1. Checks the archive files that were written at least 15 minutes ago, or deletes their events from the database.
+ * 1. For archive files that were written at least 15 minutes ago: checks the files, or, once all are checked, deletes
+ *    their events from the database.
  * 2. Writes the next archive file.
  * 3. Selects and locks the next streams (the events of one name of one customer) that have a month to archive. Closes
  *    this month: its events can no longer be stored or voided. Leaves out streams whose month is still needed for a
  *    period that is not billed yet.
  *
- * If the data of a stream fails while its file is written, the other streams go on without it.
+ * If the data of one stream cannot be written to a file, the other streams are archived without this stream.
  */
 @Injectable()
 export class ArchiveUsageWorkflow {

@@ -36,8 +36,8 @@ export class QuoteUsageWorkflow {
   ) {}
 
   /**
-   * Returns the usage of each metered price in the current periods, and in periods whose invoice is still a draft,
-   * with the cost if no more usage comes.
+   * Returns the usage of each metered price, in the current periods and in periods whose invoice is still a draft. The
+   * cost assumes that no further usage arrives.
    * @throws {ProblemError} `customer_not_found`, `test_clock_advancing`, `test_clock_failed`, `invoice_too_large`
    */
   async current(customerId: string): Promise<readonly CustomerUsage[]> {

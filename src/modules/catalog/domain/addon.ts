@@ -10,7 +10,7 @@ export interface Addon {
   readonly name: string;
   /** ISO 4217; the currency of all prices. */
   readonly currency: string;
-  /** In the order sent; immutable. */
+  /** Prices in the order of the request; immutable. */
   readonly prices: readonly CatalogPrice[];
   readonly metadata: Metadata;
   /** Null: not archived. An archived add-on cannot be sold again; existing subscriptions keep it. */

@@ -9,7 +9,7 @@ export const PLAN_PRORATIONS = ['day', 'second', 'none'] as const;
 export type PlanProration = (typeof PLAN_PRORATIONS)[number];
 
 /**
- * When a metered allowance resets: at each billing period, at each calendar day, week (Monday), month or year in the time
+ * Reset of a metered allowance: at each billing period, at each calendar day, week (from Monday), month or year in the time
  * zone of the subscription, or never.
  */
 export const ENTITLEMENT_RESETS = ['period', 'day', 'week', 'month', 'year', 'never'] as const;
@@ -36,7 +36,7 @@ export interface PlanVersion {
   readonly intervalCount: number;
   readonly trialDays: number;
   readonly proration: PlanProration;
-  /** In the order sent, all in the currency of the plan. */
+  /** Prices in the order of the request, all in the currency of the plan. */
   readonly prices: readonly CatalogPrice[];
   readonly entitlements: readonly PlanEntitlement[];
   readonly createdAt: Date;

@@ -82,7 +82,7 @@ class PlanTermsInputDto {
   readonly entitlements?: readonly PlanEntitlementInputDto[];
 }
 
-/** A further version. Omitted fields, except `prices`, are copied from the previous version. */
+/** Request for a further version of a plan. Omitted fields, except `prices`, are copied from the previous version. */
 export class CreatePlanVersionDto extends PlanTermsInputDto {
   @EnumField(PLAN_INTERVALS, 'Unit of the billing period.', { optional: true, example: 'month' })
   readonly interval?: PlanInterval;

@@ -13,8 +13,8 @@ interface Filter {
 }
 
 /**
- * Returns event properties with which a meter counts exactly the quantity; null if it cannot. A `sum` meter takes any
- * quantity, a `count` meter takes 1, other meters take none. Each filtered property gets the first value that passes all
+ * Returns properties of an event that the meter counts as exactly this quantity; null if there are none. A `sum` meter takes
+ * any quantity, a `count` meter takes 1, other meters take none. Each filtered property gets the first value that passes all
  * its filters.
  */
 export function eventPropertiesOf(

@@ -18,7 +18,7 @@ import type { ResetWindow } from './reset-window';
 export interface UsageCounter {
   readonly window: ResetWindow | null;
   readonly used: Rational;
-  /** Part of `used` that was taken from grants which have expired or were voided. */
+  /** Part of `used` that was taken from expired or voided grants. */
   readonly expiredGrantUsage: Rational;
   /**
    * Part of `used` that was taken from the allowance of subscriptions. A later, lower allowance does not reduce this
@@ -29,7 +29,7 @@ export interface UsageCounter {
   readonly notifiedThresholds: readonly number[];
 }
 
-/** Balance of one entitlement of one customer, from which access, limit and remaining quantity follow. */
+/** Balance of one entitlement of one customer. Determines access, limit and remaining quantity. */
 export interface EntitlementBalance {
   readonly type: EntitlementType;
   /** True if a subscription or a grant gives the entitlement. */

@@ -115,12 +115,12 @@ export function carryInto(
 }
 
 /**
- * Returns the counter of a window that replaces the former window before its end. Usage that lies in both windows
- * counts in the new window too. The part that the plan covered stays plan usage, and the part taken from grants
- * stays grant usage. If the new window starts later than the former one, usage of grants may lie before the new
- * window. Then only usage beyond the new allowance counts as grant usage.
+ * Returns the counter of a window that replaces the former window before its end. Usage that lies in both windows also counts
+ * in the new window: plan usage stays plan usage, and usage taken from grants stays grant usage. If the new window starts later
+ * than the former one, usage of grants may lie before the new window. Then only usage beyond the new allowance counts as grant
+ * usage.
  * @param former state before the new window
- * @param allowance of the former window
+ * @param allowance allowance of the former window
  */
 export function counterOfReplacement(
   { counter, grants }: Recalculation,

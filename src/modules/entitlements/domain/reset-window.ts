@@ -12,12 +12,15 @@ export interface ResetWindow {
   readonly endAt: Date | null;
 }
 
-/** Returns the period with which the usage window of a reset window is registered. */
+/**
+ * Returns the period under which metering registers a reset window. A window without an end is registered until
+ * {@link FOR_EVER}.
+ */
 export function spanOf({ startAt, endAt }: Pick<ResetWindow, 'startAt' | 'endAt'>): Period {
   return { startAt, endAt: endAt ?? FOR_EVER };
 }
 
-/** Billing periods of a subscription, as far as reset windows need them. */
+/** Billing periods of a subscription, from which its reset windows are computed. */
 export interface BillingSchedule {
   readonly startAt: Date;
   /** Null before the subscription started. */
@@ -26,7 +29,7 @@ export interface BillingSchedule {
   readonly anchor: BillingAnchor;
 }
 
-/** Rule that a subscription gives for reset windows. */
+/** Rule by which the reset windows of a subscription are computed. */
 export interface WindowRule {
   readonly reset: Reset;
   readonly billing: BillingSchedule;

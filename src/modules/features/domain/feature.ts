@@ -6,7 +6,7 @@ export type FeatureType = (typeof FEATURE_TYPES)[number];
 
 export const FEATURE_KEY = /^[a-z][a-z0-9_.-]{0,63}$/;
 
-/** Thresholds of an entitlement that is created without any, in percent of the limit. */
+/** Default thresholds of a new entitlement, in percent of the limit. */
 export const DEFAULT_THRESHOLDS: readonly number[] = [80, 100];
 
 /** Entitlement definition: a feature, a fixed number such as seats, or a quantity of usage that customers can have. */

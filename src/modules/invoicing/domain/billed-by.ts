@@ -27,7 +27,7 @@ export interface BillTerms {
   readonly coupons: readonly BillCoupon[];
 }
 
-/** A coupon of the bill that usage is added to. */
+/** A coupon of the first bill of a period, as it discounts late usage of that period. */
 export interface BilledByCoupon
   extends AddedCoupon, Pick<RedeemedCoupon, 'redeemedAt' | 'duration'> {
   /** Present if this correction may be the first use of a repeating coupon, or of a percentage with duration `once`. */
@@ -44,11 +44,11 @@ export interface BilledBy {
   readonly taxTreatment: TaxTreatment;
   /** Tax rates of the bill's charges; empty if the customer was exempt or reverse-charged. */
   readonly taxes: readonly InvoiceRateTerms[];
-  /** Coupons of that bill, percentages first. */
+  /** Coupons of that invoice, percentages first. */
   readonly coupons: readonly BilledByCoupon[];
 }
 
-/** Returns the discounts of an amount that is added to a bill; none if the amount is 0 or negative. */
+/** Returns the discounts of late usage with this amount; none if the amount is 0 or negative. */
 export function addedDiscounts(
   amountMinor: bigint,
   { coupons }: Pick<BilledBy, 'coupons'>,

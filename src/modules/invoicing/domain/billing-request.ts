@@ -8,8 +8,8 @@ import type { LateUsageRequest, LineItemRequest } from './line-item-request';
 export type BillingPeriods = ReadonlyMap<string, readonly Period[]>;
 
 /**
- * Refunds, which limit how much of earlier invoices can be credited, and late usage, which can cause such credits.
- * An absent field means none.
+ * Refunds and late usage of earlier invoices. Refunds limit how much of an earlier invoice can be credited. Late usage
+ * can credit earlier invoices. An absent field means none.
  */
 export interface GivenBackTerms {
   /**
@@ -44,9 +44,9 @@ export interface BillingRequest extends GivenBackTerms {
   readonly daysUntilDue: number;
   readonly metadata: Metadata;
   /**
-   * `billed`: bills the late usage of the subscription even without other lines. `closed`: does the same on the last
-   * invoice of the subscription. Usage that arrives later is then billed by invoices of its own. Undefined: bills late
-   * usage only if there are other lines.
+   * `billed`: bills late usage of the subscription even without other lines. `closed`: same, on the last invoice of the
+   * subscription; usage that arrives after it gets an invoice of its own. Undefined: bills late usage only beside other
+   * lines.
    */
   readonly lateUsage?: 'billed' | 'closed' | undefined;
 }

@@ -1,7 +1,7 @@
 import type { BillCoupon } from './billed-by';
 import type { CouponContext } from './decide-coupons';
 
-/** State of a coupon for the usage corrections of one earlier invoice. The invoice belongs to one billing period. */
+/** State of a coupon, for usage corrections of one earlier invoice. */
 export interface CorrectedCoupon extends CouponContext {
   /** Start of the period of the corrected invoice. */
   readonly billedFrom: Date | null;
@@ -26,10 +26,10 @@ export function couponKey(redemptionId: string, billedFrom: Date | null): string
 }
 
 /**
- * Returns true if a coupon that was active when a bill was made also discounts usage that is added to the bill
- * later. This applies to a coupon that discounted the bill, and to a coupon that the correction can be the first
- * to use. It also applies to a percentage with duration `once` that discounted another invoice of the billing
- * period. Such a percentage takes off at most the discounts that were returned to it.
+ * Returns true if a coupon that was active when a bill was made also discounts usage that is added to the bill later.
+ * True for a coupon that discounted the bill, and for a coupon whose first use can be the correction. Also true for a
+ * percentage with duration `once` that discounted another invoice of the billing period. Its discount is then limited
+ * to the amounts that credits returned to it.
  */
 export function appliesToCorrection(coupon: CorrectedCoupon & Pick<BillCoupon, 'isUsed'>): boolean {
   if (coupon.isUsed || mayApplyFirstToCorrection(coupon)) return true;

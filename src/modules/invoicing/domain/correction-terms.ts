@@ -25,8 +25,8 @@ export interface CorrectedBills {
 }
 
 /**
- * Decides the discounts and taxes of the usage corrections of one invoice. Call these functions for one correction
- * after the other, because each correction changes the remaining amounts of the coupons for the next one.
+ * Decides the discounts and taxes of the usage corrections of one invoice. Each correction changes the remaining
+ * amounts of the coupons for the next one, so process the corrections one at a time.
  */
 export interface CorrectionTerms {
   /** Returns true if the coupon gets the amount of a discount back when the discounted usage is credited. */
@@ -37,14 +37,15 @@ export interface CorrectionTerms {
    * unknown.
    */
   readonly added: (request: UsageLineRequest, addedMinor: bigint) => BilledBy | null;
-  /** Records the amount, at list prices, of usage that is taken back. */
+  /** Records that a correction takes back usage of this amount at list prices. */
   readonly takenBack: (request: UsageLineRequest, listedMinor: bigint) => void;
   /** Records that discounts returned to their coupons, because usage was taken back. */
   readonly returned: (discounts: readonly HeldDiscount[]) => void;
 }
 
 /**
- * Returns the terms for corrections of these bills. Omit the bills to calculate only amounts before discount and tax.
+ * Returns the terms for corrections of these bills. Without bills, corrections have no discounts and taxes of earlier
+ * bills, which is enough for amounts before discount and tax.
  */
 export function correctionTerms({
   firstBills = new Map(),

@@ -14,8 +14,8 @@ export interface StoredCreditGrant {
   /** Paid out by refunds. */
   readonly refunded: bigint;
   /**
-   * Taken by lost disputes about the payment that the credit came from. Includes amounts that these disputes took
-   * from the credit of a credit note, if the credited invoice had used this credit.
+   * Taken by lost disputes about the payment that the credit came from. If an invoice used this credit and a credit
+   * note gave it back, a dispute can take the credit of the note instead. That amount is included.
    */
   readonly lost: bigint;
   /** Id of the invoice, credit note or payment that the credit came from. A source has at most one credit grant. */
@@ -34,7 +34,7 @@ export interface CreditBalance {
   readonly reservedMinor: bigint;
 }
 
-/** Returns a new credit, of which nothing is used. */
+/** Returns a new credit grant, all of it available. */
 export function newGrant(
   grant: Pick<
     StoredCreditGrant,

@@ -70,7 +70,7 @@ export interface CreditNoteRequest {
 }
 
 /**
- * Returns the net amount and inclusive tax of a credit note line: what the line takes off the `amount` of the
+ * Returns the net amount plus inclusive tax of a credit note line. The note credits this part of the `amount` of the
  * invoice line.
  */
 export function amountOfCredit(
@@ -200,7 +200,7 @@ export function maxRefundableByNote(
   return maxMinor > 0n ? maxMinor : 0n;
 }
 
-/** Returns how much of the paid amount was lost in disputes, at most the part that was not refunded. */
+/** Returns the part of the paid amount that was lost in disputes, limited to the part that was not refunded. */
 export function lostForRefunds(
   paidMinor: bigint,
   { refundedMinor, lostMinor }: ReturnedMoney,
@@ -241,8 +241,8 @@ export function deferredOf(invoice: Invoice, parts: readonly CreditNoteLine[]): 
 }
 
 /**
- * Returns the credited tax of a line by rate, with the shares of a part of a credit note added; with `sign` -1,
- * subtracted.
+ * Returns the credited tax of an invoice line by rate after adding the tax of a credit note line; with `sign` -1, after
+ * subtracting it.
  */
 export function addShares(
   line: InvoiceLine,

@@ -18,11 +18,11 @@ export interface CouponContext {
   /** Amount off per billing period, or for all invoices together if the coupon lasts `once`; null for a percentage. */
   readonly amountOffMinor: bigint | null;
   /**
-   * For `once`: what is left of the amount, or the discounts that credits returned to a percentage. Null: the amount
-   * was never used, or no discount was returned.
+   * For `once` with an amount: the remaining amount; null if the coupon was never used. For `once` with a percentage:
+   * the discounts that credits returned; null if none.
    */
   readonly remainingMinor: bigint | null;
-  /** Discounts by other invoices of the billing period, less those that returned to the coupon. */
+  /** Discounts by other invoices of the billing period, less discounts that returned to the coupon. */
   readonly takenMinor: bigint;
   /** True if the coupon lasts `once` and an invoice has used it up. */
   readonly isUsedUp: boolean;
@@ -44,7 +44,7 @@ export interface CouponsInPeriod {
 }
 
 /**
- * Returns a function that returns true if a discount returns to its coupon when the discounted line is credited. A
+ * Returns a predicate for discounts: true if a discount returns to its coupon when the discounted line is credited. A
  * coupon that lasts `once` always gets the discount back. Any other coupon with an amount gets it back only within the
  * same billing period. Any other percentage never gets it back, because discounts do not use up a percentage.
  */
@@ -65,8 +65,8 @@ function isWithin(instant: Date | null, period: Period | null): boolean {
 }
 
 /**
- * Returns the coupons of an invoice, with the amount that each may take off its lines. This amount includes discounts
- * that the credits of the invoice return, and excludes discounts that its usage corrections took.
+ * Returns the coupons of an invoice, each with the amount that it may take off. The amount includes discounts that the
+ * credits of the invoice return, and excludes discounts that its usage corrections took.
  *
  * @param timeZone time zone of the subscription
  * @param usedBefore coupon entries of the usage corrections
@@ -123,9 +123,9 @@ function isWithinMonths({ endsAt }: CouponContext, billingPeriod: Period | null)
 
 /**
  * Returns true if the usage corrections of an invoice leave nothing of a coupon for the other charges of the invoice.
- * This is so if the corrections were the first use of a percentage that lasts `once`. It is also so if they discounted
- * a period too far from the billing period for the coupon's months to include both. A draft keeps such a coupon,
- * because another invoice may bill the late usage instead.
+ * This is the case if the corrections were the first use of a percentage that lasts `once`. It is also the case if they
+ * discounted a period so far from the billing period that the coupon's months cannot include both. A draft keeps such a
+ * coupon, because another invoice may bill the late usage instead.
  */
 function isUsedByCorrections(
   coupon: CouponContext,
@@ -144,7 +144,10 @@ function isUsedByCorrections(
   );
 }
 
-/** Returns the time zone of the subscription that the lines or their requests belong to; `UTC` if none has one. */
+/**
+ * Returns the time zone of the subscription that the lines or their requests belong to; `UTC` if no line has a time
+ * zone.
+ */
 export function timeZoneOf(lines: readonly Pick<LineDraft, 'timeZone'>[]): string {
   return lines.find((line) => line.timeZone !== null)?.timeZone ?? 'UTC';
 }

@@ -4,7 +4,7 @@ import { isWaiting } from './grace';
 import type { Invoice } from './invoice';
 import type { BillingRequest } from './billing-request';
 
-/** Returns what a subscription still owes on open and uncollectible invoices, in minor units. */
+/** Returns the amount that the subscription of an invoice owes on open and uncollectible invoices, in minor units. */
 export type OwedBySubscription = (invoice: Pick<Invoice, 'subscriptionId'>) => bigint;
 
 export interface DecidedInvoice {

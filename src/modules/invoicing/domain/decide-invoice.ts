@@ -171,7 +171,7 @@ function priced(
 } {
   const trueUps = commitments.map(({ lineId, of }) => ({ lineId, priceId: of.price.priceId }));
   const priceOf = [...priceIdsOf(lines), ...trueUps];
-  // An invoice can have a true-up alone, such as the minimum of a period without usage.
+  // A true-up can be the only line of an invoice, for example the minimum of a period without usage.
   const timeZone = timeZoneOf([...lines, ...commitments.map(({ of }) => of)]);
   const terms = termsOf(context, lines, timeZone, priceOf);
   const amounts = assembled(currency, { lines, priceOf, commitments }, terms);

@@ -103,8 +103,8 @@ export function decideLines(
 }
 
 /**
- * Returns the context without late usage if the request bills late usage only beside other lines, and makes no other
- * line. A credit request makes no line if nothing is left to credit.
+ * Returns the context. Removes late usage that would be alone on the invoice, unless `lateUsage` of the request is set.
+ * A credit request makes no line if nothing is left to credit.
  */
 export function withBillableUsage<Context extends LineContext>(
   { lines, lateUsage }: Pick<BillingRequest, 'lines' | 'lateUsage'>,
@@ -118,9 +118,9 @@ export function withBillableUsage<Context extends LineContext>(
 }
 
 /**
- * Returns the place of a line on its invoice: charges in advance, charges in arrears, usage, one-off items, then
- * credits. Lines of one place keep the order of their requests. A true-up has the place of its charge, but assembly
- * later moves all true-ups to the end.
+ * Returns the sort rank of a line on its invoice: charges in advance, charges in arrears, usage, one-off items, then
+ * credits. Lines of one rank keep the order of their requests. True-ups have the rank of their charge; assembly later
+ * moves them to the end.
  */
 export function sortRank(
   line: Pick<LineDraft, 'kind' | 'isInAdvance'> | ChargeLineRequest | UsageLineRequest,
@@ -191,7 +191,7 @@ export function trueUpLine(
 }
 
 /**
- * Returns a credit for each charge of the item that has an unused part. A credit includes the true-ups of its charge.
+ * Returns credit lines for the unused parts of the charges of an item. A credit includes the true-ups of its charge.
  */
 function creditLines(
   request: CreditLineRequest,

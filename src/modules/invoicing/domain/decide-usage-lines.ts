@@ -29,7 +29,7 @@ export interface CountedUsage {
   readonly billed: EarlierBill | null;
 }
 
-/** Earlier bill of the usage that a request asks for. */
+/** An earlier bill of the usage of a request. */
 export interface EarlierBill extends BilledUsage {
   /** Lines of the bill on invoices in effect. */
   readonly lines: readonly BilledLine[];

@@ -31,7 +31,7 @@ export function finalized(
 
 /**
  * Returns true if a draft would be paid as soon as it is finalized. Returns false for a draft in its grace period,
- * which may still get lines.
+ * which can get further lines.
  */
 export function leavesNothingToPay(draft: Invoice): boolean {
   return draft.amountDue === 0n && !isWaiting(draft);

@@ -17,7 +17,7 @@ export interface BilledAmount {
 
 /** First bill of the usage of a period. */
 export interface FirstBill extends Omit<BillTerms, 'coupons' | 'invoiceId'> {
-  /** Id of the invoice of the bill, or the {@link usagePeriodKey} if the bill has no line in effect. */
+  /** Id of the invoice, or the {@link usagePeriodKey} if the bill has no line in effect. */
   readonly id: string;
   /** Coupons that were active when the bill was made. */
   readonly coupons: readonly (CorrectedCoupon & BillCoupon)[];
@@ -83,7 +83,7 @@ export function usagePeriodKey({
   return `${itemId} ${period.startAt.getTime()} ${period.endAt.getTime()}`;
 }
 
-/** Returns true for any line but a usage correction: a line of the first bill of its period, such as a charge or a true-up. */
+/** Returns false for a usage correction; true for any other line. */
 export function isFirstBillLine({ trace }: Pick<InvoiceLine, 'trace'>): boolean {
   return trace.kind !== 'usage' || trace.corrects === null;
 }

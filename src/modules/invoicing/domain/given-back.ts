@@ -18,7 +18,7 @@ export const NOTHING_RETURNED: ReturnedMoney = { refundedMinor: 0n, lostMinor: 0
 export interface HeldByInvoice {
   /** Charges of the invoice with tax, less what later invoices and credit notes credited. */
   readonly heldMinor: bigint;
-  /** Part of the totals of its credit notes that refunds pay out. */
+  /** Part of the totals of the credit notes that refunds pay out. */
   readonly toRefundMinor: bigint;
   /** Paid in money, not by credit. */
   readonly paidMinor: bigint;
@@ -37,7 +37,7 @@ export function maxCreditable(
   return heldMinor > withoutNoteMinor ? heldMinor - withoutNoteMinor : 0n;
 }
 
-/** Returns how much of an invoice's payments may be refunded in all; null: all that was paid. */
+/** Returns the maximum sum of all refunds of an invoice; null: the whole paid amount. */
 export function maxRefundable({
   heldMinor,
   toRefundMinor,
@@ -48,9 +48,9 @@ export function maxRefundable({
 }
 
 /**
- * Limits a credit of an invoice to the amount that is left of the invoice after refunds. Returns the largest
- * amount that may be credited; null if all of `amountMinor` may be. Each call counts the credit, so that the next
- * call for the same invoice has less left.
+ * Limits a credit of an invoice to the amount that is left of the invoice after refunds. Returns this limit, or null if
+ * `amountMinor` can be credited in full. Each call subtracts its credit from the amount left of the invoice for the
+ * next call.
  */
 export type LimitCredit = (
   invoiceId: string,

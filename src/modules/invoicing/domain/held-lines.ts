@@ -8,7 +8,7 @@ export interface BilledLine extends InvoiceLine {
     InvoiceTaxRate,
     'taxRateId' | 'name' | 'percentage' | 'inclusive'
   >[];
-  /** Start of the period of the invoice; null: it has none. */
+  /** Start of the period of the invoice; null: the invoice has no period. */
   readonly billedFrom: Date | null;
 }
 

@@ -18,8 +18,8 @@ export type PaymentDecision =
   | { readonly kind: 'exceeds'; readonly payable: bigint };
 
 /**
- * Decides if an invoice can be paid. It must be open or written off. The amount must be at least 1, and at most
- * the amount that {@link payableOf} returns.
+ * Decides if an invoice can be paid. The invoice must be open or written off. The amount must be from 1 to {@link
+ * payableOf}.
  * @param requested minor units; null for the whole payable amount
  */
 export function decidePayment(invoice: Invoice, requested: bigint | null): PaymentDecision {
@@ -36,8 +36,8 @@ export function withReserve(invoice: Invoice, amount: bigint, now: Date): Invoic
 }
 
 /**
- * Returns the invoice after the start of an automatic charge for its whole payable amount. The next charge is
- * planned once this one ends.
+ * Returns the invoice after the start of an automatic charge for its whole payable amount. The next charge is planned
+ * when this charge ends.
  */
 export function withAttempt(invoice: Invoice, now: Date): Invoice {
   const amount = payableOf(invoice);

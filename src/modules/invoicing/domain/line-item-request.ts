@@ -39,15 +39,18 @@ export interface UsageLineRequest {
   readonly isByGroup: boolean;
   readonly period: Period;
   readonly fullPeriod: Period;
-  /** Start of the billing period. A `weighted_sum` starts at 0 there, and continues over the parts of the period. */
+  /**
+   * Start of the billing period. A `weighted_sum` starts at 0 at this instant, and carries over between parts of the
+   * billing period.
+   */
   readonly heldSince: Date;
   /** Proration of the price's minimum and maximum, and of its fee at zero usage. Usage itself is never prorated. */
   readonly proration: Proration | null;
   readonly prorationUnit: 'day' | 'second';
   readonly timeZone: string;
   /**
-   * Discounts and taxes of the first bill of the period. Set if that bill has no line for this usage. If no invoice
-   * was made because nothing was due, the terms that the invoice would have had.
+   * Discounts and taxes of the first bill of the period. Set if that bill has no line for this usage. If nothing was
+   * due and no invoice was made, these are the terms that the invoice would have had.
    */
   readonly billTerms?: BillTerms;
 }

@@ -17,9 +17,9 @@ export interface MatchFault {
 }
 
 /**
- * Matches new prices to sold ones by name. A new price replaces a sold one only if both count their quantity in the
- * same way. Only a flat price can replace a flat price, because the quantity of a flat price is not known. A sold price
- * without a match is no longer sold.
+ * Matches new prices to sold prices by name. Two prices match only if both have the same meter and `isByGroup`. Only a
+ * flat price can replace a flat price, because the quantity of a flat price is not known. A sold price without a match
+ * is dropped.
  */
 export function matchPrices<Sold extends NamedPrice>(
   sold: readonly Sold[],

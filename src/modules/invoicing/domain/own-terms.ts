@@ -11,9 +11,9 @@ type OwnTerms = Partial<
 >;
 
 /**
- * Returns the discounts and taxes of a line that keeps those of an earlier bill; empty for any other line. A credit
- * takes back the tax that the credited lines were billed with. Usage that is added to a bill is discounted and taxed
- * like that bill. The present coupons and rates of the customer do not matter.
+ * Returns the discounts and taxes that a line keeps from an earlier bill; empty if it keeps none. A credit takes back
+ * the tax that the credited lines were billed with. Usage that is added to a bill is discounted and taxed like that
+ * bill, whatever the present coupons and rates of the customer are.
  */
 export function ownTermsOf(trace: LineTrace, amountMinor: bigint): OwnTerms {
   const added = amountMinor > 0n ? billedByOf(trace) : undefined;
@@ -39,15 +39,15 @@ export function ownTermsOf(trace: LineTrace, amountMinor: bigint): OwnTerms {
   return { exactTaxes, taxRateIds: [...exactTaxes.keys()] };
 }
 
-/** Returns the tax rates of the earlier bill that a line keeps; none for any other line. */
+/** Returns the tax rates that a line keeps from an earlier bill; empty if it keeps none. */
 export function ownRatesOf(trace: LineTrace): readonly InvoiceRateTerms[] {
   return billedByOf(trace)?.taxes ?? heldBy(trace)?.taxes ?? [];
 }
 
 /**
- * Returns the tax treatment that an invoice prints as a note. Its charges may have several treatments, because some
- * keep the treatment of an earlier bill. Reverse charge then comes before exempt, because it must be stated. Without
- * charges, returns the treatment of the invoice.
+ * Returns the tax treatment that an invoice prints as a note. Charges that keep the treatment of an earlier bill may
+ * differ from the other charges. Reverse charge then takes precedence over exempt, because an invoice must state it.
+ * Without charges, returns the treatment of the invoice.
  */
 export function printedTaxTreatment({
   lines,

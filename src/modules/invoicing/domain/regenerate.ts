@@ -19,8 +19,8 @@ export interface ChargeState {
   /** Instant up to which charges in advance are earned revenue; null: no charge is earned. */
   readonly earnedUntil: Date | null;
   /**
-   * True for the void first invoice of a subscription that starts only when this invoice is paid. Its period never
-   * began.
+   * True for the void first invoice of a subscription that starts only when this invoice is paid. The period of the
+   * invoice never began.
    */
   readonly hasNeverBegun: boolean;
   /** Billing period of the invoice; null if it belongs to no subscription. */
@@ -30,10 +30,9 @@ export interface ChargeState {
 }
 
 /**
- * Returns true if a void invoice must not be billed again. This is so if its period never began. It is also so if
- * an item that it billed in advance was changed within the period, or ended there with a credit for unused time.
- * The unused time of the item cannot be credited on a void invoice, so the full price of the item is no longer
- * owed.
+ * Returns true if a void invoice must not be billed again. This is the case if its period never began, or if an item
+ * billed in advance was changed within the period or ended there with a credit for unused time. The unused time of the
+ * item cannot be credited on a void invoice, so the full price of the item is no longer owed.
  */
 export function isNoLongerOwed(
   { lines }: Invoice,

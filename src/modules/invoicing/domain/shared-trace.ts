@@ -14,8 +14,8 @@ interface OwnPart {
 }
 
 /**
- * Splits a trace. Lines that rate the same quantity at the same price share all but their proration, as the renewals of all
- * subscriptions to a plan do. Other traces are not split.
+ * Splits the trace of a charge: all parts except the proration can be shared by the lines with the same price and
+ * quantity, such as the renewals of a plan. Other traces are not split.
  */
 export function splitTrace(trace: LineTrace): SplitTrace {
   if (trace.kind !== 'rated') return { shared: null, own: trace };

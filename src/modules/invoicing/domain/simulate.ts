@@ -30,8 +30,8 @@ interface Bill {
   readonly lines: readonly InvoiceLine[];
   readonly chargedMinor: bigint;
   /**
-   * Amount at list prices. For a correction that gave back only what was paid, this amount is more negative than
-   * the amount of its line.
+   * Amount at list prices. More negative than the amount of the line for a correction that gave back only what was
+   * paid.
    */
   readonly listedMinor: bigint;
   readonly trueUpMinor: bigint;

@@ -27,8 +27,8 @@ export interface KeptUsage {
  * Returns the record of billed usage, by which late usage is found and billed.
  *
  * @param lines lines of the invoice that bills the usage
- * @param terms discounts and taxes of that invoice; if no invoice was made, the terms that it would have had.
- *   Stored only if no line bills the usage: they then apply to late usage of the period. Null: stores none
+ * @param terms discounts and taxes of that invoice; if no invoice was made, the terms that it would have had; null for
+ *   none. Stored only if no line bills the usage, because they then apply to late usage of the period
  */
 export function billOf(
   { request, reading, billed }: CountedUsage,

@@ -11,7 +11,7 @@ import { ratePart, zeroUsageShare } from './usage';
  * owed.
  */
 export interface UsageToRebill {
-  /** Usage that changed, and that no other invoice billed. It is billed as counted now. */
+  /** Usage that changed and that no other invoice billed. It is billed as counted now. */
   readonly first: readonly CountedUsage[];
   /** Late usage, and usage that other invoices billed in part or in whole. The difference is billed. */
   readonly late: readonly CountedUsage[];

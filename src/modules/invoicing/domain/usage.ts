@@ -27,7 +27,7 @@ import type { HeldDiscount, HeldTerms } from './held-terms';
 /** Number of decimals in a shown quantity. The trace keeps the exact quantity. */
 const SHOWN_DIGITS = 12;
 
-/** Values of the properties that a meter groups by, as text; null if an event lacks one. */
+/** Values of the properties that a meter groups by, as text; null for a property that the events lack. */
 export type UsageGroup = readonly (string | null)[];
 
 /** Definition of a meter as it was when usage was billed. */
@@ -78,7 +78,7 @@ export interface BilledUsage {
   readonly held?: HeldTerms;
 }
 
-/** Earlier bill that a usage correction starts from, and the result of the correction. */
+/** Earlier bill of the corrected usage, and the result of the correction. */
 export interface CorrectedUsage extends BilledUsage {
   /** Amount of a negative correction at list prices; absent from positive corrections, and if `held` is absent. */
   readonly differenceMinor?: bigint;
@@ -121,8 +121,8 @@ export interface UsageTrace {
   /** Minimum and maximum of the price. A true-up is a separate line; for late usage it is part of this line. */
   readonly limits: UsageLimits;
   /**
-   * Share of the full period for which a fee that is due even without usage is charged; null: the full period. Absent
-   * from older lines, which charged the whole fee.
+   * Share of the full period for which the fee at zero usage is charged; null: the full period. Absent from older
+   * lines, which charged the whole fee.
    */
   readonly zeroUsageProration?: Proration | null;
   /** Earlier bill of the period, if this line bills late usage. Null for the first bill. */
@@ -235,7 +235,7 @@ function ratedParts({ price, parts, zeroUsageProration = null }: UsageTrace) {
   return parts.map((traced) => ratePart(price, partOf(traced), zeroUsageProration));
 }
 
-/** A usage correction: the amounts of its line, and their calculation. */
+/** Amounts of a usage correction, in minor units, and the discounts that it returns to coupons. */
 export interface Correction {
   /** Amount of the line. If usage is taken back, at most what is left of the billed lines. */
   readonly amountMinor: bigint;
@@ -271,7 +271,7 @@ function shareOf(partMinor: bigint, wholeMinor: bigint): Rational {
   return partMinor < wholeMinor ? rational(partMinor, wholeMinor) : rational(1n);
 }
 
-/** Returns true if a part makes no line: nothing was counted, and nothing is due for zero usage. */
+/** Returns true if a part makes no line: its quantity is 0, and no fee at zero usage is due. */
 export function isNothing(part: UsagePart, amountMinor: bigint): boolean {
   return amountMinor === 0n && compare(part.quantity, ZERO) === 0;
 }

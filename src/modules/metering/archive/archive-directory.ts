@@ -93,7 +93,8 @@ export class ArchiveDirectory {
 
   private async writeFile(name: string, content: Buffer): Promise<void> {
     const path = join(this.path, name);
-    // A random name: a worker that lost its database connection, and so its lock, may still be writing the same file.
+    // The name is random, because a worker that lost its database connection, and so its lock, may still be writing the
+    // same file.
     const temporary = `${path}.${randomUUID()}.tmp`;
     const handle = await open(temporary, 'w');
     try {

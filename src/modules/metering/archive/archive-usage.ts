@@ -53,7 +53,7 @@ export class ArchiveUsage {
     private readonly clock: Clock,
   ) {}
 
-  /** Runs the next step in the caller's transaction, or returns the streams that the caller must pass to {@link close}. */
+  /** Runs the next step in the caller's transaction, or returns a month that the caller must pass to {@link close}. */
   async archiveNext(now: Date): Promise<ArchiveStep> {
     const { usageArchive } = this.configuration;
     if (usageArchive === null) return 'none';
@@ -108,9 +108,9 @@ export class ArchiveUsage {
   }
 
   /**
-   * Goes on after a file that could not be written, because the data of one of its streams fails. Keeps the first half of
-   * the streams, and searches the others again, so that in the end one stream fails alone. The search of the next day
-   * finds that stream again: its month is closed, but not archived.
+   * Continues after a file could not be written because of the data of one of its streams. Keeps the first half of the streams
+   * and returns the others to the search. Repeated calls thereby isolate and skip the faulty stream. The search of the next day
+   * tries this stream again, because its month is closed, but not archived.
    * @param error why the file could not be written
    * @returns false if no file is being written
    */

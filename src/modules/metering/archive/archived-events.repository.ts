@@ -16,10 +16,10 @@ const SET_VERIFIED =
   'UPDATE usage_archive_file SET verified_at = $3 WHERE month = $1 AND number = $2';
 
 /**
- * Deletes archived events of these months: events whose keys were recorded with an archive file. Keeps the events
- * of hours within which a registered window (a period with running totals of its own) begins or ends: when an event is
- * voided, its window is recounted from the totals of whole hours and from the events at the edges of the window. Also
- * keeps the events of hours within which a window may begin that is registered later (decision 210).
+ * Deletes archived events of these months: events whose keys were recorded with an archive file. Keeps the events of hours
+ * within which a registered window (a period with running totals of its own) begins or ends: when an event is voided, its
+ * window is recounted from the totals of whole hours and from the events at the edges of the window. Also keeps the events of
+ * hours within which a window that is not registered yet may begin (decision 210).
  */
 const DELETE = `
   WITH month AS MATERIALIZED (
@@ -58,7 +58,7 @@ const REMOVED = `
   FROM unnest($1::bigint[], $2::timestamptz[]) AS removed(stream_id, start_at)
   WHERE month.stream_id = removed.stream_id AND month.start_at = removed.start_at`;
 
-/** Instant at which a window of a customer may begin that is not registered yet. */
+/** Instant at which a window that is not registered yet may begin. */
 export interface WindowStart {
   readonly customerId: string;
   readonly startAt: Date;

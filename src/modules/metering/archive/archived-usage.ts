@@ -70,8 +70,8 @@ export class ArchivedUsage {
   }
 
   /**
-   * Requires that no hour that these ranges touch has archived events. Pass only ranges that are read from single events: whole
-   * hours are read from their stored totals.
+   * Requires that the hours that these ranges touch have no archived events. Pass only ranges that are read from single events,
+   * because whole hours are read from their stored totals.
    * @throws {ProblemError} `usage_archived`
    */
   async requireUnarchived(stream: string, ranges: readonly Period[]): Promise<void> {

@@ -43,10 +43,10 @@ export class RemoveArchivedUsage {
   ) {}
 
   /**
-   * Verifies the next files or, if all are verified, deletes the next events. Returns true if there may be more to
-   * do; false if nothing is left to do, or if a file is missing or differs.
-   * @param windowStarts returns the instants at which windows of these customers may begin that are not registered yet.
-   *   Called after the months are locked, so that `UsageWindows.requireCountable` and this step wait for each other.
+   * Verifies the next files or, if all are verified, deletes the next events. Returns true if there may be more to do; false if
+   * nothing is left to do, or if a file is missing or differs.
+   * @param windowStarts returns the instants at which windows of these customers that are not registered yet may begin. Called
+   *   after the months are locked, so that `UsageWindows.requireCountable` and this step wait for each other.
    */
   removeNext(
     now: Date,

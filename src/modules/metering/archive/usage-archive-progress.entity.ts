@@ -9,7 +9,7 @@ import { InstantColumn } from '../../../platform/database';
 )
 export class UsageArchiveProgressEntity {
   @PrimaryColumn({ type: 'smallint' }) readonly id!: number;
-  /** Start of the retention period at the start of the search. Events before this instant are to be archived. */
+  /** Events before this instant are archived: the start of the retention period when the search began. */
   @InstantColumn() readonly beforeAt!: Date;
   /** Month that is being archived; null while the first one is determined. */
   @InstantColumn({ nullable: true }) readonly month!: Date | null;
@@ -27,7 +27,7 @@ export class UsageArchiveProgressEntity {
   @InstantColumn({ nullable: true }) readonly afterAt!: Date | null;
   @Column({ type: 'varchar', length: 255, collation: 'C', nullable: true })
   readonly afterKey!: string | null;
-  /** Time at which the search had covered all months before `beforeAt`; null while the search is running. */
+  /** Time at which the search of all months before `beforeAt` ended; null while the search is running. */
   @InstantColumn({ nullable: true }) readonly endedAt!: Date | null;
   /**
    * Start of the earliest month with events that are not archived, as found by the last search; null before the

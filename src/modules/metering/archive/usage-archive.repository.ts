@@ -33,7 +33,7 @@ const CLOSE = `
   FROM unnest($1::bigint[], $2::timestamptz[]) AS closed(id, before)
   WHERE stream.id = closed.id`;
 
-/** A month that is closed already is one whose file could not be written. */
+/** Inserts closed months. If a month is closed already, its file could not be written; updates its row. */
 const INSERT_MONTHS = `
   INSERT INTO usage_archive_month (stream_id, start_at, end_at, first_file)
   SELECT id, $2, $3, $4 FROM unnest($1::bigint[]) AS id
@@ -206,9 +206,9 @@ export class UsageArchiveRepository {
   }
 
   /**
-   * Locks streams in the given order until the transaction ends, and stops before a stream that another transaction
-   * has locked. If this is the first stream, waits for it alone, so that the archive holds no other stream while it
-   * waits.
+   * Locks streams in the given order until the transaction ends, and stops before a stream that another transaction has locked.
+   * If that is the first stream, locks only this stream and waits for it, so that the archive holds no other lock on a stream
+   * while it waits.
    * @returns the locked streams, in the given order
    */
   async lockStreams(ids: readonly string[]): Promise<readonly string[]> {
@@ -224,7 +224,7 @@ export class UsageArchiveRepository {
 
   /**
    * Returns the locked streams whose month can be closed.
-   * @param maxEvents more events than this are not counted
+   * @param maxEvents the number of events at which counting stops
    */
   closable(
     ids: readonly string[],
@@ -271,7 +271,7 @@ export class UsageArchiveRepository {
       await this.database.query('ANALYZE usage_archived_key');
   }
 
-  /** Returns the files before a given one, newest first. */
+  /** Returns the files before a given month and number, newest first. */
   filesBefore(month: Date, number: string, limit: number): Promise<readonly RecordedFile[]> {
     return this.database.select(UsageArchiveFileEntity, FILES, [month, number, limit]);
   }

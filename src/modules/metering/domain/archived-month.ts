@@ -3,7 +3,7 @@ import type { Period } from '../../../core/time';
 /** Returns the UTC month that starts at an instant. */
 export function monthOf(startAt: Date): Period {
   const endAt = new Date(startAt);
-  // Not `Date.UTC`, which takes the years 0 to 99 for 1900 to 1999.
+  // `Date.UTC` would read the years 0 to 99 as 1900 to 1999.
   endAt.setUTCMonth(startAt.getUTCMonth() + 1);
   return { startAt, endAt };
 }

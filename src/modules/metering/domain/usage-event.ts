@@ -3,11 +3,11 @@ export type Properties = Readonly<Record<string, unknown>>;
 
 /** Usage event as reported by a client. */
 export interface UsageEvent {
-  /** Chosen by the client, unique forever: the same key twice is one event. */
+  /** Chosen by the client, unique forever. Two events with the same key are one event. */
   readonly idempotencyKey: string;
   readonly customerId: string;
   readonly eventName: string;
-  /** Instant of the event; decides the period it belongs to. */
+  /** Instant of the event, which determines its billing period. */
   readonly timestamp: Date;
   readonly properties: Properties;
 }

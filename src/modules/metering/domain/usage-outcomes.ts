@@ -9,9 +9,9 @@ export interface CountedBill {
   readonly upToPosition: bigint;
 }
 
-/** Part of a period in which all events belong to the same bills, or to none. */
+/** Part of a period in which all events belong to the same bills, or to no bill. */
 export interface OutcomeSpan extends Period {
-  /** Events up to this position are in every bill they belong to; later ones are pending. Null: the events belong to no bill. */
+  /** Events up to this position are in every bill of the span, later events are pending. Null if the span has no bill. */
   readonly billedUpTo: bigint | null;
   /** True if no bill will count the events. */
   readonly isUnbillable: boolean;

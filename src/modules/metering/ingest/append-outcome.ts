@@ -63,8 +63,8 @@ export function withoutBusy(
 }
 
 /**
- * Returns the outcome of a request after an error in the classification that follows the commit. Null if no event of
- * the request had to be classified, because the error then does not concern the request.
+ * Returns the outcome of a request if the classification after the commit failed. Returns null if no event of the request had
+ * to be classified, because the error then does not affect the request.
  */
 export function afterFailure(
   { accepted, notStored }: AppendOutcome,
@@ -75,8 +75,8 @@ export function afterFailure(
 }
 
 /**
- * Returns the error with which a request is answered if a part of the request failed. If events of other parts were
- * stored, an error which states that nothing was done is replaced by {@link OutcomeUnknownError}.
+ * Returns the error that answers a partly failed request. If other parts were stored, an error that says that nothing was
+ * stored would be wrong, so {@link OutcomeUnknownError} replaces it.
  * @param accepted number of events of the request that were stored
  */
 export function failureOf(accepted: number, error: unknown): unknown {

@@ -85,8 +85,8 @@ const SKIP_STORED_KEYS = `
 export type OnStoredKey = 'skip' | 'fail';
 
 /**
- * Sets the last position of each stream to that of its newest event in `fresh`. Without the condition on the stream ids, a cached
- * plan from a time when the table was small would read the whole table.
+ * CTE `advanced`: sets the last position of each stream to that of its newest stored event (`fresh`). Without the condition on
+ * the stream ids, a plan that was cached while the table was small would scan the whole table.
  */
 const advancedStreams = (streamIds: string): string => `
   advanced AS (
@@ -95,7 +95,7 @@ const advancedStreams = (streamIds: string): string => `
     WHERE usage_stream.id = change.stream_id AND usage_stream.id = ANY (${streamIds})
   )`;
 
-/** Sets the last position of each stream to that in `added`, which has one row per stream. */
+/** CTE `advanced`: sets the last position of each stream to that in `added`, which has one row per stream. */
 export const ADVANCED_STREAMS = `
   advanced AS (
     UPDATE usage_stream SET last_position = added.position FROM added
@@ -110,10 +110,10 @@ const LATE_USAGE = `
   ORDER BY billed_id`;
 
 /**
- * CTEs that store the rows of `incoming` as events and update all totals. `fresh` has the stored events. The caller has
- * locked the streams. Inserts in the order of the keys, so that two requests with the same keys cannot deadlock. A key
- * that occurs twice in a request is stored with its first event. The plan is cached and used for lists of any length,
- * so no join may be long on both sides.
+ * CTEs that store the rows of `incoming` as events and update all totals. `fresh` has the stored events. The caller has locked
+ * the streams. Inserts in the order of the keys, so that two requests with the same keys cannot deadlock. If a key occurs twice
+ * in a request, the first event is stored. The cached plan serves lists of any length, so every join must have few rows on at
+ * least one side.
  * @param incoming SQL of the columns of an event, in the order of {@link EVENT_COLUMNS}, sorted by key digest
  * @param streamIds SQL of a list with the ids of the streams
  */
@@ -155,10 +155,7 @@ const recordSql = (incoming: string): string => `
     (SELECT count(*) FROM fresh)::int AS accepted,
     (SELECT coalesce(json_agg(late_usage), '[]') FROM (${LATE_USAGE}) AS late_usage) AS late`;
 
-/**
- * Returns SQL for the list if at least one stream was locked, otherwise for NULL. PostgreSQL then does not read the
- * elements of the list.
- */
+/** Returns SQL of the list if at least one stream was locked, otherwise of NULL, so that PostgreSQL does not read the list. */
 const ifAnyLocked = (list: string): string => `CASE WHEN known.is_any THEN ${list} END`;
 
 /** Ids of the streams of {@link fastPathSql}. */

@@ -53,7 +53,7 @@ export class AppendUsage {
     const hasMore = await stageUntilFull(staged, pieces);
     if (staged.length === 0) return NO_EVENTS;
     if (!hasMore) return this.database.transaction(() => this.record(staged, onBusy, requestOf));
-    // The body cannot be read twice, so after a deadlock only the savepoint is repeated, which does not read the body.
+    // The body can be read only once. After a deadlock, only the savepoint is repeated, which does not read the body.
     return this.database.transaction(
       async () => {
         // Sets no idle timeout, because the client may pause while it sends the body. The transaction holds no
@@ -133,7 +133,7 @@ export class AppendUsage {
       const stream = busyNames.has(eventName) ? 'busy' : (locked[number] ?? null);
       const now = times.get(customerId);
       if (stream === 'busy') return { ...NO_STREAM, refusal: 'busy' };
-      // A customer with a time but without a stream was purged with its test clock meanwhile.
+      // If a customer has a time but no stream, its test clock was purged after the time was read.
       const exists = now !== undefined && stream !== null;
       return {
         id: stream?.id ?? null,

@@ -53,9 +53,9 @@ export class FastPathAppend {
   ) {}
 
   /**
-   * Returns the outcome of each request. If the classification fails after the commit, only requests with events to
-   * classify fail. Skips events of streams whose cached version is outdated or, with `skip`, of streams that
-   * another transaction has locked.
+   * Returns the outcome of each request. Skips events of streams whose cached version is outdated or, with `skip`, of streams
+   * that another transaction has locked. If the classification fails after the commit, only requests with events to classify
+   * fail.
    */
   async append(
     requests: readonly FastPathRequest[],

@@ -24,7 +24,7 @@ import { type QueuedRequest, WriteQueue } from './write-queue';
  */
 const MAX_WAITING = 4;
 const MAX_STREAM_QUEUES = 100;
-/** Number of retries on the fast path of a single event whose stream is locked, before the event waits for the stream. */
+/** Maximum number of retries of a single event on the fast path while its stream is locked. Then the event waits for the stream. */
 const MAX_RETRIES = 2;
 
 /** Number of shards of streams on the fast path. Each shard is written by a connection of its own. */
@@ -131,9 +131,9 @@ export class IngestBatcher {
   }
 
   /**
-   * Retries a request that the fast path could not store. If its stream was locked, tries the fast path again, because
-   * another process holds the lock for one commit only. After {@link MAX_RETRIES} retries, the request waits in the
-   * queue of its stream. If the cached stream was outdated, the request takes the slow path.
+   * Retries a request that the fast path could not store. If the stream was locked, tries the fast path again, because another
+   * process usually holds the lock only for one commit. After {@link MAX_RETRIES} retries, the request waits in the queue of
+   * its stream. If the cached stream was outdated, the request takes the slow path.
    */
   private retry(request: QueuedRequest, reason: NotTried): void {
     request.retries += 1;
@@ -164,11 +164,11 @@ export class IngestBatcher {
     const parts = split.flatMap(({ parts: ofRequest }) => ofRequest);
     let stored: readonly FastPathOutcome[];
     try {
-      // Leaves the limiter before events go to the slow path, because the slow path may have to enter it too.
+      // The slow path may enter the same limiter, so it runs only after this call has left the limiter.
       stored = await this.listWaits.run(() => this.fastPathAppend.append(parts, 'wait'));
     } catch (error) {
-      // Repeats each list alone, so that a stream that stays locked fails only the lists with its events. Does not
-      // do so after an outage, because the events may be stored already.
+      // Retries each list alone, so that a stream that stays locked fails only lists with events of this stream. After
+      // an outage, retries nothing, because the events may already be stored.
       if (requests.length > 1 && !isOutage(error)) {
         await Promise.all(requests.map((one) => this.waitForStreams([one])));
       } else for (const { reject } of requests) reject(error);

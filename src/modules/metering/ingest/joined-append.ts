@@ -92,8 +92,8 @@ export const plainAppend = (events: string, at: string, streams: string): string
   ${addToPlainBuckets(at)}`;
 
 /**
- * CTEs that store events of locked streams and update all totals. `fresh` has the stored events. `onStoredKey` decides about
- * events whose keys are already stored.
+ * CTEs that store events of locked streams and update all totals. `fresh` has the stored events. `onStoredKey` says how to
+ * treat events whose keys are already stored.
  * @param events SQL of rows with the columns `stream_id`, `position`, `key_digest`, `idempotency_key` and `properties`
  * @param at parameter with the timestamp of the events
  * @param streamIds SQL of a list with the ids of the streams

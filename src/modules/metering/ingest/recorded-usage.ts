@@ -14,7 +14,7 @@ export interface RecordedUsage {
 }
 
 /**
- * Returns the late usage among recorded events, as the SQL statement that recorded them found it.
+ * Converts the `late` rows of the statement.
  * @param customers customer ids by stream id
  */
 export function toLateUsage(

@@ -14,7 +14,7 @@ const TABLE = `
     index integer, key_digest uuid, idempotency_key varchar, stream_no integer, occurred_at timestamptz(3), properties jsonb
   ) ON COMMIT DROP`;
 
-/** A locked stream of staged events, or the reason why none of its events is stored. */
+/** State of a locked stream, or the reason why none of its events is stored. */
 export interface StagedStream {
   readonly id: string | null;
   readonly lastPosition: string | null;
@@ -85,7 +85,7 @@ export class StagedEvents {
     return this.inTable;
   }
 
-  /** True when the events must move to a table. */
+  /** True if memory is full, so that the events must move to a table. */
   get isFull(): boolean {
     return !this.inTable && this.columns.index.length > MAX_EVENTS_IN_MEMORY;
   }

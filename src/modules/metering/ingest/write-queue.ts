@@ -25,8 +25,8 @@ const MAX_WAIT_MS = 2;
 const LONGEST_HOLD_MS = 100;
 
 /**
- * Number of waiting events from which each shard gets a commit of its own. Storing so many events takes longer than
- * a commit.
+ * Minimum number of waiting events for which each shard gets a commit of its own, because storing them takes longer than a
+ * commit.
  */
 const EVENTS_WORTH_A_COMMIT = 500;
 
@@ -63,7 +63,7 @@ export class WriteQueue {
   /** Callbacks that are called when a request is added. */
   private readonly listeners = new Set<() => void>();
   /**
-   * Asynchronous context of the commits. Otherwise a commit would run in the context of the request that arrived first.
+   * Asynchronous context in which commits run. Without it, a commit would run in the context of the request that arrived first.
    */
   private readonly scope = new AsyncResource('usage-write-queue');
 

@@ -10,14 +10,17 @@ import { type StreamHours, UsageTotalsWriter } from './usage-totals-writer';
 const EVENTS_PER_STEP = 5_000;
 const STREAMS_PER_STEP = 100;
 
-/** Time limit of a step. A step counts at least one hour of a stream, whatever the number of its events. */
+/**
+ * Statement timeout of a step. It is long, because a step counts at least one whole hour of a stream, even if the hour has very
+ * many events.
+ */
 const LONG_STEP = { statementMs: 600_000 };
 
 const MAX_ID = '9223372036854775807';
 
 /**
- * `none`: every backfill is complete or locked by another process. `waiting`: transactions that do not see the meter
- * have not all ended yet. `done`: a step ran or failed.
+ * `none`: every backfill is complete or locked by another process. `waiting`: a transaction that may not see the meter is still
+ * storing events. `done`: a step ran or failed.
  */
 export type StepResult = 'none' | 'waiting' | 'done';
 
@@ -37,16 +40,15 @@ export class BackfillMeters {
   ) {}
 
   /**
-   * Locks all streams of an event name until the open transaction ends. Never waits. Fails if the streams exceed the
-   * limits of one step, if another transaction has locked one of them, or if another transaction is storing events of
-   * the name.
-   * @returns the locked streams; null if it fails: a new meter of the name then needs a backfill
+   * Locks all streams of an event name until the open transaction ends. Never waits. Fails if the streams exceed the limits of
+   * one step, if another transaction has locked one of them, or if another transaction is storing events of the name.
+   * @returns the locked streams, or null on failure. A new meter of the name then needs a backfill
    */
   async tryLockAll(eventName: string): Promise<readonly string[] | null> {
     const { events } = await this.backfills.extentOf(eventName);
     if (events > EVENTS_PER_STEP) return null;
     if (!(await tryLockIngest(this.database, eventName))) return null;
-    // Checks again: events and streams may have been stored before ingest was locked.
+    // Checks again, because other transactions may have stored events before ingest was locked.
     const streams = await this.backfills.streamsOf(eventName, {
       from: '0',
       to: MAX_ID,

@@ -2,13 +2,13 @@ import { digestOf, hourOf } from './counted-sql';
 
 const BUCKET = 'stream_id, meter_id, start_at, end_at, group_key';
 
-/** Returns the condition that a period is exactly one UTC hour. */
+/** Returns SQL of the condition that a period is exactly one UTC hour. */
 export const isHourSql = (startAt: string, endAt: string): string =>
   `(${endAt} - ${startAt} = interval '1 hour' AND ${startAt} = ${hourOf(startAt)})`;
 
 /**
- * Condition: the registered window (a period with running totals of its own) is not exactly one UTC hour. If it is, the
- * window shares the bucket of that hour.
+ * Condition: the registered window (a period with running totals of its own) is not exactly one UTC hour. A window of exactly
+ * one UTC hour shares the bucket of that hour.
  */
 const IS_NOT_WHOLE_HOUR = `NOT ${isHourSql('usage_window.start_at', 'usage_window.end_at')}`;
 

@@ -26,7 +26,7 @@ export interface EventCount {
   readonly windows: readonly Period[];
 }
 
-/** Finds the totals that count a stored event, and calculates them again. */
+/** Finds the totals that count a stored event, and recalculates them. */
 @Injectable()
 export class EventCounts {
   constructor(
@@ -58,8 +58,8 @@ export class EventCounts {
   }
 
   /**
-   * Counts again the hour of an event, then the registered windows that contain the event, without voided events.
-   * Changes only the totals of the group of the event.
+   * Recalculates the totals of the hour of an event, then of the registered windows that contain the event, without voided
+   * events. Changes only the totals of the group of the event.
    */
   async recount(
     stream: string,

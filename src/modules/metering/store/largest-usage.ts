@@ -19,7 +19,9 @@ const RANK: Record<Aggregation, string> = {
   weighted_sum: 'held_ms + carried_over * $9::numeric',
 };
 
-/** Totals of a customer. Number 0 is the period; number 1 is the time before it, from which values carry over. */
+/**
+ * Totals of a customer. The column `number` is 0 for the period, and 1 for the time before it, from which values carry over.
+ */
 const TOTALS = `
   coalesce(sum(events) FILTER (WHERE number = 0), 0) AS events,
   coalesce(sum(total) FILTER (WHERE number = 0), 0) AS total,

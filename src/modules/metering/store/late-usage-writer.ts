@@ -22,8 +22,8 @@ export class LateUsageWriter {
   ) {}
 
   /**
-   * Marks the bills of this usage as late, plans invoices for ended subscriptions, and records the event
-   * `usage.late`, in the caller's transaction, which has locked the streams.
+   * Marks the bills of this usage as late, plans invoices for ended subscriptions, and records the event `usage.late`. Must be
+   * called in the transaction that has locked the streams.
    */
   async write(late: readonly LateUsage[], now: Date): Promise<void> {
     this.database.requireTransaction();

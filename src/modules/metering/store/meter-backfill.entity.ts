@@ -12,11 +12,11 @@ export class MeterBackfillEntity {
   /** Virtual ids of transactions that may store events without seeing the meter; null until they are determined. */
   @Column({ type: 'text', array: true, nullable: true })
   readonly olderTransactions!: readonly string[] | null;
-  /** Last stream with events from before the meter; null until the older transactions have ended. */
+  /** Last stream that the backfill counts; null until the older transactions have ended. */
   @Column({ type: 'bigint', nullable: true }) readonly lastStreamId!: string | null;
   @Column({ type: 'bigint' }) readonly nextStreamId!: string;
   /** First hour of the stream `nextStreamId` that is not counted yet; null if none of its hours is counted. */
   @InstantColumn({ nullable: true }) readonly nextHour!: Date | null;
-  /** Number of attempted steps. The backfill with the fewest is next. */
+  /** Number of attempted steps. The backfill with the fewest steps is next. */
   @Column({ type: 'integer' }) readonly steps!: number;
 }

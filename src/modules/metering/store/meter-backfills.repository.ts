@@ -83,7 +83,7 @@ export class MeterBackfillsRepository {
     ]);
   }
 
-  /** Puts a backfill whose step failed behind the others. */
+  /** Counts a failed step as attempted, so that steps of other backfills run first. */
   async postpone(meterId: string): Promise<void> {
     await this.database.query('UPDATE meter_backfill SET steps = steps + 1 WHERE meter_id = $1', [
       meterId,
@@ -94,7 +94,7 @@ export class MeterBackfillsRepository {
     await this.database.query('DELETE FROM meter_backfill WHERE meter_id = $1', [meterId]);
   }
 
-  /** Returns the last stream of the event name, and an upper bound on the number of events in all its streams. */
+  /** Returns the id of the last stream of the event name, and an upper bound on the number of events in all its streams. */
   async extentOf(eventName: string): Promise<{ readonly lastStreamId: string; events: number }> {
     const [row] = await this.database.query<{ lastStreamId: string; events: string }>(EXTENT, [
       eventName,

@@ -25,9 +25,9 @@ const INGESTING = `
     AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
 
 /**
- * Prevents meters of these event names from becoming active without a backfill until the open transaction ends. The
- * next statements therefore read all meters that count the events.
- * @returns the names that could not be locked, because a meter may be being created; empty with `wait`
+ * Prevents meters of these event names from becoming active without a backfill until the open transaction ends. The next
+ * statements therefore read all meters that count the events.
+ * @returns the names that could not be locked, because a meter for them may be in creation; empty with `wait`
  */
 export async function lockMeters(
   database: Database,

@@ -22,8 +22,8 @@ const IN_PERIOD = 'event.stream_id = $1 AND event.occurred_at >= $2 AND event.oc
 const COUNT = `SELECT count(*) AS accepted FROM usage_event AS event WHERE ${IN_PERIOD}`;
 
 /**
- * For each billed period of an item: the first instant from which and the last position up to which bills counted
- * events.
+ * Billed periods of items. `countedFromAt` is the earliest instant from which a bill of the period counted events.
+ * `upToPosition` is the last position that a bill of the period counted.
  */
 const BILLS = `
   SELECT min(counted_from_at) AS "countedFromAt", period_end_at AS "endAt", max(up_to_position) AS "upToPosition"

@@ -10,8 +10,8 @@ const rankOf = (occurredAt: string, position: string, value: string): string =>
   `ARRAY[extract(epoch FROM ${occurredAt}), ${position}, ${value}]`;
 
 /**
- * Condition: the row has the totals of a UTC hour. Registered windows have rows in the same tables, and may be an hour long as
- * well.
+ * Condition: the row has the totals of a UTC hour. The same tables have rows for registered windows, which may also be one hour
+ * long.
  */
 export const IS_WHOLE_HOUR = `end_at - start_at = interval '1 hour' AND start_at = ${hourOf('start_at')}`;
 
@@ -34,7 +34,7 @@ const PIECES: Record<Aggregation, { readonly ofHour: string; readonly ofEvent: s
   unique: { ofHour: 'NULL::uuid AS value', ofEvent: `${digestOf('counted.text')} AS value` },
 };
 
-/** Totals of the pieces of one group, named like the columns of `usage_bucket`. */
+/** SQL that aggregates the rows of `piece` of one group, by column of `usage_bucket`. */
 const TOTALS: Record<Aggregation, Partial<Record<TotalColumn, string>>> = {
   count: {},
   sum: { total: 'sum(total)' },

@@ -10,7 +10,7 @@ const PARTS = [
   'usage_event',
 ];
 
-/** Locks the streams first, as writers do, so that no event is stored while its stream is being purged. */
+/** Locks the streams first, so that no event is stored while its stream is being purged. */
 export const usagePurge = purgeProvider('usage', [
   'SELECT FROM usage_stream WHERE customer_id = ANY ($1) ORDER BY id FOR UPDATE',
   ...PARTS.map(

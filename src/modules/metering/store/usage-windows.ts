@@ -21,7 +21,7 @@ export interface UsageWindow {
 
 /** An open window to read. */
 interface UsageWindowQuery extends UsageWindow {
-  /** End of the whole window if the period is only its first part: a `weighted_sum` holds values to this instant. */
+  /** End of the full window, if `period` is only its first part. A `weighted_sum` holds values until this instant. */
   readonly heldUntil?: Date | undefined;
 }
 
@@ -34,7 +34,7 @@ const CLOSE = `
   DELETE FROM usage_window WHERE stream_id = $1 AND meter_id = $2 AND start_at = $3 AND end_at = $4
   RETURNING stream_id`;
 
-/** Keeps the archived month of an instant from being removed further until the transaction ends. */
+/** Locks the archived month of an instant, so that no more of its events are removed until the transaction ends. */
 const LOCK_MONTH = `
   SELECT FROM usage_archive_month
   WHERE stream_id = $1 AND start_at <= $2 AND end_at > $2 AND written_at IS NOT NULL AND removed_at IS NULL
@@ -86,8 +86,8 @@ export class UsageWindows {
   }
 
   /**
-   * Requires that a window is open, or can be counted exactly: no event of its first hour was archived and removed, unless
-   * the window begins with that hour. The events of that hour stay until the caller's transaction ends.
+   * Requires that the usage of a window can be counted exactly: the window is open or begins at a whole hour, or no event of
+   * the hour in which it begins was archived and removed. The events of that hour stay until the caller's transaction ends.
    * @throws {ProblemError} `usage_archived`
    */
   async requireCountable(window: UsageWindow): Promise<void> {
@@ -108,8 +108,8 @@ export class UsageWindows {
   }
 
   /**
-   * Returns the usage of each window over all groups; null for a window that is not open. Sees what the caller's transaction
-   * has written.
+   * Returns the usage of each window over all groups; null for a window that is not open. Includes changes that the caller's
+   * transaction has not committed yet.
    */
   async read(windows: readonly UsageWindowQuery[]): Promise<readonly (Rational | null)[]> {
     const rows = await this.database.query<WindowTotalsRow>(READ, [

@@ -19,7 +19,9 @@ export interface MeterFilter {
   readonly in: readonly string[];
 }
 
-/** Definition that turns the events of one name into a quantity per customer. What it counts never changes. */
+/**
+ * Definition that turns the events of one name into a quantity per customer. The rules by which a meter counts never change.
+ */
 export interface Meter {
   readonly id: string;
   readonly version: number;

@@ -10,8 +10,7 @@ import { ProviderGateway } from '../providers/provider-gateway';
 const MINUTE_MS = 60_000;
 const DAY_MS = 1_440 * MINUTE_MS;
 /**
- * Time that a charge waits if the provider's events were not read yet in this process's current session on the
- * database.
+ * Time that a charge waits if the provider's events were not read since this process last connected to the database.
  */
 const FIRST_READ_MS = 10_000;
 /** Longest time that renewals wait for the events of the provider. */
@@ -24,7 +23,8 @@ const RENEWALS_WAIT_MS = 15 * MINUTE_MS;
 export class AutomaticChargesService {
   private readonly logger = new Logger('collect-invoices');
   /**
-   * Session of this process, with its number (null without a number), at the last check. Null before the first check.
+   * Database session of this process at the last check; null before the first check. `number` is the number of the
+   * process, or null while the process has none.
    */
   private session: {
     readonly number: number | null;
@@ -43,15 +43,16 @@ export class AutomaticChargesService {
   ) {}
 
   /**
-   * Returns how long automatic charges must wait, in milliseconds; 0: they need not wait. Charges wait a day at a time
-   * while the provider is not enabled, 10 s at a time until its events were first read in this process's current
-   * session on the database, and later a minute at a time while its events are not read.
+   * Returns how long automatic charges must wait, in milliseconds:
+   * - a day if the provider is not enabled
+   * - 10 s if the provider's events were not read since this process last connected to the database
+   * - a minute if the latest events are not read or not processed
+   * - 0 otherwise
    *
-   * The events show payments that only the provider knows, after downtime or after a backup was restored. Charges that
-   * do not wait would repeat such payments. A restore always leads to a new session, because a database is restored
-   * only while no process is connected.
-   * @param isRealTime false: customers on a test clock, whose charges do not wait for events because they move no
-   *   money
+   * After downtime or a restore from a backup, the events report payments that this database lacks. Charges that did
+   * not wait would repeat such payments. A database is restored only while no process is connected, so a process
+   * connects again after each restore.
+   * @param isRealTime false for customers on a test clock: their charges move no money and do not wait for events
    */
   async waitMs(provider: ProviderName, isRealTime: boolean): Promise<number> {
     if (!this.gateway.isEnabled(provider)) {
@@ -73,9 +74,9 @@ export class AutomaticChargesService {
   }
 
   /**
-   * Returns true while renewals must wait for Stripe's events: until they were read, but at most 15 minutes in each
-   * session of this process. After a backup was restored, these events may report payments of invoices that the backup
-   * lacks. Such a payment becomes credit of the customer, and the repeated renewal must use this credit.
+   * Returns true while renewals must wait for Stripe's events to be read, at most 15 minutes in each database session
+   * of this process. After a restore from a backup, these events may report payments of invoices that the backup lacks.
+   * Such a payment becomes credit of the customer, and the repeated renewal must use this credit.
    */
   async mustRenewalsWait(): Promise<boolean> {
     if (this.configuration.stripe === null || (await this.hasReadInSession('stripe'))) return false;
@@ -84,8 +85,8 @@ export class AutomaticChargesService {
   }
 
   /**
-   * Returns true once events were read and processed in the current session of this process. Also true if the
-   * provider's events were never listed. In a new session, makes the next listing due at once.
+   * Returns true once the provider's events were read and processed in the current database session of this process.
+   * Also returns true if these events were never listed. In a new session, makes the next listing due at once.
    */
   private async hasReadInSession(provider: ProviderName): Promise<boolean> {
     const { number } = this.processes;

@@ -110,8 +110,8 @@ export class DisputesService {
   }
 
   /**
-   * Makes credit of a payment available again after lost money was recovered, at most `recoveredMinor`. Credit that
-   * covers the remaining loss stays taken. Returns the amount made available.
+   * Makes at most `recoveredMinor` of the credit of a payment available again, after the provider paid back lost money.
+   * Credit that covers the remaining loss stays unavailable. Returns the amount made available.
    */
   private async returnCredit(
     paymentId: string,

@@ -25,7 +25,7 @@ interface CreditOrigin {
 }
 
 /**
- * Covers losses from disputes with unused credit of the disputed payments, also with credit that becomes available
+ * Covers losses from disputes with unused credit of the disputed payments, including credit that becomes available
  * after the loss.
  */
 @Injectable()
@@ -49,8 +49,8 @@ export class LostCreditService {
   }
 
   /**
-   * Locks and returns payments as {@link lockLost} does, for one invoice. Also returns the amount of credit that the
-   * invoice used from payments with open disputes.
+   * Locks and returns the same payments as {@link lockLost}, for one invoice. Also returns the amount of credit that
+   * the invoice used from payments with open disputes.
    */
   async lockDisputed(
     invoice: Pick<Invoice, 'id' | 'credits'>,
@@ -75,7 +75,7 @@ export class LostCreditService {
     if (payment !== undefined) await this.post(payment, amountMinor, origin);
   }
 
-  /** Like {@link coverLosses} for one locked payment, but posts nothing. Returns the amount of credit taken. */
+  /** Covers the loss of one locked payment with its available credit. Posts nothing. Returns the credit used. */
   async coverLossUnposted({ id, amountLost }: Pick<Payment, 'id' | 'amountLost'>): Promise<bigint> {
     if (amountLost === 0n) return 0n;
     const { lost } = await this.credit.lockOf(id);
@@ -100,7 +100,8 @@ export class LostCreditService {
       const usedHere = invoice.credits
         .filter((one) => one.creditId === creditId)
         .reduce((sum, one) => sum + one.amountMinor, 0n);
-      // Earlier credit notes of the invoice covered losses of the payments in the same order.
+      // Earlier credit notes of the invoice covered losses in the same order of payments, so `taken` is divided in this
+      // order.
       const takenHere = lesser(taken, usedHere);
       taken -= takenHere;
       const maxMinor = lesser(lesser(amountLost - lost, used), usedHere - takenHere);
@@ -110,8 +111,8 @@ export class LostCreditService {
   }
 
   /**
-   * Locks the payments as {@link lockLost} does. Returns the payments whose credit was used. `sources` has the id of
-   * the object that each used credit came from, by credit id.
+   * Locks the same payments as {@link lockLost}. Returns the payments whose credit the invoices used. `sources` maps
+   * the id of each used credit to the id of the object that the credit came from.
    */
   private async lockSources(invoices: readonly Pick<Invoice, 'id' | 'credits'>[]) {
     const used = invoices.flatMap(({ credits }) => credits.map(({ creditId }) => creditId));

@@ -2,7 +2,7 @@ import type { AmountRange } from '../../../core/money';
 import type { InstantRange } from '../../../core/time';
 import type { PaymentStatus } from './payment';
 
-/** Filter of a list; null matches all. */
+/** Filter of a list of payments. A null field matches all payments. */
 export interface PaymentFilter {
   readonly customerId: string | null;
   readonly invoiceId: string | null;

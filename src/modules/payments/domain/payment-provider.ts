@@ -94,7 +94,7 @@ export interface ProviderRefundRequest {
 
 interface ProviderBase {
   readonly name: ProviderName;
-  /** Returns true if a payment can be made with this token although it is not stored as a payment method. */
+  /** Returns true if a payment can charge this token without a stored payment method. */
   accepts(token: string | null): boolean;
   refund(request: ProviderRefundRequest): Promise<ProviderOutcome>;
 }
@@ -248,7 +248,7 @@ export interface ChargeQuery {
  */
 export interface PreparingProvider extends ProviderBase {
   readonly flow: 'prepared';
-  /** Time in milliseconds for which a repeated key returns the first answer. */
+  /** Time for which a repeated idempotency key returns the first answer, in milliseconds. */
   readonly replayMs: number;
   /** True if customers on test clocks may be charged; false if the provider moves real money. */
   readonly chargesTestClocks: boolean;

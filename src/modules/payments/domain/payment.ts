@@ -122,7 +122,7 @@ export interface StartedPayment extends StartedLease {
 }
 
 /**
- * Returns a pending payment, before the request to the provider.
+ * Returns a new payment, which is pending until the outcome of the charge is applied.
  * @param now time on the customer's clock
  */
 export function newPayment(
@@ -222,8 +222,8 @@ export function withOutcome(
 }
 
 /**
- * Returns a payment after an answer that is not final. The version changes only with the status, because the API shows
- * no other field of the change.
+ * Applies an answer that is not final. The version changes only with the status, because the API shows no other changed
+ * field.
  */
 function withOpenOutcome(
   payment: Payment,
@@ -273,8 +273,8 @@ export function returnedOf({
  * Returns the refundable part of a succeeded payment: the part that is neither refunded, nor reserved by a pending
  * refund, nor lost in a dispute, nor used. Returns zero if the payment has another status.
  * @param usedMinor part that invoices used as credit, or that credit notes gave back as credit
- * @param creditMinor credit from credit notes and negative invoices, which a refund may pay out instead of the used
- *   part
+ * @param creditMinor credit of the customer from credit notes and negative invoices. A refund may pay out this credit
+ *   in place of the used part
  */
 export function refundableOf(payment: Payment, usedMinor: bigint, creditMinor = 0n): bigint {
   if (payment.status !== 'succeeded') return 0n;
@@ -291,7 +291,7 @@ export function isAllApplied({
   return amountApplied === amount;
 }
 
-/** Returns a payment that no longer pays its invoice. The whole amount then counts as the customer's credit. */
+/** Returns the payment detached from its invoice. The whole amount then counts as the customer's credit. */
 export function withoutInvoice(payment: Payment, now: Date): Payment {
   return nextVersion(payment, now, { amountApplied: 0n });
 }

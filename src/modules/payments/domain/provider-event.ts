@@ -9,7 +9,7 @@ export interface ProviderEvent {
    * provider's id. Null for any other object.
    */
   readonly subjectId: string | null;
-  /** The provider's id of the object; null if the object has none, or one that cannot be stored. */
+  /** The provider's id of the object; null if the object has no id, or if the id cannot be stored. */
   readonly objectId: string | null;
 }
 

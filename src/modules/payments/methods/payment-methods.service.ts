@@ -91,7 +91,7 @@ export class PaymentMethodsService {
 
   /**
    * Returns true if methods of the customer had this token, and all of them are deleted. Such a token must not be
-   * stored again, because it is detached at the provider, or will be.
+   * stored again, because detaching it at the provider is permanent.
    */
   isTokenDeleted(
     method: Pick<PaymentMethod, 'customerId' | 'provider' | 'token'>,
@@ -113,7 +113,7 @@ export class PaymentMethodsService {
 
   /**
    * Sets or clears the default method of a customer. A no-op writes nothing and records no event.
-   * @param isDefault undefined: a no-op
+   * @param isDefault undefined: changes nothing
    * @throws {ProblemError} `customer_not_found`, `payment_method_not_found`, `precondition_failed`
    */
   update(
@@ -160,8 +160,8 @@ export class PaymentMethodsService {
   /**
    * Returns the method that a payment charges. A request names a method of the customer, or a token of the provider. A
    * request that names neither a method nor a provider charges the customer's default.
-   * @param fallback provider to charge if the default is needed but the customer has none. If `fallback` is null or not
-   *   enabled, such a request is refused
+   * @param fallback provider to charge if the request relies on a default method that the customer does not have. If
+   *   `fallback` is null or not enabled, the request is refused
    * @throws {ProblemError} `reference_not_found`, `payment_method_not_accepted`, `payment_method_required`,
    *   `payment_provider_not_enabled`
    */

@@ -13,8 +13,8 @@ import { PaymentsRepository } from '../payments.repository';
 import { ProviderCustomersRepository } from './provider-customers.repository';
 
 /**
- * A poll repeats the request while the number of earlier calls without a final outcome is at most this. Later polls
- * search for the charge at the provider.
+ * A poll repeats the request if at most this many earlier calls ended without a final outcome. Later polls search for
+ * the charge at the provider.
  */
 const MAX_REPLAYS = 2;
 
@@ -75,7 +75,7 @@ export class PreparedCharges {
   /**
    * Continues a payment without a committed reference. The first polls repeat the request, as long as the provider
    * still knows the idempotency key. Later polls search for the charge at the provider, and prepare a new charge only
-   * if none is found. If two charges were prepared, only the one whose reference is committed is confirmed.
+   * if none is found. If two charges were prepared, only the charge whose reference is committed is confirmed.
    */
   private async recover(provider: PreparingProvider, payment: Payment): Promise<ProviderOutcome> {
     if (hasEnded(payment)) return UNKNOWN;

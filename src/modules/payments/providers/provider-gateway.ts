@@ -211,7 +211,8 @@ export class ProviderGateway {
   }
 
   /**
-   * Sets and returns the outcome of a charge that is pending in the sandbox; null if the charge is not pending there.
+   * Sets the outcome of a charge in the sandbox and returns the outcome. Returns null if the sandbox has no such
+   * pending charge.
    */
   settleSandboxCharge(
     paymentId: string,
@@ -221,7 +222,8 @@ export class ProviderGateway {
   }
 
   /**
-   * Sets and returns the outcome of a refund that is pending in the sandbox; null if the refund is not pending there.
+   * Sets the outcome of a refund in the sandbox and returns the outcome. Returns null if the sandbox has no such
+   * pending refund.
    */
   settleSandboxRefund(
     refundId: string,

@@ -15,8 +15,8 @@ export interface RequestedRefund {
   /** The provider's id of the refund; null: not known yet. */
   readonly providerReference: string | null;
   /**
-   * Number, from 1, that is part of the idempotency key sent to the provider. Incremented only after the provider has
-   * not listed the refund for an hour.
+   * Number, from 1, that is part of the idempotency key sent to the provider. Incremented only after the refund has
+   * been missing from the provider's list for an hour.
    */
   readonly providerAttempt: number;
   /** Real time of the request with the current `providerAttempt`; null: sent when the refund was created. */
@@ -28,7 +28,7 @@ export interface RequestedRefund {
   readonly attempts: number;
 }
 
-/** A refund about which the provider is asked again. */
+/** A refund whose state is requested from the provider. */
 export interface ResumedRefund extends RequestedRefund {
   /** The provider's ids of the payment's other refunds. Refunds without a stored id are left out. */
   readonly otherReferences: ReadonlySet<string>;
@@ -38,8 +38,8 @@ export interface ResumedRefund extends RequestedRefund {
 export type ProviderRefundState = ProviderOutcome | { readonly kind: 'absent' };
 
 /**
- * A poll repeats the request while the number of earlier calls without a final outcome is at most this. Later polls
- * list the refunds of the charge.
+ * A poll repeats the request if at most this many earlier calls ended without a final outcome. Later polls list the
+ * refunds of the charge.
  */
 const MAX_REPLAYS = 2;
 
@@ -67,9 +67,9 @@ export function refundRequest(
  * as long as the provider still knows the idempotency key. Later polls search for the refund in the list of the
  * charge's refunds.
  *
- * A listed refund of the same amount without our id may be this refund, or a refund that was made at the provider. The
- * result is then `unknown` until the listed refund is recorded in this database. The result is `absent` if the payment
- * is too small for both refunds, because the provider then refuses to refund twice.
+ * The list may contain a refund of the same amount without our id: this refund, or a refund that was made at the
+ * provider. The result is then `unknown` until the listed refund is recorded in this database. But if the payment is
+ * too small for both refunds, the result is `absent`, because the provider would refuse the second one.
  */
 export async function resumePreparedRefund(
   provider: PreparingProvider,

@@ -1,7 +1,7 @@
 import { Check, Column, Entity, PrimaryColumn } from 'typeorm';
 import { InstantColumn } from '../../../platform/database';
 
-/** A charge or refund as the simulated gateway stores it. A real gateway has such a record on its own side. */
+/** A charge or refund at the simulated gateway. A real gateway stores such records in its own database. */
 @Entity('sandbox_operation')
 @Check('sandbox_operation_outcome_check', `"outcome" IN ('succeeded', 'failed', 'pending')`)
 @Check('sandbox_operation_failure_check', `("outcome" = 'failed') = ("failure_code" IS NOT NULL)`)

@@ -26,7 +26,7 @@ export interface Refund {
   readonly status: RefundStatus;
   readonly reason: string | null;
   readonly source: RefundSource;
-  /** Credit note that was issued with the refund and is paid out by it; null: none. */
+  /** Credit note that was issued with the refund and that the refund pays out; null: none. */
   readonly creditNoteId: string | null;
   /** Principal that created the refund. */
   readonly actor: string;
@@ -38,8 +38,8 @@ export interface Refund {
   /** The provider's id of the refund. */
   readonly providerReference: string | null;
   /**
-   * Number in the idempotency key that is sent to the provider, from 1. Incremented only after the provider has not
-   * listed the refund for an hour.
+   * Number, from 1, that is part of the idempotency key sent to the provider. Incremented only after the refund has
+   * been missing from the provider's list for an hour.
    */
   readonly providerAttempt: number;
   /**
@@ -72,8 +72,8 @@ export interface RefundNote {
 export interface RefundRequest {
   readonly paymentId: string;
   /**
-   * Minor units. Null: with a credit note, the part of the note that is refunded; without one, all that can be
-   * refunded.
+   * Minor units. Null with a credit note: the part of the note that is to be refunded. Null without a credit note: all
+   * that can be refunded.
    */
   readonly amount: bigint | null;
   readonly creditNote: RefundNote | null;
@@ -116,7 +116,7 @@ export function newRefund(refund: NewRefund, now: Date): Refund {
   };
 }
 
-/** Filter of a list; null matches all. */
+/** Filter of a list of refunds. A null field matches all refunds. */
 export interface RefundFilter {
   readonly customerId: string | null;
   readonly paymentId: string | null;
@@ -186,8 +186,8 @@ function withPlan(
 const HOUR_MS = 3_600_000;
 
 /**
- * Returns a pending refund after a poll in which the provider did not list it. If the provider has not listed the
- * refund for an hour, the last request will not arrive any more, and `providerAttempt` is incremented for the next
+ * Returns a pending refund after a poll in which the provider did not list the refund. If the refund has been missing
+ * from the list for an hour, the last request counts as lost, and `providerAttempt` is incremented for the next
  * request.
  */
 export function withAbsence(refund: Refund, now: Date): Refund {
@@ -207,7 +207,10 @@ export function correctedToSucceeded(refund: Refund, now: Date): Refund {
   return { ...refund, version, status: 'succeeded', failureCode: null, updatedAt: now };
 }
 
-/** Returns true if the request repeats the one that created the refund. Compares credit notes only by presence. */
+/**
+ * Returns true if a refund has the values of a request. A null amount matches every amount. Compares credit notes only
+ * by presence.
+ */
 export function isSameRequest(refund: Refund, request: RefundRequest): boolean {
   return (
     refund.paymentId === request.paymentId &&

@@ -187,7 +187,6 @@ function decideIntervalChange(
   });
 }
 
-/** Schedules a change or a cancellation. */
 export function decideSchedule(
   snapshot: Snapshot,
   terms: ScheduledTerms,
@@ -216,7 +215,6 @@ export function decideSchedule(
   );
 }
 
-/** Decides to undo the scheduled change. */
 export function decideUndo(snapshot: Snapshot): Outcome {
   const { subscription: before, pending, period } = snapshot;
   invariant(pending !== null, 'something waits');

@@ -139,7 +139,7 @@ function decideRenewal(
   });
 }
 
-/** Decides the end of a subscription, at the end of a period or within one. */
+/** Decides the end of a subscription, at the end of a period or within a period. */
 export function decideEnd(
   snapshot: Snapshot,
   at: Date,
@@ -216,9 +216,9 @@ function paidUntilOf(period: SubscriptionPeriod | null, at: Date): Date {
 }
 
 /**
- * Decides the end of the subscription of a deleted customer, when its next work falls due; at `now` if nothing falls
- * due. Bills nothing. Metered items end at the start of the period that is not billed yet, so that no price applies to
- * the usage in that period.
+ * Decides the end of the subscription of a deleted customer, at the time of its next due work, or at `now` if it has no
+ * due work. Bills nothing. Metered items end at the start of the period that is not billed yet, so that no price
+ * applies to the usage in that period.
  */
 export function decideEndOfDeletedCustomer(snapshot: Snapshot, now: Date): Outcome {
   const { subscription, items, period } = snapshot;

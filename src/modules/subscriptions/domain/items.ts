@@ -36,7 +36,7 @@ export function isBilledAfter(at: Date): (item: Pick<SubscriptionItem, 'endAt'>)
   return ({ endAt }) => endAt === null || endAt > at;
 }
 
-/** Returns an end of an item that is final: the item is not reopened when its subscription resumes. */
+/** Returns the final end of an item: the item is not reopened when its subscription resumes. */
 export function endedItem(id: string, endAt: Date): EndedItem {
   return { id, endAt, isPaused: false, plannedEndAt: null, endedBy: null };
 }
@@ -58,13 +58,13 @@ export interface SwappedItems {
 }
 
 /**
- * Replaces items by the items of an offer, from `at` on. The items of the plan, or of an add-on, whose version and
- * quantity stay are not touched, even if an earlier change without proration replaces them at the end of the period. Of
- * the others, an item continues unchanged if the offer contains its price and quantity, even if the offer is another
- * version of the plan. All other items end at `at`, and items that would start later are removed.
- *
- * A new quantity does not bring forward prices that start at the end of the period: until then, the present prices
- * apply to it.
+ * Replaces items by the items of an offer, from `at` on.
+ * - If the version and the quantity of the plan or of an add-on stay the same, its items do not change, even if an
+ *   earlier change without proration replaces them at the end of the period.
+ * - Any other item continues if the offer contains its price and quantity, even in another version of the plan.
+ * - All other items end at `at`, and items that would start later are removed.
+ * - If only the quantity changes, prices that start at the end of the period keep this start. Until then, the present
+ *   prices apply to the new quantity.
  */
 export function swapItems(
   items: readonly SubscriptionItem[],
@@ -91,11 +91,12 @@ export function swapItems(
       (one) => isSame(one, item) && isSameQuantity(one.quantity, item.quantity),
     );
     if (running !== undefined) {
-      // An earlier change without proration would have ended it.
+      // An earlier change without proration planned the end of this item.
       if (running.endAt !== null) reopened.push(running);
       continue;
     }
-    // A price that starts later keeps its start, unless only its quantity was postponed.
+    // If an earlier change postponed a new price, the price keeps its later start. A postponed quantity of a present
+    // price starts now.
     const isPostponed =
       keepsVersion(before, offer, item.addonId) && !left.some((one) => isSame(one, item));
     const planned = isPostponed ? take(later, (one) => isSame(one, item)) : undefined;
@@ -106,7 +107,7 @@ export function swapItems(
     }
   }
   for (const item of left) {
-    // Sold until the price that replaces it starts.
+    // True if another price replaces this one later. Until then, the present price applies.
     const isReplacedLater =
       item.endAt !== null &&
       keepsVersion(before, offer, item.addonId) &&
@@ -143,8 +144,8 @@ function take(
 
 /**
  * Compares the prices of items.
- * @param isSamePlan true for versions of one plan with one interval: prices with equal terms then count as the same
- *   price
+ * @param isSamePlan true if both items belong to versions of the same plan with the same interval. Prices with equal
+ *   terms then count as the same price
  */
 function isSamePriceOf(
   item: SubscriptionItem,
@@ -194,20 +195,20 @@ function quantityOf(
   return addons.find((addon) => addon.addonId === addonId)?.quantity ?? null;
 }
 
-/** Returns the quantity of an item under an offer that contains its plan or add-on. */
+/** Returns the quantity of an item under an offer. The offer must contain the plan or add-on of the item. */
 function quantityFor({ price, addonId, quantity }: SubscriptionItem, offer: Offer): string {
   return hasNoAgreedQuantity(price) ? quantity : (quantityOf(offer, addonId) ?? quantity);
 }
 
-/** Returns true if the offer contains the version of the plan (add-on null), or the add-on, that the subscription has. */
+/** Returns true if the subscription and the offer have the same plan version (add-on null), or both have the add-on. */
 function keepsVersion(before: SubscribedTerms, offer: Offer, addonId: string | null): boolean {
   if (addonId === null) return before.planVersionId === offer.planVersionId;
   return quantityOf(before, addonId) !== null && quantityOf(offer, addonId) !== null;
 }
 
 /**
- * Returns true if version and quantity of the plan (add-on null) or of an add-on stay the same. This also applies to an
- * add-on that neither the subscription nor the offer has.
+ * Returns true if version and quantity of the plan (add-on null) or of an add-on stay the same. Also returns true if
+ * neither the subscription nor the offer has the add-on.
  */
 function keepsTerms(before: SubscribedTerms, offer: Offer, addonId: string | null): boolean {
   const held = quantityOf(before, addonId);

@@ -4,8 +4,8 @@ import type { NewSubscriptionIds, Outcome } from './outcome';
 import type { Snapshot, SubscriptionItem } from './subscription';
 
 /**
- * Maximum number of decisions to look ahead for one that bills. The start, the announcement and the end of a trial may
- * bill nothing.
+ * Maximum number of decisions to search for an invoice. The start of a trial, the announcement of its end, and its end
+ * may bill nothing.
  */
 const MAX_DECISIONS_AHEAD = 4;
 
@@ -17,7 +17,8 @@ export interface NextBilling {
 
 /**
  * Returns the outcome that makes the next invoice: `decided` if it makes an invoice, otherwise the outcome of the first
- * later due work that makes one, as if nothing else changed. If no later work makes an invoice, returns `decided`.
+ * later due work that makes an invoice, if nothing else changes until then. If no later work makes an invoice, returns
+ * `decided`.
  */
 export function nextBilling(
   snapshot: Snapshot,

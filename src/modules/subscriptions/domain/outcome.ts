@@ -89,7 +89,7 @@ export interface Outcome {
   readonly subscription: Subscription;
   readonly itemsAdded: readonly SubscriptionItem[];
   readonly itemsEnded: readonly EndedItem[];
-  /** Ids of items whose planned end is lifted. */
+  /** Ids of items whose planned end is cleared. */
   readonly itemsReopened: readonly string[];
   /** Ids of items to delete: items that were planned to start later. */
   readonly itemsRemoved: readonly string[];
@@ -110,7 +110,7 @@ export interface Decision {
   readonly outcome: Outcome;
 }
 
-/** Returns an outcome in which every part that is not given is empty. */
+/** Returns an outcome with the given parts. All other parts are empty. */
 export function outcomeOf(
   subscription: Subscription,
   parts: Partial<Omit<Outcome, 'subscription'>>,
@@ -134,7 +134,7 @@ export function outcomeOf(
 
 /**
  * Returns the closed period with the items whose deferred revenue is recognized.
- * @param items all items of a snapshot; items that ended before the period are among them only if a pause ended them
+ * @param items all items of a snapshot. Items that ended before the period are included only if a pause ended them
  */
 export function earnedItems(
   period: SubscriptionPeriod,

@@ -9,7 +9,7 @@ export type PaymentEvent =
   | 'used_up'
   /** Another payment method can be tried. */
   | 'retried'
-  /** No invoice is open any more: each is paid, credited, void or written off. */
+  /** No invoice is open: each invoice is paid, credited, void or written off. */
   | 'settled';
 
 /** New status by event and present status. A missing combination keeps the status. */
@@ -26,7 +26,7 @@ export function statusAfter(status: SubscriptionStatus, event: PaymentEvent): Su
   return STATUS_AFTER[event][status] ?? status;
 }
 
-/** Returns the same object if the event does not change the status. */
+/** Returns the subscription after a payment event; the same object if the event does not change the status. */
 export function afterPaymentEvent(subscription: Subscription, event: PaymentEvent): Subscription {
   const status = statusAfter(subscription.status, event);
   if (status === subscription.status) return subscription;

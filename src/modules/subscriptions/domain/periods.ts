@@ -121,9 +121,9 @@ export function advanceCharges(
  * in which it applied.
  * - With proration by day, the date of a termination or a pause is charged.
  * - If a change ends a part, the end is counted in the proration unit of the version after the change.
- * - With proration `none`, a price that applied in the whole period is charged in full. If it applied in several
- *   parts, as before and after a pause, each part is prorated by day.
- * - Usage is counted within the part. Of a metered price, only the minimum, the maximum and a fee at zero usage are
+ * - With proration `none`, a price is charged in full if it applied throughout the period. Otherwise each part in which
+ *   it applied, for example before and after a pause, is prorated by day.
+ * - Usage is counted within the part. For a metered price, only the minimum, the maximum and a fee at zero usage are
  *   prorated.
  */
 export function arrearsCharges(
@@ -148,7 +148,7 @@ export function arrearsCharges(
       const endUnit = (holdsOn ? until.unit : changeUnitOf(item)) ?? unitOf(item);
       const isCountedAlike = end === 'border' && endUnit === unitOf(item);
       // An item that ends at its start may still be charged. With proration by day, a termination or a pause bills that
-      // date. If the start is counted by day, and a change counts the end by second, the part of that date before the
+      // date. If the start is counted by day and a change counts the end by second, the time from midnight to the
       // change is billed.
       if (startAt > endAt || (startAt.getTime() === endAt.getTime() && isCountedAlike)) return [];
       const lastsToPeriodEnd =

@@ -145,7 +145,7 @@ export interface SubscriptionItem {
   readonly startAt: Date;
   /** Exclusive; null: no end is planned. */
   readonly endAt: Date | null;
-  /** True if a pause ended the item. A resume sets it to false. */
+  /** True if a pause ended the item. A resume sets this field to false. */
   readonly isPaused: boolean;
   /**
    * `endAt` that the item had before a pause ended it; a resume restores it. Null: no end was planned, or no pause.

@@ -80,8 +80,8 @@ function countedIn(sold: BillableSpan, carryOver: CarryOver, now: Date): readonl
 }
 
 /**
- * Returns the end of the span whose values carry over. If a pause ended the span and a resume can still bill its
- * values, returns the planned end of the span, but at most `heldUntil`.
+ * Returns the end of a span whose values carry over. If a pause ended the span and a resume can still bill its values,
+ * returns the planned end of the span, but at most `heldUntil`.
  */
 function resumableUntil({ endAt, pause }: BillableSpan, now: Date, heldUntil: Date): Date {
   if (pause === null) return endAt ?? END;

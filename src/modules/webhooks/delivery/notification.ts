@@ -1,6 +1,6 @@
 import type { RecordedEvent } from '../../../platform/outbox';
 
-/** An event whose data are not missing or damaged in the database. */
+/** An event whose data is present and undamaged in the database. */
 export type ReadableEvent = RecordedEvent & { readonly data: string };
 
 /**

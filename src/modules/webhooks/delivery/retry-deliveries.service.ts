@@ -38,7 +38,7 @@ export class RetryDeliveriesService {
    */
   retryAll(filter: DeliveryFilter): Promise<RetriedDeliveries> {
     return this.database.transaction(async () => {
-      // Of two concurrent calls, the second waits here, and then sees the deliveries that the first created.
+      // A concurrent call waits here, and then sees the deliveries that this call created.
       const endpointIds = await this.lockEndpoints(filter.endpointId);
       const found = await this.deliveries.findUnretried(filter, endpointIds, MAX_RETRIED + 1);
       const first = found.slice(0, MAX_RETRIED);

@@ -2,11 +2,11 @@ import { Column, Entity, PrimaryColumn } from 'typeorm';
 import { IdColumn } from '../../../platform/database';
 import type { Attempt } from './domain/delivery';
 
-/** Partitioned by the month of `started_at`. */
+/** Attempt at a delivery. The table is partitioned by the month of `started_at`. */
 @Entity('webhook_attempt')
 export class WebhookAttemptEntity implements Attempt {
   @IdColumn({ to: 'WebhookDeliveryEntity', onDelete: 'CASCADE' }) readonly deliveryId!: string;
-  /** 1 for the first attempt of a delivery. */
+  /** Number of the attempt, from 1. */
   @PrimaryColumn({ type: 'smallint' }) readonly number!: number;
   @PrimaryColumn({ type: 'timestamptz', precision: 3 }) readonly startedAt!: Date;
   @Column({ type: 'integer' }) readonly durationMs!: number;

@@ -1,4 +1,4 @@
-/** Reason for which a URL is not allowed. The message never contains the URL, which may contain a credential. */
+/** Reason why a URL is not allowed. The message never contains the URL, which may contain a credential. */
 export interface UrlFault {
   readonly message: string;
 }
@@ -13,7 +13,7 @@ const UNSAFE = /[\s\\]|\p{Cc}/u;
 
 type UrlRule = readonly [isBroken: (url: string) => boolean, message: string];
 
-/** Checked in this order: a rule may rely on the rules before it. */
+/** Rules are checked in this order: a rule may rely on the rules before it. */
 const RULES: readonly UrlRule[] = [
   [(url) => url.length > MAX_URL_LENGTH, `must have at most ${MAX_URL_LENGTH} characters`],
   [(url) => UNSAFE.test(url), 'must not hold spaces, control characters or backslashes'],
@@ -24,7 +24,7 @@ const RULES: readonly UrlRule[] = [
 ];
 
 /**
- * Returns the reason for which the text of a URL is not allowed, or null. The address of the host is checked elsewhere,
+ * Returns the reason why the text of a URL is not allowed; null if it is allowed. The address of the host is checked elsewhere,
  * at registration and at every attempt.
  */
 export function faultOfUrl(url: string): UrlFault | null {

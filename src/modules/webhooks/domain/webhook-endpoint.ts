@@ -12,7 +12,7 @@ export type DisabledReason = (typeof DISABLED_REASONS)[number];
 export interface WebhookEndpoint {
   readonly id: string;
   readonly version: number;
-  /** As the client sent it. `faultOfUrl` has accepted the text. */
+  /** URL as the client sent it, checked by `faultOfUrl`. */
   readonly url: string;
   /** `resource.happened`, `resource.*` or `*`; unique, 1 to `MAX_EVENT_NAMES`. */
   readonly events: readonly string[];

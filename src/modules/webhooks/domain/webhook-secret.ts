@@ -4,9 +4,7 @@ export interface WebhookSecret {
   /** The signing secret, encrypted and bound to `id`: it cannot be decrypted with another id. */
   readonly sealed: string;
   readonly createdAt: Date;
-  /**
-   * Null for the current secret, of which each endpoint has exactly one. Otherwise the expiry of the replaced secret.
-   */
+  /** Expiry of a replaced secret; null for the current secret. Each endpoint has exactly one current secret. */
   readonly expiresAt: Date | null;
 }
 

@@ -47,10 +47,10 @@ interface Reported {
 }
 
 /**
- * Returns the discrepancy if an outcome contradicts the recorded final status, otherwise null. There are three cases:
+ * Returns a discrepancy if an outcome contradicts the recorded final status, otherwise null. A contradiction is:
  * - a success after a failure or cancellation: money moved that is not recorded
  * - a failure after a success: recorded money did not move
- * - a success under another reference: money moved twice
+ * - a success with another provider reference: money moved twice
  */
 export function discrepancyOf(
   { paymentId, refundId, status, providerReference }: Reported,

@@ -16,7 +16,7 @@ export interface Dispute extends ReportedDispute {
   readonly updatedAt: Date;
 }
 
-/** Filter of a list; null matches all. */
+/** Filter of a list of disputes. A null field matches all disputes. */
 export interface DisputeFilter {
   readonly customerId: string | null;
   readonly paymentId: string | null;
@@ -62,7 +62,7 @@ export function newDispute(
 
 /**
  * Applies a report of the provider. Returns the same dispute if nothing changed.
- * - Funds are withdrawn at most once and reinstated at most once, so recorded amounts do not change.
+ * - Funds are withdrawn at most once and reinstated at most once. A later report does not change a recorded amount.
  * - Funds that are not paid back are lost when the dispute is lost or closed, or when it is won and a part is paid
  *   back.
  * - Funds that are paid back after a loss lower the loss.
@@ -75,7 +75,7 @@ export function withReport(before: Dispute, reported: ReportedDispute, now: Date
   const reinstatedMinor = amountReinstated - before.amountReinstated;
   const recoveredMinor = lesser(reinstatedMinor, before.amountLost);
   const isLost = isDecided(reported) && before.amountLost === 0n;
-  // The funds of a dispute that was won may be paid back later, but all at once.
+  // The provider may pay back the funds of a won dispute later, in one payment.
   const isAwaited = reported.status === 'won' && amountReinstated === 0n;
   const lostMinor = isLost && !isAwaited ? amountWithdrawn - amountReinstated : 0n;
   const amountLost = before.amountLost - recoveredMinor + lostMinor;
@@ -96,7 +96,7 @@ export function withReport(before: Dispute, reported: ReportedDispute, now: Date
  * Returns true for a report that is older than the recorded dispute. When two notifications are processed at the same
  * time, the older answer of the provider can arrive last. A report is older in two cases:
  * - the reported dispute is not decided, but the recorded dispute is won or lost
- * - the report is an inquiry, but the recorded dispute is no longer one
+ * - the report is an inquiry, but the recorded dispute is not
  */
 export function isOutdated(
   reported: Pick<Dispute, 'status'>,

@@ -92,8 +92,8 @@ export class StripeMovements implements ProviderMovements {
   }
 
   /**
-   * Returns null if the metadata name another environment than this service's. Returns a refund without metadata,
-   * because the refund was made at Stripe, maybe for our charge.
+   * Returns null if the metadata name the environment of another service. Keeps a refund without metadata, because it
+   * was made at Stripe and may refund our charge.
    */
   private toRefundMovement(refund: Stripe.Refund): ProviderMovement | null {
     const { id: reference, metadata, payment_intent: intent } = refund;

@@ -61,7 +61,7 @@ export class StripeProvider implements PreparingProvider {
     const metadata = { environment: this.client.environment, customer_id: customerId };
     const { answer } = await this.client.request('customers', (sdk) =>
       // Sent without an idempotency key, because Stripe would replay an error for a day. If several customers are
-      // created, the one that is stored first is used.
+      // created, the customer that is stored first is used.
       sdk.customers.create({ metadata }),
     );
     return answer?.id ?? null;

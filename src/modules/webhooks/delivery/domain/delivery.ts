@@ -4,7 +4,7 @@ export const DELIVERY_STATUSES = ['pending', 'succeeded', 'failed', 'discarded']
 /** `discarded`: the endpoint was deleted or answered 410. Final statuses never change: a retry is a new delivery. */
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
-/** Reason for which a delivery was created. `test`: a test event was requested. */
+/** Reason why a delivery was created. `test`: a test event was requested. */
 export const DELIVERY_KINDS = ['event', 'retry', 'replay', 'test'] as const;
 export type DeliveryKind = (typeof DELIVERY_KINDS)[number];
 
@@ -53,7 +53,7 @@ export interface Attempt {
   readonly durationMs: number;
   /** HTTP status; null: no response came. */
   readonly statusCode: number | null;
-  /** Reason for which no response came; null: a response came. */
+  /** Reason why no response came; null: a response came. */
   readonly error: string | null;
   /** Start of the response body; null: no response came. */
   readonly responseStart: string | null;
