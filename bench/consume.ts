@@ -134,10 +134,7 @@ type Side = (typeof SIDES)[number];
 
 type Rounds = Readonly<Record<Side, Measured[]>> & { readonly updates: number[] };
 
-/**
- * Measures all kinds of requests in turn. Each customer consumes once before, because a first consumption takes more
- * statements. Discards the first round.
- */
+/** Measures all sides in turn, after one consumption of each customer, because the first one takes more statements. */
 async function rounds(bench: Bench, metered: Consumers, unmetered: Consumers): Promise<Rounds> {
   const found: Rounds = { one: [], some: [], many: [], unmetered: [], check: [], updates: [] };
   const { connections, seconds } = bench.settings;

@@ -16,10 +16,7 @@ interface Created {
   readonly id: string;
 }
 
-/**
- * Creates a plan with a metered allowance. Returns a function that creates a customer with this plan and a number of
- * stored events.
- */
+/** Creates a plan with a metered allowance. The result creates a customer with the plan and a number of events. */
 async function seed(url: string): Promise<(events: number) => Promise<string>> {
   const meter = await post<Created>(`${url}/v1/meters`, {
     key: 'calls',
@@ -85,10 +82,7 @@ async function sendEvents(
     throw new Error(`Events were not taken: ${JSON.stringify(body)}`);
 }
 
-/**
- * Checks that the used quantity equals the stored usage, because an entitlement check that reads less would be faster
- * but wrong.
- */
+/** Checks that the used quantity equals the stored usage. A faster but wrong answer must not count. */
 async function assertUsed(url: string, customerId: string, used: number): Promise<void> {
   const answer = await fetch(`${url}/v1/customers/${customerId}/entitlements/api_calls`);
   const body = (await answer.json()) as { readonly used: string };

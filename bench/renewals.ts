@@ -290,10 +290,7 @@ async function marksOf(client: Client): Promise<ReadonlyMap<string, string>> {
   return marks;
 }
 
-/**
- * Returns the rate, in invoices per second, at which `COPY` writes the rows that were written since the marks, with
- * indexes.
- */
+/** Returns the rate, in invoices per second, at which `COPY` writes the rows that were written since the marks, with indexes. */
 async function copyRows(
   client: Client,
   marks: ReadonlyMap<string, string>,

@@ -94,10 +94,7 @@ async function seedEntitled(url: string): Promise<readonly string[]> {
   return customers;
 }
 
-/**
- * Creates one customer through the API, and the others as copies with their streams, because the first event of a
- * stream costs more.
- */
+/** Creates one customer through the API, and copies it with its streams, because the first event of a stream costs more. */
 async function seed(database: TemporaryDatabase, url: string): Promise<readonly string[]> {
   const { id } = await post<Created>(`${url}/v1/customers`, { name: 'Ada' });
   const copies = Array.from({ length: CUSTOMERS - 1 }, () => newId('cus'));

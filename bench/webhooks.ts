@@ -106,10 +106,7 @@ async function measureLags(bench: Bench): Promise<{
   }
 }
 
-/**
- * Measures deliveries of a backlog, compared with the same HTTP client that posts the same notification without a
- * database.
- */
+/** Measures deliveries of a backlog, compared with the same HTTP client that posts the same notification without a database. */
 async function measureRates(
   { database, settings, receiver, poster }: Bench,
   notification: Notification,

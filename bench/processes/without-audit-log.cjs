@@ -6,10 +6,7 @@ const { Client } = require('pg');
 
 const AUDIT = /entry AS \([\s\S]*?ON CONFLICT DO NOTHING\),[\s\S]*?UNBOUNDED FOLLOWING\)\)/;
 const original = Client.prototype.query;
-/**
- * Statements without the audit log, by their original text. They still use every parameter, because PostgreSQL cannot
- * infer the type of an unused one.
- */
+/** Statements without the audit log, by original text. They use every parameter, so that its type is known. */
 const shortened = new Map();
 
 function withoutAudit(text) {

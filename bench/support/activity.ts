@@ -5,7 +5,7 @@ import { post } from './service';
 const FAILED_ONE_IN = 100;
 
 /**
- * Pays the invoices of the templates, each in another way, so that copies have what a business has: one is paid and partly
+ * Pays the invoices of the template customers in different ways, as in a real business: one is paid and partly
  * refunded, one is declined, one is paid and credited, one is void.
  */
 export async function seedActivity(url: string): Promise<void> {

@@ -47,7 +47,7 @@ const TAG_LENGTH = 10;
 const word = (from: number): string =>
   `initcap(translate(substr(md5(copy.n::text), ${from}, 8), '0123456789', 'aeioulnrst'))`;
 
-/** Columns whose values differ between copies: what has to be unique, and what people search for. */
+/** Columns whose values differ between copies: unique values, and texts that people search for. */
 const OWN_VALUES: Readonly<Record<string, string>> = {
   'customer.name': `${word(1)} || ' ' || ${word(9)}`,
   'customer.email': `lower(${word(1)}) || '@example.com'`,

@@ -28,7 +28,7 @@ const SAMPLES: Readonly<Record<string, string>> = {
   ids: 'SELECT id FROM customer',
 };
 
-/** A currency that all rows have, and one that none has. */
+/** A currency of all rows, and a currency of no row. */
 const CURRENCIES = ['EUR', 'JPY'];
 
 /** Queries for texts to search for, by name. The text of a row in the middle of the table is used. */

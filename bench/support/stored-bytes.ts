@@ -6,7 +6,7 @@ interface Bytes {
   readonly indexes: number;
 }
 
-/** Bytes that tables take on disk, by name; those of partitions are added to their table. */
+/** Bytes of each table on disk, by name, including its partitions. */
 export type TableBytes = ReadonlyMap<string, Bytes>;
 
 const BYTES = `

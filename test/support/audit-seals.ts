@@ -6,10 +6,7 @@ const UNSEALED = `
   SELECT count(*)::int AS count FROM audit_change
   WHERE position > (SELECT coalesce(max(to_position), 0) FROM audit_seal)`;
 
-/**
- * Runs the sealing job several times, because a run seals changes only up to the position that an earlier run has
- * recorded.
- */
+/** Runs the sealing job several times, because a run seals changes only up to the position that an earlier run has recorded. */
 export async function runSealing(engine: TestApp): Promise<void> {
   const sealing = engine.app.get(AuditSealing);
   for (let run = 0; run < 3; run += 1) while (await sealing.runDue());

@@ -77,10 +77,7 @@ function watchRequests(page: Page): void {
   page.on('requestfailed', (request) => pending.delete(request));
 }
 
-/**
- * Waits until no request of the page is pending, and the page has rendered the answers without sending another request.
- * Only for pages of `openPage`.
- */
+/** Waits until a page of `openPage` has no pending request, and has rendered the answers without sending another one. */
 export async function untilQuiet(page: Page): Promise<void> {
   const pending = pendingRequests.get(page);
   let quietFrames = 0;

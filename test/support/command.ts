@@ -17,10 +17,7 @@ interface CommandOptions {
   readonly environment?: Readonly<Record<string, string>>;
 }
 
-/**
- * Runs a command and returns its output once it has ended. `main` is the service itself, with settings that prevent its
- * start.
- */
+/** Runs a command and returns its output once it has ended. `main` is the service itself, with settings that prevent its start. */
 export function runCommand(
   command: 'keys' | 'studio' | 'migrate' | 'main',
   words: readonly string[],

@@ -58,10 +58,7 @@ export function planEntitlements(plan: PlanAllowance, id: string): readonly obje
   return [{ entitlement_id: id, value: text, is_hard_limit: isHard, reset }];
 }
 
-/**
- * Runs one history for two customers and the model. Compares one customer with the model after every step, and the
- * other only at consumptions.
- */
+/** Runs one history for two customers. Compares one with the model after every step, the other only at consumptions. */
 export class PairedHistory {
   private readonly links = LINKS.map((link) => ({ ...link }));
   private readonly model: AllowanceModel;

@@ -95,10 +95,7 @@ class WorkerEnvironment {
     return ['node', 'node-addons'];
   }
 
-  /**
-   * Returns a context in which Jest only parses code, to explain a syntax error. Test code runs in the context of the
-   * worker.
-   */
+  /** Returns a context in which Jest only parses code, to explain a syntax error. Test code runs in the context of the worker. */
   getVmContext() {
     return this.#context;
   }

@@ -74,10 +74,7 @@ export async function assertEventsFollow(database: Database): Promise<void> {
   }
 }
 
-/**
- * Throws if an object differs from the object in its last event. Checks some of the objects that can be read without an
- * API key.
- */
+/** Throws if an object differs from the object in its last event. Checks a limited number of readable objects. */
 export async function assertLastEventsAreCurrent(
   database: Database,
   http: Pick<TestAgent, 'get'>,
@@ -105,7 +102,7 @@ function ignoredOf(type: string): readonly string[] {
 }
 
 function differencesBetween(last: StoredEvent, { type, object_id, data }: StoredEvent): string[] {
-  // Several events of one change show the same object.
+  // Several events of one change may contain the same object.
   if (REPORTS.includes(type) || isDeepStrictEqual(data.object, last.data.object)) return [];
   const before: Fields = { ...data.object, ...data.previous };
   const ignored = [...ignoredOf(type), 'updated_at'];

@@ -31,10 +31,7 @@ export default async function globalSetup(): Promise<void> {
   await migrate(databaseNamed(serverUrl, template));
 }
 
-/**
- * Sets the same password again, hashed with one iteration. With the usual 4,096 iterations, each connection takes 3 ms
- * longer.
- */
+/** Sets the same password again, hashed with one iteration. With the usual 4,096 iterations, each connection takes 3 ms longer. */
 async function hashPasswordOnce(serverUrl: string): Promise<void> {
   const client = new Client({ connectionString: serverUrl });
   await client.connect();

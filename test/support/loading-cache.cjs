@@ -37,10 +37,7 @@ function keep(name, content) {
   }
 }
 
-/**
- * Caches the file paths to which names of packages, and paths within packages, resolve. The cache is valid until
- * packages are installed again.
- */
+/** Caches the paths to which names of packages, and paths in packages, resolve, until packages are installed again. */
 function keepPaths() {
   const { mtimeMs } = statSync(join(packages, '.package-lock.json'));
   const name = `paths-${hash('sha1', `${packages} ${mtimeMs}`)}.json`;

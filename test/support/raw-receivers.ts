@@ -46,10 +46,7 @@ export function rawReceiver(behave: (socket: Socket) => void): Promise<Receiver>
 /** Servers to which the service must never connect, on each kind of local address and several ports. */
 export interface Canary {
   readonly ports: readonly number[];
-  /**
-   * Returns the number of connections so far. First connects to each server itself and waits, so that all earlier
-   * connections are counted.
-   */
+  /** Returns the number of connections. First connects to each server itself, so that earlier connections are counted. */
   settledConnections(): Promise<number>;
   close(): Promise<void>;
 }

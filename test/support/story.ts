@@ -202,10 +202,7 @@ export class Story {
     return (await this.invoices()).map(({ period_start }) => period_start);
   }
 
-  /**
-   * Asserts the invariants that hold at the end of a test: those of the customer's invoices, and the checks of the
-   * ledger.
-   */
+  /** Asserts the invariants that hold at the end of a test: those of the customer's invoices, and the checks of the ledger. */
   async verify(): Promise<void> {
     await this.verifyInvoices();
     await verifyWholeLedger(this.engine);

@@ -34,10 +34,7 @@ export interface TestAppOptions {
   readonly databaseUrl?: string;
   /** True if the test writes or damages events in SQL. Otherwise, events are checked when the application closes. */
   readonly plantsEvents?: boolean;
-  /**
-   * True if the test changes objects in SQL. Otherwise, objects are compared with their last events when the
-   * application closes.
-   */
+  /** True if the test changes objects in SQL. Otherwise, objects are compared with their last events at the end. */
   readonly plantsObjects?: boolean;
   /** True if the test causes deadlocks. Otherwise, closing the application fails after a deadlock in its database. */
   readonly plantsDeadlocks?: boolean;

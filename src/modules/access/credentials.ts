@@ -79,9 +79,9 @@ export class Credentials {
   }
 
   /**
-   * Returns the holder of a customer token, or null for an unknown token. The token stops working when the API key
-   * that issued it expires or is revoked, or when the admin who issued it is no longer active. The token has no scope
-   * that its issuer has lost.
+   * Returns the holder of a customer token, or null for an unknown token. The token ends when the API key that issued
+   * it expires or is revoked, or the admin who issued it becomes inactive. Scopes that the issuer has lost are left
+   * out.
    */
   private async tokenHolder(hash: string, freshUntil: number): Promise<Holder | null> {
     const row = await this.tokens.findHolder(hash);

@@ -11,10 +11,7 @@ import { unpackedSql } from './unpacked-changes';
  */
 const LONGEST_WAIT_MS = 200;
 
-/**
- * Months that have a partition of `audit_log` and one of `audit_change`. Rows of other months are in the default
- * partitions.
- */
+/** Months that have a partition of `audit_log` and one of `audit_change`. Rows of other months are in the default partitions. */
 const MONTHS = `
   SELECT right(child.relname, 7) AS month
   FROM pg_inherits JOIN pg_class AS child ON child.oid = inhrelid

@@ -6,10 +6,7 @@ import { currentSession } from './session';
 /** A scope of the API, as the session of an admin lists it. */
 export type Scope = Exclude<CurrentSession['scopes'][number], '*'>;
 
-/**
- * Returns a function that checks if the session has a scope. The console hides actions that need a missing scope, and
- * the API refuses them.
- */
+/** Returns a function that checks if the session has a scope. The console hides actions that the API would refuse. */
 export function useAccess(): (scope: Scope | undefined) => boolean {
   const isOpen = serviceSettings().auth === 'open';
   const { data: session } = useQuery({

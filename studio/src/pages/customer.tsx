@@ -17,10 +17,7 @@ import { PaymentTable } from './payment-table';
 import { SubscriptionTable } from './subscription-table';
 import { Timeline } from './timeline';
 
-/**
- * Returns the balances of an account as text, one for each currency. Customer credit is a liability, so its sign is
- * reversed.
- */
+/** Returns the balances of an account as text, one for each currency. Customer credit is a liability, so its sign is reversed. */
 function balances(accounts: Reading<{ readonly data: readonly Account[] }>, name: string): string {
   const { data, error } = accounts;
   if (data === undefined) return error === null ? 'Loading…' : 'Not known';

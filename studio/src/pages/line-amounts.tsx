@@ -27,10 +27,7 @@ function hintOf(amount: number, limit: number, currency: string): string | undef
   return `Of ${money(amount, currency)}, less discounts, tax within it, and earlier credits.`;
 }
 
-/**
- * Returns a field for each line of an invoice with a positive amount. The amount 0 credits tax of a line whose net
- * amount is used up.
- */
+/** Returns a field for each line with a positive amount. 0 credits the tax of a line without a remaining net amount. */
 export function useLineAmounts(invoice: Invoice | undefined): LineAmounts {
   const [texts, setTexts] = useState<Readonly<Record<string, string>>>({});
   const { creditableOf, isLoading, error } = useCreditable(invoice);

@@ -242,10 +242,7 @@ export function List<Row>(props: ListProps<Row>): ReactNode {
   );
 }
 
-/**
- * Takes the space of rows that are not drawn. React sets the height as a property, which the content security policy
- * allows.
- */
+/** Takes the space of rows that are not drawn. React sets the height as a property, which the content security policy allows. */
 function Space({ pixels }: { readonly pixels: number }): ReactNode {
   return pixels > 0 ? <tr aria-hidden="true" style={{ height: pixels }} /> : null;
 }

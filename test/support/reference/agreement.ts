@@ -12,7 +12,7 @@ import { sum } from './money';
 import { assertCreditWasPaid, assertMoney } from './money-moved';
 import { billsUsageOf, heldAt } from './subscription';
 
-/** Asserts what must hold at the end of a sequence, for the engine alone and in comparison with the reference. */
+/** Asserts the conditions at the end of a sequence: invariants of the engine, and agreement with the reference. */
 export async function assertAgreement(
   engine: TestApp,
   real: EngineUnderTest,
@@ -201,7 +201,7 @@ async function assertStandings(
   );
 }
 
-/** Compares what is left of the coupons of each subscription, newest first. */
+/** Compares the rests of the coupons of each subscription, newest first. */
 async function assertRedemptions(
   engine: TestApp,
   { subscriptionIds }: EngineUnderTest,

@@ -28,10 +28,7 @@ export interface Added {
     readonly redemption: Redemption;
     /** Amount of the bill that a percentage has discounted already. */
     readonly base: bigint;
-    /**
-     * Part of the added amount whose discount comes from the remaining amount of a coupon with duration `once`; 0 for
-     * other coupons.
-     */
+    /** Part of the added amount that a coupon with duration `once` discounts from its rest; 0 for other coupons. */
     readonly again: bigint;
     /** True if the bill has not used the coupon, so that the correction uses it. */
     readonly begins: boolean;

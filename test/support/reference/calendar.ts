@@ -43,10 +43,7 @@ function wallClock(instant: number, zone: string): number {
   );
 }
 
-/**
- * Returns the instant of a local time: the first one if there are two. A local time that is skipped becomes later by
- * the gap.
- */
+/** Returns the instant of a local time: the first one if there are two. A local time that is skipped becomes later by the gap. */
 function instantOf(wall: number, zone: string): number {
   const offsets = [wall - DAY_MS, wall + DAY_MS].map((near) => wallClock(near, zone) - near);
   const candidates = offsets.map((offset) => wall - offset);

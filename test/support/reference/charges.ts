@@ -153,10 +153,7 @@ export function creditOf(
   return [{ ...line, ...UNTOUCHED, ...credit, creditedLine: line, together: [] }];
 }
 
-/**
- * Returns the unused part of a line as a share of the billed part, at most 1. The two parts may be counted in different
- * units.
- */
+/** Returns the unused part of a line as a share of the billed part, at most 1. The two parts may be counted in different units. */
 function unusedShare({ span }: BilledLine, unused: Fraction): Fraction {
   if (unused.over === 0n) return fraction(0n);
   const [over, under] = [unused.over * span.under, unused.under * span.over];

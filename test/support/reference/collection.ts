@@ -184,7 +184,7 @@ export class Collection {
     this.owed.firstPayments.paymentEnded(invoice);
   }
 
-  /** Applies a payment to its invoice. The amount that the invoice does not owe any more becomes credit of the customer. */
+  /** Applies a payment to its invoice. The part that the invoice does not owe becomes credit of the customer. */
   private paid(invoice: ReferenceInvoice, payment: ReferencePayment): void {
     payment.applied = least(payment.amount, owedOf(invoice));
     invoice.paid += payment.applied;
@@ -210,7 +210,7 @@ export class Collection {
       return;
     }
     if (!isOpen(invoice)) return;
-    // Keeps an instant that is set already: another card that was added meanwhile is charged at once.
+    // Keeps an instant that is already set, because a card that was added meanwhile is charged at once.
     const pause = this.pauseAfter(invoice);
     if (pause !== null) invoice.chargeAt ??= this.owed.now + pause;
     const isOver = invoice.chargeAt === null;
@@ -242,10 +242,7 @@ export class Collection {
     return days === undefined ? null : days * DAY_MS;
   }
 
-  /**
-   * Returns true if nothing is charged automatically: the subscription is unpaid, or the time limit of its first
-   * payment has passed.
-   */
+  /** Returns true if the subscription is unpaid, or the time limit of its first payment has passed. */
   private isNotChargedAutomatically({ subscription: index }: ReferenceInvoice): boolean {
     const { status, firstPayment } = this.owed.subscription(index);
     const isWaiting = status === 'incomplete' && firstPayment !== null;
@@ -271,10 +268,7 @@ function isReserved(invoice: ReferenceInvoice): boolean {
   return isOpen(invoice) && owedOf(invoice) <= invoice.pending;
 }
 
-/**
- * Returns true if an open invoice without a pending payment can become overdue: a charge was attempted, or none is
- * planned.
- */
+/** Returns true if an open invoice without a pending payment can become overdue: a charge was attempted, or none is planned. */
 function isOverdue(invoice: ReferenceInvoice): boolean {
   const { overdueAt, chargeAt, attempts, pending } = invoice;
   const isWaiting = overdueAt === null && pending === 0n;

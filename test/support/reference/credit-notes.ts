@@ -104,10 +104,7 @@ export class CreditNotes {
     this.issue(invoice, parts, 'credit', true);
   }
 
-  /**
-   * Voids a credit note. Returns the code of the refusal if its credit was consumed, its amount settled, or usage of
-   * its lines taken back since.
-   */
+  /** Voids a credit note. Refuses if its credit was consumed, its amount settled, or usage of its lines taken back. */
   void(place: number): string | null {
     const note = this.note(place);
     if (note.status === 'void') return 'invalid_transition';
@@ -201,10 +198,7 @@ interface Left {
   readonly taxes: readonly bigint[];
 }
 
-/**
- * Returns the rest of a line after credit notes and later credits. A credit of a charge with a minimum uses up the
- * charge before the minimum.
- */
+/** Returns the rest of a line after credit notes and later credits. Credits use up a charge before its minimum. */
 function leftOf(line: BilledLine, invoices: readonly ReferenceInvoice[]): Left {
   const own = notCreditedByNotes(line);
   const charge = line.type === 'minimum' ? chargeOf(line) : line;

@@ -132,10 +132,7 @@ export class Drafts {
     this.keepTerms(waiting, lines.length > 0 ? invoice : null);
   }
 
-  /**
-   * Lowers the owed amounts of the subscription by the credit of a negative invoice, open invoices first. The rest
-   * stays in the credit balance.
-   */
+  /** Lowers the owed amounts of the subscription by the credit of a negative invoice, open invoices first. */
   private lowerOpen({ credit, subscription }: ReferenceInvoice): void {
     if (credit === null) return;
     const { invoices, collection, now } = this.owner;
@@ -202,10 +199,7 @@ export function inOrder(lines: readonly BilledLine[]): readonly BilledLine[] {
   return [...sorted.filter((one) => !isTrueUp(one)), ...sorted.filter(isTrueUp)];
 }
 
-/**
- * Returns the sort position of a line: prices in advance, prices in arrears, usage, credits. A true-up has the position
- * of its line.
- */
+/** Returns the sort position of a line and its true-ups: prices in advance, in arrears, usage, credits. */
 function placeOf({ type, usage, item, together }: BilledLine): number {
   if (type === 'credit') return 3;
   if (usage !== null) return 2;

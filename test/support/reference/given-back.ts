@@ -66,10 +66,7 @@ export class CreditLimits {
     return this.limited(given, this.within(invoice, given, given.amount));
   }
 
-  /**
-   * Gives back a share of the amount that lines for the same usage hold. The part of each invoice is limited by its
-   * refunds.
-   */
+  /** Gives back a share of the amount that lines for the same usage hold. The part of each invoice is limited by its refunds. */
   correct(given: Given): Given & { readonly taken: readonly Taken[] } {
     const held = new Map<readonly BilledLine[], bigint>();
     const add = (from: readonly BilledLine[], amount: bigint) =>

@@ -17,10 +17,7 @@ export interface Item {
   isOver: boolean;
   /** For an item that a pause stopped, the instant until which it continues after a resume; otherwise null. */
   resumesUntil: number | null;
-  /**
-   * True if a plan with proration by day bills the day on which the item ended, because a pause ended the item and no
-   * resume followed on that day.
-   */
+  /** True if the day on which the item ended is billed: proration is by day, and a pause ended the item for that day. */
   billsLastDay: boolean;
   /**
    * Unit of proration of the new version, if a change ended the item: the part before the change is counted in this

@@ -41,10 +41,7 @@ export interface BilledLine {
   readonly unit: 'day' | 'second';
   /** Part of the full period that counts for the amount. */
   readonly part: Fraction;
-  /**
-   * Duration of the line as a part of the full period. A plan without proration bills the full price for a shorter
-   * duration.
-   */
+  /** Duration of the line as a part of the full period. A plan without proration bills the full price for a shorter duration. */
   readonly span: Fraction;
   readonly amount: bigint;
   /** Amount that a maximum took off the line. */
@@ -187,8 +184,8 @@ export function returnedOf(discounts: readonly Off[], share: Fraction): readonly
 export const OF_BILLS = 'of bills';
 
 /**
- * Returns true if a discount returns to its coupon. No discount returns to a removed coupon, or to a coupon that had a
- * rest when its subscription ended.
+ * Returns true if a discount returns to its coupon. No discount returns to a removed coupon, or to a coupon that was
+ * not used up when its subscription ended.
  */
 function returns({ redemption, period: taken }: Off, period: number | typeof OF_BILLS): boolean {
   if (period === OF_BILLS) {

@@ -293,10 +293,7 @@ export class Reference {
     return due === FOREVER ? null : due;
   }
 
-  /**
-   * Advances the clock. Runs the work of each due instant in this order: overdue notices, subscriptions, drafts, late
-   * usage, charges.
-   */
+  /** Advances the clock. Order at one instant: overdue notices, subscriptions, drafts, late usage, charges. */
   advance(to: number): void {
     for (;;) {
       const overdueAt = this.collection.nextOverdueAt;

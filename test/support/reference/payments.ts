@@ -72,10 +72,7 @@ export class Payments {
     return this.owner.payer.credits.filter((one) => !this.all.some(({ credit }) => credit === one));
   }
 
-  /**
-   * Returns the rest of a payment, without credit that an invoice consumed, and without amounts that credit notes or
-   * later invoices credited.
-   */
+  /** Returns the rest of a payment, without consumed credit and without amounts that other documents credited. */
   private ownRefundable(payment: ReferencePayment): bigint {
     const { invoice, applied, credit } = payment;
     const all = refundableOf(payment);

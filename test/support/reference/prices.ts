@@ -9,7 +9,7 @@ export interface Quantity {
   readonly events: readonly bigint[];
 }
 
-/** Returns the cost of a whole period. A quantity below zero costs what zero does. */
+/** Returns the cost of a whole period. A negative quantity costs the same as zero. */
 export function costOf(price: ModelPrice, { tenths, events }: Quantity): Fraction {
   const used = tenths < 0n ? 0n : tenths;
   switch (price.model) {

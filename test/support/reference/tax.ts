@@ -68,10 +68,7 @@ function taxOfPart(
   return exact.over > left * exact.under ? fraction(left) : exact;
 }
 
-/**
- * Returns the largest possible exclusive tax on an amount that is taken from lines: the sum over the rates, each
- * rounded up.
- */
+/** Returns the largest possible exclusive tax on an amount that is taken from lines: the sum over the rates, each rounded up. */
 export function taxOnTop(lines: readonly BilledLine[], held: bigint, amount: bigint): bigint {
   const rates = billedRates(lines).filter((rate) => !rateOf(rate).inclusive);
   return sum(
@@ -82,10 +79,7 @@ export function taxOnTop(lines: readonly BilledLine[], held: bigint, amount: big
   );
 }
 
-/**
- * Returns the tax of one rate as a share of the amount of a line with all given rates. The amount contains the tax of
- * inclusive rates.
- */
+/** Returns the tax of one rate as a share of the amount of a line, which contains the tax of inclusive `rates`. */
 function shareOf({ percentage }: ModelTaxRate, rates: readonly number[]): Fraction {
   const within = rates
     .map(rateOf)

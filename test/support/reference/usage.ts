@@ -128,10 +128,7 @@ export class Usage {
     return [addedTo(line, added.monthsFrom)];
   }
 
-  /**
-   * Returns the difference between the rated and the billed usage of a period, at list prices. Void lines count as
-   * never billed.
-   */
+  /** Returns the rated less the billed usage of a period, at list prices. Void lines count as never billed. */
   private difference(usage: BilledUsage): bigint {
     const rated = sum(this.rate(usage).map(({ amount }) => amount));
     return within(rated, usage.price, usage.part) - sum(standing(usage.lines).map(listedOf));
@@ -225,10 +222,7 @@ export class Usage {
     this.onLate(usage.subscription);
   }
 
-  /**
-   * Returns the events of a period, sorted by timestamp. Of two events at one instant, the one accepted first comes
-   * first.
-   */
+  /** Returns the events of a period, sorted by timestamp. Of two events at one instant, the one accepted first comes first. */
   private counted({ from, to }: Pick<BilledUsage, 'from' | 'to'>): readonly UsageEvent[] {
     const counted = this.events.filter(({ at, isVoid }) => from <= at && at < to && !isVoid);
     return counted.sort((one, other) => one.at - other.at);
@@ -238,10 +232,7 @@ export class Usage {
     this.marked.set(usage, new Set(this.counted(usage)));
   }
 
-  /**
-   * Rates the usage of each group separately if the price says so. Otherwise rates all usage together, even if there is
-   * none.
-   */
+  /** Rates the usage of each group separately if the price says so. Otherwise rates all usage together, even if there is none. */
   private rate({
     price,
     from,

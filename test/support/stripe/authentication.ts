@@ -77,10 +77,7 @@ const FAILED = {
     'We are unable to authenticate your payment method. Please choose a different payment method and try again.',
 } as const;
 
-/**
- * Ends 3-D Secure: the charge follows, or the intent needs another method. Only events report the outcome, because no
- * request waits for it.
- */
+/** Ends 3-D Secure: the charge follows, or the intent needs another method. Only events report the outcome. */
 export function authenticatePayment(
   account: Account,
   intent: Stripe.PaymentIntent,

@@ -1,9 +1,6 @@
 import { invalidRequest } from './errors';
 
-/**
- * Smallest charge by currency, in minor units (docs.stripe.com/currencies). Other currencies have no minimum in the
- * double.
- */
+/** Smallest charge by currency, in minor units (docs.stripe.com/currencies). Other currencies have no minimum in the double. */
 const MINIMUM: Readonly<Record<string, number>> = {
   aed: 200,
   aud: 50,

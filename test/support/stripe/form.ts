@@ -1,10 +1,7 @@
 /** Decoded form parameters, before they are checked. */
 export type FormValue = string | FormValue[] | { [name: string]: FormValue };
 
-/**
- * Decodes `a[b]=c` and `a[0]=c` (or `a[]=c`) as Stripe does. An object whose keys are all numeric or empty becomes an
- * array.
- */
+/** Decodes `a[b]=c` and `a[0]=c` (or `a[]=c`) as Stripe does. An object whose keys are all numeric or empty becomes an array. */
 export function decodeForm(encoded: string): Record<string, FormValue> {
   const root: Record<string, FormValue> = {};
   const pairs = new URLSearchParams(encoded);

@@ -15,10 +15,7 @@ interface Entry {
 const RETENTION_MS = 24 * 3_600_000;
 const MAX_LENGTH = 255;
 
-/**
- * Responses by idempotency key. Kept for 24 hours, including errors during the execution
- * (docs.stripe.com/api/idempotent_requests).
- */
+/** Responses by idempotency key, also errors, kept for 24 hours (docs.stripe.com/api/idempotent_requests). */
 export class IdempotencyKeys {
   private readonly entries = new Map<string, Entry>();
 

@@ -67,7 +67,7 @@ export class StripeDouble {
     });
   }
 
-  /** Moves the account's clock forward and runs work that is due by then. With 0, the clock stays. */
+  /** Moves the account's clock forward and runs the work that is due by then. With 0, the clock stays. */
   advanceMs(milliseconds: number): void {
     this.offsetMs += milliseconds;
     this.account.runDue();

@@ -24,10 +24,7 @@ const MAX_CONCURRENT = 8;
 const TIMEOUT_MS = 10_000;
 const RETRY_DELAYS_MS = [5, 30, 120, 300, 600, 720, 720].map((minutes) => minutes * 60_000);
 
-/**
- * Sends each event with a signature to the endpoints. Repeats failed deliveries with growing delays by the account's
- * clock.
- */
+/** Sends each event with a signature to the endpoints. Repeats failed deliveries with growing delays by the account's clock. */
 export class Webhooks {
   /** Decides the fate of each notification. */
   fate: (event: Stripe.EventBase) => Fate = () => 'deliver';
@@ -42,10 +39,7 @@ export class Webhooks {
 
   constructor(private readonly surroundings: Surroundings) {}
 
-  /**
-   * Registers a receiver. With several secrets, such as during a change of the secret, each notification has a
-   * signature for each.
-   */
+  /** Registers a receiver. Each notification has a signature for each secret; a change of the secret needs two. */
   register(url: string, ...secrets: readonly [string, ...string[]]): void {
     this.endpoints = [...this.endpoints.filter((each) => each.url !== url), { url, secrets }];
   }

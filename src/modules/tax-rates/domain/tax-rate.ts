@@ -15,7 +15,7 @@ export interface TaxRate {
   /** An inactive rate cannot be assigned to more customers; customers who have it keep it. */
   readonly isActive: boolean;
   readonly metadata: Metadata;
-  /** Set when the rate was archived. The API no longer returns it; customers who have it keep it. */
+  /** Time of the archiving. The API hides an archived rate; customers who have the rate keep it. */
   readonly archivedAt: Date | null;
   readonly createdAt: Date;
   readonly updatedAt: Date;

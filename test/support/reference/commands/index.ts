@@ -145,10 +145,7 @@ const NOTING = [
   ...[pay, pay, payAhead, refund, refund, settleRefund, regenerate, voidInvoice, finalize],
 ];
 
-/**
- * Commands for pauses of hours or days, sometimes over the end of a period, with a change or an end on the day of the
- * resume.
- */
+/** Commands for pauses of hours or days, sometimes over the end of a period, with a change or an end on the day of the resume. */
 const pauseThenResume = fc
   .tuple(advanceHours, pause, fc.oneof(advanceHours, advanceDays), resume, fc.oneof(change, pause))
   .map((steps) => new Steps(steps));
@@ -159,10 +156,7 @@ const DIVIDING = [
   ...[change, change, report, cancel, resume, voidInvoice, advanceHours, advanceHours, advance],
 ];
 
-/**
- * Commands for late usage of periods that were billed without usage, with coupons, and for invoices that are voided and
- * regenerated.
- */
+/** Commands for late usage of periods billed without usage, and for invoices that are voided and regenerated. */
 const REPORTING_LATE = [
   ...[
     subscribeUsage,

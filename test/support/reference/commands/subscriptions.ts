@@ -121,7 +121,7 @@ class Subscribe implements BillingCommand {
   }
 }
 
-/** The index of a plan, the plan that a subscription has, or one that is archived. */
+/** A plan: an index, the present plan of the subscription, or an archived plan. */
 type PlanPick = number | 'own' | 'archived';
 
 /** A version of a plan. A number selects one of the versions that exist when the command runs. */
@@ -180,10 +180,7 @@ class Change extends OnSubscription {
     return ['change', body] as const;
   }
 
-  /**
-   * Returns the same plan and version before and after `expected`, because only a change that names a plan changes the
-   * plan.
-   */
+  /** Returns the same plan and version before and after `expected`, because only a change that names a plan changes the plan. */
   private target(
     model: Reference,
     { terms }: ReferenceSubscription,
@@ -344,10 +341,7 @@ const addons: fc.Arbitrary<Addons> = fc
     quantities.flatMap((count, addon) => (count === 0 ? [] : [{ addon, quantity: count }])),
   );
 
-/**
- * Generates the minutes since the start. Most subscriptions start now, and some in the past, so that a few periods are
- * over.
- */
+/** Generates the minutes since the start. Most subscriptions start now, and some in the past, so that a few periods are over. */
 const minutesAgo = fc.oneof(
   { weight: 4, arbitrary: fc.constant(0) },
   { weight: 1, arbitrary: fc.integer({ min: 1, max: 60 * 24 * 2 }) },
