@@ -38,7 +38,7 @@ export async function locateCluster(directory: string, log: Log): Promise<Cluste
   if (await isComplete(recorded ?? inside)) return existingCluster(recorded ?? inside);
   if (recorded !== undefined) {
     throw new EmbeddedPostgresError(
-      `The data of ${directory} is in ${recorded}, says its file ${LOCATION_FILE}, but it is not. Bring it back, ` +
+      `According to ${LOCATION_FILE}, the data of ${directory} is in ${recorded}, but it is missing there. Restore it, ` +
         `or delete ${directory} to begin with an empty database.`,
     );
   }

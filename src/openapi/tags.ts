@@ -2,7 +2,7 @@ import type { OpenAPIObject } from '@nestjs/swagger';
 import { operationsOf } from './operations';
 
 const DESCRIPTIONS: Readonly<Record<string, string>> = {
-  'Add-on entitlements': 'Entitlements that an add-on gives to the subscriptions it is sold with.',
+  'Add-on entitlements': 'Entitlements that an add-on gives to subscriptions with this add-on.',
   Analytics: 'Sums over the invoices of all customers.',
   'API keys': 'Secrets with which programs call the API, their scopes, and how they are replaced.',
   'Audit log': 'Who changed what, when and from where, sealed against later changes.',

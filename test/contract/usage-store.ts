@@ -135,7 +135,9 @@ export const USAGE_STORE_RULES: Readonly<
     expect(values).toEqual([['1'], ['6'], ['7']]);
   },
 
-  'lists the customers who used most, with the number and the sum of all': async (world) => {
+  'lists the customers with the largest usage, with the number and the sum of all': async (
+    world,
+  ) => {
     const [small, large] = [await world.makeCustomer(), await world.makeCustomer()];
     const meter = await world.makeMeter({ ...SUM, groupBy: ['model'] });
     const at = '2026-03-05T00:30:00Z';

@@ -12,7 +12,7 @@ export const SCOPES = {
   'entitlements:read': 'Read features, and check what customers have access to.',
   'entitlements:write': 'Create and change features, and grant them to customers.',
   'events:read':
-    'Read the events of all resources, with the resources in them; those of API keys with `keys:read`, and of admins with `studio:read`, only.',
+    'Read the events of all resources, with the resources in them. Events of API keys also need `keys:read`; events of admins, sessions, second factors and studio settings also need `studio:read`.',
   'invoices:read': 'Read invoices, credit notes and credit balances, and simulate prices.',
   'invoices:write': 'Create, change, finalize and void invoices and credit notes.',
   'keys:read': 'Read API keys, without their secrets.',
@@ -24,7 +24,7 @@ export const SCOPES = {
     'Charge customers, change payment methods and resolve provider discrepancies. Moves money.',
   'refunds:read': 'Read refunds.',
   'refunds:write': 'Refund payments. Moves money.',
-  'search:read': 'Search; finds only what the other scopes allow to read.',
+  'search:read': 'Search. Finds only objects that the other scopes of the caller can read.',
   'sessions:read': 'Read sessions: those of all admins with `studio:read`, otherwise the own ones.',
   'sessions:write':
     'End sessions: those of all admins with `studio:write`, otherwise the own ones. Change the own second factor.',

@@ -106,7 +106,7 @@ function applyOne(coupon: RedeemedCoupon, weights: readonly bigint[]): AppliedCo
     const sharesMinor = allocate(amountMinor, weights);
     return { redemptionId, amountMinor, sharesMinor, unusedMinor: limitMinor - amountMinor };
   }
-  invariant(off.amountOffMinor >= 0n, 'a coupon takes nothing negative off');
+  invariant(off.amountOffMinor >= 0n, 'a coupon amount is not negative');
   const amountMinor = off.amountOffMinor < baseMinor ? off.amountOffMinor : baseMinor;
   return {
     redemptionId,

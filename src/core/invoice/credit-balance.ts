@@ -22,7 +22,7 @@ export function applyCredits(
 ): AppliedCredit[] {
   for (const grant of grants) {
     invariant(grant.currency === currency, 'credits are in the currency of the invoice');
-    invariant(grant.remainingMinor >= 0n, 'a credit holds nothing negative');
+    invariant(grant.remainingMinor >= 0n, 'a credit is not negative');
   }
   const oldestFirst = [...grants].sort(
     (left, right) => left.createdAt.getTime() - right.createdAt.getTime(),

@@ -16,7 +16,7 @@ export function allocate(amountMinor: bigint, weights: readonly bigint[]): bigin
   if (amountMinor === 0n) {
     return weights.map(() => 0n);
   }
-  invariant(totalWeight > 0n, 'an amount needs a weight to be put on');
+  invariant(totalWeight > 0n, 'at least one weight is above zero');
   return allocateShares(
     amountMinor,
     weights.map((weight) => amountMinor * weight),

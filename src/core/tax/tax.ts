@@ -206,7 +206,7 @@ function assertAddsUp(tax: InvoiceTax, lines: readonly TaxableLine[]): void {
   );
   invariant(
     grossMinor === amountMinor + tax.exclusiveTaxMinor,
-    'what is owed is the amounts and the tax on top of them',
+    'the gross total is the line amounts plus exclusive tax',
   );
 }
 

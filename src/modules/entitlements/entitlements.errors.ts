@@ -42,7 +42,7 @@ export const entitlementKeyNotFound = defineProblem({
   kind: 'not_found',
   title: 'No entitlement has this key',
   meaning:
-    'No entitlement has the key in the path. If one exists but the customer lacks it, the answer has `has_access: false`.',
+    'No entitlement has the key in the path. If the entitlement exists but the customer does not have it, the answer has `has_access: false`.',
   detail: (key: string) => `No entitlement has the key ${JSON.stringify(key.slice(0, 100))}.`,
 });
 

@@ -22,7 +22,7 @@ export class ChargedEventsService {
     group: UsageGroup | null,
   ): Promise<ChargedEvents> {
     const { valueProperty } = query.meter;
-    invariant(valueProperty !== null, 'a percentage is one of what a property says');
+    invariant(valueProperty !== null, 'the meter of a percentage price has a value property');
     await this.usage.requireUnarchived(query);
     const charger = chargeEvents(price);
     let after: string | null = null;

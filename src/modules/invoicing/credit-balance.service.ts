@@ -147,7 +147,7 @@ export class CreditBalanceService {
       missing -= part;
       return { id, remaining: part };
     });
-    invariant(missing === 0n, `The credits hold ${amount}.`);
+    invariant(missing === 0n, `The available credits cover ${amount}.`);
     await this.payouts.reserve(
       refund,
       parts.filter(({ remaining }) => remaining > 0n),

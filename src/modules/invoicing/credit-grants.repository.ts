@@ -229,7 +229,7 @@ export class CreditGrantsRepository {
       used.map(({ amountMinor }) => amountMinor.toString()),
     ]);
     const credits = new Set(used.map(({ creditId }) => creditId));
-    invariant(rows.length === credits.size, 'The credits hold what is used of them.');
+    invariant(rows.length === credits.size, 'Each credit has at least the used amount left.');
   }
 
   /**
@@ -237,7 +237,7 @@ export class CreditGrantsRepository {
    * `tryUse` returns false.
    */
   async use(id: string, amount: bigint): Promise<void> {
-    invariant(await this.tryUse(id, amount), `The credit ${id} does not hold ${amount}.`);
+    invariant(await this.tryUse(id, amount), `The credit ${id} does not have ${amount} left.`);
   }
 
   /**

@@ -34,7 +34,8 @@ export class CreditNotesController {
   @ExpandsCustomers()
   @Operation({
     summary: 'List credit notes',
-    description: 'Newest first, void ones included. With only a range of totals, largest first.',
+    description:
+      'Newest first, including void credit notes. With a range of totals but no time range, largest total first.',
     access: 'invoices:read',
     answer: pageOf(withCustomer(CreditNoteDto)),
   })

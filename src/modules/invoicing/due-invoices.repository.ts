@@ -4,7 +4,7 @@ import type { WaitingRows } from '../../platform/jobs';
 import type { Invoice } from './domain/invoice';
 import type { AttemptedInvoice } from './domain/invoice-collection';
 import { CAN_BE_PAID } from './invoice-query';
-import { CHARGEABLE, InvoiceEntity, UNPAID } from './invoice.entity';
+import { CHARGEABLE, InvoiceEntity, BECOMES_OVERDUE } from './invoice.entity';
 
 /** Id of a test clock; null: real time. */
 export type TimeScope = string | null;
@@ -32,7 +32,7 @@ export const WAITING_FOR_COLLECTION: WaitingRows = {
 export const WAITING_UNTIL_OVERDUE: WaitingRows = {
   table: 'invoice',
   dueAt: 'due_at',
-  where: `test_clock_id IS NULL AND ${UNPAID}`,
+  where: `test_clock_id IS NULL AND ${BECOMES_OVERDUE}`,
 };
 
 const DUE_FOR_COLLECTION = (scope: TimeScope, state: string): string => `
@@ -41,7 +41,7 @@ const DUE_FOR_COLLECTION = (scope: TimeScope, state: string): string => `
   ORDER BY collect_at, id LIMIT $3`;
 
 const OVERDUE = (scope: TimeScope): string => `
-  SELECT id FROM invoice WHERE ${scoped(scope)} AND due_at <= $2 AND ${UNPAID}
+  SELECT id FROM invoice WHERE ${scoped(scope)} AND due_at <= $2 AND ${BECOMES_OVERDUE}
   ORDER BY due_at, id LIMIT $3 FOR NO KEY UPDATE SKIP LOCKED`;
 
 /** Reads the instant at which the next invoice on a test clock falls due for collection. */
@@ -54,7 +54,7 @@ export const NEXT_COLLECTION = `
 
 /** Reads the instant at which the next invoice on a test clock becomes overdue. */
 export const NEXT_OVERDUE = `
-  SELECT min(due_at) AS due_at FROM invoice WHERE test_clock_id = $1 AND ${UNPAID}`;
+  SELECT min(due_at) AS due_at FROM invoice WHERE test_clock_id = $1 AND ${BECOMES_OVERDUE}`;
 
 const STOP_COLLECTING = `
   UPDATE invoice SET collect_at = NULL, version = version + 1, updated_at = $2
@@ -124,7 +124,7 @@ export class DueInvoicesRepository {
   }
 
   /**
-   * Locks invoices whose due date has come and that match {@link UNPAID}, until the transaction ends. Skips locked
+   * Locks invoices whose due date has come and that match {@link BECOMES_OVERDUE}, until the transaction ends. Skips locked
    * invoices.
    */
   lockOverdue(scope: TimeScope, now: Date, limit: number): Promise<readonly string[]> {

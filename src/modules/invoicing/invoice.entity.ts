@@ -28,7 +28,7 @@ import { OVERDUE, OWED } from './invoice-query';
  * Condition of invoices that become overdue at `due_at`: open, not yet recorded as overdue, without a pending payment,
  * and not waiting for the first automatic charge.
  */
-export const UNPAID = `
+export const BECOMES_OVERDUE = `
   "status" = 'open' AND "overdue_at" IS NULL AND "amount_pending" = 0
   AND ("collect_at" IS NULL OR "attempt_count" > 0)`;
 
@@ -96,10 +96,10 @@ export const CHARGEABLE = `"status" = 'open' AND "amount_pending" < "amount_due"
   where: `"collect_at" IS NOT NULL AND "status" <> 'open' AND "test_clock_id" IS NOT NULL`,
 })
 @Index('invoice_overdue_index', ['dueAt', 'id'], {
-  where: `${UNPAID} AND "test_clock_id" IS NULL`,
+  where: `${BECOMES_OVERDUE} AND "test_clock_id" IS NULL`,
 })
 @Index('invoice_test_clock_overdue_index', ['testClockId', 'dueAt', 'id'], {
-  where: `${UNPAID} AND "test_clock_id" IS NOT NULL`,
+  where: `${BECOMES_OVERDUE} AND "test_clock_id" IS NOT NULL`,
 })
 @Check('invoice_collection_method_check', `"collection" IN ('automatic', 'send_invoice')`)
 @Check(

@@ -77,7 +77,7 @@ export class InvoicesController {
   @Operation({
     summary: 'List invoices',
     description:
-      'Newest first, drafts and void invoices included. With a time range, newest first by that time, without invoices that lack it. With only a range of totals, largest first.',
+      'Newest first, including drafts and void invoices. With a time range, newest first by that time, without invoices that lack it. With a range of totals but no time range, largest total first.',
     access: 'invoices:read',
     customerToken: { query: 'customer_id' },
     answer: pageOf(withCustomer(InvoiceDto)),

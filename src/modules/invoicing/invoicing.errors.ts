@@ -17,7 +17,8 @@ export const invoiceTooLarge = defineProblem({
   kind: 'rule_broken',
   title: 'The amounts of the invoice are too large',
   meaning: 'An amount, or the sum of the lines, would be beyond 9007199254740991 minor units.',
-  detail: () => 'An amount of the invoice would be beyond what JSON can carry.',
+  detail: () =>
+    'An amount of the invoice would be larger than JSON can represent exactly (9007199254740991).',
 });
 
 export const creditBalanceTooLarge = defineProblem({
@@ -27,7 +28,7 @@ export const creditBalanceTooLarge = defineProblem({
   meaning:
     'The balance is beyond 9007199254740991 minor units. `GET /v1/ledger/accounts?customer_id=` shows it as a decimal string.',
   detail: (customerId: string) =>
-    `The credit balance of ${customerId} is beyond what JSON can carry. Read /v1/ledger/accounts?customer_id=${customerId} instead.`,
+    `The credit balance of ${customerId} is larger than JSON can represent exactly (9007199254740991). Read /v1/ledger/accounts?customer_id=${customerId} instead.`,
 });
 
 export const invoiceCredited = defineProblem({

@@ -66,7 +66,7 @@ export class LineUsageService {
     const [part, ...others] = line.trace.parts;
     const group = part === undefined || others.length > 0 ? null : part.group;
     const [query] = await this.queriesOf(invoice, [line]);
-    invariant(query !== undefined, 'a line that bills usage names what it counted');
+    invariant(query !== undefined, 'a usage line has a usage query');
     const [archived = []] = await this.usage.listArchived([query]);
     return { page: await this.usage.listCounted(query, group, page), archived };
   }

@@ -28,7 +28,7 @@ export class SimulationsController {
       'JSON: `customer` with `old_amount`, `new_amount` and `difference`, in minor units before discounts and tax; ' +
       '`progress` with the `customers` read so far and `of` how many; at the end `totals` with the number of `customers`, of ' +
       '`winners`, who would have paid less, and of `losers`. An amount too large for an answer ends it with `problem`, ' +
-      'its `code` and `detail`. If neither ends it, it was cut off.',
+      'its `code` and `detail`. If the last line is neither `totals` nor `problem`, the answer was cut off.',
     access: 'invoices:read',
     lines: SIMULATION_LINES,
     reads: 'body',

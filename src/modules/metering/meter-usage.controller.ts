@@ -108,9 +108,9 @@ export class MeterUsageController {
 
   @Get(':id/customers')
   @Operation({
-    summary: 'List the customers who used most',
+    summary: 'List the customers with the largest usage',
     description:
-      'Returns the exact usage of the customers with the largest values, the number of all customers with usage, and the sum ' +
+      'Returns the exact usage of the customers with the largest usage, the number of all customers with usage, and the sum ' +
       'of their values. Customers on test clocks are left out: their time is not real. Names of customers are left out for ' +
       'callers without `customers:read`.',
     access: 'usage:read',

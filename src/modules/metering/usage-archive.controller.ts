@@ -27,7 +27,7 @@ export class UsageArchiveController {
     summary: 'List the files of archived usage events',
     description:
       'The newest month first. Files are in the directory `USAGE_ARCHIVE_DIRECTORY`: NDJSON, compressed with gzip, each with a ' +
-      'manifest beside it. Ignore a file that is not listed: a failure left it, and other files have its events.',
+      'manifest beside it. Ignore files that are not listed: a failed attempt left them, and their events are in other files.',
     access: 'usage:read',
     answer: pageOf(UsageArchiveFileDto),
   })

@@ -45,7 +45,7 @@ export const usageEventArchived = defineProblem({
   kind: 'conflict',
   title: 'The event is archived',
   meaning:
-    'The event lies in a month whose events are archived, or in a billed period with such a month. It stays counted and cannot be voided any more. `GET /v1/usage-archive/months` tells which files have the events of a customer.',
+    'The event lies in a month whose events are archived, or in a billed period with such a month. It stays counted and cannot be voided any more. `GET /v1/usage-archive/months` lists the files with the events of a customer.',
   detail: (key: string) =>
     `The event ${JSON.stringify(key)} is in an archived month, or in a billed period that begins in one. It cannot be voided any more, nor read once it is removed.`,
 });
@@ -55,7 +55,7 @@ export const usageArchived = defineProblem({
   kind: 'conflict',
   title: 'The events of the period are archived',
   meaning:
-    'The request needs single events of an archived month, of which only the totals of whole UTC hours are stored. Request a period that begins and ends at whole UTC hours, or lies after the archived months. An invoice that billed usage of such a month cannot be voided or regenerated: issue a credit note, or create an invoice with the lines of the void one. A subscription with metered prices cannot start before the end of the archived months of its customer. A subscription can neither start nor change if an entitlement would then count usage from an instant within an hour whose events were removed.',
+    'The request needs single events of an archived month, of which only the totals of whole UTC hours are stored. Reading usage: request a period that begins and ends at whole UTC hours, or is after the archived months. Invoices: one that billed usage of such a month cannot be voided or regenerated. Issue a credit note, or create an invoice with the lines of the void one. Subscriptions: one with metered prices cannot start before the end of the archived months of its customer. A start or change is also refused if an entitlement would begin to count usage in the middle of an hour whose events were removed. Start at a whole hour, or choose a plan whose entitlements reset.',
   detail: (before: Date, instead?: string) =>
     `Events before ${before.toISOString()} are archived: only totals of whole UTC hours are stored. ${instead ?? 'Request whole hours, or a period after that instant.'}`,
 });

@@ -7,7 +7,7 @@ const storedUsageEventEvent = defineEvents(StoredUsageEventDto, toStoredUsageEve
 
 export const usageLate = lateUsageEvent(
   'usage.late',
-  'Events were stored or voided in a period that is already billed. The next invoice corrects it. `id` is that of the billed usage.',
+  'Events were stored or voided in a period that is already billed. The next invoice bills the difference. `id` is the id of the billed usage.',
 );
 
 export const usageVoided = storedUsageEventEvent(

@@ -15,7 +15,7 @@ export const meterTermsContradict = defineContradiction({
   code: 'meter_terms_contradict',
   title: 'The terms of the meter contradict each other',
   meaning:
-    'Every aggregation but `count` reads a `value_property`; only a `weighted_sum` can be recurring.',
+    'Every aggregation except `count` needs a `value_property`. Only `weighted_sum` can be recurring.',
 });
 
 export const tooManyMeters = defineProblem({

@@ -43,7 +43,7 @@ export class PaymentsController {
   @Operation({
     summary: 'List payments',
     description:
-      'Newest first, failed payments included. With a range of amounts alone, the largest first.',
+      'Newest first, including failed payments. With an amount range but no time range, largest amount first.',
     access: 'payments:read',
     answer: pageOf(withCustomer(PaymentDto)),
   })
@@ -81,11 +81,11 @@ export class PaymentsController {
 
   @Get(':id/client-action')
   @Operation({
-    summary: 'Read what the customer has to confirm',
+    summary: 'Read the confirmation that the customer must give',
     description:
       'Returns the client secret with which the provider’s script in the browser lets the customer confirm the payment, e.g. by ' +
-      '3-D Secure. It is read from the provider for each request, and not stored. Send it to the customer ' +
-      'only: it is enough to confirm this payment.',
+      '3-D Secure. The secret is read from the provider for each request and not stored. Send it only to the customer, ' +
+      'because it is sufficient to confirm the payment.',
     access: 'payments:write',
     answer: ClientActionDto,
     problems: [paymentNotFound, paymentActionNotRequired, paymentProviderUnavailable],

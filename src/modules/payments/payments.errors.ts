@@ -84,7 +84,7 @@ export const refundAmountExceedsRefundable = defineProblem({
   kind: 'rule_broken',
   title: 'The amount exceeds what is refundable',
   meaning:
-    'The amount exceeds `refundable_amount`. Not refundable: what was refunded, what pending refunds reserve, and credit from the payment that invoices used.',
+    'The amount exceeds `refundable_amount`. Refunded amounts, amounts reserved by pending refunds, and credit from the payment that invoices used are not refundable.',
   occurrence: (refundable: bigint) => ({
     detail: `Only ${refundable} minor units of the payment can still be refunded.`,
     // `Number` is exact here: the refundable amount is at most the payment's amount, which arrived as a JSON number.
@@ -120,7 +120,7 @@ export const testClockNotChargeable = defineProblem({
   kind: 'rule_broken',
   title: 'Customers on test clocks are not charged with real money',
   meaning:
-    'The payment provider moves real money, and the customer lives on a test clock. Use a customer without a test clock, or a service with test keys.',
+    'The payment provider moves real money, and the customer is on a test clock. Use a customer without a test clock, or a service with test keys.',
   detail: (customerId: string) =>
     `The customer ${customerId} is on a test clock, and the payment provider moves real money.`,
 });
@@ -133,7 +133,7 @@ export const paymentActionNotRequired = defineProblem({
     'Only a payment with status `requires_action` waits for its customer. Read the payment: it may have ended meanwhile.',
   detail: (id: string, status: string) =>
     status === 'requires_action'
-      ? `The customer of the payment ${id} has answered already. Read the payment again in a minute.`
+      ? `The customer has already confirmed or declined the payment ${id}. Read the payment again in a minute.`
       : `The payment ${id} is ${status}; its customer has nothing to confirm.`,
 });
 
@@ -142,6 +142,6 @@ export const webhookSignatureInvalid = defineProblem({
   kind: 'unauthenticated',
   title: 'The signature of the notification is wrong',
   meaning:
-    'The header `Stripe-Signature` is missing, was made with a secret not in `STRIPE_WEBHOOK_SECRETS`, is more than five minutes off, or the event is of the other mode (live or test). Nothing was stored.',
+    'The header `Stripe-Signature` is missing, was made with a secret that is not in `STRIPE_WEBHOOK_SECRETS`, or has a time that differs by more than five minutes; or a test event arrived in live mode, or a live event in test mode. Nothing was stored.',
   detail: () => 'No secret of this service verifies the signature of the notification.',
 });

@@ -13,9 +13,11 @@ export const paymentCreated = paymentEvent(
 
 export const paymentUpdated = paymentEvent(
   'payment.updated',
-  'A refund of the payment ended: its amount went from `amount_refund_pending` to `amount_refunded`, or was freed. ' +
-    '`refund.created` reports the reserve. Also sent when a dispute changes `is_disputed` or `amount_lost`, and when the invoice that the payment paid in part was voided because its ' +
-    'subscription never began: `amount_applied` is then 0, and the money is the customer’s credit.',
+  'The payment changed for one of these reasons. A refund ended: its amount moved from `amount_refund_pending` to ' +
+    '`amount_refunded`, or is no longer reserved. A bank returned a succeeded refund: `amount_refunded` is lower. A dispute ' +
+    'changed `is_disputed` or `amount_lost`. A partly paid invoice was voided because its subscription never began: ' +
+    '`amount_applied` is then 0, and the money is the customer’s credit. `refund.created` reports the amount that a new ' +
+    'refund reserves.',
   { amount_refunded: 2_500 },
 );
 
@@ -27,7 +29,7 @@ export const PAYMENT_EVENTS = {
   ),
   requires_action: paymentEvent(
     'payment.requires_action',
-    'The customer has to do something before the payment can go on.',
+    'The customer must confirm the payment, e.g. by 3-D Secure.',
     { status: 'requires_action' },
   ),
   succeeded: paymentEvent(
@@ -39,7 +41,7 @@ export const PAYMENT_EVENTS = {
     'The provider refused the payment; `failure_code` says why.',
     { status: 'failed', failure_code: 'card_declined' },
   ),
-  canceled: paymentEvent('payment.canceled', 'The payment was given up before any money moved.', {
+  canceled: paymentEvent('payment.canceled', 'The payment was canceled before any money moved.', {
     status: 'canceled',
   }),
 } as const satisfies Record<Exclude<PaymentStatus, 'pending'>, unknown>;

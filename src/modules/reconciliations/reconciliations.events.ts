@@ -13,11 +13,11 @@ export const reconciliationCreated = reconciliationEvent(
 export const RECONCILIATION_EVENTS = {
   completed: reconciliationEvent(
     'reconciliation.completed',
-    'A comparison with a payment provider ended. Somebody has to look at it if `differences_found` is not 0.',
+    'A comparison with a payment provider ended. An operator must check the differences if `differences_found` is not 0.',
   ),
   failed: reconciliationEvent(
     'reconciliation.failed',
-    'A comparison with a payment provider was given up, because the provider did not answer for hours.',
+    'A comparison with a payment provider failed, because the provider did not answer for hours.',
     { status: 'failed', failure_code: 'provider_unavailable' },
   ),
 } as const satisfies Record<Exclude<ReconciliationStatus, 'running'>, unknown>;

@@ -90,7 +90,7 @@ export class RunReconciliationsService {
     if (status === 'completed' && differences === 0) return;
     this.logger.error(
       { reconciliation_id: id, provider, status, differences },
-      'the books were not proved equal to the list of the provider: look at the reconciliation',
+      'the reconciliation is incomplete or found differences: check its result',
     );
   }
 }

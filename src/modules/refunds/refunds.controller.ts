@@ -33,7 +33,7 @@ export class RefundsController {
   @Operation({
     summary: 'List refunds',
     description:
-      'Newest first, failed refunds included. With a range of amounts alone, the largest first.',
+      'Newest first, including failed refunds. With an amount range but no time range, largest amount first.',
     access: 'refunds:read',
     answer: pageOf(withCustomer(RefundDto)),
   })

@@ -15,9 +15,9 @@ export const refundLimitExceeded = defineProblem({
   kind: 'forbidden',
   title: 'The caller may not refund so much of a payment',
   meaning:
-    'An owner has limited how much of a payment admins with this role may refund in all. `limit` is that sum in minor units of the currency of the payment; pending and former refunds count. Nothing was refunded. Ask an admin without a limit.',
+    'An owner has limited the total that admins with this role may refund of one payment. `limit` is this total in minor units of the payment’s currency, including pending and earlier refunds. Nothing was refunded. Ask an admin without a limit.',
   occurrence: (limit: bigint, currency: string) => ({
-    detail: `You may refund at most ${limit} ${currency} of a payment in all, in minor units. Ask an admin without a limit.`,
+    detail: `You may refund a total of at most ${limit} minor units (${currency}) of a payment. Ask an admin without a limit.`,
     extensions: { limit: Number(limit) },
   }),
 });
@@ -41,7 +41,7 @@ export const refundDiffersFromCreditNote = defineProblem({
   kind: 'rule_broken',
   title: 'The amount differs from what the credit note leaves to refund',
   meaning:
-    'A credit note first lowers what is still owed on its invoice; the rest, `credit_note_amount` with tax, is left to refund. The refund must be exactly that. Leave out `amount`, or send another note. If nothing is left to refund, issue the note alone.',
+    'A credit note first reduces the unpaid amount of its invoice. The rest with tax (`credit_note_amount`) is left to refund, and the refund must have exactly this amount. Leave out `amount`, or send another note. If nothing is left to refund, issue the note alone.',
   occurrence: (amount: bigint) => ({
     detail: `The credit note leaves ${amount} minor units to refund.`,
     extensions: { credit_note_amount: Number(amount) },

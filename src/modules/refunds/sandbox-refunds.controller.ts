@@ -14,8 +14,7 @@ export class SandboxRefundsController {
   @Post(':id/settle')
   @Operation({
     summary: 'Settle a pending sandbox refund',
-    description:
-      'Plays the gateway: decides a refund of a payment made with `pm_sandbox_refund_pending`.',
+    description: 'Sets the outcome of a refund of a payment made with `pm_sandbox_refund_pending`.',
     access: 'refunds:write',
     answer: RefundDto,
     key: 'optional',

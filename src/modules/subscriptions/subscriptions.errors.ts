@@ -15,7 +15,7 @@ export const subscriptionNotRunning = defineProblem({
   kind: 'conflict',
   title: 'The status of the subscription does not allow this',
   meaning:
-    'Only a subscription that is trialing, active or past due can be changed. One without a running period can only be canceled now, and an ended one cannot redeem a coupon.',
+    'Only a subscription that is trialing, active or past due can be changed. A subscription without a running period can only be canceled now. An ended subscription cannot redeem a coupon.',
   occurrence: (id: string, status: string) => ({
     detail: `The subscription ${id} is ${status}, which does not allow this.`,
     extensions: { subscription_status: status },
@@ -37,7 +37,7 @@ export const subscriptionCustomerDeleted = defineProblem({
   kind: 'conflict',
   title: 'The customer of the subscription was deleted',
   meaning:
-    'Nothing can be done to a subscription whose customer was deleted. It ends when it next falls due, and bills nothing.',
+    'A subscription whose customer was deleted cannot be changed. It ends at its next due work and bills nothing.',
   detail: (id: string) => `The customer of the subscription ${id} was deleted.`,
 });
 

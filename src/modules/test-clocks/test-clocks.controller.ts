@@ -95,9 +95,9 @@ export class TestClocksController {
     summary: 'Delete a test clock and its customers',
     description:
       'Deletes the customers of the clock with their subscriptions, invoices, payments, refunds and ledger transactions, ' +
-      'and the events and deliveries about them. Their numbers are not reused. The clock is gone at once; its customers are ' +
-      'purged in portions. Answers when all are purged, or after ten seconds; then, as after an interruption, the service ' +
-      'continues by itself.',
+      'and the events and deliveries about them. Their numbers are not reused. The clock disappears at once; its customers are ' +
+      'purged in portions. Answers when all are purged, or after ten seconds. Background work purges the rest, also after ' +
+      'an interruption.',
     access: 'test-clocks:write',
     problems: [testClockNotFound, testClockAdvancing, outcomeUnknown],
   })

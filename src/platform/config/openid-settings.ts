@@ -72,14 +72,14 @@ export const OPENID_SETTINGS = {
     fallback: 'refuse',
     accepts: '`refuse`, `create`',
     meaning:
-      'What to do with a person who has no account: refuse, or create one without a password.',
+      'Sign-in of a person without an account: refuse it, or create an account without a password.',
     parse: oneOf('refuse', 'create'),
   }),
   OIDC_ROLE_CLAIM: setting({
     fallback: null,
     accepts: 'the name of a claim',
     meaning:
-      'Claim that decides the role at each sign-in. Unset: the role is that of the account, `viewer` for created ones.',
+      'Claim that decides the role at each sign-in. Unset: the role of the account; new accounts get `viewer`.',
     parse: nonEmpty,
   }),
   OIDC_ROLES: setting({
@@ -91,7 +91,7 @@ export const OPENID_SETTINGS = {
   OIDC_ALLOW_PRIVATE_NETWORKS: setting({
     fallback: 'false',
     accepts: '`true`, `false`',
-    meaning: 'Whether the provider may be on loopback or a private address.',
+    meaning: 'Allows a provider on loopback or a private address.',
     parse: boolean,
   }),
 } as const satisfies Readonly<Record<string, Setting<unknown>>>;

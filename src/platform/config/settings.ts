@@ -50,41 +50,42 @@ export const SETTINGS = {
   DATABASE_POOL_SIZE: setting({
     fallback: '20',
     accepts: '2 to 500',
-    meaning: 'Connections each process keeps to the database, at the most.',
+    meaning: 'Maximum number of database connections of each process.',
     parse: integerBetween(2, 500),
   }),
   DATABASE_STATEMENT_TIMEOUT_MS: setting({
     fallback: '30000',
     accepts: '100 to 600000',
     meaning:
-      'How long a statement may run. An answer is awaited for that long again, at most 5 s longer.',
+      'Time limit of a statement. The client waits for the answer for twice this time, but at most 5 s longer than the limit.',
     parse: integerBetween(100, 600_000),
   }),
   MIGRATION_WAIT_MS: setting({
     fallback: '300000',
     accepts: '0 to 3600000',
     meaning:
-      'How long a start waits for another process that migrates, and a migration for its locks.',
+      'How long a start waits for another migrating process, and how long a migration waits for its locks.',
     parse: integerBetween(0, 3_600_000),
   }),
   DATA_DIR: setting({
     fallback: '.data',
     accepts: 'a path',
-    meaning: "Where the embedded server's data and a made encryption key are kept.",
+    meaning: "Directory of the embedded server's data and of a generated encryption key.",
     parse: nonEmpty,
   }),
   ENCRYPTION_KEYS: setting({
     fallback: null,
     accepts: '`id:base64 of 32 bytes`, comma separated, each id and each key once',
     meaning:
-      'Seal stored secrets: the first seals, all open. Unset, on loopback only: one made in `DATA_DIR`.',
+      'Keys that encrypt stored secrets: the first key encrypts, all keys decrypt. Unset, on loopback only: a key is generated in `DATA_DIR`.',
     isSecret: true,
     parse: parseEncryptionKeys,
   }),
   ROLE: setting({
     fallback: 'all',
     accepts: '`all`, `api`, `worker`',
-    meaning: 'What this process does: answer HTTP, do the due work in the background, or both.',
+    meaning:
+      'Work of this process: answer HTTP requests (`api`), do due work in the background (`worker`), or both.',
     parse: oneOf('all', 'api', 'worker'),
   }),
   AUTH: setting({
@@ -98,34 +99,33 @@ export const SETTINGS = {
     fallback: null,
     accepts: '0 to 100000000',
     meaning:
-      'Requests of each key or admin in a minute, and a tenth of it for each customer token; 0: no limit. Unset: 6000 with `AUTH=required`, else 0.',
+      'Requests per minute of each key or admin; a customer token has a tenth of this. 0: no limit. Unset: 6000 with `AUTH=required`, else 0.',
     parse: integerBetween(0, 100_000_000),
   }),
   RATE_LIMIT_USAGE_PER_MINUTE: setting({
     fallback: null,
     accepts: '0 to 100000000',
     meaning:
-      'Requests of each key that report or consume usage in a minute. Unset: 120000 with `AUTH=required`, else 0.',
+      'Requests per minute of each key that report or consume usage. 0: no limit. Unset: 120000 with `AUTH=required`, else 0.',
     parse: integerBetween(0, 100_000_000),
   }),
   RATE_LIMIT_ADDRESS_PER_MINUTE: setting({
     fallback: null,
     accepts: '0 to 100000000',
     meaning:
-      'Requests of each address without a valid credential in a minute. Unset: 600 with `AUTH=required`, else 0.',
+      'Requests per minute of each address without a valid credential. 0: no limit. Unset: 600 with `AUTH=required`, else 0.',
     parse: integerBetween(0, 100_000_000),
   }),
   RATE_LIMIT_KEY_CEILING: setting({
     fallback: '60000',
     accepts: '1 to 100000000',
-    meaning: 'Most requests in a minute that an API key can be given with `requests_per_minute`.',
+    meaning: 'Highest `requests_per_minute` that an API key can be given.',
     parse: integerBetween(1, 100_000_000),
   }),
   RATE_LIMIT_USAGE_KEY_CEILING: setting({
     fallback: '1200000',
     accepts: '1 to 100000000',
-    meaning:
-      'Most usage requests in a minute that an API key can be given with `usage_requests_per_minute`.',
+    meaning: 'Highest `usage_requests_per_minute` that an API key can be given.',
     parse: integerBetween(1, 100_000_000),
   }),
   AUTH_OPEN_ACKNOWLEDGED: setting({
@@ -138,41 +138,42 @@ export const SETTINGS = {
     fallback: null,
     accepts: '32 random bytes, e.g. of `openssl rand -hex 32`',
     meaning:
-      'API key with all scopes, stored as a hash at the first start with it. Once revoked it stays revoked.',
+      'API key with all scopes, stored as a hash at the first start with it. A revoked key stays revoked.',
     isSecret: true,
     parse: (text) => (faultOfChosenSecret(text) === null ? text : undefined),
   }),
   ENVIRONMENT_NAME: setting({
     fallback: 'live',
     accepts: '1 to 16 lower-case letters and digits',
-    meaning: 'Environment that new API keys name after `sk_`, e.g. `live` or `test`.',
+    meaning: 'Environment name in new API keys, after `sk_`, e.g. `live` or `test`.',
     parse: (text) => (/^[a-z0-9]{1,16}$/.test(text) ? text : undefined),
   }),
   PUBLIC_DOCS: setting({
     fallback: 'true',
     accepts: '`true`, `false`',
-    meaning: 'With `AUTH=required`: whether `/docs` and `/openapi.json` need no credential.',
+    meaning:
+      'With `AUTH=required`: `true` allows `/docs` and `/openapi.json` without a credential.',
     parse: boolean,
   }),
   TRUST_PROXY: setting({
     fallback: '0',
     accepts: '0 to 10',
     meaning:
-      'Number of proxies in front. The address of the caller is the one that the first of them reports in `X-Forwarded-For`.',
+      'Number of proxies in front of the service. The caller’s address is the one that the outermost proxy reports in `X-Forwarded-For`.',
     parse: integerBetween(0, 10),
   }),
   WEBHOOKS_ALLOW_PRIVATE_NETWORKS: setting({
     fallback: null,
     accepts: '`true`, `false`',
     meaning:
-      'Whether webhooks may go to loopback and private addresses. Unset: only where `AUTH=open` listens on loopback.',
+      'Allows webhooks to loopback and private addresses. Unset: allowed only if `AUTH=open` listens on loopback.',
     parse: boolean,
   }),
   WEBHOOKS_ALLOWED_PORTS: setting({
     fallback: null,
     accepts: 'ports, comma separated, or `*`',
     meaning:
-      'Ports webhooks may go to. Unset: 80, 443, 8080, 8443; any with private networks allowed.',
+      'Ports to which webhooks may be sent. Unset: 80, 443, 8080, 8443; all ports if private networks are allowed.',
     parse: ports,
   }),
   IDEMPOTENCY_KEYS: setting({
@@ -186,7 +187,7 @@ export const SETTINGS = {
     fallback: null,
     accepts: '`sandbox`, `manual`, `stripe`, comma separated',
     meaning:
-      'Payment providers switched on. Unset: `manual`; also `sandbox` where `AUTH=open` listens on loopback.',
+      'Enabled payment providers. Unset: `manual`, and also `sandbox` if `AUTH=open` listens on loopback.',
     parse: paymentProviders,
   }),
   STRIPE_MODE: setting({
@@ -207,7 +208,7 @@ export const SETTINGS = {
     fallback: null,
     accepts: 'one or two secrets `whsec_…`, comma separated',
     meaning:
-      'Signing secrets of the webhook at Stripe; two while one replaces the other. Unset: webhooks are refused.',
+      'Signing secrets of the webhook at Stripe; two while a secret is rotated. Unset: webhooks are refused.',
     isSecret: true,
     parse: webhookSecrets,
   }),
@@ -221,13 +222,14 @@ export const SETTINGS = {
     fallback: '10',
     accepts: '2 to 1440',
     meaning:
-      'Age of the last read of Stripe’s events from which on invoices are not charged automatically, until the events were read again.',
+      'Invoices are not charged automatically while Stripe’s events were last read longer ago than this.',
     parse: integerBetween(2, 1_440),
   }),
   PAYMENT_RETRY_DAYS: setting({
     fallback: '1,3,5,7',
     accepts: 'up to 10 numbers from 1 to 60, comma separated, or nothing',
-    meaning: 'Days after each failed attempt at an invoice until the next; then it is given up.',
+    meaning:
+      'Days from each failed attempt to collect an invoice to the next attempt. After the last one, automatic collection stops.',
     parse: retryDays,
   }),
   AUDIT_RETENTION_MONTHS: setting({
@@ -262,7 +264,7 @@ export const SETTINGS = {
     fallback: '30',
     accepts: '1 to 3650',
     meaning:
-      'Days for which attempts of webhook deliveries are kept, at least. Whole months are dropped.',
+      'Minimum number of days for which webhook delivery attempts are kept. Whole months are dropped.',
     parse: integerBetween(1, 3_650),
   }),
   LOG_LEVEL: setting({
@@ -281,20 +283,20 @@ export const SETTINGS = {
     fallback: '30000',
     accepts: '100 to 300000',
     meaning:
-      'How long a client may send nothing of the NDJSON it has begun, or less than 500 bytes a second.',
+      'Longest time in which a client may send nothing of an NDJSON body, or send less than 500 bytes per second.',
     parse: integerBetween(100, 300_000),
   }),
   PAST_DUE_GRACE_HOURS: setting({
     fallback: '72',
     accepts: '0 to 8784',
-    meaning: 'How long a subscription that is past due still gives what its plan allows.',
+    meaning: 'Hours for which a past-due subscription keeps its entitlements.',
     parse: integerBetween(0, 8_784),
   }),
   INVOICE_GRACE_HOURS: setting({
     fallback: '0',
     accepts: '0 to 720',
     meaning:
-      'Hours for which the invoice of a renewal stays a draft, for usage that is late; a customer may have its own.',
+      'Hours for which a renewal invoice stays a draft, to include late usage. A customer can have its own value.',
     parse: integerBetween(0, 720),
   }),
   ...TRACING_SETTINGS,
@@ -302,25 +304,25 @@ export const SETTINGS = {
   SELLER_NAME: setting({
     fallback: null,
     accepts: 'a text',
-    meaning: 'Who sells: the name on printed invoices.',
+    meaning: "Seller's name on printed invoices.",
     parse: nonEmpty,
   }),
   SELLER_ADDRESS: setting({
     fallback: null,
-    accepts: 'lines parted by line breaks, `\\n` or bars',
-    meaning: "The seller's address on printed invoices.",
+    accepts: 'lines separated by line breaks, `\\n` or bars',
+    meaning: "Seller's address on printed invoices.",
     parse: lines,
   }),
   SELLER_TAX_ID: setting({
     fallback: null,
     accepts: 'a text',
-    meaning: "The seller's tax number on printed invoices.",
+    meaning: "Seller's tax number on printed invoices.",
     parse: nonEmpty,
   }),
   SELLER_EMAIL: setting({
     fallback: null,
     accepts: 'a text',
-    meaning: 'Where buyers may write, on printed invoices.',
+    meaning: "Seller's e-mail address on printed invoices.",
     parse: nonEmpty,
   }),
   INVOICE_FONTS: setting({

@@ -30,8 +30,7 @@ export const TRACING_SETTINGS = {
   OTEL_TRACES_SAMPLER: setting({
     fallback: 'parentbased_always_on',
     accepts: '`always_on`, `always_off`, `traceidratio`, or one of them after `parentbased_`',
-    meaning:
-      'Which traces are recorded. `parentbased_`: as the caller’s `traceparent` says, if any.',
+    meaning: 'Sampler. With `parentbased_`, the caller’s `traceparent` decides, if there is one.',
     parse: oneOf(
       'always_on',
       'always_off',
@@ -44,7 +43,7 @@ export const TRACING_SETTINGS = {
   OTEL_TRACES_SAMPLER_ARG: setting({
     fallback: '1',
     accepts: '0 to 1, e.g. `0.1`',
-    meaning: 'Part of the traces that `traceidratio` records.',
+    meaning: 'Share of traces that `traceidratio` records.',
     parse: ratio,
   }),
 } as const;

@@ -262,7 +262,7 @@ export const internalError = defineProblem({
   code: 'internal_error',
   kind: 'internal',
   title: 'The service failed',
-  meaning: 'A defect of the service. The log names it under the `request_id`.',
+  meaning: 'A defect of the service. The log entry has the same `request_id`.',
   detail: () =>
     'The service failed to answer this request. The error is logged under the request_id.',
 });

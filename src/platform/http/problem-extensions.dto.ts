@@ -2,11 +2,11 @@ import { IntegerProperty, TextProperty } from './properties';
 
 /** Additional members of a problem, depending on its code (RFC 9457, section 3.2). */
 export class ProblemExtensionsDto {
-  @IntegerProperty('What may still be credited on the line, in minor units.', 2000, {
+  @IntegerProperty('Amount that can still be credited on the line, in minor units.', 2000, {
     optional: true,
   })
   readonly creditable_amount?: number;
-  @IntegerProperty('What may still be credited on the invoice, in minor units.', 5950, {
+  @IntegerProperty('Amount that can still be credited on the invoice, in minor units.', 5950, {
     optional: true,
   })
   readonly creditable_total?: number;
@@ -22,7 +22,7 @@ export class ProblemExtensionsDto {
     optional: true,
   })
   readonly now?: string;
-  @IntegerProperty('What may still be paid, in minor units.', 5950, { optional: true })
+  @IntegerProperty('Amount that can still be paid, in minor units.', 5950, { optional: true })
   readonly payable_amount?: number;
   @TextProperty('The status of the payment.', 'processing', { optional: true })
   readonly payment_status?: string;
@@ -32,7 +32,7 @@ export class ProblemExtensionsDto {
   readonly reason?: string;
   @TextProperty('The status that was recorded.', 'failed', { optional: true })
   readonly recorded_status?: string;
-  @IntegerProperty('What may still be refunded, in minor units.', 6000, { optional: true })
+  @IntegerProperty('Amount that can still be refunded, in minor units.', 6000, { optional: true })
   readonly refundable_amount?: number;
   @TextProperty('The reconciliation in progress.', 'rcon_01h455vb4pex5vsknk084sn02q', {
     optional: true,

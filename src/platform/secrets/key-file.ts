@@ -58,8 +58,8 @@ async function readKeys(path: string): Promise<readonly EncryptionKey[] | null> 
   const keys = parseEncryptionKeys(content.trim());
   if (keys !== undefined) return keys;
   throw new ConfigurationError(
-    `The file ${path} does not hold an encryption key. Bring back what it held, for the stored secrets open with nothing ` +
-      'else, or set ENCRYPTION_KEYS.',
+    `The file ${path} does not hold an encryption key. Restore its former content, because the stored secrets cannot be ` +
+      'decrypted without it, or set ENCRYPTION_KEYS.',
   );
 }
 

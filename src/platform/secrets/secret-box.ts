@@ -75,7 +75,7 @@ export class SecretBox {
       if (text !== null) return text;
     }
     throw new SealedTextError(
-      `The text sealed with the key ${id} was changed, or belongs to another owner than ${owner}, or that key is another one by now.`,
+      `The text sealed with the key ${id} was changed, or belongs to another owner than ${owner}, or the key with this id has another value than before.`,
     );
   }
 }

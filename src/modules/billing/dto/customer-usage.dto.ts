@@ -20,15 +20,16 @@ export class UsageGroupDto {
     example: null,
   })
   readonly group!: readonly (string | null)[] | null;
-  @TextProperty('What the meter counted, as a decimal string.', '1500') readonly quantity!: string;
-  @IntegerProperty('Events that were counted.', 12) readonly events!: number;
+  @TextProperty('Quantity that the meter counted, as a decimal string.', '1500')
+  readonly quantity!: string;
+  @IntegerProperty('Number of counted events.', 12) readonly events!: number;
   @IntegerProperty('Minor units.', 750) readonly amount!: number;
 }
 
 export class CustomerUsageItemDto {
   @IdProperty('sub_01h455vb4pex5vsknk084sn02q') readonly subscription_id!: string;
   @TextProperty(
-    'Draft invoice that bills this usage and what comes until it is finalized; null: the next invoice bills it.',
+    'Draft invoice that bills this usage and further usage until the invoice is finalized; null if the next invoice bills it.',
     null,
     { nullable: true },
   )
@@ -46,7 +47,7 @@ export class CustomerUsageItemDto {
     false,
   )
   readonly is_late!: boolean;
-  @NestedListProperty(UsageGroupDto, 'What was used.') readonly groups!: readonly UsageGroupDto[];
+  @NestedListProperty(UsageGroupDto, 'Usage by group.') readonly groups!: readonly UsageGroupDto[];
   @IntegerProperty(
     'Minor units after the minimum and maximum of the price, before discount and tax.',
     750,

@@ -41,7 +41,7 @@ export class AddonInputDto {
 }
 
 export class CreateSubscriptionDto {
-  @IdField('cus', 'Who subscribes.', { example: 'cus_01h455vb4pex5vsknk084sn02q' })
+  @IdField('cus', 'Customer who subscribes.', { example: 'cus_01h455vb4pex5vsknk084sn02q' })
   readonly customer_id!: string;
   @IdField('plan', 'The plan.', { example: 'plan_01h455vb4pex5vsknk084sn02q' })
   readonly plan_id!: string;
@@ -51,7 +51,7 @@ export class CreateSubscriptionDto {
     example: '5',
   })
   readonly quantity?: string;
-  @NestedListField(AddonInputDto, 'What is sold beside the plan.', {
+  @NestedListField(AddonInputDto, 'Add-ons sold with the plan.', {
     max: MAX_ADDONS,
     optional: true,
   })
@@ -81,7 +81,7 @@ export class CreateSubscriptionDto {
     example: 14,
   })
   readonly trial_days?: number | null;
-  @EnumField(COLLECTIONS, 'Whether invoices are charged automatically, or sent to be paid.', {
+  @EnumField(COLLECTIONS, 'Invoices are charged automatically, or sent to the customer to pay.', {
     optional: true,
     default: 'automatic',
     example: 'automatic',
@@ -147,7 +147,7 @@ export class CancelSubscriptionDto {
   readonly when!: 'now' | 'period_end' | 'at';
   @InstantField('The end, for `when: at`.', { nullable: true, example: null })
   readonly at?: string | null;
-  @BooleanField('Whether the unused part of charges in advance is credited.', {
+  @BooleanField('True if the unused part of charges in advance is credited.', {
     optional: true,
     default: false,
     example: true,
@@ -165,8 +165,8 @@ export class PreviewQueryDto {
     value === 'true' ? true : value === 'false' ? false : value,
   )
   @BooleanField(
-    'Change nothing, and return the invoice that the command would make, without id and number. If it would make none, ' +
-      'return the next invoice of the subscription, as things stand. Does not use up an `Idempotency-Key`.',
+    'Changes nothing and returns the invoice that the command would make, without id and number. If the command would make ' +
+      'no invoice, returns the next invoice of the subscription. Does not use up an `Idempotency-Key`.',
     { optional: true, default: false },
   )
   readonly preview?: boolean;

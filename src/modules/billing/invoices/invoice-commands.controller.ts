@@ -78,7 +78,7 @@ export class InvoiceCommandsController {
     summary: 'Write an invoice off',
     description:
       'The open amount becomes bad debt. The invoice can still be paid or voided. A subscription that waits for its payment ' +
-      'expires; one that is past due or unpaid becomes active shortly after, if it has no other open invoice.',
+      'expires; a subscription that is past due or unpaid becomes active shortly after, if it has no other open invoice.',
     access: 'invoices:write',
     answer: InvoiceDto,
     key: 'optional',
@@ -93,8 +93,8 @@ export class InvoiceCommandsController {
   @Operation({
     summary: 'Regenerate a void invoice',
     description:
-      'Makes and finalizes an invoice with what is still owed of the same charges, and with the current coupons, taxes and credit; ' +
-      '`reissue_of` names the void one. A void invoice is regenerated only once. Refused if an item that it billed in advance ' +
+      'Makes and finalizes an invoice for the part of the same charges that is still owed, with the current coupons, taxes and ' +
+      'credit. `reissue_of` is the id of the void invoice. A void invoice is regenerated only once. Refused if a prepaid item ' +
       'was changed since, or ended with credit.',
     access: 'invoices:write',
     status: 201,

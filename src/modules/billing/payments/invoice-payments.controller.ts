@@ -26,7 +26,7 @@ export class InvoicePaymentsController {
   @Operation({
     summary: 'Pay an invoice',
     description:
-      'Charges the unpaid amount and returns the payment. A refused payment is `failed`; one without an outcome yet is ' +
+      'Charges the unpaid amount and returns the payment. A refused payment is `failed`; a payment without an outcome is ' +
       '`processing`, and pays the invoice when it succeeds. Of concurrent calls, only one charges.',
     access: 'payments:write',
     status: 201,

@@ -28,8 +28,8 @@ export class PaymentCommandsController {
   @Operation({
     summary: 'Take a payment',
     description:
-      'Charges the customer through the provider. A refused payment is `failed` and has a `failure_code`; one ' +
-      'without an outcome yet is `processing`, and is followed up in the background. With an `invoice_id` it pays that ' +
+      'Charges the customer through the provider. A refused payment is `failed` and has a `failure_code`; a ' +
+      'payment without an outcome is `processing`, and is followed up in the background. With an `invoice_id` it pays that ' +
       'invoice; what the invoice no longer needs when the payment succeeds becomes credit of the customer.',
     access: 'payments:write',
     status: 201,

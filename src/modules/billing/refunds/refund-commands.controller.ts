@@ -40,7 +40,7 @@ export class RefundCommandsController {
     summary: 'Refund a payment',
     description:
       'Refunds a part or all that remains of a succeeded payment. A refused refund is `failed` and has a `failure_code`; ' +
-      'one without an outcome yet is `pending`, and is followed up in the background. With a `credit_note`, note and refund are created in one commit.',
+      'a refund without an outcome is `pending`, and is followed up in the background. With a `credit_note`, note and refund are created in one commit.',
     access: 'refunds:write',
     status: 201,
     answer: RefundDto,

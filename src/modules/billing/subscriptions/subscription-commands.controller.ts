@@ -118,8 +118,8 @@ export class SubscriptionCommandsController {
   @Operation({
     summary: 'Cancel a subscription',
     description:
-      'Now, at the end of the period or at an instant, with or without credit for the unused part. An `incomplete` one ' +
-      'can only be canceled now; its invoice becomes void.',
+      'Now, at the end of the period or at an instant, with or without credit for the unused part. An `incomplete` ' +
+      'subscription can only be canceled now; its invoice becomes void.',
     access: 'subscriptions:write',
     answers: SUBSCRIPTION_OR_PREVIEW,
     key: 'required',
@@ -190,7 +190,7 @@ export class SubscriptionCommandsController {
   @Operation({
     summary: 'Resume a paused subscription',
     description:
-      'The paid period continues. If it has ended, a new one begins now; with `billing_anchor: anniversary` later periods count from there.',
+      'The paid period continues. If the period has ended, a new period begins now; with `billing_anchor: anniversary`, later periods count from now.',
     access: 'subscriptions:write',
     answers: SUBSCRIPTION_OR_PREVIEW,
     key: 'required',

@@ -179,7 +179,10 @@ export function faultsOfMeteredPrice(
 ): readonly TermsFault[] {
   const faults: TermsFault[] = [];
   if (model === 'percentage' && meter.aggregation !== 'sum') {
-    faults.push({ pointer: `${pointer}/meter_id`, message: 'must be a meter of the kind sum' });
+    faults.push({
+      pointer: `${pointer}/meter_id`,
+      message: 'must be a meter with the aggregation sum',
+    });
   }
   if (isByGroup && meter.groupBy.length === 0) {
     faults.push({ pointer: `${pointer}/by_group`, message: 'is for a meter with group_by' });

@@ -89,7 +89,7 @@ export class PriceInputDto {
   readonly event_maximum_amount?: number | null;
   @IdField(
     'meter',
-    'Meter whose usage is priced. A metered price is `in_arrears`. Usage is never prorated by time, but a flat fee at ' +
+    'Meter whose usage is priced. A metered price is `in_arrears`. Usage is not prorated by time. A flat fee at ' +
       'zero usage is. A `percentage` price applies to the minor units that a `sum` meter adds up.',
     { nullable: true, example: null },
   )

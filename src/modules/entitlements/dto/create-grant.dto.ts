@@ -28,7 +28,7 @@ export class CreateGrantDto {
   })
   readonly value?: string | null;
   @IntegerField(
-    'Grants with a lower priority number are used up first; among equal ones, the grant that expires first.',
+    'Grants with a lower priority number are used up first. If two have the same number, the one that expires first is used up first.',
     { min: 0, max: MAX_PRIORITY, optional: true, default: DEFAULT_PRIORITY },
   )
   readonly priority?: number;

@@ -43,7 +43,7 @@ export class CustomerEntitlementDto {
   )
   readonly has_access!: boolean;
   @TextProperty(
-    'Decimal string; null: no limit, or a boolean entitlement. For a metered one, the limit of the current period, including its usage covered by ended grants or a larger former plan.',
+    'Limit as a decimal string; null: no limit, or a boolean entitlement. If metered: the limit of the current period, which includes usage that ended grants or a larger former plan covered.',
     '1000',
     { nullable: true },
   )

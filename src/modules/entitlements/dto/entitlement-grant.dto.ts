@@ -41,7 +41,7 @@ export class EntitlementGrantDto {
   )
   readonly remaining!: string | null;
   @IntegerProperty(
-    'Grants with a lower priority number are used up first; among equal ones, the grant that expires first.',
+    'Grants with a lower priority number are used up first. If two have the same number, the one that expires first is used up first.',
     100,
   )
   readonly priority!: number;

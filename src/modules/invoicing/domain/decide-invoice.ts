@@ -180,7 +180,7 @@ function priced(
     const draft = byId.get(lineId);
     if (draft !== undefined) return draft;
     const commitment = commitments.find((one) => one.lineId === lineId);
-    invariant(commitment !== undefined, 'a line is ordered or trues up one that is');
+    invariant(commitment !== undefined, 'each line is a requested line or a true-up');
     const billedMinor = lines
       .filter(({ id }) => commitment.countedLineIds.has(id))
       .reduce((total, { amount }) => total + amount, 0n);

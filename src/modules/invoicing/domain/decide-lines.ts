@@ -139,7 +139,7 @@ export function sortRank(
 
 function countedFor(request: UsageLineRequest, usage: readonly CountedUsage[]): CountedUsage {
   const counted = usage.find(({ request: one, billed }) => billed === null && one === request);
-  invariant(counted !== undefined, 'what is ordered was counted');
+  invariant(counted !== undefined, 'the usage of each request was counted');
   return counted;
 }
 
@@ -224,7 +224,10 @@ export function recalculateCredit(
   id: string,
 ): LineDraft | null {
   const { trace, period, creditsLineId } = credit;
-  invariant(trace.kind === 'credit' && period !== null, 'a credit says what it takes back');
+  invariant(
+    trace.kind === 'credit' && period !== null,
+    'a credit line has a credit trace and a period',
+  );
   const line = context.billed.find((one) => one.id === creditsLineId);
   if (line === undefined) return null;
   const unused = { from: period.startAt, part: trace.unused };

@@ -100,7 +100,7 @@ export function lateUsageLine(
   limit: LimitCredit,
   nextId: () => string,
 ): LineDraft | null {
-  invariant(found !== null, 'what is corrected was billed');
+  invariant(found !== null, 'late usage has an earlier bill');
   const { lines, ...billed } = found;
   const { rating } = request.price;
   const zeroUsage = zeroUsageShare(rating, request.proration);

@@ -208,9 +208,18 @@ export function isCredited({ lines }: Pick<Invoice, 'lines'>): boolean {
 export function assertTotals(invoice: Invoice): void {
   const total = (of: (line: InvoiceLine) => bigint): bigint =>
     invoice.lines.reduce((sum, line) => sum + of(line), 0n);
-  invariant(total(({ amount }) => amount) === invoice.subtotal, 'the subtotal is its lines');
-  invariant(total(({ discount }) => discount) === invoice.discount, 'the discount is its lines');
-  invariant(total(({ net, tax }) => net + tax) === invoice.total, 'the total is its lines');
+  invariant(
+    total(({ amount }) => amount) === invoice.subtotal,
+    'the subtotal equals the sum of the lines',
+  );
+  invariant(
+    total(({ discount }) => discount) === invoice.discount,
+    'the discount equals the sum of the lines',
+  );
+  invariant(
+    total(({ net, tax }) => net + tax) === invoice.total,
+    'the total equals the sum of the lines',
+  );
   invariant(
     invoice.total === invoice.subtotal - invoice.discount + invoice.tax,
     'the total is subtotal less discount plus tax',

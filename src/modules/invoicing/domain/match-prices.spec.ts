@@ -31,12 +31,17 @@ describe('the prices of a simulation', () => {
   });
 
   it.each<[string, readonly NamedPrice[], readonly NamedPrice[], readonly [number, string][]]>([
-    ['a name twice', [price('Calls')], [price('Calls'), price('Calls')], [[1, 'has a name twice']]],
+    [
+      'a name twice',
+      [price('Calls')],
+      [price('Calls'), price('Calls')],
+      [[1, 'repeats the name of another new price']],
+    ],
     [
       'an unknown name',
       [price('Calls')],
       [price('Seats')],
-      [[0, 'has the name of no price of the plan']],
+      [[0, 'has a name that no price of the plan has']],
     ],
     [
       'another meter',
@@ -48,7 +53,7 @@ describe('the prices of a simulation', () => {
       'groups where the sold price has none',
       [price('Calls')],
       [price('Calls', { isByGroup: true })],
-      [[0, 'is by group where the other is not']],
+      [[0, 'has another `by_group` than the price it replaces']],
     ],
     [
       'a price per unit for a flat one',

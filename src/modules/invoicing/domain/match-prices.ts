@@ -44,12 +44,13 @@ function faultOf(
   sold: readonly NamedPrice[],
   offered: readonly NamedPrice[],
 ): string | null {
-  if (offered.findIndex(({ name }) => name === price.name) !== index) return 'has a name twice';
+  if (offered.findIndex(({ name }) => name === price.name) !== index)
+    return 'repeats the name of another new price';
   const replaced = sold.filter(({ name }) => name === price.name);
-  if (replaced.length === 0) return 'has the name of no price of the plan';
+  if (replaced.length === 0) return 'has a name that no price of the plan has';
   if (replaced.some(({ meterId }) => meterId !== price.meterId)) return 'has another meter';
   if (replaced.some(({ isByGroup }) => isByGroup !== price.isByGroup)) {
-    return 'is by group where the other is not';
+    return 'has another `by_group` than the price it replaces';
   }
   const wasFlat = replaced.some(({ rating }) => rating.model === 'flat');
   return wasFlat && price.rating.model !== 'flat' ? 'replaces a flat price' : null;

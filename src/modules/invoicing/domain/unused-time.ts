@@ -22,7 +22,7 @@ function partOfFullPeriod(line: InvoiceLine): Proration {
 function billedTimeOf({ period, fullPeriod, prorationUnit: unit, timeZone }: InvoiceLine) {
   invariant(
     period !== null && fullPeriod !== null && unit !== null && timeZone !== null,
-    'what is credited was billed for a period',
+    'a credited line was billed for a period',
   );
   return { period, fullPeriod, unit, timeZone };
 }

@@ -14,7 +14,7 @@ class HeldTaxDto {
   @TextProperty('Id of the tax rate.', 'txr_01h455vb4pex5vsknk084sn02q')
   readonly tax_rate_id!: string;
   @TextProperty('Percent.', '19') readonly percentage!: string;
-  @BooleanProperty('If the amounts include the tax.', false) readonly inclusive!: boolean;
+  @BooleanProperty('True if the amounts include the tax.', false) readonly inclusive!: boolean;
   @TextProperty(`Tax not yet credited, ${MINOR}.`, '95') readonly left!: string;
   @TextProperty('Name of the rate.', 'VAT') readonly name!: string;
 }
@@ -23,7 +23,7 @@ export class HeldDiscountDto {
   @TextProperty('Redemption of the coupon.', 'red_01h455vb4pex5vsknk084sn02q')
   readonly redemption_id!: string;
   @TextProperty(`Discount, ${MINOR}.`, '500') readonly amount!: string;
-  @InstantProperty('Start of the period in which it was taken.', { nullable: true })
+  @InstantProperty('Start of the period in which the discount was given.', { nullable: true })
   readonly billed_from!: string | null;
 }
 
@@ -33,7 +33,7 @@ export class HeldTermsDto {
   @TextProperty(`Amount before discounts and credits, ${MINOR}.`, '1000')
   readonly listed!: string;
   @NestedListProperty(HeldTaxDto, 'Taxes not yet credited.') readonly taxes!: readonly HeldTaxDto[];
-  @BooleanProperty('If all lines have the same tax rates.', true)
+  @BooleanProperty('True if all lines have the same tax rates.', true)
   readonly has_one_set_of_rates!: boolean;
   @NestedListProperty(HeldDiscountDto, 'Discounts that return to their coupons.')
   readonly discounts!: readonly HeldDiscountDto[];
@@ -42,14 +42,15 @@ export class HeldTermsDto {
 class TakenFromDto {
   @TextProperty('Id of the invoice.', 'inv_01h455vb4pex5vsknk084sn02q')
   readonly invoice_id!: string;
-  @TextProperty(`Taken from it, ${MINOR}.`, '100') readonly amount!: string;
+  @TextProperty(`Amount that the correction takes from the invoice, ${MINOR}.`, '100')
+  readonly amount!: string;
 }
 
 class AppliedRateDto {
   @TextProperty('Id of the tax rate.', 'txr_01h455vb4pex5vsknk084sn02q')
   readonly tax_rate_id!: string;
   @TextProperty('Percent.', '19') readonly percentage!: string;
-  @BooleanProperty('If the amounts include the tax.', false) readonly inclusive!: boolean;
+  @BooleanProperty('True if the amounts include the tax.', false) readonly inclusive!: boolean;
   @TextProperty('Name of the rate.', 'VAT') readonly name!: string;
 }
 
@@ -57,9 +58,9 @@ class BilledByCouponDto {
   @TextProperty('Redemption of the coupon.', 'red_01h455vb4pex5vsknk084sn02q')
   readonly redemption_id!: string;
   @InstantProperty('When the coupon was redeemed.') readonly redeemed_at!: string;
-  @EnumProperty(['once', 'repeating', 'forever'], 'How long it discounts.', 'forever')
+  @EnumProperty(['once', 'repeating', 'forever'], 'Duration of the coupon.', 'forever')
   readonly duration!: string;
-  @TextProperty('Percent that it takes off; null for an amount.', '50', { nullable: true })
+  @TextProperty('Percentage of the coupon; null for an amount coupon.', '50', { nullable: true })
   readonly percent_off!: string | null;
   @TextProperty(
     `Amount that the percentage applied to so far: the bill with later additions and corrections, ${MINOR}.`,
@@ -71,13 +72,14 @@ class BilledByCouponDto {
     '0',
   )
   readonly again!: string;
-  @TextProperty(`What the coupon had left, ${MINOR}.`, '0') readonly rest!: string;
-  @BooleanProperty('If this may be the first use of the coupon.', true, OPTIONAL)
+  @TextProperty(`Remaining amount of the coupon before this line, ${MINOR}.`, '0')
+  readonly rest!: string;
+  @BooleanProperty('True if this may be the first use of the coupon.', true, OPTIONAL)
   readonly begins?: true;
 }
 
 class BilledByDto {
-  @InstantProperty('Start of the period of the first bill; null: it has none.', {
+  @InstantProperty('Start of the period of the first bill; null if it has no period.', {
     nullable: true,
   })
   readonly billed_from!: string | null;
@@ -90,11 +92,11 @@ class BilledByDto {
 }
 
 export class CorrectedUsageDto {
-  @TextProperty(`Billed before, ${MINOR}.`, '500') readonly amount!: string;
-  @TextProperty(`Part of it left after discounts and credits, ${MINOR}.`, '500')
+  @TextProperty(`Amount billed so far for the period, ${MINOR}.`, '500') readonly amount!: string;
+  @TextProperty(`Part of \`amount\` left after discounts and credits, ${MINOR}.`, '500')
   readonly held_amount!: string;
-  @TextProperty('Quantity billed before.', '5') readonly quantity!: string;
-  @NestedProperty(HeldTermsDto, 'What is left of the lines billed before.', OPTIONAL)
+  @TextProperty('Quantity billed so far.', '5') readonly quantity!: string;
+  @NestedProperty(HeldTermsDto, 'Amounts left on the lines billed before.', OPTIONAL)
   readonly held?: HeldTermsDto;
   @TextProperty(`Correction at list prices, ${MINOR}.`, '-100', OPTIONAL)
   readonly difference?: string;

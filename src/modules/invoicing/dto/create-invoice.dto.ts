@@ -17,7 +17,7 @@ const LARGEST_AMOUNT = 1_000_000_000_000;
 const MAX_DAYS = 365;
 
 export class OneOffLineDto {
-  @TextField('What it is for.', { max: LONGEST_DESCRIPTION, example: 'Setting up' })
+  @TextField('Description of the line.', { max: LONGEST_DESCRIPTION, example: 'Setting up' })
   readonly description!: string;
   @IntegerField('Minor units before tax; negative for a credit.', {
     min: -LARGEST_AMOUNT,
@@ -28,7 +28,7 @@ export class OneOffLineDto {
 }
 
 export class CreateInvoiceDto {
-  @IdField('cus', 'Who owes it.', { example: 'cus_01h455vb4pex5vsknk084sn02q' })
+  @IdField('cus', 'Customer who owes the invoice.', { example: 'cus_01h455vb4pex5vsknk084sn02q' })
   readonly customer_id!: string;
   @CurrencyField('ISO 4217. Default: the currency of the customer.', {
     nullable: true,

@@ -16,7 +16,10 @@ export class CreditBalanceDto {
     2500,
   )
   readonly balance!: number;
-  @IntegerProperty('The part that the next invoices use, the oldest credit first.', 2000)
+  @IntegerProperty(
+    'Credit available to the next invoices, which use the oldest credit first.',
+    2000,
+  )
   readonly available!: number;
   @IntegerProperty('The part that pending refunds have reserved.', 500) readonly reserved!: number;
 }

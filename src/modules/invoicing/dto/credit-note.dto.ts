@@ -117,13 +117,14 @@ export function toCreditNoteFilter(query: CreditNoteFilterDto): CreditNoteFilter
 export class CreditNoteLineDto {
   @TextProperty('The line.', 'il_01h455vb4pex5vsknk084sn02q') readonly invoice_line_id!: string;
   @IntegerProperty('Minor units, without tax.', 500) readonly amount!: number;
-  @IntegerProperty('Tax credited with it.', 95) readonly tax!: number;
+  @IntegerProperty('Credited tax of the line.', 95) readonly tax!: number;
 }
 
 export class CreditNoteDto {
   @IdProperty('cn_01h455vb4pex5vsknk084sn02q') readonly id!: string;
   @TextProperty('From a gapless series.', 'CN-000007') readonly number!: string;
-  @EnumProperty(CREDIT_NOTE_STATUSES, 'Where it stands.', 'issued') readonly status!: string;
+  @EnumProperty(CREDIT_NOTE_STATUSES, 'Status of the credit note.', 'issued')
+  readonly status!: string;
   @TextProperty('The invoice.', 'inv_01h455vb4pex5vsknk084sn02q') readonly invoice_id!: string;
   @TextProperty('The customer.', 'cus_01h455vb4pex5vsknk084sn02q') readonly customer_id!: string;
   @TextProperty('ISO 4217.', 'EUR') readonly currency!: string;
@@ -131,9 +132,9 @@ export class CreditNoteDto {
   @EnumProperty(SETTLEMENTS, 'How `total - applied_to_invoice` is settled.', 'credit')
   readonly settle!: string;
   @IntegerProperty('Minor units, without tax.', 500) readonly net!: number;
-  @IntegerProperty('Tax credited with it.', 95) readonly tax!: number;
+  @IntegerProperty('Credited tax.', 95) readonly tax!: number;
   @IntegerProperty('`net + tax`.', 595) readonly total!: number;
-  @IntegerProperty('Taken off what the invoice still owed.', 0)
+  @IntegerProperty('Part that lowered the unpaid amount of the invoice.', 0)
   readonly applied_to_invoice!: number;
   @IntegerProperty('Given as credit.', 595) readonly credited_to_balance!: number;
   @IntegerProperty('To be refunded on the payment.', 0) readonly to_refund!: number;
@@ -161,5 +162,5 @@ export function toCreditNoteDto(note: CreditNote): CreditNoteDto {
 }
 
 export const CreditNoteSummaryDto = summaryOf('CreditNote', {
-  total: 'Sum of the totals, void credit notes included.',
+  total: 'Sum of the totals, including void credit notes.',
 });

@@ -79,7 +79,7 @@ export class ExplanationDto {
     'Archived months with usage events of the line, oldest first. The line keeps the billed quantity.',
   )
   readonly archived!: readonly ArchivedMonthDto[];
-  @BooleanProperty('Whether `evaluated` equals `line`.', true) readonly matches!: boolean;
+  @BooleanProperty('True if `evaluated` equals `line`.', true) readonly matches!: boolean;
 }
 
 export function toExplanationDto({

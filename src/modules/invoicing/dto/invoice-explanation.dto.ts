@@ -32,13 +32,17 @@ class ExplainedTotalsDto {
 class ExplainedDiscountDto {
   @TextProperty('Redemption of the coupon.', 'red_01h455vb4pex5vsknk084sn02q')
   readonly id!: string;
-  @TextProperty('Percent that it takes off; null for an amount.', '10', { nullable: true })
+  @TextProperty('Percentage of the coupon; null for an amount coupon.', '10', { nullable: true })
   readonly percent_off!: string | null;
-  @IntegerProperty('Minor units that it could take off; null for a percentage.', null, {
-    nullable: true,
-  })
+  @IntegerProperty(
+    'Minor units that the coupon could take off; null for a percentage coupon.',
+    null,
+    {
+      nullable: true,
+    },
+  )
   readonly amount_off!: number | null;
-  @IntegerProperty('Minor units that it took off.', 500) readonly amount!: number;
+  @IntegerProperty('Minor units that the coupon took off.', 500) readonly amount!: number;
 }
 
 class ExplainedCreditDto {
@@ -48,7 +52,8 @@ class ExplainedCreditDto {
     { nullable: true },
   )
   readonly source_id!: string | null;
-  @IntegerProperty('Minor units that the invoice used of it.', 355) readonly amount!: number;
+  @IntegerProperty('Minor units of the credit that the invoice used.', 355)
+  readonly amount!: number;
 }
 
 /** The calculation of an invoice: its totals, and a page of its lines. */
@@ -58,11 +63,11 @@ export class InvoiceExplanationDto extends pageOf(ExplanationDto) {
   @TextProperty('The invoice.', 'inv_01h455vb4pex5vsknk084sn02q') readonly invoice_id!: string;
   @EnumProperty(
     INVOICE_STATUSES,
-    'Where it stands. Nothing is owed on a void invoice; the credit that it used was returned.',
+    'Status of the invoice. Nothing is owed on a void invoice; the credit that it used was returned.',
     'open',
   )
   readonly status!: InvoiceStatus;
-  @TextProperty('ISO 4217; of all amounts.', 'EUR') readonly currency!: string;
+  @TextProperty('ISO 4217 currency of all amounts.', 'EUR') readonly currency!: string;
   @NestedProperty(ExplainedTotalsDto, 'Totals as they are stored.')
   readonly stored!: ExplainedTotalsDto;
   @NestedProperty(
@@ -83,7 +88,7 @@ export class InvoiceExplanationDto extends pageOf(ExplanationDto) {
   @NestedListProperty(InvoiceTaxDto, 'Tax by rate.') readonly taxes!: readonly InvoiceTaxDto[];
   @EnumProperty(TAX_NOTES, 'Why there is no tax.', null, { nullable: true })
   readonly tax_note!: string | null;
-  @NestedListProperty(ExplainedCreditDto, 'Credit that it used, the oldest first.')
+  @NestedListProperty(ExplainedCreditDto, 'Credit that the invoice used, oldest first.')
   readonly credits!: readonly ExplainedCreditDto[];
   @IntegerProperty('Paid so far, in minor units.', 0) readonly amount_paid!: number;
   @IntegerProperty('Credited by credit notes or later invoices.', 0)

@@ -30,7 +30,7 @@ export class InvoiceTaxDto {
   @TextProperty('The rate.', 'txr_01h455vb4pex5vsknk084sn02q') readonly tax_rate_id!: string;
   @TextProperty('Name of the rate.', 'VAT') readonly name!: string;
   @TextProperty('Percent, as a decimal string.', '19') readonly percentage!: string;
-  @BooleanProperty('Whether line amounts include the tax.', false)
+  @BooleanProperty('True if line amounts include the tax.', false)
   readonly inclusive!: boolean;
   @IntegerProperty('Taxed net amount, rounded.', 5000) readonly taxable!: number;
   @IntegerProperty('Tax at this rate.', 950) readonly tax!: number;
@@ -40,18 +40,20 @@ export class InvoiceTaxDto {
 export class InvoicePreviewDto {
   @TextProperty('From a gapless series; null for a draft.', 'INV-000042', { nullable: true })
   readonly number!: string | null;
-  @EnumProperty(INVOICE_STATUSES, 'Where it stands.', 'open') readonly status!: InvoiceStatus;
-  @EnumProperty(INVOICE_REASONS, 'Why it was made.', 'renewal') readonly reason!: InvoiceReason;
-  @TextProperty('Who owes it.', 'cus_01h455vb4pex5vsknk084sn02q') readonly customer_id!: string;
+  @EnumProperty(INVOICE_STATUSES, 'Status of the invoice.', 'open') readonly status!: InvoiceStatus;
+  @EnumProperty(INVOICE_REASONS, 'Billing reason of the invoice.', 'renewal')
+  readonly reason!: InvoiceReason;
+  @TextProperty('Customer who owes the invoice.', 'cus_01h455vb4pex5vsknk084sn02q')
+  readonly customer_id!: string;
   @TextProperty(
-    'The subscription it bills; null for a one-off invoice.',
+    'Subscription that the invoice bills; null for a one-off invoice.',
     'sub_01h455vb4pex5vsknk084sn02q',
     { nullable: true },
   )
   readonly subscription_id!: string | null;
   @TextProperty('The void invoice that this one regenerates.', null, { nullable: true })
   readonly reissue_of!: string | null;
-  @TextProperty('ISO 4217; of all its amounts.', 'EUR') readonly currency!: string;
+  @TextProperty('ISO 4217 currency of all amounts.', 'EUR') readonly currency!: string;
   @InstantProperty('Start of the period billed in advance, or else in arrears.', {
     nullable: true,
   })

@@ -51,7 +51,7 @@ class TracedPriceDto {
   readonly unit_amount?: string;
   @NestedListProperty(TracedTierDto, 'Rising tiers; `graduated` and `volume`.', OPTIONAL)
   readonly tiers?: readonly TracedTierDto[];
-  @BooleanProperty('If the first flat amount is due at a quantity of zero.', true, OPTIONAL)
+  @BooleanProperty('True if the first flat amount is due at a quantity of zero.', true, OPTIONAL)
   readonly charge_flat_at_zero?: boolean;
   @TextProperty('Units per package.', '100', OPTIONAL) readonly package_size?: string;
   @TextProperty('Free units; `package`.', '0', OPTIONAL) readonly free_units?: string;
@@ -88,7 +88,7 @@ class TracedMeterDto {
   @TextProperty('Id of the meter.', 'meter_01h455vb4pex5vsknk084sn02q') readonly id!: string;
   @TextProperty('Key of the meter.', 'tokens') readonly key!: string;
   @TextProperty('Name of its events.', 'api_call') readonly event_name!: string;
-  @TextProperty('How it aggregates events.', 'sum') readonly aggregation!: string;
+  @TextProperty('Aggregation of the meter.', 'sum') readonly aggregation!: string;
   @TextProperty('Property that it reads.', 'tokens', { nullable: true })
   readonly value_property!: string | null;
   @ApiProperty({
@@ -177,7 +177,8 @@ class UsageTraceDto {
   @EnumProperty(['usage'], 'Usage that a meter counted.', 'usage') readonly kind!: 'usage';
   @NestedProperty(TracedPriceDto, 'The price as it was.') readonly price!: TracedPriceDto;
   @NestedProperty(TracedMeterDto, 'The meter as it was.') readonly meter!: TracedMeterDto;
-  @BooleanProperty('If each group is priced separately.', false) readonly is_by_group!: boolean;
+  @BooleanProperty('True if each group is priced separately.', false)
+  readonly is_by_group!: boolean;
   @NestedProperty(TracedPeriodDto, 'Period whose usage is billed.')
   readonly period!: TracedPeriodDto;
   @InstantProperty('Start of the counted events; before the period if values carry over into it.')
@@ -218,11 +219,12 @@ class CreditTraceDto {
   })
   readonly billed_proration!: TracedProrationDto | null;
   @TextProperty(`Amount of the credited line, ${MINOR}.`, '3100') readonly billed!: string;
-  @TextProperty(`Its discount, ${MINOR}.`, '0') readonly discount!: string;
-  @TextProperty(`Credited before, ${MINOR}.`, '0') readonly credited!: string;
+  @TextProperty(`Discount of the credited line, ${MINOR}.`, '0') readonly discount!: string;
+  @TextProperty(`Amount of the line that was credited before, ${MINOR}.`, '0')
+  readonly credited!: string;
   @NestedProperty(TracedProrationDto, 'Part of the full period that is unused.')
   readonly unused!: TracedProrationDto;
-  @NestedProperty(HeldTermsDto, 'What is left of the credited line.', OPTIONAL)
+  @NestedProperty(HeldTermsDto, 'Amounts left on the credited line.', OPTIONAL)
   readonly held?: HeldTermsDto;
   @TextProperty(`Limit of the credit, ${MINOR}.`, '1500', OPTIONAL) readonly most?: string;
   @NestedListProperty(HeldDiscountDto, 'Discounts that returned to their coupons.', OPTIONAL)

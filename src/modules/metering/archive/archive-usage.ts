@@ -83,7 +83,7 @@ export class ArchiveUsage {
   ): Promise<void> {
     const locked = await this.archive.lockStreams(streams.map(({ id }) => id));
     const afterLocked =
-      locked.length < streams.length ? (locked.at(-1) ?? '0') : progress.nextStreamId;
+      locked.length < streams.length ? (locked.at(-1) ?? '0') : progress.lastStreamId;
     const open = await openSince(streams.map(({ customerId }) => customerId));
     const customers = new Map(streams.map(({ id, customerId }) => [id, customerId]));
     const isOver = (id: string) =>
@@ -93,7 +93,7 @@ export class ArchiveUsage {
     // More events may have been stored since the streams were found.
     const portion = portionOf(closable);
     const isCut = portion.length < closable.length;
-    const nextStreamId = (isCut ? portion.at(-1)?.id : undefined) ?? afterLocked;
+    const lastStreamId = (isCut ? portion.at(-1)?.id : undefined) ?? afterLocked;
     const fileNumber = await this.archive.nextFile(month.startAt);
     if (portion.length > 0) await this.archive.close(portion, month, fileNumber);
     // The search saw only the earliest month of each stream, so the next month of these streams must be searched as well.
@@ -101,7 +101,7 @@ export class ArchiveUsage {
     await this.archive.advance({
       ...progress,
       nextMonth: earliest([progress.nextMonth, following]),
-      nextStreamId,
+      lastStreamId,
       streams: portion.map(({ id }) => id),
       fileNumber,
     });
@@ -120,10 +120,10 @@ export class ArchiveUsage {
       const [first, ...others] = progress?.streams ?? [];
       if (progress === null || first === undefined) return false;
       const streams = progress.streams.slice(0, Math.ceil(others.length / 2));
-      const nextStreamId = streams.at(-1) ?? first;
+      const lastStreamId = streams.at(-1) ?? first;
       await this.archive.advance({
         ...progress,
-        nextStreamId,
+        lastStreamId,
         streams,
         afterAt: null,
         afterKey: null,
@@ -160,8 +160,8 @@ export class ArchiveUsage {
     const ofMonth = found.filter((stream) => stream.month?.getTime() === month?.getTime());
     const streams = month === null ? [] : portionOf(ofMonth);
     const isCut = streams.length < ofMonth.length;
-    const nextStreamId = (isCut ? streams.at(-1)?.id : undefined) ?? last.id;
-    const current = { ...progress, nextMonth, nextStreamId };
+    const lastStreamId = (isCut ? streams.at(-1)?.id : undefined) ?? last.id;
+    const current = { ...progress, nextMonth, lastStreamId };
     if (month === null || streams.length === 0) {
       await this.archive.advance(current);
       return 'done';
@@ -230,7 +230,7 @@ function currentOrNewSearch(
   if (endedAt === null) return progress;
   const isDue = beforeAt > progress.beforeAt || now.getTime() - endedAt.getTime() >= DAY_MS;
   if (!isDue) return null;
-  return { ...progress, beforeAt, month: null, nextStreamId: '0', nextMonth: null, endedAt: null };
+  return { ...progress, beforeAt, month: null, lastStreamId: '0', nextMonth: null, endedAt: null };
 }
 
 /** Returns the progress after all streams were searched for a month. */
@@ -238,7 +238,7 @@ function afterMonth(progress: ArchiveProgress, now: Date): ArchiveProgress {
   const { month, nextMonth, beforeAt } = progress;
   const keptFromAt = month === null ? (nextMonth ?? beforeAt) : progress.keptFromAt;
   if (nextMonth === null) return { ...progress, keptFromAt, endedAt: now };
-  return { ...progress, keptFromAt, month: nextMonth, nextStreamId: '0', nextMonth: null };
+  return { ...progress, keptFromAt, month: nextMonth, lastStreamId: '0', nextMonth: null };
 }
 
 /** Returns the first streams whose events together fit into a file; at least one stream, even if its events do not fit. */

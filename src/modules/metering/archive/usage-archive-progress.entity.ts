@@ -14,7 +14,7 @@ export class UsageArchiveProgressEntity {
   /** Month that is being archived; null while the first one is determined. */
   @InstantColumn({ nullable: true }) readonly month!: Date | null;
   /** Last stream that was searched for the month. The search continues with the stream after it. */
-  @Column({ type: 'bigint' }) readonly nextStreamId!: string;
+  @Column({ name: 'next_stream_id', type: 'bigint' }) readonly lastStreamId!: string;
   /** Earliest later month with events, among the streams searched so far; null if there is none. */
   @InstantColumn({ nullable: true }) readonly nextMonth!: Date | null;
   /** Streams whose month is closed and not written yet; several fit into one file. */

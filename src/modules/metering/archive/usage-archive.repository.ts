@@ -168,7 +168,7 @@ export class UsageArchiveRepository {
     await this.database.query(ADVANCE, [
       progress.beforeAt,
       progress.month,
-      progress.nextStreamId,
+      progress.lastStreamId,
       progress.nextMonth,
       progress.streams,
       progress.fileNumber,
@@ -180,15 +180,15 @@ export class UsageArchiveRepository {
   }
 
   /**
-   * Returns the streams after `nextStreamId`, with or without events to archive.
+   * Returns the streams after `lastStreamId`, with or without events to archive.
    * @param maxEvents the number of events at which counting stops
    */
   nextStreams(
-    { nextStreamId, beforeAt, month }: ArchiveProgress,
+    { lastStreamId, beforeAt, month }: ArchiveProgress,
     limit: number,
     maxEvents: number,
   ): Promise<readonly StreamToArchive[]> {
-    const parameters = [nextStreamId, limit, beforeAt, month, maxEvents];
+    const parameters = [lastStreamId, limit, beforeAt, month, maxEvents];
     return this.database.query<StreamToArchive>(NEXT_STREAMS, parameters);
   }
 

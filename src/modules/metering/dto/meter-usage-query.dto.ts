@@ -36,7 +36,10 @@ export class MeterPeriodDto extends UsagePeriodDto {
 }
 
 export class TopCustomersQueryDto extends UsagePeriodDto {
-  @LimitField('Maximum number of customers: those who used most.', { max: 100, default: 20 })
+  @LimitField('Maximum number of customers. Those with the largest usage are returned.', {
+    max: 100,
+    default: 20,
+  })
   readonly limit?: number;
 }
 

@@ -23,7 +23,7 @@ export class UsageOfCustomerDto {
 }
 
 export class TopCustomersDto {
-  @NestedListProperty(UsageOfCustomerDto, 'Customers who used most, the largest value first.')
+  @NestedListProperty(UsageOfCustomerDto, 'Customers with the largest usage, largest first.')
   readonly data!: readonly UsageOfCustomerDto[];
   @IntegerProperty('Number of all customers with usage in the period.', 1)
   readonly customers!: number;

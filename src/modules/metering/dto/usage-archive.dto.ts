@@ -27,9 +27,12 @@ export class ArchivedMonthDto {
   readonly customer_id!: string;
   @TextProperty('Name of the events.', 'api_call') readonly event_name!: string;
   @TextProperty('Month of the timestamps, in UTC.', '2025-03') readonly month!: string;
-  @IntegerProperty('Archived events, voided included.', 1000) readonly events!: number;
+  @IntegerProperty('Archived events, including voided ones.', 1000) readonly events!: number;
   @IntegerProperty('Archived events that were voided.', 1000) readonly voided!: number;
-  @TextProperty('The `digest` of a proof of this month, before archiving.', SHA256)
+  @TextProperty(
+    'Equal to the `digest` of a usage proof of this month from before archiving.',
+    SHA256,
+  )
   readonly digest!: string;
   @TextListProperty('Files with the events, in order.', [FILE]) readonly files!: readonly string[];
 }
@@ -43,7 +46,7 @@ export class UsageArchiveFileDto {
   @TextProperty('SHA-256 of the compressed file, hex.', SHA256) readonly sha256!: string;
   @InstantProperty('When it was written.') readonly written_at!: string;
   @InstantProperty(
-    'When it was last read back and matched. Its events leave the database only after that.',
+    'Time at which the file was last read again and matched its `sha256`. Its events are removed from the database only after this check.',
     { nullable: true },
   )
   readonly verified_at!: string | null;

@@ -259,7 +259,7 @@ const classified = (incoming: string): string => `
         WHEN stored.position IS NULL AND EXISTS (
           SELECT FROM usage_archived_key AS archived WHERE archived.key_digest = incoming.key_digest OFFSET 0
         ) THEN CASE incoming.refusal WHEN 'usage_archived' THEN 'duplicate' ELSE 'idempotency_key_reused' END
-        -- An event that nothing refused was not stored, because a meter rejects late usage.
+        -- Without a refusal, the event was not stored because a meter rejects late usage.
         WHEN stored.position IS NULL THEN coalesce(incoming.refusal, 'usage_late')
         WHEN stored.stream_id = incoming.stream_id AND stored.position = incoming.position THEN NULL
         WHEN stored.stream_id = incoming.stream_id AND stored.occurred_at = incoming.occurred_at

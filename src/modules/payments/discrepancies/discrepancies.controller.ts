@@ -26,8 +26,8 @@ export class DiscrepanciesController {
   @Operation({
     summary: 'List provider discrepancies',
     description:
-      'Provider reports that contradict the final status of a payment or refund. Those with status `open` wait ' +
-      'for somebody to apply or dismiss them.',
+      'Provider reports that contradict the final status of a payment or refund. An operator must apply or ' +
+      'dismiss those with status `open`.',
     access: 'payments:read',
     answer: pageOf(DiscrepancyDto),
   })
@@ -55,8 +55,8 @@ export class DiscrepanciesController {
   @Operation({
     summary: 'Dismiss a provider discrepancy',
     description:
-      'Closes a discrepancy that was settled elsewhere, for example by a refund at the provider. The payment or refund stays ' +
-      'as it is.',
+      'Closes a discrepancy that was resolved outside this service, for example by a refund at the provider. The payment or ' +
+      'refund does not change.',
     access: 'payments:write',
     answer: DiscrepancyDto,
     key: 'optional',

@@ -5,17 +5,17 @@ const discrepancyEvent = defineEvents(DiscrepancyDto, toDiscrepancyDto);
 
 export const discrepancyCreated = discrepancyEvent(
   'provider_discrepancy.created',
-  'A report of a provider contradicts the final status of a payment or refund. Somebody has to apply or dismiss it.',
+  'A report of a provider contradicts the final status of a payment or refund. An operator must apply or dismiss it.',
 );
 
 export const discrepancyApplied = discrepancyEvent(
   'provider_discrepancy.applied',
-  'The report was booked: the payment or refund has succeeded, as `payment.succeeded` or `refund.succeeded` says.',
+  'The report was booked: the payment or refund has succeeded, as `payment.succeeded` or `refund.succeeded` reports.',
   { status: 'applied' },
 );
 
 export const discrepancyDismissed = discrepancyEvent(
   'provider_discrepancy.dismissed',
-  'The report was settled elsewhere. The payment or refund stays as it is.',
+  'The discrepancy was resolved outside this service. The payment or refund does not change.',
   { status: 'dismissed' },
 );

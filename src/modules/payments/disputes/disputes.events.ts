@@ -5,8 +5,8 @@ const disputeEvent = defineEvents(DisputeDto, toDisputeDto);
 
 export const disputeCreated = disputeEvent(
   'dispute.created',
-  'The bank of a customer disputes a payment, or asks about it. `evidence_due_at` says until when to answer at the provider. ' +
-    'The subscription goes on: what access the customer keeps is your decision.',
+  'The bank of a customer disputes a payment, or asks about it. `evidence_due_at` is the deadline for an answer at the provider. ' +
+    'The subscription continues; you decide whether the customer keeps access.',
 );
 
 export const disputeUpdated = disputeEvent(

@@ -10,14 +10,14 @@ import { PROVIDER_NAMES, type ProviderName } from '../domain/payment-provider';
 
 export class ClientActionDto {
   @IdProperty('pay_01h455vb4pex5vsknk084sn02q') readonly payment_id!: string;
-  @EnumProperty(PROVIDER_NAMES, 'Provider whose script confirms it.', 'stripe')
+  @EnumProperty(PROVIDER_NAMES, 'Provider whose script confirms the payment.', 'stripe')
   readonly provider!: ProviderName;
   @TextProperty(
     'Secret for the provider’s script.',
     'pi_3MtwBwLkdIwHu7ix_secret_YrKJUKribcBjcG8HVhfZluoGH',
   )
   readonly client_secret!: string;
-  @InstantProperty('When the payment is given up.') readonly expires_at!: string;
+  @InstantProperty('Time at which the payment is canceled.') readonly expires_at!: string;
 }
 
 export function toClientActionDto(action: RequiredAction): ClientActionDto {

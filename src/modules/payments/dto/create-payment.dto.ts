@@ -12,15 +12,15 @@ import { PROVIDER_NAMES, type ProviderName } from '../domain/payment-provider';
 export class PayInvoiceDto {
   @EnumField(
     PROVIDER_NAMES,
-    '`sandbox` simulates a gateway; `manual` records money that moved elsewhere. If this and ' +
-      '`payment_method_id` are left out, the customer’s default is charged. Without a default the request is refused, ' +
-      'unless it pays no invoice and the sandbox is switched on: then the sandbox simulates it. `PAYMENT_PROVIDERS` names ' +
-      'the providers that are switched on.',
+    '`sandbox` simulates a gateway; `manual` records money that moved elsewhere. If `provider` and ' +
+      '`payment_method_id` are left out, the customer’s default method is charged. Without a default, the request is refused, ' +
+      'except for a payment without an invoice while the sandbox is enabled: the sandbox then simulates the payment. ' +
+      '`PAYMENT_PROVIDERS` lists the enabled providers.',
     { optional: true, example: 'sandbox' },
   )
   readonly provider?: ProviderName;
   @TextField(
-    'What is charged: a payment method of the customer, or a token of the sandbox: `pm_sandbox_ok` (its ' +
+    'The charged payment method: a payment method of the customer, or a sandbox token: `pm_sandbox_ok` (its ' +
       'default), `pm_sandbox_declined`, `pm_sandbox_insufficient_funds`, `pm_sandbox_unusable`, `pm_sandbox_pending`, ' +
       '`pm_sandbox_refund_fails`, `pm_sandbox_refund_pending` or `pm_sandbox_unknown`. `manual` takes none.',
     { max: 255, nullable: true, example: 'pm_sandbox_ok' },
@@ -29,7 +29,7 @@ export class PayInvoiceDto {
 }
 
 export class CreatePaymentDto extends PayInvoiceDto {
-  @ReferenceField('Who pays.', { example: 'cus_01h455vb4pex5vsknk084sn02q' })
+  @ReferenceField('Customer who pays.', { example: 'cus_01h455vb4pex5vsknk084sn02q' })
   readonly customer_id!: string;
   @ReferenceField(
     'The invoice to pay, wholly or in part. Left out: the money becomes credit of the customer.',

@@ -14,11 +14,14 @@ import { PROVIDER_NAMES, type ProviderName } from '../domain/payment-provider';
 
 export class PaymentDto {
   @IdProperty('pay_01h455vb4pex5vsknk084sn02q') readonly id!: string;
-  @TextProperty('Who pays.', 'cus_01h455vb4pex5vsknk084sn02q') readonly customer_id!: string;
-  @TextProperty('The invoice it is to pay.', 'inv_01h455vb4pex5vsknk084sn02q', { nullable: true })
+  @TextProperty('Customer who pays.', 'cus_01h455vb4pex5vsknk084sn02q')
+  readonly customer_id!: string;
+  @TextProperty('The invoice that the payment pays.', 'inv_01h455vb4pex5vsknk084sn02q', {
+    nullable: true,
+  })
   readonly invoice_id!: string | null;
   @IntegerProperty(
-    'Number of the automatic attempt to collect the invoice; null: not automatic.',
+    'Number of the automatic attempt to collect the invoice; null if the payment is not automatic.',
     null,
     { nullable: true },
   )
@@ -44,12 +47,12 @@ export class PaymentDto {
   readonly is_disputed!: boolean;
   @EnumProperty(PROVIDER_NAMES, 'Who moves the money.', 'sandbox') readonly provider!: ProviderName;
   @TextProperty(
-    'What is charged: a payment method of the customer, or a token of the sandbox.',
+    'The charged payment method: a payment method of the customer, or a sandbox token.',
     'pm_sandbox_ok',
     { nullable: true },
   )
   readonly payment_method_id!: string | null;
-  @TextProperty('Why the provider refused, when `failed`.', null, { nullable: true })
+  @TextProperty('Reason of the failure, as a code; null unless `failed`.', null, { nullable: true })
   readonly failure_code!: string | null;
   @ActorProperty('Who created it', { nullable: true }) readonly actor!: string | null;
   @MetadataProperty() readonly metadata!: object;

@@ -60,7 +60,7 @@ export class PaymentMethodsController {
   @Operation({
     summary: 'Delete a payment method',
     description:
-      'It is no longer charged. If it was the default, the customer has none. A provider that keeps it detaches it within seconds, or once payments with it have ended.',
+      'The method is not charged any more. If it was the default, the customer has no default. If the provider keeps the method, it is detached there within seconds, or after pending payments with it have ended.',
     access: 'payments:write',
     problems: [customerNotFound, paymentMethodNotFound],
   })

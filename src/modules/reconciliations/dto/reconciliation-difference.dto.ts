@@ -45,7 +45,7 @@ export class ReconciliationDifferenceDto {
   readonly booked_currency!: string | null;
   @EnumProperty(
     MOVEMENT_STATES,
-    '`succeeded`: money moved. `open`: it may still. `ended`: it will not. null: not booked.',
+    '`succeeded`: the money moved. `open`: the money may still move. `ended`: the money will not move. Null: not booked.',
     'succeeded',
     { nullable: true },
   )
@@ -58,7 +58,7 @@ export class ReconciliationDifferenceDto {
   readonly provider_currency!: string | null;
   @EnumProperty(
     MOVEMENT_STATES,
-    'As `booked_status`, at the provider; null: unknown to it.',
+    'Status at the provider, with the values of `booked_status`; null if the provider does not know the charge or refund.',
     'succeeded',
     { nullable: true },
   )

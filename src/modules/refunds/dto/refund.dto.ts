@@ -37,11 +37,11 @@ export class RefundDto {
     { nullable: true },
   )
   readonly idempotencyKey!: string | null;
-  @TextProperty('Why the provider refused, when `failed`.', null, { nullable: true })
+  @TextProperty('Reason of the failure, as a code; null unless `failed`.', null, { nullable: true })
   readonly failure_code!: string | null;
   @EnumProperty(
     REFUND_SOURCES,
-    'Where it was made: by a request to this service, or at the provider, where it was found later.',
+    '`api`: requested from this service. `provider`: made at the provider and found later.',
     'api',
   )
   readonly source!: RefundSource;

@@ -77,7 +77,7 @@ export function decideChangeNow(
   ids: NewSubscriptionIds,
 ): Outcome {
   const { subscription: before, period } = snapshot;
-  invariant(period !== null, 'what runs has a period');
+  invariant(period !== null, 'A running subscription has a period.');
   if (hasOffer(before, offer)) return outcomeOf(before, {});
   const changed = withOffer(before, offer);
   if (period.isTrial) {
@@ -130,7 +130,7 @@ export function decideChangeAtEnd(
   ids: NewSubscriptionIds,
 ): Outcome {
   const { subscription: before, period } = snapshot;
-  invariant(period !== null, 'what runs has a period');
+  invariant(period !== null, 'A running subscription has a period.');
   if (hasOffer(before, offer)) return outcomeOf(before, {});
   return decideSchedule(snapshot, { kind: 'change', offer }, period.endAt, now, ids);
 }
@@ -153,7 +153,7 @@ function decideIntervalChange(
   ids: NewSubscriptionIds,
 ): Outcome {
   const { subscription: before, period, items } = snapshot;
-  invariant(period !== null, 'what runs has a period');
+  invariant(period !== null, 'A running subscription has a period.');
   const arrears = arrearsCharges(before, items, period, {
     at: now,
     end: 'border',
@@ -217,7 +217,7 @@ export function decideSchedule(
 
 export function decideUndo(snapshot: Snapshot): Outcome {
   const { subscription: before, pending, period } = snapshot;
-  invariant(pending !== null, 'something waits');
+  invariant(pending !== null, 'A change is scheduled.');
   const isCancel = pending.terms.kind === 'cancel';
   return outcomeOf(
     {
@@ -259,7 +259,7 @@ export function decidePause({ subscription: before, items }: Snapshot, now: Date
  */
 export function decideResume(snapshot: Snapshot, now: Date, ids: NewSubscriptionIds): Outcome {
   const { subscription: before, period, items, pending } = snapshot;
-  invariant(period !== null, 'what is paused ran before');
+  invariant(period !== null, 'A paused subscription has a period.');
   const paused = items.filter(({ isPaused }) => isPaused);
   const reopened = paused
     .filter(({ plannedEndAt }) => plannedEndAt === null || plannedEndAt > now)

@@ -14,7 +14,7 @@ export function decideExpiry(snapshot: Snapshot, isBeingPaid: boolean): Outcome 
     return outcomeOf({ ...subscription, nextBillingAt: null }, { events: ['updated'] });
   }
   const at = subscription.incompleteExpiresAt;
-  invariant(at !== null, 'only what waits for its first payment runs out of time');
+  invariant(at !== null, 'Only a subscription that waits for its first payment can expire.');
   return decideEndUnpaid(snapshot, at, 'incomplete_expired');
 }
 
@@ -27,7 +27,10 @@ export function decideEndUnpaid(
   at: Date,
   status: 'incomplete_expired' | 'canceled',
 ): Outcome {
-  invariant(isAwaitingPayment(before) && period !== null, 'it waits for its first payment');
+  invariant(
+    isAwaitingPayment(before) && period !== null,
+    'The subscription waits for its first payment.',
+  );
   const closed = { ...period, endAt: at < period.endAt ? at : period.endAt, isClosed: true };
   return outcomeOf(
     {

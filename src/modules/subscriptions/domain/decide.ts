@@ -65,7 +65,7 @@ function trialEndingOf({ startAt, endAt }: SubscriptionPeriod): Date | null {
 export function decideDue(snapshot: Snapshot, ids: NewSubscriptionIds, now: Date): Outcome {
   const { subscription, period, pending } = snapshot;
   const at = subscription.nextBillingAt;
-  invariant(at !== null, 'something is due');
+  invariant(at !== null, 'The subscription has due work.');
   if (period === null) return decideStart(snapshot, ids, now);
   const isBoundary = !period.isClosed && period.endAt.getTime() === at.getTime();
   if (pending?.terms.kind === 'cancel' && pending.effectiveAt <= at) {

@@ -24,7 +24,10 @@ export function awaitingPayment(subscription: Subscription, now: Date): Subscrip
 export function activated(subscription: Subscription): Subscription {
   invariant(isAwaitingPayment(subscription), 'The subscription waited for this payment.');
   const { currentPeriodEndAt: nextBillingAt } = subscription;
-  invariant(nextBillingAt !== null, 'what waits for its first payment has a period');
+  invariant(
+    nextBillingAt !== null,
+    'A subscription that waits for its first payment has a period.',
+  );
   return { ...subscription, status: 'active', incompleteExpiresAt: null, nextBillingAt };
 }
 

@@ -17,7 +17,7 @@ export class ScheduledChangeDto {
   @IdProperty('sch_01h455vb4pex5vsknk084sn02q') readonly id!: string;
   @EnumProperty(['change', 'cancel'], 'New plan, quantity, add-ons, or cancellation.', 'change')
   readonly type!: string;
-  @EnumProperty(SCHEDULED_STATUSES, 'Whether it waits, was done, or was undone.', 'pending')
+  @EnumProperty(SCHEDULED_STATUSES, 'Status: waiting, applied or undone.', 'pending')
   readonly status!: ScheduledStatus;
   @InstantProperty('When it applies.') readonly effective_at!: string;
   @TextProperty('Plan afterwards; null for `cancel`.', 'plan_01h455vb4pex5vsknk084sn02q', {

@@ -28,7 +28,8 @@ export class SubscribedAddonDto {
 export class SubscriptionDto {
   @IdProperty('sub_01h455vb4pex5vsknk084sn02q') readonly id!: string;
   @ObjectProperty('subscription') readonly object!: 'subscription';
-  @TextProperty('Who subscribed.', 'cus_01h455vb4pex5vsknk084sn02q') readonly customer_id!: string;
+  @TextProperty('Customer who subscribed.', 'cus_01h455vb4pex5vsknk084sn02q')
+  readonly customer_id!: string;
   @EnumProperty(
     SUBSCRIPTION_STATUSES,
     'Status. `incomplete`: it has not started or, with `incomplete_expires_at`, its first invoice is not paid yet.',
@@ -49,18 +50,18 @@ export class SubscriptionDto {
   @IntegerProperty('Days from an invoice until it is due.', 0) readonly days_until_due!: number;
   @EnumProperty(
     BILLING_ANCHORS,
-    'Whether periods count from the start, or from calendar days, weeks, months, years.',
+    'Periods count from the start, or from calendar days, weeks, months, years.',
     'anniversary',
   )
   readonly billing_anchor!: BillingAnchorMode;
   @EnumProperty(
     PAYMENT_BEHAVIORS,
-    'Whether it is active from its start, or once its first invoice is paid.',
+    'The subscription is active from its start, or from the payment of its first invoice.',
     'allow_active',
   )
   readonly payment_behavior!: PaymentBehavior;
   @InstantProperty(
-    'Time limit of the first payment it waits for; a payment in flight by then still counts. Null if it waits for none.',
+    'Time limit of the first payment. A payment in flight at this time still counts. Null if no first payment is awaited.',
     { nullable: true },
   )
   readonly incomplete_expires_at!: string | null;
@@ -71,15 +72,18 @@ export class SubscriptionDto {
   readonly current_period_start!: string | null;
   @InstantProperty('End of that period, exclusive.', { nullable: true })
   readonly current_period_end!: string | null;
-  @InstantProperty('Since when it is paused.', { nullable: true })
+  @InstantProperty('Time since which it is paused.', { nullable: true })
   readonly paused_at!: string | null;
   @InstantProperty('When it is to end.', { nullable: true }) readonly cancel_at!: string | null;
-  @InstantProperty('When its end was requested, or else when it ended.', { nullable: true })
+  @InstantProperty(
+    'Time at which the cancellation was requested, or at which the subscription ended without a request.',
+    { nullable: true },
+  )
   readonly canceled_at!: string | null;
   @InstantProperty('When it ended.', { nullable: true }) readonly ended_at!: string | null;
-  @InstantProperty('When it is billed next, or ends.', { nullable: true })
+  @InstantProperty('Time of the next billing, or of the end.', { nullable: true })
   readonly next_billing_at!: string | null;
-  @InstantProperty('Since when renewal or other due work has failed; it is retried.', {
+  @InstantProperty('Time since which renewal or other due work has failed. The work is retried.', {
     nullable: true,
   })
   readonly renewal_failed_at!: string | null;

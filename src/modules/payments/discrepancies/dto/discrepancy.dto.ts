@@ -19,20 +19,24 @@ export class DiscrepancyDto {
   @IdProperty('dscr_01h455vb4pex5vsknk084sn02q') readonly id!: string;
   @TextProperty('The payment, or the payment of the refund.', 'pay_01h455vb4pex5vsknk084sn02q')
   readonly payment_id!: string;
-  @TextProperty('The refund that the report is about; null: it is about the payment.', null, {
-    nullable: true,
-  })
+  @TextProperty(
+    'The refund that the report is about; null if the report is about the payment itself.',
+    null,
+    {
+      nullable: true,
+    },
+  )
   readonly refund_id!: string | null;
   @EnumProperty(FINAL_STATUSES, 'The final status that was recorded before the report.', 'failed')
   readonly recorded_status!: FinalStatus;
   @EnumProperty(
     REPORTED_STATUSES,
-    'The status that the provider reports. `succeeded` after `succeeded`: under another reference, so money may have moved twice.',
+    'The status that the provider reports. A `succeeded` report for a succeeded payment or refund has another provider reference, so money may have moved twice.',
     'succeeded',
   )
   readonly reported_status!: ReportedStatus;
   @TextProperty(
-    "The provider's id of the reported success; null: a failure.",
+    "The provider's id of the charge or refund that was reported as succeeded; null for a reported failure.",
     'ch_3P9x2kLkdIwHu7ix',
     { nullable: true },
   )

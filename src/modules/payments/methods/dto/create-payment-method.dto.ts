@@ -17,7 +17,7 @@ export class CreatePaymentMethodDto {
   )
   readonly token!: string;
   @BooleanField(
-    'Whether it becomes the default, charged when no other is named, and replaces the former one. ' +
+    'True if payments that name no payment method charge this one. It replaces the former default. ' +
       'Left out: only if the customer has no usable default.',
     { optional: true, example: true },
   )
@@ -25,7 +25,7 @@ export class CreatePaymentMethodDto {
 }
 
 export class UpdatePaymentMethodDto {
-  @BooleanField('Whether it is the default, charged when no other is named.', {
+  @BooleanField('True if payments that name no payment method charge this one.', {
     optional: true,
     example: true,
   })

@@ -25,7 +25,7 @@ export class PaymentMethodDto {
   readonly expiry_month!: number | null;
   @IntegerProperty('Year in which the card expires.', null, { nullable: true })
   readonly expiry_year!: number | null;
-  @BooleanProperty('Whether it is the default, charged when no other is named.', true)
+  @BooleanProperty('True if payments that name no payment method charge this one.', true)
   readonly is_default!: boolean;
   @InstantProperty(
     'Time of a final decline, e.g. because the card was stolen or expired: automatic collection no longer charges it. Null while it is usable.',

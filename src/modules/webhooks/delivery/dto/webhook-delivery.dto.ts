@@ -49,7 +49,7 @@ export class WebhookDeliveryDto {
   readonly status!: DeliveryStatus;
   @IntegerProperty('Number of attempts that have ended.', 1) readonly attempt_count!: number;
   @InstantProperty(
-    'When the next attempt is due; null unless pending. While an attempt is in flight: when the next one is due if its result is lost, about 60 s after its start.',
+    'Time of the next attempt; null unless pending. While an attempt is in flight: about 60 s after its start, the time of the next attempt if the result is lost.',
     { nullable: true },
   )
   readonly next_attempt_at!: string | null;

@@ -23,7 +23,7 @@ export class CreatePaymentMethodSetupDto {
   })
   readonly provider!: SetupProvider;
   @BooleanField(
-    'Whether the method becomes the default. Left out: only if the customer has no usable default.',
+    'True if the method becomes the default. Left out: only if the customer has no usable default.',
     { optional: true, example: true },
   )
   readonly is_default?: boolean;
@@ -42,7 +42,7 @@ export class PaymentMethodSetupDto {
   )
   readonly status!: SetupStatus;
   @BooleanProperty(
-    'Whether the method becomes the default. Null: only if the customer has no usable default.',
+    'True if the method becomes the default. Null: only if the customer has no usable default.',
     true,
     { nullable: true },
   )
@@ -51,7 +51,7 @@ export class PaymentMethodSetupDto {
   readonly payment_method_id!: string | null;
   @TextProperty('Why the last attempt of the customer failed.', null, { nullable: true })
   readonly failure_code!: string | null;
-  @InstantProperty('When the setup is given up.') readonly expires_at!: string;
+  @InstantProperty('Time at which the setup is canceled.') readonly expires_at!: string;
   @InstantProperty('When it was created.') readonly created_at!: string;
   @InstantProperty('When it last changed.') readonly updated_at!: string;
 }
@@ -65,7 +65,7 @@ export class SetupSecretDto {
     'seti_1NG8Du2eZvKYlo2CXcYFNjvL_secret_O2CbVB3lMzXXTnYBQ7JHc6',
   )
   readonly client_secret!: string;
-  @InstantProperty('When the setup is given up.') readonly expires_at!: string;
+  @InstantProperty('Time at which the setup is canceled.') readonly expires_at!: string;
 }
 
 export function toPaymentMethodSetupDto(setup: PaymentMethodSetup): PaymentMethodSetupDto {
