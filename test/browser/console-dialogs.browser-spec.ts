@@ -144,6 +144,43 @@ describe('dialogs of the console', () => {
     },
   );
 
+  it.each([
+    [429, 'rate_limited', 'Try again later.'],
+    [401, 'unauthenticated', 'Your session had ended. It is not known if this was done'],
+    [403, 'cross_site_request', 'Try again later.'],
+    [503, 'service_unavailable', 'Try again later.'],
+  ])(
+    'repeat a request without an answer with the same key after a refusal with status %i',
+    async (status, code, shown) => {
+      const before = await refundsOf(story.payment);
+      await engine.open(page, `/payments/${story.payment}`);
+      await enterRefund('1.50');
+      await page.route(REFUNDS, async (route: Route) => {
+        await route.fetch();
+        await route.abort();
+      });
+      await button('Refund $1.50').click();
+      await alert('it is not done twice');
+      await page.unrouteAll();
+      await page.route(REFUNDS, (route: Route) =>
+        route.fulfill({
+          status,
+          contentType: 'application/problem+json',
+          body: JSON.stringify({ status, code, detail: 'Try again later.', errors: [] }),
+        }),
+      );
+      await button('Refund $1.50').click();
+      await alert(shown);
+      await alert('it is not done twice');
+      expect(await page.getByText('Nothing was done').count()).toBe(0);
+      if (status === 401) await engine.signInAgain(page);
+      await page.unrouteAll();
+      await button('Refund $1.50').click();
+      await toast('Refund of $1.50');
+      expect(await refundsOf(story.payment)).toEqual([150, ...before]);
+    },
+  );
+
   it('send a form that was corrected after a refusal', async () => {
     await teller.post('customers', { name: 'First', external_id: 'taken' });
     await enterCustomer('Second', 'taken');

@@ -83,6 +83,15 @@ export class RunningConsole {
     return { page, faults, close: () => context.close() };
   }
 
+  /** Signs the owner in again, in the dialog that asks for it after the end of a session. */
+  async signInAgain(page: Page): Promise<void> {
+    const dialog = page.getByRole('dialog', { name: /^Your session has ended/ });
+    await dialog.getByLabel('Email').fill('owner@example.com');
+    await dialog.getByLabel('Password').fill(PASSWORD);
+    await page.keyboard.press('Enter');
+    await dialog.waitFor({ state: 'detached' });
+  }
+
   /** Opens a path of the console, and waits until its data is loaded. */
   async open(page: Page, path: string): Promise<void> {
     await page.goto(`${this.service.url}/studio${path}`);

@@ -9,11 +9,19 @@ export type ProblemBody = Schemas['ProblemDto'];
 export class RequestFailed extends Error {
   readonly problem: ProblemBody | null;
   readonly status: number;
+  /** True if the response asks to send the same request again later. */
+  readonly isTemporary: boolean;
 
-  constructor(message: string, status: number, problem: ProblemBody | null = null) {
+  constructor(
+    message: string,
+    status: number,
+    problem: ProblemBody | null = null,
+    isTemporary = false,
+  ) {
     super(message);
     this.status = status;
     this.problem = problem;
+    this.isTemporary = isTemporary;
   }
 }
 
@@ -64,7 +72,8 @@ async function failureOf(response: Response): Promise<RequestFailed> {
   const text = await response.clone().text();
   try {
     const problem = JSON.parse(text) as ProblemBody;
-    return new RequestFailed(problem.detail, response.status, problem);
+    const isTemporary = response.headers.has('Retry-After');
+    return new RequestFailed(problem.detail, response.status, problem, isTemporary);
   } catch {
     return new RequestFailed(`The service answered ${response.status}.`, response.status);
   }

@@ -6,21 +6,42 @@ function newKey(): string {
   return `console-${[...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('')}`;
 }
 
-/** Idempotency keys of sent requests whose outcome is unknown, by the text of the request. */
-const unanswered = new Map<string, string>();
+/** A sent request whose outcome is unknown. */
+interface Unanswered {
+  readonly key: string;
+  /** Number of attempts that are running or got no clear answer, so that they may have taken effect. */
+  attempts: number;
+}
 
-/** Returns true if it is certain whether the request took effect. `error` is null after a success. */
-export function isOutcomeKnown(error: unknown): boolean {
-  if (error === null) return true;
-  if (!(error instanceof RequestFailed)) return false;
-  if (error.status === 0 || error.status >= 500) return false;
-  return error.problem?.code !== 'idempotency_key_in_use';
+/** Requests whose outcome is unknown, by the text of the request. */
+const unanswered = new Map<string, Unanswered>();
+
+/**
+ * Outcome of one attempt to send a request.
+ * - `final`: the answer of the service for the key. Every other attempt with the key has the same outcome.
+ * - `refused`: refused before it was processed. This says nothing about other attempts with the key.
+ * - `unknown`: it may have taken effect.
+ */
+type Outcome = 'final' | 'refused' | 'unknown';
+
+/** Statuses of refusals that the service stores as the answer for the key: not found, conflict, broken rule. */
+const STORED_STATUSES: readonly number[] = [404, 409, 422];
+
+/** @param error null after a success */
+function outcomeOf(error: unknown): Outcome {
+  if (error === null) return 'final';
+  if (!(error instanceof RequestFailed)) return 'unknown';
+  const { status, problem, isTemporary } = error;
+  if (status === 0 || status >= 500) return 'unknown';
+  if (problem?.code === 'idempotency_key_in_use') return 'unknown';
+  const isStored = problem !== null && !isTemporary && STORED_STATUSES.includes(status);
+  return isStored ? 'final' : 'refused';
 }
 
 /**
  * Idempotency keys of a dialog. Every attempt to send a request has the same key until the outcome of the request is
- * known, even in a dialog that is opened later. A request with another body has another key. A known outcome ends the
- * use of the key, because the service would answer it with the stored response.
+ * known, even in a dialog that is opened later. A request with another body has another key. A final answer ends the
+ * use of the key, because the service would repeat the stored answer.
  */
 export class IdempotencyKeys {
   private readonly drafts = new Map<string, string>();
@@ -30,22 +51,31 @@ export class IdempotencyKeys {
     const draft = build('');
     if (draft === null) return null;
     const text = JSON.stringify(draft);
-    const key = unanswered.get(text) ?? this.drafts.get(text) ?? newKey();
+    const key = unanswered.get(text)?.key ?? this.drafts.get(text) ?? newKey();
     this.drafts.set(text, key);
     const request = build(key);
     return request && { text, key, request };
   }
 
   begin({ text, key }: KeyedRequest): void {
-    unanswered.set(text, key);
+    const attempts = unanswered.get(text)?.attempts ?? 0;
+    unanswered.set(text, { key, attempts: attempts + 1 });
   }
 
   /** @param error null if the request succeeded */
-  end({ text }: KeyedRequest, error: unknown): void {
-    if (!isOutcomeKnown(error)) return;
-    unanswered.delete(text);
-    this.drafts.delete(text);
+  end({ text, key }: KeyedRequest, error: unknown): void {
+    const outcome = outcomeOf(error);
+    if (outcome === 'final') this.drafts.delete(text);
+    const sent = unanswered.get(text);
+    if (outcome === 'unknown' || sent?.key !== key) return;
+    sent.attempts -= 1;
+    if (outcome === 'final' || sent.attempts === 0) unanswered.delete(text);
   }
+}
+
+/** Returns true if an attempt to send the request may have taken effect, and the service has given no final answer. */
+export function isUnanswered({ text, key }: KeyedRequest): boolean {
+  return unanswered.get(text)?.key === key;
 }
 
 /** A request with its idempotency key. */

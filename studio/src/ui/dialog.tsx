@@ -2,7 +2,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useId, useLayoutEffect, useRef, useState } from 'react';
 import { type ChangeRequest, isSessionOver, RequestFailed, send } from '../api/client';
 import { toCurl } from '../api/curl';
-import { IdempotencyKeys, isOutcomeKnown, type KeyedRequest } from '../api/idempotency-keys';
+import { IdempotencyKeys, isUnanswered, type KeyedRequest } from '../api/idempotency-keys';
 import { Button } from './button';
 import { Problem } from './page';
 import { toast } from './toast';
@@ -147,7 +147,7 @@ export function ActionDialog<Answer>({
         }}
       >
         {children}
-        <Failure error={change.error} isKeyed={keyed?.request.method === 'POST'} />
+        <Failure error={change.error} sent={change.variables} />
         <div className={css['row']}>
           <CopyAsCurl request={keyed?.request ?? null} />
           <Button onClick={onClose} disabled={isPending}>
@@ -165,36 +165,45 @@ export function ActionDialog<Answer>({
 const hasStatus = (error: unknown, status: number): boolean =>
   error instanceof RequestFailed && error.status === status;
 
+const REPEATABLE =
+  'It is not known if this was done, because the service gave no clear answer. Send it again without a change: it is not done twice.';
+
 /** Shows why a change failed. Replaces error texts of the service that are meant for programs. */
 function Failure({
   error,
-  isKeyed,
+  sent,
 }: {
   readonly error: unknown;
-  readonly isKeyed: boolean;
+  /** The request that failed. */
+  readonly sent: KeyedRequest | undefined;
 }): ReactNode {
+  if (error === null || sent === undefined) return null;
+  const isKeyed = JSON.stringify(sent.request) !== sent.text;
+  const isUnknown = isUnanswered(sent);
   if (hasStatus(error, 412)) {
     return (
       <p className={css['notice']} role="alert">
-        Somebody has changed it since you opened this form. Nothing was saved. Close the form and
-        open it again: it then shows the present values.
+        {isUnknown
+          ? 'It has changed since you opened this form, perhaps by your earlier attempt.'
+          : 'Somebody has changed it since you opened this form. Nothing was saved.'}{' '}
+        Close the form and open it again: it then shows the present values.
       </p>
     );
   }
   if (isSessionOver(error)) {
+    const unknown = isKeyed ? REPEATABLE : 'It is not known if your earlier attempt was done.';
     return (
       <p className={css['notice']} role="alert">
-        Your session had ended. Nothing was done: send it again.
+        Your session had ended. {isUnknown ? unknown : 'Nothing was done: send it again.'}
       </p>
     );
   }
-  if (!isKeyed || isOutcomeKnown(error)) return <Problem error={error} />;
+  if (!isKeyed || !isUnknown) return <Problem error={error} />;
   return (
     <>
       {error instanceof RequestFailed && <Problem error={error} />}
       <p className={css['notice']} role="alert">
-        It is not known if this was done, because the service gave no clear answer. Send it again
-        without a change: it is not done twice.
+        {REPEATABLE}
       </p>
     </>
   );
