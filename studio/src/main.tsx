@@ -22,7 +22,17 @@ function onRefusal(error: unknown): void {
 const client = new QueryClient({
   queryCache: new QueryCache({ onError: onRefusal }),
   mutationCache: new MutationCache({ onError: onRefusal }),
-  defaultOptions: { queries: { staleTime: FRESH_MS, retry: false } },
+  // Requests are sent even if the browser takes itself for offline. Otherwise they would wait, and a change would be sent
+  // long after the user has given up.
+  defaultOptions: {
+    queries: {
+      staleTime: FRESH_MS,
+      retry: false,
+      networkMode: 'always',
+      refetchOnReconnect: true,
+    },
+    mutations: { networkMode: 'always' },
+  },
 });
 
 applyStoredTheme();

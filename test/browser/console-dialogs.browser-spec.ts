@@ -29,6 +29,7 @@ describe('dialogs of the console', () => {
   afterAll(() => engine.stop());
 
   afterEach(async () => {
+    await page.context().setOffline(false);
     await page.unrouteAll();
     expect(faults.found.splice(0)).toEqual([]);
   });
@@ -180,6 +181,21 @@ describe('dialogs of the console', () => {
       expect(await refundsOf(story.payment)).toEqual([150, ...before]);
     },
   );
+
+  it('fail at once while the browser is offline, and send nothing later', async () => {
+    const before = await refundsOf(story.payment);
+    await engine.open(page, `/payments/${story.payment}`);
+    await enterRefund('1.75');
+    await page.context().setOffline(true);
+    await button('Refund $1.75').click();
+    await dialog().getByText('The service cannot be reached.').waitFor();
+    await button('Close').click();
+    const read = page.waitForResponse(/\/v1\/refunds\?/);
+    await page.context().setOffline(false);
+    await read;
+    await untilQuiet(page);
+    expect(await refundsOf(story.payment)).toEqual(before);
+  });
 
   it('send a form that was corrected after a refusal', async () => {
     await teller.post('customers', { name: 'First', external_id: 'taken' });
