@@ -118,6 +118,30 @@ describe('the lists of the console', () => {
     });
   });
 
+  it('do not look empty when they cannot be read', async () => {
+    await page.route(/\/v1\/webhooks\/deliveries\?/, (route: Route) => route.abort());
+    await engine.open(page, '/webhooks?status=failed');
+    await page.getByText('The service cannot be reached.').waitFor();
+    expect(await page.getByText(/0 deliveries|Nothing matches the filters/).count()).toBe(0);
+    const resendAll = page.getByRole('button', { name: 'Resend all failed…' });
+    expect(await resendAll.isDisabled()).toBe(true);
+    await page.unrouteAll();
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByText('Nothing matches the filters.').waitFor();
+    await page.getByRole('status').filter({ hasText: '0 deliveries' }).waitFor();
+    expect(await resendAll.isEnabled()).toBe(true);
+  });
+
+  it('show an error while the browser is offline', async () => {
+    await engine.open(page, '/customers');
+    await page.context().setOffline(true);
+    await page.getByLabel('Name or part of it').fill('Grace');
+    await page.getByText('The service cannot be reached.').waitFor();
+    expect(await page.getByText(/0 customers|Nothing matches the filters/).count()).toBe(0);
+    await page.context().setOffline(false);
+    await page.getByRole('link', { name: 'Grace Hopper' }).waitFor();
+  });
+
   it.each([
     ['wide', WIDE],
     ['narrow', NARROW],

@@ -63,9 +63,12 @@ type RetriedStatus = Schemas['RetryDeliveriesDto']['status'][number];
 function ResendAll({
   filters: { status = 'failed', ...filters },
   endpointId,
+  isRead,
 }: {
   readonly filters: FilterValues;
   readonly endpointId: string | null;
+  /** False while the list is loading or cannot be read. */
+  readonly isRead: boolean;
 }): ReactNode {
   const [isOpen, setIsOpen] = useState(false);
   if (status !== 'failed' && status !== 'discarded') return null;
@@ -76,7 +79,7 @@ function ResendAll({
   } satisfies Schemas['RetryDeliveriesDto'];
   return (
     <>
-      <Button needs="webhooks:write" onClick={() => setIsOpen(true)}>
+      <Button needs="webhooks:write" disabled={!isRead} onClick={() => setIsOpen(true)}>
         Resend all {status}…
       </Button>
       {isOpen && (
@@ -152,7 +155,9 @@ export function Deliveries({ endpointId }: { readonly endpointId: string | null 
           nouns={NOUNS}
           columns={columns}
           filters={FILTERS}
-          actions={(filters) => <ResendAll filters={filters} endpointId={null} />}
+          actions={(filters, isRead) => (
+            <ResendAll filters={filters} endpointId={null} isRead={isRead} />
+          )}
           empty="No deliveries yet. Each event is delivered to the endpoints that ask for it."
         />
       ) : (
@@ -163,7 +168,9 @@ export function Deliveries({ endpointId }: { readonly endpointId: string | null 
           nouns={NOUNS}
           columns={columns}
           filters={FILTERS_OF_ENDPOINT}
-          actions={(filters) => <ResendAll filters={filters} endpointId={endpointId} />}
+          actions={(filters, isRead) => (
+            <ResendAll filters={filters} endpointId={endpointId} isRead={isRead} />
+          )}
           empty="No deliveries. Send a test event to try the endpoint."
         />
       )}

@@ -41,8 +41,8 @@ export interface ListViewProps<Path extends ListPath> {
   readonly empty: ReactNode;
   /** Value of the query parameter `expand`: referenced objects that each row contains. */
   readonly expand?: 'customer' | 'customer,plan';
-  /** Actions on the rows that match the filters. */
-  readonly actions?: (values: FilterValues) => ReactNode;
+  /** Actions on the rows that match the filters. `isRead` is false while the rows are unknown. */
+  readonly actions?: (values: FilterValues, isRead: boolean) => ReactNode;
 }
 
 /** A list of the API with its filters and its order in the address, the sums of all its rows, and a download as CSV. */
@@ -82,7 +82,7 @@ export function ListView<Path extends ListPath>(props: ListViewProps<Path>): Rea
       }
       sorting={{ value: sort, onChange: (value) => set('sort', value) }}
       empty={emptyText(values, isReadable) ?? props.empty}
-      header={(count) => (
+      header={(count, isRead) => (
         <div className={css['filters']} role="search" aria-label={label}>
           <FilterBar
             filters={filters}
@@ -93,7 +93,7 @@ export function ListView<Path extends ListPath>(props: ListViewProps<Path>): Rea
           />
           <div className={css['count']}>
             <span role="status">{totals ?? count}</span>
-            {props.actions?.(parameters)}
+            {props.actions?.(parameters, isRead)}
             <CsvButton
               path={filled(path, inPath)}
               parameters={ordered}

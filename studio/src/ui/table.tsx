@@ -143,8 +143,8 @@ export interface ListProps<Row> extends Omit<TableProps<Row>, 'rows'> {
   readonly isReadable: boolean;
   readonly empty: ReactNode;
   readonly sorting?: Sorting | undefined;
-  /** Returns the part above the list, with the text that counts its rows. */
-  readonly header: (count: string) => ReactNode;
+  /** Returns the part above the list, with the text that counts its rows. `isRead` is false while the rows are unknown. */
+  readonly header: (count: string, isRead: boolean) => ReactNode;
   /** Names of one and of several rows, for the count. */
   readonly nouns: readonly [one: string, several: string];
 }
@@ -190,15 +190,17 @@ export function List<Row>(props: ListProps<Row>): ReactNode {
   }, [isNearEnd, hasNextPage, isFetchingNextPage, isError, fetchNextPage]);
   const before = shown[0]?.start ?? 0;
   const after = virtual.getTotalSize() - (shown.at(-1)?.end ?? 0);
+  const isRead = query.data !== undefined;
   const counted = `${rows.length}${hasNextPage ? '+' : ''} ${nouns[rows.length === 1 ? 0 : 1]}`;
+  const isLoading = isReadable && !isRead && !isError;
   return (
     <>
-      {header(query.isLoading ? 'Loading…' : isReadable ? counted : '')}
+      {header(isRead ? counted : isLoading ? 'Loading…' : '', isRead)}
       {!isFetchNextPageError && (
         <Problem error={query.error} onRetry={() => void query.refetch()} />
       )}
       <section className={css['card']} aria-label={label}>
-        {rows.length === 0 && !query.isLoading && !isError && (
+        {rows.length === 0 && (isRead || !isReadable) && (
           <div className={css['empty']}>{empty}</div>
         )}
         <div
