@@ -9,33 +9,24 @@ import { TextInput } from '../ui/field';
 import { ObjectLink } from '../ui/links';
 import { LoadedRows, ROWS_SHOWN } from '../ui/loaded';
 import { Card } from '../ui/page';
-import { useSettled } from '../ui/settled';
 import { SmallTable } from '../ui/table';
-import { InvoicePreview, type SubscriptionDialogProps, usePreview } from './subscription-dialogs';
+import { PreviewedDialog } from './invoice-preview';
+import type { SubscriptionDialogProps } from './subscription-dialogs';
 
 function RedeemDialog({ subscription, onClose }: SubscriptionDialogProps): ReactNode {
   const [entered, setEntered] = useState('');
   const code = entered.trim();
-  const isSettled = useSettled(code) === code;
-  const request = {
-    method: 'POST',
-    path: `/v1/subscriptions/${subscription.id}/coupons`,
-    body: { code },
-  } as const;
-  const preview = usePreview(code !== '' && isSettled ? request : null);
+  const path = `/v1/subscriptions/${subscription.id}/coupons`;
   return (
-    <ActionDialog
+    <PreviewedDialog
       title="Redeem a coupon"
       submitLabel="Redeem the coupon"
-      request={(idempotencyKey) =>
-        preview.isSuccess && isSettled ? { ...request, idempotencyKey } : null
-      }
+      request={code === '' ? null : { method: 'POST', path, body: { code } }}
       done={() => `Redeemed ${code}.`}
       onClose={onClose}
     >
       <TextInput label="Code" value={entered} onChange={setEntered} />
-      {code !== '' && <InvoicePreview preview={preview} />}
-    </ActionDialog>
+    </PreviewedDialog>
   );
 }
 

@@ -89,6 +89,8 @@ export interface ActionDialogProps<Answer> {
   readonly kind?: 'primary' | 'danger';
   /** Returns the request, or null while the fields are incomplete. Must have no side effects, because it is called often. */
   readonly request: (idempotencyKey: string) => ChangeRequest | null;
+  /** False while the data that the user confirms is not shown. A request without a clear answer can be repeated all the same. */
+  readonly isReady?: boolean;
   /** Returns the message to show after a success. */
   readonly done: (answer: Answer) => string;
   readonly onDone?: (answer: Answer) => void;
@@ -102,6 +104,7 @@ export function ActionDialog<Answer>({
   submitLabel,
   kind = 'primary',
   request,
+  isReady = true,
   done,
   onDone,
   onClose,
@@ -136,7 +139,8 @@ export function ActionDialog<Answer>({
       if (!isShown.current) toast(`${title}: ${error.message}`);
     },
   });
-  const keyed = keys.keyed(request);
+  const built = keys.keyed(request);
+  const keyed = built !== null && (isReady || isUnanswered(built)) ? built : null;
   const { isPending } = change;
   return (
     <Dialog title={title} onClose={isPending ? null : onClose}>

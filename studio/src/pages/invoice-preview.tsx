@@ -1,0 +1,123 @@
+import type { ReactNode } from 'react';
+import { type ChangeRequest, type Schemas, send } from '../api/client';
+import type { Subscription } from '../api/objects';
+import { money } from '../format/money';
+import { showCode, showInstant } from '../format/text';
+import { ActionDialog, type ActionDialogProps } from '../ui/dialog';
+import { useFresh } from '../ui/fresh';
+import { Loaded } from '../ui/loaded';
+import { useSettled } from '../ui/settled';
+import { SmallTable } from '../ui/table';
+import css from '../ui/ui.module.css';
+
+/** Answer to a preview: an invoice, or the subscription if the change takes effect later. */
+type Preview = Schemas['SubscriptionPreviewDto'] | Subscription;
+
+export interface PreviewedDialogProps<Answer> extends Omit<
+  ActionDialogProps<Answer>,
+  'request' | 'isReady'
+> {
+  /** The command, which the API can preview, or null while the fields are incomplete. */
+  readonly request: ChangeRequest | null;
+}
+
+/**
+ * A dialog that shows the invoice that a command would create. The command can be confirmed only with a preview that
+ * was read since the dialog opened, for the present input.
+ */
+export function PreviewedDialog<Answer>({
+  request,
+  children,
+  ...rest
+}: PreviewedDialogProps<Answer>): ReactNode {
+  const text = JSON.stringify(request);
+  const isSettled = useSettled(text) === text;
+  const preview = useFresh(
+    ['preview', text],
+    request === null || !isSettled
+      ? null
+      : () => send<Preview>({ ...request, path: `${request.path}?preview=true` }),
+  );
+  return (
+    <ActionDialog
+      {...rest}
+      isReady={preview.data !== undefined}
+      request={(idempotencyKey) => request && { ...request, idempotencyKey }}
+    >
+      {children}
+      {request !== null && (
+        <Loaded query={preview}>{(data) => <InvoicePreview preview={data} />}</Loaded>
+      )}
+    </ActionDialog>
+  );
+}
+
+function InvoicePreview({ preview }: { readonly preview: Preview }): ReactNode {
+  if (preview.object === 'subscription') {
+    return <p role="status">No invoice now. The subscription changes without a charge.</p>;
+  }
+  const { lines, total, amount_due, currency, bills_at } = preview;
+  return (
+    <section aria-label="Preview of the invoice">
+      <p role="status">
+        {lines.length === 0
+          ? 'Nothing is billed.'
+          : `Billed at ${showInstant(bills_at)}: total ${money(total, currency)}, due ${money(amount_due, currency)}.`}
+      </p>
+      <SmallTable
+        label="Preview"
+        rows={lines}
+        keyOf={({ id }) => id}
+        empty="No lines."
+        columns={[
+          {
+            title: 'Description',
+            full: ({ description }) => description,
+            cell: ({ description }) => description,
+          },
+          { title: 'Type', cell: ({ type }) => showCode(type) },
+          { title: 'Amount', isNumber: true, cell: ({ amount }) => money(amount, currency) },
+        ]}
+      />
+      {lines.length > 0 && <PreviewTotals invoice={preview} />}
+    </section>
+  );
+}
+
+/** Shows how the amount due results from the lines. */
+function PreviewTotals({
+  invoice,
+}: {
+  readonly invoice: Schemas['SubscriptionPreviewDto'];
+}): ReactNode {
+  const { currency, subtotal, discount, taxes, tax_note, total } = invoice;
+  const { credit_applied, credited_to_balance, amount_due } = invoice;
+  const steps: readonly (readonly [term: string, minor: number])[] = [
+    ['Subtotal', subtotal],
+    ...optionalStep('Discount', -discount),
+    ...taxes.map(
+      ({ name, percentage, inclusive, tax }) =>
+        [`${name} ${percentage} %${inclusive ? ', included' : ''}`, tax] as const,
+    ),
+    ['Total', total],
+    ...optionalStep('Paid with credit', -credit_applied),
+    ...optionalStep('Given as credit', credited_to_balance),
+    ['Due', amount_due],
+  ];
+  return (
+    <>
+      <dl className={css['totals']}>
+        {steps.map(([term, minor]) => (
+          <div key={term}>
+            <dt>{term}</dt>
+            <dd>{money(minor, currency)}</dd>
+          </div>
+        ))}
+      </dl>
+      {tax_note !== null && <p className={css['hint']}>No tax: {showCode(tax_note)}.</p>}
+    </>
+  );
+}
+
+const optionalStep = (term: string, minor: number): readonly (readonly [string, number])[] =>
+  minor === 0 ? [] : [[term, minor]];
