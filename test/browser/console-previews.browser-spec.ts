@@ -48,6 +48,18 @@ describe('what dialogs of the console show before they can be confirmed', () => 
     };
   }
 
+  /** Creates a finalized invoice of 10.00 USD that waits for its payment. */
+  async function openInvoice(customerName: string): Promise<string> {
+    const { id } = await teller.post('invoices', {
+      customer_id: await teller.customer(customerName, story.clock),
+      currency: 'USD',
+      collection: 'send_invoice',
+      lines: [{ description: 'Workshop', amount: 1_000 }],
+    });
+    await teller.post(`invoices/${id}/finalize`, {});
+    return id;
+  }
+
   it.each([
     ['Cancel…', null],
     ['Pause…', null],
@@ -113,5 +125,72 @@ describe('what dialogs of the console show before they can be confirmed', () => 
       readonly data: readonly unknown[];
     };
     expect(data).toHaveLength(2);
+  });
+
+  it('is what a draft would charge for its usage now, and afterwards its final total', async () => {
+    const clock = await teller.post('test-clocks', { name: 'Late', now: '2026-03-01T00:00:00Z' });
+    const customer = await teller.customer('Graceful Ltd', clock.id);
+    await teller.change('PATCH', `customers/${customer}`, { invoice_grace_hours: 72 });
+    const body = { customer_id: customer, plan_id: story.plan };
+    await teller.post('subscriptions', body);
+    await teller.advance(clock.id, '2026-04-01T02:00:00Z');
+    const draft = await teller.newest(`invoices?customer_id=${customer}`);
+    await engine.open(page, `/invoices/${draft}`);
+    for (let number = 0; number < 9; number += 1) {
+      await teller.post('usage-events', {
+        idempotency_key: `late-${number}`,
+        customer_id: customer,
+        event_name: 'api_call',
+        timestamp: '2026-03-31T10:00:00Z',
+      });
+    }
+    await button('Finalize…').click();
+    await page.getByRole('dialog', { name: 'Finalize: draft', exact: true }).waitFor();
+    await dialog().getByText('The draft was made with a total of $29.00.').waitFor();
+    await dialog().getByText('the lines add up to $29.10').waitFor();
+    const row = dialog().getByRole('row').filter({ hasText: 'Calls' });
+    expect(await row.getByRole('cell').allInnerTexts()).toEqual([
+      'Calls',
+      'Mar 1, 2026 to Apr 1, 2026',
+      '$0.00',
+      '$0.10',
+    ]);
+    expect(await violationsOf(page)).toEqual([]);
+    await confirm().click();
+    await page
+      .getByRole('status')
+      .filter({ hasText: /^Finalized \S+: total \$29\.10$/ })
+      .waitFor();
+  });
+
+  it('is the amount of an invoice as it is now, and afterwards the charged amount', async () => {
+    const id = await openInvoice('Outdated Ltd');
+    const { lines } = (await teller.get(`invoices/${id}`)) as {
+      readonly lines: readonly { readonly id: string }[];
+    };
+    const credit = (amount: number): Promise<unknown> =>
+      teller.post('credit-notes', {
+        invoice_id: id,
+        lines: [{ invoice_line_id: lines[0]?.id, amount }],
+        reason: 'Goodwill',
+        settle: 'credit',
+      });
+    await engine.open(page, `/invoices/${id}`);
+    await credit(400);
+    await button('Collect…').click();
+    await page.getByRole('dialog', { name: /^Collect: \S+, \$6\.00$/ }).waitFor();
+    await credit(100);
+    await confirm().click();
+    await toast('Payment succeeded: $5.00 for ');
+  });
+
+  it('is that an invoice cannot be collected any more', async () => {
+    const id = await openInvoice('Faster Ltd');
+    await engine.open(page, `/invoices/${id}`);
+    await teller.post(`invoices/${id}/pay`, {});
+    await button('Collect…').click();
+    await dialog().getByText('Not possible any more: the invoice is paid.').waitFor();
+    expect(await confirm().isDisabled()).toBe(true);
+    await button('Close').click();
   });
 });

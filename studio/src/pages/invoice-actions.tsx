@@ -1,9 +1,14 @@
 import type { ReactNode } from 'react';
-import type { Invoice } from '../api/objects';
+import { api, read } from '../api/client';
+import type { Invoice, Payment } from '../api/objects';
 import { money } from '../format/money';
 import { showCode } from '../format/text';
 import type { Scope } from '../layout/access';
 import { ActionDialog } from '../ui/dialog';
+import { useFresh } from '../ui/fresh';
+import { Loaded } from '../ui/loaded';
+import css from '../ui/ui.module.css';
+import { DraftAmounts, readDraftUsage } from './draft-amounts';
 
 export interface InvoiceAction {
   readonly path: string;
@@ -13,8 +18,8 @@ export interface InvoiceAction {
   readonly explains: string;
   readonly statuses: readonly Invoice['status'][];
   readonly isDangerous?: boolean;
-  /** Returns the amount that the action changes, in minor units. Default: the total of the invoice. */
-  readonly amount?: (invoice: Invoice) => number;
+  /** Returns the amount that the action changes, in minor units. Default: the total of the invoice. Null: not known before. */
+  readonly amount?: ((invoice: Invoice) => number) | null;
 }
 
 export const COLLECT: InvoiceAction = {
@@ -28,15 +33,18 @@ export const COLLECT: InvoiceAction = {
   amount: ({ amount_remaining, amount_pending }) => Math.max(0, amount_remaining - amount_pending),
 };
 
+const FINALIZE: InvoiceAction = {
+  path: 'finalize',
+  needs: 'invoices:write',
+  label: 'Finalize',
+  done: 'Finalized',
+  explains: 'Gives the draft its number, posts it to the ledger and starts its collection.',
+  statuses: ['draft'],
+  amount: null,
+};
+
 export const INVOICE_ACTIONS: readonly InvoiceAction[] = [
-  {
-    path: 'finalize',
-    needs: 'invoices:write',
-    label: 'Finalize',
-    done: 'Finalized',
-    explains: 'Gives the draft its number, posts it to the ledger and starts its collection.',
-    statuses: ['draft'],
-  },
+  FINALIZE,
   COLLECT,
   {
     path: 'void',
@@ -68,36 +76,71 @@ export const INVOICE_ACTIONS: readonly InvoiceAction[] = [
 ];
 
 export interface InvoiceActionDialogProps {
-  readonly invoice: Invoice;
+  readonly invoice: Pick<Invoice, 'id' | 'number'>;
   readonly action: InvoiceAction;
   readonly onClose: () => void;
 }
 
+/** Shows the invoice as it is when the dialog opens, because the page may be outdated. */
 export function InvoiceActionDialog({
-  invoice,
+  invoice: { id, number },
   action,
   onClose,
 }: InvoiceActionDialogProps): ReactNode {
-  const amount = action.amount?.(invoice) ?? invoice.total;
+  const query = useFresh(['invoice', id], async () => {
+    const invoice = await read(api.GET('/v1/invoices/{id}', { params: { path: { id } } }));
+    return { invoice, usage: action === FINALIZE ? await readDraftUsage(invoice) : [] };
+  });
+  const present = query.data?.invoice;
+  const isPossible = present !== undefined && action.statuses.includes(present.status);
   return (
-    <ActionDialog<{ readonly status?: string }>
-      title={`${action.label}: ${invoice.number ?? 'draft'}, ${money(amount, invoice.currency)}`}
+    <ActionDialog<Invoice | Payment>
+      title={titleOf(action, number, isPossible ? present : undefined)}
       submitLabel={action.label}
       kind={action.isDangerous === true ? 'danger' : 'primary'}
+      isReady={isPossible}
       request={(idempotencyKey) => ({
         method: 'POST',
-        path: `/v1/invoices/${invoice.id}/${action.path}`,
+        path: `/v1/invoices/${id}/${action.path}`,
         body: {},
         idempotencyKey,
       })}
-      done={({ status }) =>
-        action === COLLECT
-          ? `Payment ${showCode(status)}: ${invoice.number ?? ''}`
-          : `${action.done}: ${invoice.number ?? 'the draft'}`
-      }
+      done={(answer) => doneText(action, answer, number)}
       onClose={onClose}
     >
       <p>{action.explains}</p>
+      <Loaded query={query}>
+        {({ invoice, usage }) => (
+          <>
+            {!isPossible && (
+              <p className={css['notice']} role="status">
+                Not possible any more: the invoice is {showCode(invoice.status)}.
+              </p>
+            )}
+            {isPossible && action === FINALIZE && <DraftAmounts draft={invoice} usage={usage} />}
+          </>
+        )}
+      </Loaded>
     </ActionDialog>
   );
+}
+
+function titleOf(
+  { label, amount }: InvoiceAction,
+  number: string | null,
+  present: Invoice | undefined,
+): string {
+  const named = `${label}: ${number ?? 'draft'}`;
+  if (present === undefined || amount === null) return named;
+  return `${named}, ${money(amount?.(present) ?? present.total, present.currency)}`;
+}
+
+function doneText(action: InvoiceAction, answer: Invoice | Payment, number: string | null): string {
+  if ('amount' in answer) {
+    const { status, amount, currency } = answer;
+    return `Payment ${showCode(status)}: ${money(amount, currency)} for ${number ?? 'the invoice'}`;
+  }
+  return action === FINALIZE
+    ? `Finalized ${answer.number ?? 'the draft'}: total ${money(answer.total, answer.currency)}`
+    : `${action.done}: ${number ?? 'the draft'}`;
 }
