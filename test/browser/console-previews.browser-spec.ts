@@ -193,4 +193,22 @@ describe('what dialogs of the console show before they can be confirmed', () => 
     expect(await confirm().isDisabled()).toBe(true);
     await button('Close').click();
   });
+
+  it.each([
+    ['New subscription…', (): string => `/customers/${story.customer}`],
+    ['Change…', (): string => `/subscriptions/${story.subscription}`],
+  ])('is an error with a retry where the plans of %s cannot be read', async (name, path) => {
+    await engine.open(page, path());
+    const answer = await hold('**/v1/plans?*');
+    await button(name).click();
+    await dialog().getByText('Loading…').waitFor();
+    expect(await dialog().getByText('There is no plan').count()).toBe(0);
+    await answer('failed');
+    await dialog().getByText('The service cannot be reached.').waitFor();
+    expect(await dialog().getByLabel('Plan').count()).toBe(0);
+    expect(await violationsOf(page)).toEqual([]);
+    await button('Try again').click();
+    await dialog().getByLabel('Plan').selectOption({ label: 'Scale (scale)' });
+    await button('Close').click();
+  });
 });

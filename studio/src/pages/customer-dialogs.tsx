@@ -4,6 +4,7 @@ import { $api, entityTagOf, type Schemas } from '../api/client';
 import type { Customer } from '../api/objects';
 import { ActionDialog } from '../ui/dialog';
 import { SelectInput, TextInput } from '../ui/field';
+import { Loaded } from '../ui/loaded';
 
 const PLANS_SHOWN = 100;
 
@@ -127,13 +128,17 @@ export function NewSubscriptionDialog({ customer, onClose }: CustomerDialogProps
       onDone={({ id }) => void navigate({ to: '/subscriptions/$id', params: { id } })}
       onClose={onClose}
     >
-      <SelectInput
-        label="Plan"
-        hint={offered.length === 0 ? 'There is no plan in the currency of the customer.' : ''}
-        value={planId}
-        options={offered.map(({ id, name, code }) => [id, `${name} (${code})`])}
-        onChange={setChosen}
-      />
+      <Loaded query={plans}>
+        {() => (
+          <SelectInput
+            label="Plan"
+            hint={offered.length === 0 ? 'There is no plan in the currency of the customer.' : ''}
+            value={planId}
+            options={offered.map(({ id, name, code }) => [id, `${name} (${code})`])}
+            onChange={setChosen}
+          />
+        )}
+      </Loaded>
       <TextInput label="Coupon code" value={coupon} onChange={setCoupon} />
     </ActionDialog>
   );

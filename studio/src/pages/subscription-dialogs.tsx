@@ -3,6 +3,7 @@ import { $api } from '../api/client';
 import type { Cancellation, Change, Subscription } from '../api/objects';
 import { showInstant } from '../format/text';
 import { CheckInput, SelectInput, TextInput } from '../ui/field';
+import { Loaded } from '../ui/loaded';
 import css from '../ui/ui.module.css';
 import { PreviewedDialog } from './invoice-preview';
 
@@ -38,13 +39,17 @@ export function ChangeDialog({ subscription, onClose }: SubscriptionDialogProps)
       done={() => (when === 'now' ? 'Changed.' : 'The change is scheduled.')}
       onClose={onClose}
     >
-      <SelectInput
-        label="Plan"
-        hint={`Plans in ${currency}.`}
-        value={planId}
-        options={offered.map((plan) => [plan.id, `${plan.name} (${plan.code})`])}
-        onChange={setPlanId}
-      />
+      <Loaded query={plans}>
+        {() => (
+          <SelectInput
+            label="Plan"
+            hint={`Plans in ${currency}.`}
+            value={planId}
+            options={offered.map((plan) => [plan.id, `${plan.name} (${plan.code})`])}
+            onChange={setPlanId}
+          />
+        )}
+      </Loaded>
       <TextInput
         label="Quantity"
         inputMode="decimal"
