@@ -1,5 +1,5 @@
 import type { Locator, Page, Route } from 'playwright-core';
-import { type PageFaults, untilQuiet, violationsOf } from '../support/browser';
+import { loseAnswers, type PageFaults, untilQuiet, violationsOf } from '../support/browser';
 import type { ConsoleStory, ConsoleStoryTeller } from '../support/console-story';
 import { RunningConsole } from '../support/running-console';
 
@@ -126,10 +126,7 @@ describe('dialogs of the console', () => {
     async (where) => {
       const before = await refundsOf(story.payment);
       await engine.open(page, `/payments/${story.payment}`);
-      await page.route(REFUNDS, async (route: Route) => {
-        await route.fetch();
-        await route.abort();
-      });
+      await loseAnswers(page, REFUNDS);
       await enterRefund('3.00');
       await button('Refund $3.00').click();
       await page.getByText('it is not done twice').waitFor();
@@ -156,10 +153,7 @@ describe('dialogs of the console', () => {
       const before = await refundsOf(story.payment);
       await engine.open(page, `/payments/${story.payment}`);
       await enterRefund('1.50');
-      await page.route(REFUNDS, async (route: Route) => {
-        await route.fetch();
-        await route.abort();
-      });
+      await loseAnswers(page, REFUNDS);
       await button('Refund $1.50').click();
       await alert('it is not done twice');
       await page.unrouteAll();

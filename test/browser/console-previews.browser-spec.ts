@@ -1,5 +1,5 @@
 import type { Locator, Page, Route } from 'playwright-core';
-import { type PageFaults, untilQuiet, violationsOf } from '../support/browser';
+import { loseAnswers, type PageFaults, untilQuiet, violationsOf } from '../support/browser';
 import type { ConsoleStory, ConsoleStoryTeller } from '../support/console-story';
 import { RunningConsole } from '../support/running-console';
 import { until } from '../support/until';
@@ -111,10 +111,7 @@ describe('what dialogs of the console show before they can be confirmed', () => 
     await button('Change…').click();
     await dialog().getByLabel('Plan').selectOption({ label: 'Scale (scale)' });
     await page.getByText(/^Billed at/).waitFor();
-    await page.route('**/change', async (route: Route) => {
-      await route.fetch();
-      await route.abort();
-    });
+    await loseAnswers(page, '**/change');
     await confirm().click();
     await dialog().getByText('it is not done twice').waitFor();
     await page.unrouteAll();

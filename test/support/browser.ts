@@ -89,6 +89,17 @@ export async function untilQuiet(page: Page): Promise<void> {
   await until('The page has all answers', isQuiet, TIMEOUT_MS);
 }
 
+/** Sends the requests to a path, but loses the answers of the service, which must be successes. */
+export async function loseAnswers(page: Page, path: string): Promise<void> {
+  await page.route(path, async (route) => {
+    // The browser adds this header, which the service requires, only to requests that it sends itself.
+    const headers = { ...(await route.request().allHeaders()), 'sec-fetch-site': 'same-origin' };
+    const response = await route.fetch({ headers });
+    if (!response.ok()) throw new Error(`${path} answered ${response.status()}`);
+    await route.abort();
+  });
+}
+
 interface AxeResult {
   readonly violations: readonly {
     readonly id: string;
