@@ -24,7 +24,7 @@ export class SettingsReader {
   optional<Name extends SettingName>(name: Name): ValueOf<Name> | null {
     const setting = SETTINGS[name] as Setting<ValueOf<Name>>;
     const text = this.environment[name] ?? setting.fallback;
-    if (text === null) return null;
+    if (text === undefined) return null;
     const value = setting.parse(text);
     if (value === undefined) {
       const shown = setting.isSecret === true ? 'something else (not shown)' : JSON.stringify(text);

@@ -15,7 +15,6 @@ function ratio(text: string): number | undefined {
  */
 export const TRACING_SETTINGS = {
   OTEL_EXPORTER_OTLP_ENDPOINT: setting({
-    fallback: null,
     accepts: 'http://… or https://…',
     meaning: 'Receiver of traces, e.g. `http://collector:4318`, by OTLP over HTTP. Unset: none.',
     isSecret: true,
@@ -23,16 +22,12 @@ export const TRACING_SETTINGS = {
   }),
   OTEL_SERVICE_NAME: setting({
     fallback: 'billing-engine',
-    accepts: 'a text',
+    ...nonEmpty,
     meaning: 'Name of the service in traces.',
-    parse: nonEmpty,
   }),
   OTEL_TRACES_SAMPLER: setting({
     fallback: 'parentbased_always_on',
-    accepts: '`always_on`, `always_off`, `traceidratio`, or one of them after `parentbased_`',
-    meaning:
-      'Which traces are recorded. `parentbased_`: as the caller’s `traceparent` says, if any.',
-    parse: oneOf(
+    ...oneOf(
       'always_on',
       'always_off',
       'traceidratio',
@@ -40,6 +35,9 @@ export const TRACING_SETTINGS = {
       'parentbased_always_off',
       'parentbased_traceidratio',
     ),
+    accepts: '`always_on`, `always_off`, `traceidratio`, or one of them after `parentbased_`',
+    meaning:
+      'Which traces are recorded. `parentbased_`: as the caller’s `traceparent` says, if any.',
   }),
   OTEL_TRACES_SAMPLER_ARG: setting({
     fallback: '1',
