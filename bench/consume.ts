@@ -1,7 +1,7 @@
-import { Client } from 'pg';
 import { newId } from '../src/platform/ids';
 import type { UpdaterJob } from './processes/limit-updater';
 import { startWorker, type Worker } from './support/channel';
+import { copyRows } from './support/copies';
 import { reportCpuTime } from './support/cpu-time';
 import {
   type LoadGenerator,
@@ -12,7 +12,7 @@ import {
 } from './support/load';
 import { type Finding, inTurn, type Settings } from './support/rounds';
 import { post, type Service, startService } from './support/service';
-import type { TemporaryDatabase } from './support/temporary-database';
+import { runSql, type TemporaryDatabase } from './support/temporary-database';
 
 const MANY = 10_000;
 const SOME = 100;
@@ -101,30 +101,22 @@ async function copyCustomer(
   count: number,
 ): Promise<readonly string[]> {
   const ids = Array.from({ length: count }, () => newId('cus'));
-  const client = new Client({ connectionString: database.url });
-  await client.connect();
-  for (const [table, columns] of COPIED) {
-    const key = table === 'customer' ? 'id' : 'customer_id';
-    await client.query(
-      `INSERT INTO ${table} SELECT (jsonb_populate_record(original, jsonb_build_object(${columns}))).*
-       FROM ${table} AS original CROSS JOIN unnest($2::text[]) AS copy (id) WHERE original.${key} = $1`,
-      [id, ids],
-    );
-  }
-  await client.query(
+  for (const [table, columns] of COPIED) await copyRows(database, table, columns, id, ids);
+  await runSql(
+    database.url,
     `INSERT INTO usage_stream (customer_id, event_name, last_position)
      SELECT copy.id, event_name, 0 FROM usage_stream CROSS JOIN unnest($2::text[]) AS copy (id) WHERE customer_id = $1`,
     [id, ids],
   );
-  await client.query(
+  await runSql(
+    database.url,
     `INSERT INTO usage_window (stream_id, meter_id, start_at, end_at)
      SELECT stream.id, meter_id, start_at, end_at
      FROM usage_window JOIN usage_stream AS original ON original.id = stream_id AND customer_id = $1
      JOIN usage_stream AS stream ON stream.customer_id = ANY ($2)`,
     [id, ids],
   );
-  await client.query('VACUUM ANALYZE');
-  await client.end();
+  await runSql(database.url, 'VACUUM ANALYZE');
   return ids;
 }
 

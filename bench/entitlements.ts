@@ -4,10 +4,10 @@ import { measureLoad, startLoadGenerator, type TimedLoad } from './support/load'
 import { type Finding, inTurn, type Settings } from './support/rounds';
 import { post, startService } from './support/service';
 import type { TemporaryDatabase } from './support/temporary-database';
+import { reportCalls } from './support/usage';
 
 const FEW_EVENTS = 1_000;
 const MANY_EVENTS = 1_000_000;
-const LINES_A_REQUEST = 100_000;
 const POOL_SIZE = 20;
 const DAY_MS = 86_400_000;
 
@@ -46,39 +46,9 @@ async function seed(url: string): Promise<(events: number) => Promise<string>> {
       plan_id: plan.id,
       start_at: startAt.toISOString(),
     });
-    for (let sent = 0; sent < events; sent += LINES_A_REQUEST) {
-      await sendEvents(url, id, startAt, {
-        from: sent,
-        to: Math.min(events, sent + LINES_A_REQUEST),
-      });
-    }
+    await reportCalls(url, id, startAt.getTime(), events);
     return id;
   };
-}
-
-async function sendEvents(
-  url: string,
-  customerId: string,
-  startAt: Date,
-  { from, to }: { readonly from: number; readonly to: number },
-): Promise<void> {
-  const lines = Array.from({ length: to - from }, (_, index) =>
-    JSON.stringify({
-      idempotency_key: `${customerId}-${from + index}`,
-      customer_id: customerId,
-      event_name: 'call',
-      timestamp: new Date(startAt.getTime() + (((from + index) * 7_919) % DAY_MS)).toISOString(),
-      properties: { amount: '1' },
-    }),
-  );
-  const answer = await fetch(`${url}/v1/usage-events`, {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/x-ndjson' },
-    body: lines.join('\n'),
-  });
-  const body = (await answer.json()) as { readonly accepted?: number };
-  if (body.accepted !== to - from)
-    throw new Error(`Events were not taken: ${JSON.stringify(body)}`);
 }
 
 /** Checks that the used quantity equals the stored usage. A faster but wrong answer must not count. */

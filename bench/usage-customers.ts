@@ -1,10 +1,10 @@
-import { Client } from 'pg';
 import { newId } from '../src/platform/ids';
 import { startWorker, type Worker } from './support/channel';
+import { copyRows } from './support/copies';
 import { measureCpuTime } from './support/cpu-time';
 import { type Finding, inTurn, median, type Settings } from './support/rounds';
 import { post, type Service, startService } from './support/service';
-import type { TemporaryDatabase } from './support/temporary-database';
+import { runSql, type TemporaryDatabase } from './support/temporary-database';
 import type { SenderJob, UsageShape } from './support/usage';
 
 const CUSTOMERS = 200_000;
@@ -98,23 +98,14 @@ async function seedEntitled(url: string): Promise<readonly string[]> {
 async function seed(database: TemporaryDatabase, url: string): Promise<readonly string[]> {
   const { id } = await post<Created>(`${url}/v1/customers`, { name: 'Ada' });
   const copies = Array.from({ length: CUSTOMERS - 1 }, () => newId('cus'));
-  const client = new Client({ connectionString: database.url });
-  await client.connect();
-  try {
-    await client.query(
-      `INSERT INTO customer SELECT (jsonb_populate_record(original, jsonb_build_object('id', copy.id))).*
-       FROM customer AS original CROSS JOIN unnest($2::text[]) AS copy (id) WHERE original.id = $1`,
-      [id, copies],
-    );
-    await client.query(
-      `INSERT INTO usage_stream (customer_id, event_name, last_position)
-       SELECT customer.id, stream.name, 0 FROM customer CROSS JOIN unnest($1::text[]) AS stream (name)`,
-      [[NAMES.one, NAMES.ten]],
-    );
-    await client.query('VACUUM ANALYZE');
-  } finally {
-    await client.end();
-  }
+  await copyRows(database, 'customer', `'id', copy.id`, id, copies);
+  await runSql(
+    database.url,
+    `INSERT INTO usage_stream (customer_id, event_name, last_position)
+     SELECT customer.id, stream.name, 0 FROM customer CROSS JOIN unnest($1::text[]) AS stream (name)`,
+    [[NAMES.one, NAMES.ten]],
+  );
+  await runSql(database.url, 'VACUUM ANALYZE');
   return [id, ...copies];
 }
 

@@ -1,11 +1,10 @@
 import { readFile } from 'node:fs/promises';
-import { Client } from 'pg';
 import { startWorker, type Worker } from './support/channel';
 import { measureLoad, startLoadGenerator, WARM_UP_MS } from './support/load';
 import { reportCpuTime } from './support/cpu-time';
 import { alternate, type Finding, type Settings } from './support/rounds';
 import { createMany, post, type Service, startService } from './support/service';
-import type { TemporaryDatabase } from './support/temporary-database';
+import { runSql, type TemporaryDatabase } from './support/temporary-database';
 import {
   EVENT_NAME,
   lineOf,
@@ -279,26 +278,12 @@ async function createMeters(url: string): Promise<void> {
   });
 }
 
-async function onDatabase<Row extends object>(
-  database: TemporaryDatabase,
-  sql: string,
-  values: readonly unknown[] = [],
-) {
-  const client = new Client({ connectionString: database.url });
-  await client.connect();
-  try {
-    return (await client.query<Row>(sql, [...values])).rows;
-  } finally {
-    await client.end();
-  }
-}
-
 async function streamsOf(
   database: TemporaryDatabase,
   customers: readonly string[],
 ): Promise<readonly string[]> {
-  const found = await onDatabase<{ id: string; customer_id: string }>(
-    database,
+  const found = await runSql<{ id: string; customer_id: string }>(
+    database.url,
     'SELECT id, customer_id FROM usage_stream',
   );
   const byCustomer = new Map(found.map(({ id, customer_id: customer }) => [customer, id]));
@@ -312,8 +297,8 @@ async function fill(
   count: number,
 ): Promise<void> {
   console.log(`storing ${count.toLocaleString('en-US')} events`);
-  await onDatabase(
-    database,
+  await runSql(
+    database.url,
     `INSERT INTO usage_event (key_digest, stream_id, position, occurred_at, received_at, idempotency_key, properties)
      SELECT md5('filled-' || n)::uuid, ($1::bigint[])[1 + n % cardinality($1::bigint[])], n,
        date_trunc('day', now()) - interval '31 days' + n * interval '250 ms', now(), 'filled-' || n,
@@ -321,6 +306,6 @@ async function fill(
      FROM generate_series(1, $2::int) AS n`,
     [streams, count],
   );
-  await onDatabase(database, 'VACUUM ANALYZE usage_event');
-  await onDatabase(database, 'CHECKPOINT');
+  await runSql(database.url, 'VACUUM ANALYZE usage_event');
+  await runSql(database.url, 'CHECKPOINT');
 }
