@@ -189,10 +189,9 @@ export class SubscriptionsRepository {
     });
   }
 
-  /** Returns the items of subscriptions that are billed for time after `at`, or all their items if `at` is null. */
-  itemsBilledAfter(ids: readonly string[], at: Date | null): Promise<readonly SubscriptionItem[]> {
-    const tail = `WHERE subscription_id = ANY ($1)
-      AND ($2::timestamptz IS NULL OR end_at IS NULL OR end_at > $2) ORDER BY id`;
+  /** Returns the items of subscriptions that are billed for time after `at`. */
+  itemsBilledAfter(ids: readonly string[], at: Date): Promise<readonly SubscriptionItem[]> {
+    const tail = `WHERE subscription_id = ANY ($1) AND (end_at IS NULL OR end_at > $2) ORDER BY id`;
     return this.database.select(SubscriptionItemEntity, tail, [ids, at]);
   }
 
