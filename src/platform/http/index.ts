@@ -66,6 +66,7 @@ export {
   pageOf,
   possibleStatuses,
   toAmountRange,
+  toInstant,
   toInstantRange,
   toOpaquePageRequest,
   toPageDto,

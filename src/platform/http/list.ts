@@ -34,8 +34,8 @@ export function toInstantRange(from: string | undefined, to: string | undefined)
   return { from: toInstant(from), to: toInstant(to) };
 }
 
-function toInstant(text: string | undefined): Date | null {
-  return text === undefined ? null : new Date(text);
+export function toInstant(text: string | null | undefined): Date | null {
+  return typeof text === 'string' ? new Date(text) : null;
 }
 
 /** Query parameter with the least amount that a list returns, inclusive. */

@@ -59,7 +59,6 @@ export function InvoicePreview({ preview }: { readonly preview: PreviewQuery }):
         columns={[
           {
             title: 'Description',
-            full: ({ description }) => description,
             cell: ({ description }) => description,
           },
           { title: 'Type', cell: ({ type }) => showCode(type) },
