@@ -162,7 +162,12 @@ export function CreditNotePage(): ReactNode {
             ['Total', amount(data.total)],
             ['To the invoice', amount(data.applied_to_invoice)],
             ['To the credit balance', amount(data.credited_to_balance)],
-            ['To refund', amount(data.to_refund)],
+            [
+              'To refund',
+              data.to_refund === 0
+                ? amount(0)
+                : `${amount(data.to_refund)}, with a refund on a payment of the invoice`,
+            ],
             ['By', showText(data.actor)],
             ['Created', showInstant(data.created_at)],
             ['Id', <Id key="id" id={id} />],
