@@ -2,9 +2,11 @@
  * Sends a file of usage events to a running service: `npm run import-events -- FILE`. Each line is one event, as `POST
  * /v1/usage-events` takes it; blank lines are skipped.
  *
- * A repeated run continues where the last run of the same file stopped: events that are stored already count as
- * duplicates. The file may grow between two runs. Rejected lines are written to FILE.rejected with their numbers, as
- * are lines longer than 1 MiB, which are not sent.
+ * A repeated run with the same URL continues where the last run of the same file stopped. First it sends the last
+ * stored lines again: if the service does not know all of them, as after a restored backup, the run starts from the first
+ * line. With another URL, it also starts from the first line. Events that are stored already count as duplicates. FILE.import
+ * contains the state of the last run; `--restart` ignores it. The file may grow between two runs. Rejected lines are
+ * written to FILE.rejected with their numbers, as are lines longer than 1 MiB, which are not sent.
  *
  * API_KEY is the secret of a key with the scope `usage:write`, if the service requires one. Exit code 1 if a line was
  * rejected or the service did not answer.
@@ -75,22 +77,40 @@ async function digestOf(handle, bytes) {
 }
 
 /**
- * Returns the position and counts of an earlier run of this file. Returns the start of the file if the file was
- * replaced, or if its last sent line has grown since: only a part of that line was sent.
+ * Returns the position and counts of earlier runs that sent this file to this URL. `lastStored` is the last portion of
+ * which the service stored events. Returns the start of the file if nothing was stored, if the file was replaced, or if
+ * its last sent line has grown since: only a part of that line was sent.
  */
-async function readState(path, handle, size) {
+async function readState(path, handle, size, url) {
   const headBytes = Math.min(size, HEAD_BYTES);
   const head = await digestOf(handle, headBytes);
-  const fresh = { headBytes, head, bytes: 0, lines: 0, accepted: 0, duplicates: 0, rejected: 0 };
+  const counts = { lines: 0, accepted: 0, duplicates: 0, rejected: 0 };
+  const fresh = { url, headBytes, head, bytes: 0, ...counts, lastStored: null };
   const text = await readFile(path, 'utf8').catch(() => null);
   if (text === null) return fresh;
   const state = JSON.parse(text);
   const goesOn =
+    state.url === url &&
+    state.lastStored !== null &&
     state.headBytes <= size &&
     state.head === (await digestOf(handle, state.headBytes)) &&
     state.bytes <= size &&
     (await isBetweenLines(handle, state.bytes, size));
-  return goesOn ? state : fresh;
+  return goesOn ? await confirmState(state, fresh, handle) : fresh;
+}
+
+/**
+ * Sends the last stored portion again. Returns `state` if the service knows all of its events, otherwise the start of the
+ * file: the URL may lead to another installation by now, or to one that was restored from a backup.
+ */
+async function confirmState(state, fresh, handle) {
+  const { url, lastStored } = state;
+  const { value: portion } = await portionsFrom(handle, lastStored.start, lastStored.lines).next();
+  const { accepted, duplicates } = await send(url, Buffer.concat(portion.parts));
+  if (accepted === 0 && duplicates === lastStored.events) return state;
+  console.error(`${url} does not answer as in the last run. Sending all lines again.`);
+  // When all lines are sent again, the events that were accepted here are duplicates of themselves.
+  return { ...fresh, accepted, duplicates: -accepted };
 }
 
 async function isBetweenLines(handle, place, size) {
@@ -222,10 +242,13 @@ async function run() {
   const { size } = await stat(file);
   const [statePath, rejectedPath] = [`${file}.import`, `${file}.rejected`];
   if (restart) await rm(statePath, { force: true });
-  const state = await readState(statePath, handle, size);
+  const state = await readState(statePath, handle, size, url);
   if (state.bytes === 0) await rm(rejectedPath, { force: true });
   else
-    console.error(`Going on after ${inWords(state.lines)} lines; --restart starts from the first.`);
+    console.error(
+      `Going on after ${inWords(state.lines)} lines, which were sent to ${url} until ${state.sentAt}; ` +
+        '--restart starts from the first.',
+    );
   const [startedAt, startBytes] = [performance.now(), state.bytes];
   for await (const portion of portionsFrom(handle, state.bytes, lines)) {
     const answer = await send(url, Buffer.concat(portion.parts));
@@ -236,6 +259,9 @@ async function run() {
           `${JSON.stringify({ line: state.lines + index + 1, code, message })}\n`,
       );
     if (refused.length > 0) await appendFile(rejectedPath, refused.join(''));
+    const events = answer.accepted + answer.duplicates;
+    if (events > 0) state.lastStored = { start: state.bytes, lines: portion.lines, events };
+    state.sentAt = new Date().toISOString();
     state.bytes += portion.bytes;
     state.lines += portion.lines;
     state.accepted += answer.accepted;
@@ -247,8 +273,10 @@ async function run() {
   await handle.close();
   if (process.stderr.isTTY) process.stderr.write('\n');
   const seconds = (performance.now() - startedAt) / 1_000;
+  const isOld = startBytes > 0 && state.bytes === startBytes;
   console.log(
-    `${inWords(state.lines)} lines: ${inWords(state.accepted)} accepted, ${inWords(state.duplicates)} duplicates, ` +
+    `${isOld ? 'No new lines. Earlier runs: ' : ''}${inWords(state.lines)} lines: ` +
+      `${inWords(state.accepted)} accepted, ${inWords(state.duplicates)} duplicates, ` +
       `${inWords(state.rejected)} rejected${state.rejected > 0 ? ` (${rejectedPath})` : ''}, ${seconds.toFixed(1)} s`,
   );
   if (state.rejected > 0) process.exitCode = 1;
