@@ -106,6 +106,22 @@ describe('import-events', () => {
     expect(again.out).toBe('2 lines: 2 accepted, 0 duplicates, 0 rejected');
   });
 
+  it('sends all lines of a corrected file again, also if its length and first lines are the same', async () => {
+    const line = lineOf(await createCustomer(engine), 'edited');
+    const file = join(directory, 'edited.ndjson');
+    const lines = Array.from({ length: 800 }, (_, number) => line(number));
+    await writeFile(file, [...lines, '{}'.padEnd(line(800).length), line(801)].join('\n'));
+    expect((await importFile(file)).out).toContain('802 lines: 801 accepted');
+
+    await writeFile(file, [...lines, line(800), line(801)].join('\n'));
+    const corrected = await importFile(file);
+    expect(corrected).toEqual({
+      code: 0,
+      error: '',
+      out: '802 lines: 1 accepted, 801 duplicates, 0 rejected',
+    });
+  });
+
   it('sends all lines to another URL, and does not show results of earlier runs as its own', async () => {
     const other = await startTestApp();
     try {
