@@ -16,6 +16,8 @@ import { amountRemaining, type Invoice } from './domain/invoice';
 import { InvoicesRepository } from './invoices.repository';
 import {
   DISCOUNT_ROWS,
+  INVOICE_AMOUNT_ROWS,
+  LINE_AMOUNT_ROWS,
   RECEIVABLE_ROWS,
   REVENUE_ROWS,
   TAX_ROWS,
@@ -49,6 +51,11 @@ export class InvoicePostings implements OnModuleInit {
       name: 'write_offs_equal_uncollectible_invoices',
       left: { name: 'stored', sql: [WRITTEN_OFF_ROWS] },
       right: { name: 'ledger', sql: [postedRows('bad_debt')] },
+    });
+    this.checks.registerSums({
+      name: 'invoices_equal_their_lines',
+      left: { name: 'invoices', sql: [INVOICE_AMOUNT_ROWS] },
+      right: { name: 'lines', sql: [LINE_AMOUNT_ROWS] },
     });
     this.checks.registerSums({
       name: 'discounts_equal_invoices',
