@@ -1,3 +1,6 @@
+import { postRevenueRelease } from '../../src/core/ledger';
+import { LedgerService } from '../../src/modules/ledger';
+import { newId } from '../../src/platform/ids';
 import { createCustomer, createPayment } from '../support/billing';
 import { verifyLedger } from '../support/ledger';
 import { startTestApp, type TestApp } from '../support/test-app';
@@ -83,6 +86,79 @@ describe('the verification of the ledger', () => {
     );
     expect(await failuresWithOneMoreIn('invoice_line', 'amount', 'id', line?.id ?? '')).toEqual({
       invoices_equal_their_lines: [`${customer} subtotal EUR: invoices 1500, lines 1501`],
+    });
+  });
+
+  describe('compares deferred revenue with lines:', () => {
+    let customer: string;
+    let invoice: string;
+
+    beforeAll(async () => {
+      customer = await createCustomer(engine);
+      const prices = [{ name: 'Base', model: 'flat', timing: 'in_advance', amount: 3_000 }];
+      const plan = { code: 'pro', name: 'Pro', currency: 'EUR', interval: 'month', prices };
+      await post('subscriptions', {
+        customer_id: customer,
+        plan_id: await post('plans', plan),
+        collection: 'send_invoice',
+      });
+      const { body } = await engine.http.get(`/v1/invoices?customer_id=${customer}`);
+      const [first] = (body as { data: { id: string; lines: { id: string }[] }[] }).data;
+      invoice = first?.id ?? '';
+      await post('credit-notes', {
+        invoice_id: invoice,
+        lines: [{ invoice_line_id: first?.lines[0]?.id, amount: 400 }],
+        reason: 'Late',
+        settle: 'credit',
+      });
+    });
+
+    const release = (amountMinor: bigint) =>
+      engine.database.transaction(() =>
+        engine.app.get(LedgerService).post(postRevenueRelease('EUR', amountMinor), {
+          sourceId: newId('sp'),
+          customerId: customer,
+          occurredAt: engine.clock.now(),
+        }),
+      );
+    const failed = async () => (await verifyLedger(engine)).checks.filter(({ ok }) => !ok);
+
+    it('finds revenue that was released without a line', async () => {
+      expect(await failed()).toEqual([]);
+      await release(2_600n);
+      expect(await failed()).toEqual([
+        {
+          name: 'deferred_revenue_equals_lines_not_released',
+          ok: false,
+          offending: [`${customer} EUR: stored 2600, ledger 0`],
+        },
+      ]);
+      await release(-2_600n);
+      expect(await failed()).toEqual([]);
+    });
+
+    it('finds a line that was marked as released without a posting', async () => {
+      const mark = (isReleased: boolean) =>
+        engine.database.query('UPDATE invoice_line SET is_released = $1 WHERE invoice_id = $2', [
+          isReleased,
+          invoice,
+        ]);
+      await mark(true);
+      expect((await failed()).map(({ offending }) => offending)).toEqual([
+        [`${customer} EUR: stored 0, ledger 2600`],
+      ]);
+      await mark(false);
+      expect(await failed()).toEqual([]);
+    });
+
+    it('finds a credit note whose deferred part differs from its posting', async () => {
+      expect(await failuresWithOneMoreIn('credit_note', 'deferred', 'invoice_id', invoice)).toEqual(
+        {
+          deferred_parts_of_credit_notes_equal_postings: [
+            `${customer} EUR: credit notes 401, ledger 400`,
+          ],
+        },
+      );
     });
   });
 });

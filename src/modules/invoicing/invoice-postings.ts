@@ -15,6 +15,8 @@ import type { EarnedPeriod } from './domain/earned-period';
 import { amountRemaining, type Invoice } from './domain/invoice';
 import { InvoicesRepository } from './invoices.repository';
 import {
+  DEFERRED_NOTE_ROWS,
+  DEFERRED_ROWS,
   DISCOUNT_ROWS,
   INVOICE_AMOUNT_ROWS,
   LINE_AMOUNT_ROWS,
@@ -74,6 +76,16 @@ export class InvoicePostings implements OnModuleInit {
         name: 'ledger',
         sql: [postedRows('revenue', -1), postedRows('deferred_revenue', -1)],
       },
+    });
+    this.checks.registerSums({
+      name: 'deferred_revenue_equals_lines_not_released',
+      left: { name: 'stored', sql: [DEFERRED_ROWS] },
+      right: { name: 'ledger', sql: [postedRows('deferred_revenue', -1)] },
+    });
+    this.checks.registerSums({
+      name: 'deferred_parts_of_credit_notes_equal_postings',
+      left: { name: 'credit notes', sql: [DEFERRED_NOTE_ROWS] },
+      right: { name: 'ledger', sql: [postedRows('deferred_revenue', 1, 'credit_note')] },
     });
   }
 

@@ -48,6 +48,17 @@ export const REVENUE_ROWS = [
   `SELECT customer_id AS key, customer_id, currency, -net AS amount FROM credit_note WHERE status = 'issued'`,
 ];
 
+/** Net amounts of lines billed in advance whose revenue is not released, less what credit notes took off them. */
+export const DEFERRED_ROWS = `
+  SELECT customer_id AS key, customer_id, currency, line.net - line.credited_net AS amount
+  FROM invoice JOIN invoice_line AS line ON invoice_id = invoice.id
+  WHERE ${isInEffect('invoice')} AND line.is_in_advance AND NOT line.is_released
+    AND NOT EXISTS (SELECT FROM released_line WHERE line_id = line.id)`;
+
+/** Parts of credit notes that were deferred revenue when the note was issued, also of notes that are void now. */
+export const DEFERRED_NOTE_ROWS = `
+  SELECT customer_id AS key, customer_id, currency, deferred AS amount FROM credit_note WHERE deferred <> 0`;
+
 /** Amounts that payments paid on invoices. */
 export const INVOICES_PAID_ROWS = `
   SELECT customer_id AS key, customer_id, currency, amount_paid AS amount FROM invoice WHERE amount_paid <> 0`;
