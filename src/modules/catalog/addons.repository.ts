@@ -3,24 +3,16 @@ import { In, IsNull } from 'typeorm';
 import {
   Database,
   ListQuery,
+  type LockPurpose,
   onViolation,
   type Page,
   type PageRequest,
+  ROW_LOCKS,
 } from '../../platform/database';
 import { AddonEntity } from './addon.entity';
 import { addonCodeTaken } from './catalog.errors';
 import type { Addon } from './domain/addon';
 import { PricesRepository } from './prices.repository';
-
-/**
- * Row lock modes by purpose. `reference` blocks only `archive`; `change` also blocks `change`; `archive` blocks all
- * three.
- */
-const LOCK_MODES = {
-  reference: 'for_key_share',
-  change: 'for_no_key_update',
-  archive: 'pessimistic_write',
-} as const;
 
 type AddonRow = Omit<Addon, 'prices'>;
 
@@ -52,12 +44,9 @@ export class AddonsRepository {
   }
 
   /** Returns the add-on, locked until the transaction ends; null if it does not exist or is archived. */
-  async lock(id: string, purpose: keyof typeof LOCK_MODES): Promise<Addon | null> {
-    const row = await this.addons.findOne({
-      where: { id, archivedAt: IsNull() },
-      lock: { mode: LOCK_MODES[purpose] },
-    });
-    return this.withPricesOrNull(row);
+  async lock(id: string, purpose: LockPurpose): Promise<Addon | null> {
+    const locked = `WHERE id = $1 AND archived_at IS NULL ${ROW_LOCKS[purpose]}`;
+    return this.withPricesOrNull(await this.database.selectOne(AddonEntity, locked, [id]));
   }
 
   async page(request: PageRequest): Promise<Page<Addon>> {

@@ -4,9 +4,11 @@ import { invariant } from '../../core/invariant';
 import {
   Database,
   ListQuery,
+  type LockPurpose,
   onViolation,
   type Page,
   type PageRequest,
+  ROW_LOCKS,
   violatedConstraint,
 } from '../../platform/database';
 import { referenceNotFound } from '../../platform/errors';
@@ -17,16 +19,6 @@ import type { CatalogPrice } from './domain/price';
 import { PlanVersionEntity } from './plan-version.entity';
 import { PlanEntity } from './plan.entity';
 import { PricesRepository } from './prices.repository';
-
-/**
- * Row lock modes by purpose. `reference` blocks only `archive`; `change` also blocks `change`; `archive` blocks all
- * three.
- */
-const LOCK_MODES = {
-  reference: 'for_key_share',
-  change: 'for_no_key_update',
-  archive: 'pessimistic_write',
-} as const;
 
 type PlanRow = Omit<Plan, 'activeVersion'> & { readonly activeNumber: number };
 type VersionRow = Omit<PlanVersion, 'prices' | 'entitlements'>;
@@ -74,12 +66,9 @@ export class PlansRepository {
   }
 
   /** Returns the plan, locked until the transaction ends; null if it does not exist or is archived. */
-  async lock(id: string, purpose: keyof typeof LOCK_MODES): Promise<Plan | null> {
-    const row = await this.plans.findOne({
-      where: { id, archivedAt: IsNull() },
-      lock: { mode: LOCK_MODES[purpose] },
-    });
-    return this.withVersionOrNull(row);
+  async lock(id: string, purpose: LockPurpose): Promise<Plan | null> {
+    const locked = `WHERE id = $1 AND archived_at IS NULL ${ROW_LOCKS[purpose]}`;
+    return this.withVersionOrNull(await this.database.selectOne(PlanEntity, locked, [id]));
   }
 
   async page(request: PageRequest): Promise<Page<Plan>> {

@@ -7,10 +7,12 @@ import {
   onViolation,
   ListQuery,
   type ListSummary,
+  type LockPurpose,
   orderOf,
   type Page,
   type PageRequest,
   Reports,
+  ROW_LOCKS,
   searchedText,
 } from '../../platform/database';
 import { CustomerEntity } from './customer.entity';
@@ -20,16 +22,6 @@ import type { Customer, CustomerFilter } from './domain/customer';
 const TEST_CLOCKS = `
   SELECT id, test_clock_id AS clock FROM customer
   WHERE id = ANY (${listOfAnyLength('$1', 'text')}) AND deleted_at IS NULL`;
-
-/**
- * Row lock modes by purpose. `reference` and `change` do not block each other, so that a transaction that refers to
- * a customer does not block a change of the address. `delete` blocks both.
- */
-const LOCK_MODES = {
-  reference: 'FOR KEY SHARE',
-  change: 'FOR NO KEY UPDATE',
-  delete: 'FOR UPDATE',
-} as const;
 
 const EXISTING = 'WHERE id = $1 AND deleted_at IS NULL';
 
@@ -91,9 +83,9 @@ export class CustomersRepository {
   }
 
   /** Returns the customer, locked until the transaction ends; null if it does not exist or is deleted. */
-  lock(id: string, purpose: keyof typeof LOCK_MODES): Promise<Customer | null> {
+  lock(id: string, purpose: LockPurpose): Promise<Customer | null> {
     this.database.requireTransaction();
-    return this.database.selectOne(CustomerEntity, `${EXISTING} ${LOCK_MODES[purpose]}`, [id]);
+    return this.database.selectOne(CustomerEntity, `${EXISTING} ${ROW_LOCKS[purpose]}`, [id]);
   }
 
   /** Returns the test clock id of each customer, null for real time. Unknown and deleted customers are missing. */
@@ -108,7 +100,7 @@ export class CustomersRepository {
 
   /** Returns the customer, deleted or not, locked against deletion until the transaction ends. */
   lockForHistory(id: string): Promise<Customer | null> {
-    const locked = `WHERE id = $1 ${LOCK_MODES.reference}`;
+    const locked = `WHERE id = $1 ${ROW_LOCKS.reference}`;
     return this.database.selectOne(CustomerEntity, locked, [id]);
   }
 
