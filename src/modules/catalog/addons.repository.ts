@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import { In, IsNull } from 'typeorm';
 import {
   Database,
   ListQuery,
@@ -13,6 +12,8 @@ import { AddonEntity } from './addon.entity';
 import { addonCodeTaken } from './catalog.errors';
 import type { Addon } from './domain/addon';
 import { PricesRepository } from './prices.repository';
+
+const NOT_ARCHIVED = 'WHERE id = $1 AND archived_at IS NULL';
 
 type AddonRow = Omit<Addon, 'prices'>;
 
@@ -34,18 +35,18 @@ export class AddonsRepository {
   }
 
   async find(id: string): Promise<Addon | null> {
-    return this.withPricesOrNull(await this.addons.findOneBy({ id, archivedAt: IsNull() }));
+    return this.withPricesOrNull(await this.database.selectOne(AddonEntity, NOT_ARCHIVED, [id]));
   }
 
   /** Returns the add-ons with these ids, archived ones included, because subscriptions keep archived add-ons. */
   async findIncludingArchived(ids: readonly string[]): Promise<readonly Addon[]> {
     if (ids.length === 0) return [];
-    return this.withPrices(await this.addons.findBy({ id: In([...ids]) }));
+    return this.withPrices(await this.database.select(AddonEntity, 'WHERE id = ANY ($1)', [ids]));
   }
 
   /** Returns the add-on, locked until the transaction ends; null if it does not exist or is archived. */
   async lock(id: string, purpose: LockPurpose): Promise<Addon | null> {
-    const locked = `WHERE id = $1 AND archived_at IS NULL ${ROW_LOCKS[purpose]}`;
+    const locked = `${NOT_ARCHIVED} ${ROW_LOCKS[purpose]}`;
     return this.withPricesOrNull(await this.database.selectOne(AddonEntity, locked, [id]));
   }
 
@@ -69,9 +70,5 @@ export class AddonsRepository {
     const ids = rows.map(({ id }) => id);
     const prices = await this.prices.findByOwners('addonId', ids);
     return rows.map((row) => ({ ...row, prices: prices.get(row.id) ?? [] }));
-  }
-
-  private get addons() {
-    return this.database.repository(AddonEntity);
   }
 }

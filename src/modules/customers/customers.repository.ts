@@ -136,7 +136,7 @@ export class CustomersRepository {
 
   /** Returns the number of customers on a test clock, deleted ones included. */
   countOnTestClock(testClockId: string): Promise<number> {
-    return this.customers.countBy({ testClockId });
+    return this.database.repository(CustomerEntity).countBy({ testClockId });
   }
 
   /** Returns the ids of the customers on a test clock, deleted ones included. */
@@ -148,31 +148,24 @@ export class CustomersRepository {
   }
 
   /** Locks up to `limit` customers on a test clock, deleted ones included, until the transaction ends. Returns their ids. */
-  async lockOnTestClock(testClockId: string, limit: number): Promise<readonly string[]> {
-    const found = await this.customers.find({
-      select: { id: true },
-      where: { testClockId },
-      order: { id: 'ASC' },
-      take: limit,
-      lock: { mode: 'pessimistic_write' },
-    });
-    return found.map(({ id }) => id);
+  lockOnTestClock(testClockId: string, limit: number): Promise<readonly string[]> {
+    this.database.requireTransaction();
+    return this.database.queryValues<string>(
+      'SELECT id FROM customer WHERE test_clock_id = $1 ORDER BY id LIMIT $2 FOR UPDATE',
+      [testClockId, limit],
+    );
   }
 
   /** Deletes the rows of customers. Fails if another row still refers to one of them. */
   async remove(ids: readonly string[]): Promise<void> {
     this.database.requireTransaction();
-    if (ids.length > 0) await this.customers.delete([...ids]);
+    if (ids.length > 0) await this.database.repository(CustomerEntity).delete([...ids]);
   }
 
   private async write(customer: Customer, statement: () => Promise<void>): Promise<void> {
     await onViolation(statement(), 'customer_external_id_unique', () =>
       customerExternalIdTaken(customer.externalId ?? ''),
     );
-  }
-
-  private get customers() {
-    return this.database.repository(CustomerEntity);
   }
 }
 

@@ -25,7 +25,7 @@ export class FeaturesRepository {
   }
 
   find(id: string): Promise<Feature | null> {
-    return this.features.findOneBy({ id });
+    return this.database.selectOne(FeatureEntity, 'WHERE id = $1', [id]);
   }
 
   /** Returns the feature with a key, protected from deletion until the transaction ends. */
@@ -86,14 +86,10 @@ export class FeaturesRepository {
    */
   async delete(id: string): Promise<void> {
     try {
-      await this.features.delete({ id });
+      await this.database.repository(FeatureEntity).delete({ id });
     } catch (error) {
       if (violatedConstraint(error) !== null) throw entitlementInUse(id);
       throw error;
     }
-  }
-
-  private get features() {
-    return this.database.repository(FeatureEntity);
   }
 }
