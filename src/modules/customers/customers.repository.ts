@@ -84,7 +84,6 @@ export class CustomersRepository {
 
   /** Returns the customer, locked until the transaction ends; null if it does not exist or is deleted. */
   lock(id: string, purpose: LockPurpose): Promise<Customer | null> {
-    this.database.requireTransaction();
     return this.database.selectOne(CustomerEntity, `${EXISTING} ${ROW_LOCKS[purpose]}`, [id]);
   }
 

@@ -50,7 +50,6 @@ export class WebhookEndpointsRepository {
 
   /** Locks all active endpoints until the transaction ends. Meanwhile, deliveries to the endpoints can be created. */
   lockActive(): Promise<readonly WebhookEndpoint[]> {
-    this.database.requireTransaction();
     return this.database.select(WebhookEndpointEntity, LOCK_ACTIVE, []);
   }
 

@@ -45,7 +45,6 @@ export class ReplaysRepository {
   }
 
   lockNextRunning(): Promise<Replay | null> {
-    this.database.requireTransaction();
     return this.database.selectOne(WebhookReplayEntity, NEXT_RUNNING, []);
   }
 
