@@ -95,5 +95,5 @@ export { catchUnreadableTargets, guardUrl } from './url-guard';
 export { createValidationPipe } from './validation.pipe';
 export { IfMatch, withETag } from './versions';
 export { type SummaryDto, summaryOf, toSummaryDto } from './summary';
-export { toDto } from './to-dto';
+export { mapperTo, toDto } from './to-dto';
 export { toWireAmount, toWireInstant } from './wire';
