@@ -2,6 +2,7 @@ export { BigIntegers, Instants, Integers, Texts, Uuids } from './array-elements'
 export {
   AmountColumn,
   BigIntColumn,
+  CountColumn,
   IdColumn,
   InstantColumn,
   MetadataColumn,
