@@ -170,7 +170,7 @@ export class CustomersService {
    */
   delete(id: string, expected: VersionCondition): Promise<Customer> {
     return this.database.transaction(async () => {
-      const before = (await this.customers.lock(id, 'delete')) ?? raise(customerNotFound(id));
+      const before = (await this.customers.lock(id, 'deletion')) ?? raise(customerNotFound(id));
       assertVersion(expected, before);
       const now = await this.currentTimeOf(before);
       const after = nextVersion(before, now, { deletedAt: now });

@@ -69,7 +69,7 @@ export { DiscrepancyDto, toDiscrepancyDto } from './discrepancies/dto/discrepanc
 export { PaymentRecordsService } from './payment-records.service';
 export { PaymentRetries } from './payment-retries';
 export { PaymentsRepository } from './payments.repository';
-export { PollingLimiter } from './polling-limiter';
+export { LimitedPoller } from './limited-poller';
 export { PaymentMethodDto, toPaymentMethodDto } from './methods/dto/payment-method.dto';
 export {
   CreatePaymentMethodDto,

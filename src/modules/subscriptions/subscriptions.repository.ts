@@ -69,7 +69,7 @@ export class SubscriptionsRepository {
   ) {}
 
   find(id: string): Promise<Subscription | null> {
-    return this.database.repository(SubscriptionEntity).findOneBy({ id });
+    return this.database.selectOne(SubscriptionEntity, 'WHERE id = $1', [id]);
   }
 
   page(filter: SubscriptionFilter, request: PageRequest): Promise<Page<Subscription>> {
@@ -283,6 +283,10 @@ export class SubscriptionsRepository {
   }
 
   findScheduledChange(subscriptionId: string, id: string): Promise<ScheduledChange | null> {
-    return this.database.repository(ScheduledChangeEntity).findOneBy({ subscriptionId, id });
+    return this.database.selectOne(
+      ScheduledChangeEntity,
+      'WHERE subscription_id = $1 AND id = $2',
+      [subscriptionId, id],
+    );
   }
 }

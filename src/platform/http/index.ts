@@ -59,12 +59,14 @@ export { exampleOf } from './example';
 export { ExpandInterceptor, withFields } from './expand.interceptor';
 export { IdPipe } from './id.pipe';
 export {
+  FailureCodeFilter,
   MinAmountField,
   LimitField,
   ListQueryDto,
   MaxAmountField,
   pageOf,
   possibleStatuses,
+  RealTimeFilter,
   toAmountRange,
   toInstant,
   toInstantRange,
@@ -96,5 +98,5 @@ export { catchUnreadableTargets, guardUrl } from './url-guard';
 export { createValidationPipe } from './validation.pipe';
 export { IfMatch, withETag } from './versions';
 export { type SummaryDto, summaryOf, toSummaryDto } from './summary';
-export { toDto } from './to-dto';
+export { mapperTo, toDto } from './to-dto';
 export { toWireAmount, toWireInstant } from './wire';

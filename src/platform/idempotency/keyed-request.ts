@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Request } from 'express';
+import { canonicalJson } from '../../core/canonical-json';
 import { OPEN, principalOf } from '../access/principal';
 import { idempotencyKeyMismatch, malformedRequest } from '../errors';
 import { KEY_TEXT } from '../http/field-rules';
@@ -63,12 +64,4 @@ function sortedQuery({ originalUrl }: Request): string {
   const query = new URLSearchParams(text);
   query.sort();
   return query.size === 0 ? '' : `?${query.toString()}`;
-}
-
-function canonicalJson(body: unknown): string {
-  return JSON.stringify(body, (_, value: unknown) =>
-    typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : value,
-  );
 }
