@@ -61,7 +61,8 @@ export class EditInvoiceService {
     expected: VersionCondition,
   ): Promise<{ readonly before: Invoice; readonly now: Date }> {
     const found = (await this.invoices.find(id)) ?? raise(invoiceNotFound(id));
-    const customer = await this.customers.lockForHistory(found.customerId);
+    const customer =
+      (await this.customers.lockForHistory(found.customerId)) ?? raise(invoiceNotFound(id));
     const now = await this.testClocks.nowFor(customer.testClockId);
     const before = (await this.invoices.lock(id)) ?? raise(invoiceNotFound(id));
     assertVersion(expected, before);

@@ -33,7 +33,8 @@ export class EditSubscriptionService {
   ): Promise<Subscription> {
     return this.database.transaction(async () => {
       const found = (await this.subscriptions.find(id)) ?? raise(subscriptionNotFound(id));
-      await this.customers.lockForHistory(found.customerId);
+      const customer = await this.customers.lockForHistory(found.customerId);
+      if (customer === null) throw subscriptionNotFound(id);
       const now = await this.testClocks.nowFor(found.testClockId);
       const before = (await this.subscriptions.lock(id)) ?? raise(subscriptionNotFound(id));
       assertVersion(expected, before);

@@ -9,12 +9,14 @@ import type { KeyedRequest } from './idempotency.types';
 /**
  * Returns the idempotency key of a request, or null.
  * @param bodyField body field that may also contain the key, if the operation has one
- * @throws {ProblemError} `malformed_request` for a key that is not printable, `idempotency_key_mismatch` for two
- *   different keys
+ * @throws {ProblemError} `malformed_request` for several headers or a key that is not printable,
+ *   `idempotency_key_mismatch` for different keys in header and body
  */
 export function idempotencyKeyOf(request: Request, bodyField: string | null): string | null {
-  const inHeader = request.headers['idempotency-key'];
-  if (inHeader !== undefined && (typeof inHeader !== 'string' || !KEY_TEXT.test(inHeader))) {
+  // `headers` would join several headers into one text, which is a valid key.
+  const [inHeader, ...others] = request.headersDistinct['idempotency-key'] ?? [];
+  if (others.length > 0) throw malformedRequest('The request has several Idempotency-Key headers.');
+  if (inHeader !== undefined && !KEY_TEXT.test(inHeader)) {
     throw malformedRequest(
       'The Idempotency-Key header must be 1 to 255 printable ASCII characters.',
     );
