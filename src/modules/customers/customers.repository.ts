@@ -181,7 +181,9 @@ function customerQuery(filter: CustomerFilter): ListQuery {
     .whereIf(filter.testClockId === NO_CLOCK, 'test_clock_id IS NULL')
     .where('test_clock_id = $', clock)
     .whereBetween('created_at', created)
-    .orderBy(order?.column === 'name' ? { ...order, column: NAME_ORDER } : order);
+    .orderBy(
+      order?.column === 'name' ? { ...order, column: NAME_ORDER, hasLongValues: true } : order,
+    );
   for (const part of searchedParts(text ?? '')) {
     query.where(containsPart(SEARCHED_TEXT, '$'), part);
   }
