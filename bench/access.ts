@@ -1,12 +1,10 @@
 import { newSecret } from '../src/platform/access';
-import { startWorker } from './support/channel';
-import type { LoadJob, LoadResult } from './support/load';
+import { measureLoad, startLoadGenerator } from './support/load';
 import { alternate, type Finding, type Settings } from './support/rounds';
 import { createMany, post, startService } from './support/service';
 import type { TemporaryDatabase } from './support/temporary-database';
 
 const CUSTOMERS = 20;
-const WARM_UP_MS = 500;
 
 /** Creates customers with a static entitlement, and returns the paths to measure. */
 async function seed(url: string): Promise<Readonly<Record<string, readonly string[]>>> {
@@ -50,24 +48,14 @@ export async function benchmarkAccess(
     RATE_LIMIT_PER_MINUTE: '100000000',
     BOOTSTRAP_API_KEY: secret,
   });
-  const load = startWorker<LoadJob, LoadResult>('load-generator.ts');
+  const load = startLoadGenerator();
   try {
     const findings: Finding[] = [];
     for (const [benchmark, reads] of Object.entries(paths)) {
-      const rateOf = (port: number) => async (): Promise<number> => {
-        const { perSecond } = await load.request({
-          port,
-          connections: settings.connections,
-          requests: reads.map((path) => ({
-            method: 'GET',
-            path,
-            authorization: `Bearer ${secret}`,
-          })),
-          durationMs: settings.seconds * 1_000,
-          warmUpMs: WARM_UP_MS,
-        });
-        return perSecond;
-      };
+      const authorization = `Bearer ${secret}`;
+      const requests = reads.map((path) => ({ method: 'GET' as const, path, authorization }));
+      const rateOf = (port: number) => async (): Promise<number> =>
+        (await measureLoad(load, port, requests, settings)).perSecond;
       const rates = await alternate(settings.rounds, rateOf(required.port), rateOf(open.port));
       const target = { kind: 'ratio', atLeast: 0.9 } as const;
       findings.push({ benchmark, unit: 'req/s', ...rates, target });

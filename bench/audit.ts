@@ -1,15 +1,13 @@
 import { resolve } from 'node:path';
-import { startWorker } from './support/channel';
 import { measureCpuTime } from './support/cpu-time';
-import type { LoadJob, LoadResult } from './support/load';
-import { alternate, type Finding, type Settings } from './support/rounds';
+import { measureLoad, startLoadGenerator } from './support/load';
+import { type Finding, inTurn, type Settings } from './support/rounds';
 import { createMany, type Service, startService } from './support/service';
 import type { TemporaryDatabase } from './support/temporary-database';
 
 const PAYMENTS = 1_000;
 /** Minor units of each payment: much more than a run refunds, so that no refund is refused. */
 const AMOUNT = 1_000_000_000;
-const WARM_UP_MS = 500;
 const WITHOUT = resolve('bench/processes/without-audit-log.cjs');
 
 /**
@@ -30,44 +28,36 @@ export async function benchmarkAudit(
     // Quoted, because the folder may have a space in its name.
     NODE_OPTIONS: `--require ${JSON.stringify(WITHOUT)}`,
   });
-  const load = startWorker<LoadJob, LoadResult>('load-generator.ts');
+  const load = startLoadGenerator();
   const run = Date.now().toString(36);
-  const cpuTimes = new Map<Service, number[]>([
-    [audited, []],
-    [unaudited, []],
-  ]);
-  const rateOf = (service: Service) => async (): Promise<number> => {
-    let perSecond = 0;
-    const { ofService, ofDatabase } = await measureCpuTime([service], database, async () => {
-      const result = await load.request({
-        port: service.port,
-        connections: settings.connections,
-        requests: payments.map((id) => ({
-          method: 'POST',
-          path: `/v1/refunds/payment/${id}`,
-          body: JSON.stringify({ amount: 1, idempotencyKey: `${run}-${service.port}-{n}` }),
-        })),
-        durationMs: settings.seconds * 1_000,
-        warmUpMs: WARM_UP_MS,
-      });
-      perSecond = result.perSecond;
-      return { items: result.answers };
+  const measure = (service: Service) => () =>
+    measureCpuTime([service], database, async () => {
+      const requests = payments.map((id) => ({
+        method: 'POST' as const,
+        path: `/v1/refunds/payment/${id}`,
+        body: JSON.stringify({ amount: 1, idempotencyKey: `${run}-${service.port}-{n}` }),
+      }));
+      const { answers, perSecond } = await measureLoad(load, service.port, requests, settings);
+      return { items: answers, perSecond };
     });
-    cpuTimes.get(service)?.push(ofService + ofDatabase);
-    return perSecond;
-  };
   try {
-    const rates = await alternate(settings.rounds, rateOf(audited), rateOf(unaudited));
-    // Discards the first round of each service, as `alternate` does for the rates.
-    const [figures = [], ceilings = []] = [...cpuTimes.values()].map((times) => times.slice(1));
+    const sides = { figures: measure(audited), ceilings: measure(unaudited) };
+    const { figures, ceilings } = await inTurn(settings.rounds, sides);
     return [
       {
         benchmark: 'audit: refunds',
         unit: 'refunds/s',
-        ...rates,
+        figures: figures.map(({ perSecond }) => perSecond),
+        ceilings: ceilings.map(({ perSecond }) => perSecond),
         target: { kind: 'ratio', atLeast: 0.95 },
       },
-      { benchmark: 'audit: CPU time of a refund', unit: 'µs', figures, ceilings, target: null },
+      {
+        benchmark: 'audit: CPU time of a refund',
+        unit: 'µs',
+        figures: figures.map(({ ofService, ofDatabase }) => ofService + ofDatabase),
+        ceilings: ceilings.map(({ ofService, ofDatabase }) => ofService + ofDatabase),
+        target: null,
+      },
     ];
   } finally {
     await Promise.all([load.stop(), audited.stop(), unaudited.stop()]);

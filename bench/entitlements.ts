@@ -1,15 +1,14 @@
 import type { BareRoutesJob } from './processes/bare-routes';
-import { startWorker, type Worker } from './support/channel';
-import type { LoadJob, LoadResult } from './support/load';
-import type { Finding, Settings } from './support/rounds';
+import { startWorker } from './support/channel';
+import { measureLoad, startLoadGenerator, type TimedLoad } from './support/load';
+import { type Finding, inTurn, type Settings } from './support/rounds';
 import { post, startService } from './support/service';
 import type { TemporaryDatabase } from './support/temporary-database';
+import { reportCalls } from './support/usage';
 
 const FEW_EVENTS = 1_000;
 const MANY_EVENTS = 1_000_000;
-const LINES_A_REQUEST = 100_000;
 const POOL_SIZE = 20;
-const WARM_UP_MS = 500;
 const DAY_MS = 86_400_000;
 
 interface Created {
@@ -47,39 +46,9 @@ async function seed(url: string): Promise<(events: number) => Promise<string>> {
       plan_id: plan.id,
       start_at: startAt.toISOString(),
     });
-    for (let sent = 0; sent < events; sent += LINES_A_REQUEST) {
-      await sendEvents(url, id, startAt, {
-        from: sent,
-        to: Math.min(events, sent + LINES_A_REQUEST),
-      });
-    }
+    await reportCalls(url, id, startAt.getTime(), events);
     return id;
   };
-}
-
-async function sendEvents(
-  url: string,
-  customerId: string,
-  startAt: Date,
-  { from, to }: { readonly from: number; readonly to: number },
-): Promise<void> {
-  const lines = Array.from({ length: to - from }, (_, index) =>
-    JSON.stringify({
-      idempotency_key: `${customerId}-${from + index}`,
-      customer_id: customerId,
-      event_name: 'call',
-      timestamp: new Date(startAt.getTime() + (((from + index) * 7_919) % DAY_MS)).toISOString(),
-      properties: { amount: '1' },
-    }),
-  );
-  const answer = await fetch(`${url}/v1/usage-events`, {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/x-ndjson' },
-    body: lines.join('\n'),
-  });
-  const body = (await answer.json()) as { readonly accepted?: number };
-  if (body.accepted !== to - from)
-    throw new Error(`Events were not taken: ${JSON.stringify(body)}`);
 }
 
 /** Checks that the used quantity equals the stored usage. A faster but wrong answer must not count. */
@@ -96,7 +65,7 @@ export async function benchmarkEntitlementCheck(
 ): Promise<readonly Finding[]> {
   const service = await startService(database, settings);
   const bare = startWorker<BareRoutesJob, number>('bare-routes.ts');
-  const load = startWorker<LoadJob, LoadResult>('load-generator.ts');
+  const load = startLoadGenerator();
   try {
     const customerWith = await seed(service.url);
     const few = await customerWith(FEW_EVENTS);
@@ -122,9 +91,12 @@ export async function benchmarkEntitlementCheck(
         },
       ],
     });
-    const measure = (id: string, port: number) => () => measured(load, id, port, settings);
+    const measure = (id: string, port: number) => () => {
+      const path = `/v1/customers/${id}/entitlements/api_calls`;
+      return measureLoad(load, port, [{ method: 'GET', path }], settings);
+    };
     return findingsOf(
-      await rounds(settings.rounds, {
+      await inTurn(settings.rounds, {
         few: measure(few, service.port),
         many: measure(many, service.port),
         bare: measure(few, barePort),
@@ -135,45 +107,9 @@ export async function benchmarkEntitlementCheck(
   }
 }
 
-interface Measured {
-  readonly perSecond: number;
-  readonly p99Ms: number;
-}
-
 type Side = 'few' | 'many' | 'bare';
 
-async function measured(
-  load: Worker<LoadJob, LoadResult>,
-  id: string,
-  port: number,
-  { seconds, connections }: Settings,
-): Promise<Measured> {
-  const { perSecond, p99Ms } = await load.request({
-    port,
-    connections,
-    requests: [{ method: 'GET', path: `/v1/customers/${id}/entitlements/api_calls` }],
-    durationMs: seconds * 1_000,
-    warmUpMs: WARM_UP_MS,
-  });
-  if (p99Ms === null) throw new Error('The answers were not timed.');
-  return { perSecond, p99Ms };
-}
-
-/** Measures all sides in turn, and discards the first round. */
-async function rounds(
-  count: number,
-  sides: Readonly<Record<Side, () => Promise<Measured>>>,
-): Promise<Readonly<Record<Side, readonly Measured[]>>> {
-  const found: Record<Side, Measured[]> = { few: [], many: [], bare: [] };
-  for (let round = 0; round <= count; round += 1) {
-    const measured = { few: await sides.few(), many: await sides.many(), bare: await sides.bare() };
-    if (round === 0) continue;
-    for (const side of ['few', 'many', 'bare'] as const) found[side].push(measured[side]);
-  }
-  return found;
-}
-
-function findingsOf(found: Readonly<Record<Side, readonly Measured[]>>): readonly Finding[] {
+function findingsOf(found: Readonly<Record<Side, readonly TimedLoad[]>>): readonly Finding[] {
   const rates = (side: Side) => found[side].map(({ perSecond }) => perSecond);
   const p99s = (side: Side) => found[side].map(({ p99Ms }) => p99Ms);
   const beside = (side: 'few' | 'many', events: string): readonly Finding[] => [

@@ -1,6 +1,6 @@
 import type { BareRoute, BareRoutesJob } from './processes/bare-routes';
-import { type Worker, startWorker } from './support/channel';
-import type { LoadJob, LoadResult } from './support/load';
+import { startWorker } from './support/channel';
+import { measureLoad, startLoadGenerator } from './support/load';
 import { alternate, type Finding, type Settings } from './support/rounds';
 import { createMany, startService } from './support/service';
 import { startRecorder } from './support/statements';
@@ -10,7 +10,6 @@ const LINKS_OF_AN_ADDON = 10;
 const OF_EACH_KIND = 20;
 /** Default pool size of the service. */
 const POOL_SIZE = 20;
-const WARM_UP_MS = 500;
 
 /** A GET request with one id. */
 interface Read {
@@ -100,7 +99,7 @@ export async function benchmarkReads(
 ): Promise<readonly Finding[]> {
   const service = await startService(database, settings);
   const bare = startWorker<BareRoutesJob, number>('bare-routes.ts');
-  const load = startWorker<LoadJob, LoadResult>('load-generator.ts');
+  const load = startLoadGenerator();
   try {
     const reads = (await seed(service.url))[kind];
     const routes = await routesOf(reads, database);
@@ -111,7 +110,9 @@ export async function benchmarkReads(
     });
     const findings: Finding[] = [];
     for (const read of reads) {
-      const rateAt = (port: number) => (): Promise<number> => rateOf(load, read, port, settings);
+      const requests = read.ids.map((id) => ({ method: 'GET' as const, path: read.url(id) }));
+      const rateAt = (port: number) => async (): Promise<number> =>
+        (await measureLoad(load, port, requests, settings)).perSecond;
       const rates = await alternate(settings.rounds, rateAt(service.port), rateAt(barePort));
       const target = { kind: 'ratio', atLeast: 0.6 } as const;
       findings.push({
@@ -144,20 +145,4 @@ async function routesOf(
   } finally {
     await recorder.stop();
   }
-}
-
-async function rateOf(
-  load: Worker<LoadJob, LoadResult>,
-  { ids, url }: Read,
-  port: number,
-  { seconds, connections }: Settings,
-): Promise<number> {
-  const { perSecond } = await load.request({
-    port,
-    connections,
-    requests: ids.map((id) => ({ method: 'GET', path: url(id) })),
-    durationMs: seconds * 1_000,
-    warmUpMs: WARM_UP_MS,
-  });
-  return perSecond;
 }

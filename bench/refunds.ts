@@ -1,7 +1,7 @@
 import { newId } from '../src/platform/ids';
 import type { PlayerJob } from './processes/statement-player';
 import { startWorker } from './support/channel';
-import type { LoadJob, LoadResult } from './support/load';
+import { measureLoad, startLoadGenerator, WARM_UP_MS } from './support/load';
 import { alternate, type Finding, type Settings } from './support/rounds';
 import { createMany, post, startService } from './support/service';
 import { idempotencyKey, type Recorder, startRecorder } from './support/statements';
@@ -10,7 +10,6 @@ import type { TemporaryDatabase } from './support/temporary-database';
 const PAYMENTS = 1_000;
 /** Minor units of each payment: much more than a run refunds, so that no refund is refused. */
 const AMOUNT = 1_000_000_000;
-const WARM_UP_MS = 500;
 
 /** Measures refunds per second, compared with the rate at which their statements alone run on as many connections. */
 export async function benchmarkRefunds(
@@ -19,7 +18,7 @@ export async function benchmarkRefunds(
 ): Promise<readonly Finding[]> {
   const { connections, seconds, rounds } = settings;
   const service = await startService(database, settings);
-  const load = startWorker<LoadJob, LoadResult>('load-generator.ts');
+  const load = startLoadGenerator();
   const player = startWorker<PlayerJob, number>('statement-player.ts');
   // The recorder runs until the end, because the replayed rows name its process as the holder of a lease. The measured
   // service would take over the work of a process that has ended.
@@ -34,17 +33,17 @@ export async function benchmarkRefunds(
       path: `/v1/refunds/payment/${id}`,
       body: JSON.stringify({ amount: 1, idempotencyKey: `${run}-{n}` }),
     }));
-    const durationMs = seconds * 1_000;
-    const times = { connections, durationMs, warmUpMs: WARM_UP_MS };
     const rates = await alternate(
       rounds,
-      async () => (await load.request({ port: service.port, requests, ...times })).perSecond,
+      async () => (await measureLoad(load, service.port, requests, settings)).perSecond,
       () =>
         player.request({
           databaseUrl: database.url,
           payments,
           ...recorded,
-          ...times,
+          connections,
+          durationMs: seconds * 1_000,
+          warmUpMs: WARM_UP_MS,
         }),
     );
     const target = { kind: 'ratio', atLeast: 0.4 } as const;

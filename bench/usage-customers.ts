@@ -1,10 +1,10 @@
-import { Client } from 'pg';
 import { newId } from '../src/platform/ids';
 import { startWorker, type Worker } from './support/channel';
+import { copyRows } from './support/copies';
 import { measureCpuTime } from './support/cpu-time';
-import { type Finding, median, type Settings } from './support/rounds';
+import { type Finding, inTurn, median, type Settings } from './support/rounds';
 import { post, type Service, startService } from './support/service';
-import type { TemporaryDatabase } from './support/temporary-database';
+import { runSql, type TemporaryDatabase } from './support/temporary-database';
 import type { SenderJob, UsageShape } from './support/usage';
 
 const CUSTOMERS = 200_000;
@@ -98,23 +98,14 @@ async function seedEntitled(url: string): Promise<readonly string[]> {
 async function seed(database: TemporaryDatabase, url: string): Promise<readonly string[]> {
   const { id } = await post<Created>(`${url}/v1/customers`, { name: 'Ada' });
   const copies = Array.from({ length: CUSTOMERS - 1 }, () => newId('cus'));
-  const client = new Client({ connectionString: database.url });
-  await client.connect();
-  try {
-    await client.query(
-      `INSERT INTO customer SELECT (jsonb_populate_record(original, jsonb_build_object('id', copy.id))).*
-       FROM customer AS original CROSS JOIN unnest($2::text[]) AS copy (id) WHERE original.id = $1`,
-      [id, copies],
-    );
-    await client.query(
-      `INSERT INTO usage_stream (customer_id, event_name, last_position)
-       SELECT customer.id, stream.name, 0 FROM customer CROSS JOIN unnest($1::text[]) AS stream (name)`,
-      [[NAMES.one, NAMES.ten]],
-    );
-    await client.query('VACUUM ANALYZE');
-  } finally {
-    await client.end();
-  }
+  await copyRows(database, 'customer', `'id', copy.id`, id, copies);
+  await runSql(
+    database.url,
+    `INSERT INTO usage_stream (customer_id, event_name, last_position)
+     SELECT customer.id, stream.name, 0 FROM customer CROSS JOIN unnest($1::text[]) AS stream (name)`,
+    [[NAMES.one, NAMES.ten]],
+  );
+  await runSql(database.url, 'VACUUM ANALYZE');
   return [id, ...copies];
 }
 
@@ -131,27 +122,21 @@ const SIDES = {
 
 type Side = keyof typeof SIDES;
 
-/** Measures all sides in turn, after one event of each customer. Discards the first round. */
+/** Measures all sides in turn, after one event of each customer. */
 async function rounds(
   bench: Bench,
   count: number,
 ): Promise<Readonly<Record<Side, readonly Measured[]>>> {
-  const found: Record<Side, Measured[]> = {
-    few: [],
-    some: [],
-    many: [],
-    first: [],
-    meters: [],
-    entitled: [],
-    processes: [],
-  };
   await measure(bench, 'many', CUSTOMERS);
-  for (let round = 0; round <= count; round += 1) {
-    for (const side of Object.keys(SIDES) as Side[]) {
-      const measured = await measure(bench, side);
-      if (round > 0) found[side].push(measured);
-    }
-  }
+  const found = await inTurn(count, {
+    few: () => measure(bench, 'few'),
+    some: () => measure(bench, 'some'),
+    many: () => measure(bench, 'many'),
+    first: () => measure(bench, 'first'),
+    meters: () => measure(bench, 'meters'),
+    entitled: () => measure(bench, 'entitled'),
+    processes: () => measure(bench, 'processes'),
+  });
   for (const [side, measured] of Object.entries(found)) {
     const cpu = median(measured.map(({ cpuMicroseconds }) => cpuMicroseconds));
     console.log(`${side}: ${Math.round(cpu)} µs of CPU time for each event`);
@@ -175,25 +160,28 @@ async function measure(
     eventName,
   };
   const first = run * EVENTS * services.length;
-  let perSecond = 0;
-  const { ofService, ofDatabase } = await measureCpuTime(services, database, async () => {
-    const rates = await Promise.all(
-      processes.map(async (place, index) => {
-        const sent = await senders[place]?.request({
-          port: services[place]?.port ?? 0,
-          shape,
-          run: `customers-${run}`,
-          first: first + index * EVENTS,
-          events,
-          perRequest: LIST,
-          connections: CONNECTIONS,
-        });
-        return sent ?? 0;
-      }),
-    );
-    perSecond = rates.reduce((sum, rate) => sum + rate, 0);
-    return { items: events * processes.length };
-  });
+  const { ofService, ofDatabase, perSecond } = await measureCpuTime(
+    services,
+    database,
+    async () => {
+      const rates = await Promise.all(
+        processes.map(async (place, index) => {
+          const sent = await senders[place]?.request({
+            port: services[place]?.port ?? 0,
+            shape,
+            run: `customers-${run}`,
+            first: first + index * EVENTS,
+            events,
+            perRequest: LIST,
+            connections: CONNECTIONS,
+          });
+          return sent ?? 0;
+        }),
+      );
+      const perSecond = rates.reduce((sum, rate) => sum + rate, 0);
+      return { perSecond, items: events * processes.length };
+    },
+  );
   return { perSecond, cpuMicroseconds: ofService + ofDatabase };
 }
 

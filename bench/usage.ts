@@ -1,11 +1,10 @@
 import { readFile } from 'node:fs/promises';
-import { Client } from 'pg';
 import { startWorker, type Worker } from './support/channel';
-import type { LoadJob, LoadResult } from './support/load';
+import { measureLoad, startLoadGenerator, WARM_UP_MS } from './support/load';
 import { reportCpuTime } from './support/cpu-time';
 import { alternate, type Finding, type Settings } from './support/rounds';
 import { createMany, post, type Service, startService } from './support/service';
-import type { TemporaryDatabase } from './support/temporary-database';
+import { runSql, type TemporaryDatabase } from './support/temporary-database';
 import {
   EVENT_NAME,
   lineOf,
@@ -21,7 +20,6 @@ const BATCHES = 50;
 const BATCH_CONNECTIONS = 4;
 const INSERTS = 4_000;
 const LARGE_TABLE = 10_000_000;
-const WARM_UP_MS = 500;
 const DAY_MS = 86_400_000;
 /** Time span of the events that many clients report together. */
 const RECENT_MS = 5 * 60_000;
@@ -116,15 +114,17 @@ async function batches(
   const connections = BATCH_CONNECTIONS;
   const rates = await alternate(
     bench.settings.rounds,
-    () =>
-      reportCpuTime(benchmark, bench.service, bench.database, async () => ({
+    async () => {
+      const { rate } = await reportCpuTime(benchmark, bench.service, bench.database, async () => ({
         rate: await bench.sender.request({
           ...portion(bench, events),
           perRequest: BATCH,
           connections,
         }),
         items: events,
-      })),
+      }));
+      return rate;
+    },
     () =>
       bench.writer.request({ ...rows(bench, events), kind: 'copy', perCommit: BATCH, connections }),
   );
@@ -140,23 +140,25 @@ function recent(bench: Bench): Bench {
 async function singles(bench: Bench): Promise<Finding> {
   const { settings, service, shape } = bench;
   const { connections } = settings;
-  const load = startWorker<LoadJob, LoadResult>('load-generator.ts');
+  const load = startLoadGenerator();
   try {
     const body = lineOf(shape, runName(), 0).replace('-0-', '-{n}-');
     const requests = [{ method: 'POST' as const, path: '/v1/usage-events', body }];
-    const times = { durationMs: settings.seconds * 1_000, warmUpMs: WARM_UP_MS };
     const rates = await alternate(
       settings.rounds,
-      () =>
-        reportCpuTime('usage: single events', service, bench.database, async () => {
-          const { answers, perSecond } = await load.request({
-            port: service.port,
-            connections,
-            requests,
-            ...times,
-          });
-          return { rate: perSecond, items: answers * (1 + WARM_UP_MS / times.durationMs) };
-        }),
+      async () => {
+        const { perSecond } = await reportCpuTime(
+          'usage: single events',
+          service,
+          bench.database,
+          async () => {
+            const measured = await measureLoad(load, service.port, requests, settings);
+            const items = measured.answers * (1 + WARM_UP_MS / (settings.seconds * 1_000));
+            return { ...measured, items };
+          },
+        );
+        return perSecond;
+      },
       () =>
         bench.writer.request({
           ...rows(bench, INSERTS),
@@ -276,26 +278,12 @@ async function createMeters(url: string): Promise<void> {
   });
 }
 
-async function onDatabase<Row extends object>(
-  database: TemporaryDatabase,
-  sql: string,
-  values: readonly unknown[] = [],
-) {
-  const client = new Client({ connectionString: database.url });
-  await client.connect();
-  try {
-    return (await client.query<Row>(sql, [...values])).rows;
-  } finally {
-    await client.end();
-  }
-}
-
 async function streamsOf(
   database: TemporaryDatabase,
   customers: readonly string[],
 ): Promise<readonly string[]> {
-  const found = await onDatabase<{ id: string; customer_id: string }>(
-    database,
+  const found = await runSql<{ id: string; customer_id: string }>(
+    database.url,
     'SELECT id, customer_id FROM usage_stream',
   );
   const byCustomer = new Map(found.map(({ id, customer_id: customer }) => [customer, id]));
@@ -309,8 +297,8 @@ async function fill(
   count: number,
 ): Promise<void> {
   console.log(`storing ${count.toLocaleString('en-US')} events`);
-  await onDatabase(
-    database,
+  await runSql(
+    database.url,
     `INSERT INTO usage_event (key_digest, stream_id, position, occurred_at, received_at, idempotency_key, properties)
      SELECT md5('filled-' || n)::uuid, ($1::bigint[])[1 + n % cardinality($1::bigint[])], n,
        date_trunc('day', now()) - interval '31 days' + n * interval '250 ms', now(), 'filled-' || n,
@@ -318,6 +306,6 @@ async function fill(
      FROM generate_series(1, $2::int) AS n`,
     [streams, count],
   );
-  await onDatabase(database, 'VACUUM ANALYZE usage_event');
-  await onDatabase(database, 'CHECKPOINT');
+  await runSql(database.url, 'VACUUM ANALYZE usage_event');
+  await runSql(database.url, 'CHECKPOINT');
 }

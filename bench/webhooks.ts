@@ -4,7 +4,7 @@ import { newId } from '../src/platform/ids';
 import type { PosterJob } from './processes/outbound-poster';
 import type { Notification, ReceiverJob, ReceiverResult } from './processes/receiver';
 import { startWorker, type Worker } from './support/channel';
-import type { LoadJob, LoadResult } from './support/load';
+import { type LoadGenerator, startLoadGenerator } from './support/load';
 import { alternate, type Finding, percentile, type Settings } from './support/rounds';
 import { createMany, freePort, type Service, startService } from './support/service';
 import type { TemporaryDatabase } from './support/temporary-database';
@@ -23,7 +23,7 @@ interface Bench {
   readonly service: Service;
   readonly receiver: Worker<ReceiverJob, ReceiverResult>;
   readonly poster: Worker<PosterJob, number>;
-  readonly load: Worker<LoadJob, LoadResult>;
+  readonly load: LoadGenerator;
 }
 
 /** Measures the delay from commit to arrival, and deliveries per second from a backlog. */
@@ -37,7 +37,7 @@ export async function benchmarkWebhooks(
     service: await startService(database, settings),
     receiver: startWorker('receiver.ts'),
     poster: startWorker('outbound-poster.ts'),
-    load: startWorker('load-generator.ts'),
+    load: startLoadGenerator(),
   };
   try {
     const port = await freePort();

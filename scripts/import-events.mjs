@@ -2,9 +2,11 @@
  * Sends a file of usage events to a running service: `npm run import-events -- FILE`. Each line is one event, as `POST
  * /v1/usage-events` takes it; blank lines are skipped.
  *
- * A repeated run continues where the last run of the same file stopped: events that are stored already count as
- * duplicates. The file may grow between two runs. Rejected lines are written to FILE.rejected with their numbers, as
- * are lines longer than 1 MiB, which are not sent.
+ * A repeated run continues where the last run of the same file to the same URL stopped; the file may have grown. First
+ * it sends the last stored lines again. If the service does not know all of them, as after a restored backup, or if a
+ * sent line has changed, the run starts from the first line. Events that are stored already count as duplicates.
+ * FILE.import contains the state of the last run; `--restart` ignores it. Rejected lines are written to FILE.rejected
+ * with their numbers, as are lines longer than 1 MiB, which are not sent.
  *
  * API_KEY is the secret of a key with the scope `usage:write`, if the service requires one. Exit code 1 if a line was
  * rejected or the service did not answer.
@@ -28,10 +30,6 @@ const PAUSES_MS = [500, 1_000, 2_000, 5_000, 10_000, 20_000];
 const RETRIED = new Set([408, 429]);
 const { API_KEY } = process.env;
 const BAR_WIDTH = 30;
-/**
- * Number of bytes at the start of a file whose digest identifies the file, because two files may have the same name.
- */
-const HEAD_BYTES = 65_536;
 const LINE_FEED = 0x0a;
 const FEED = Buffer.from([LINE_FEED]);
 const NOTHING = Buffer.alloc(0);
@@ -67,30 +65,63 @@ function readArguments() {
   };
 }
 
-/** Returns the digest of the first bytes of a file. */
-async function digestOf(handle, bytes) {
-  const head = Buffer.alloc(bytes);
-  await handle.read(head, 0, head.length, 0);
-  return createHash('sha256').update(head).digest('hex');
+/**
+ * Returns the hash of the sent bytes, with the position and counts of earlier runs that sent this file to this URL. `digest` is that of all sent bytes,
+ * because the file may have been replaced or corrected. `lastStored` is the last portion of which the service stored
+ * events. Returns the start of the file if nothing was stored, if a sent byte has changed, or if the last sent line has
+ * grown since: only a part of that line was sent.
+ */
+async function readState(path, handle, size, url) {
+  const counts = { lines: 0, accepted: 0, duplicates: 0, rejected: 0 };
+  const fresh = { url, digest: null, bytes: 0, ...counts, lastStored: null };
+  const start = { state: fresh, hash: newHash() };
+  const text = await readFile(path, 'utf8').catch(() => null);
+  if (text === null) return start;
+  const state = JSON.parse(text);
+  const goesOn =
+    state.url === url &&
+    state.lastStored !== null &&
+    state.bytes <= size &&
+    (await isBetweenLines(handle, state.bytes, size));
+  if (!goesOn) return start;
+  const hash = await hashOf(handle, state.bytes);
+  if (state.digest !== digestOf(hash)) return start;
+  const accepted = await findForgotten(state, handle);
+  if (accepted === null) return { state, hash };
+  // When all lines are sent again, the events that were accepted here are duplicates of themselves.
+  return { ...start, state: { ...fresh, accepted, duplicates: -accepted } };
+}
+
+const newHash = () => createHash('sha256');
+const digestOf = (hash) => hash.copy().digest('hex');
+
+/** Returns a hash of the first bytes of a file. */
+async function hashOf(handle, bytes) {
+  const hash = newHash();
+  let left = bytes;
+  for await (const piece of piecesFrom(handle, 0)) {
+    hash.update(piece.subarray(0, left));
+    left -= Math.min(left, piece.length);
+    if (left === 0) break;
+  }
+  return hash;
 }
 
 /**
- * Returns the position and counts of an earlier run of this file. Returns the start of the file if the file was
- * replaced, or if its last sent line has grown since: only a part of that line was sent.
+ * Sends the last stored portion again. Returns null if the service knows all of its events, otherwise the number of events
+ * that it accepts: the URL may lead to another installation by now, or to one that was restored from a backup.
  */
-async function readState(path, handle, size) {
-  const headBytes = Math.min(size, HEAD_BYTES);
-  const head = await digestOf(handle, headBytes);
-  const fresh = { headBytes, head, bytes: 0, lines: 0, accepted: 0, duplicates: 0, rejected: 0 };
-  const text = await readFile(path, 'utf8').catch(() => null);
-  if (text === null) return fresh;
-  const state = JSON.parse(text);
-  const goesOn =
-    state.headBytes <= size &&
-    state.head === (await digestOf(handle, state.headBytes)) &&
-    state.bytes <= size &&
-    (await isBetweenLines(handle, state.bytes, size));
-  return goesOn ? state : fresh;
+async function findForgotten({ url, lastStored }, handle) {
+  const { value: portion } = await portionsFrom(
+    handle,
+    lastStored.start,
+    lastStored.lines,
+    newHash(),
+  ).next();
+  const { accepted, duplicates } = await send(url, Buffer.concat(portion.parts));
+  if (accepted === 0 && duplicates === lastStored.events) return null;
+  console.error(`${url} does not answer as in the last run. Sending all lines again.`);
+  return accepted;
 }
 
 async function isBetweenLines(handle, place, size) {
@@ -108,13 +139,15 @@ async function writeState(path, state) {
 /**
  * Yields portions of whole lines from a position in the file on, each within the limits of a request. For a line that
  * is too long, a blank line is sent, so that the other lines keep their indexes; the long line is not kept in memory.
+ * @param hash of the file before the position; the bytes of each portion are added to it
  */
-async function* portionsFrom(handle, start, mostLines) {
+async function* portionsFrom(handle, start, mostLines, hash) {
   let portion = newPortion();
   let line = newLine();
   for await (const piece of piecesFrom(handle, start)) {
     let from = 0;
     for (let feed = piece.indexOf(LINE_FEED); feed !== -1; feed = piece.indexOf(LINE_FEED, from)) {
+      hash.update(piece.subarray(from, feed + 1));
       addPart(line, piece.subarray(from, feed));
       addLine(portion, line, FEED);
       line = newLine();
@@ -124,6 +157,7 @@ async function* portionsFrom(handle, start, mostLines) {
         portion = newPortion();
       }
     }
+    hash.update(piece.subarray(from));
     addPart(line, piece.subarray(from));
   }
   if (line.bytes > 0) addLine(portion, line, NOTHING);
@@ -222,12 +256,15 @@ async function run() {
   const { size } = await stat(file);
   const [statePath, rejectedPath] = [`${file}.import`, `${file}.rejected`];
   if (restart) await rm(statePath, { force: true });
-  const state = await readState(statePath, handle, size);
+  const { state, hash } = await readState(statePath, handle, size, url);
   if (state.bytes === 0) await rm(rejectedPath, { force: true });
   else
-    console.error(`Going on after ${inWords(state.lines)} lines; --restart starts from the first.`);
+    console.error(
+      `Going on after ${inWords(state.lines)} lines, which were sent to ${url} until ${state.sentAt}; ` +
+        '--restart starts from the first.',
+    );
   const [startedAt, startBytes] = [performance.now(), state.bytes];
-  for await (const portion of portionsFrom(handle, state.bytes, lines)) {
+  for await (const portion of portionsFrom(handle, state.bytes, lines, hash)) {
     const answer = await send(url, Buffer.concat(portion.parts));
     const refused = [...answer.rejected, ...portion.tooLong.map(tooLong)]
       .sort((a, b) => a.index - b.index)
@@ -236,6 +273,10 @@ async function run() {
           `${JSON.stringify({ line: state.lines + index + 1, code, message })}\n`,
       );
     if (refused.length > 0) await appendFile(rejectedPath, refused.join(''));
+    const events = answer.accepted + answer.duplicates;
+    if (events > 0) state.lastStored = { start: state.bytes, lines: portion.lines, events };
+    state.sentAt = new Date().toISOString();
+    state.digest = digestOf(hash);
     state.bytes += portion.bytes;
     state.lines += portion.lines;
     state.accepted += answer.accepted;
@@ -247,8 +288,10 @@ async function run() {
   await handle.close();
   if (process.stderr.isTTY) process.stderr.write('\n');
   const seconds = (performance.now() - startedAt) / 1_000;
+  const isOld = startBytes > 0 && state.bytes === startBytes;
   console.log(
-    `${inWords(state.lines)} lines: ${inWords(state.accepted)} accepted, ${inWords(state.duplicates)} duplicates, ` +
+    `${isOld ? 'No new lines. Earlier runs: ' : ''}${inWords(state.lines)} lines: ` +
+      `${inWords(state.accepted)} accepted, ${inWords(state.duplicates)} duplicates, ` +
       `${inWords(state.rejected)} rejected${state.rejected > 0 ? ` (${rejectedPath})` : ''}, ${seconds.toFixed(1)} s`,
   );
   if (state.rejected > 0) process.exitCode = 1;

@@ -1,4 +1,5 @@
 import type { Client } from 'pg';
+import { runSql, type TemporaryDatabase } from './temporary-database';
 
 /** Tables with the data of a customer, referred-to rows first. */
 const TABLES = [
@@ -22,24 +23,7 @@ const TABLES = [
 ] as const;
 
 /** Prefixes of ids that each copy has of its own; ids of plans, prices and coupons stay. */
-const OWN_PREFIXES = [
-  ...[
-    'cus',
-    'sub',
-    'si',
-    'sp',
-    'red',
-    'inv',
-    'il',
-    'cn',
-    'crd',
-    'pay',
-    'ref',
-    'mrrc',
-    'ltx',
-    'evt',
-  ],
-];
+const OWN_PREFIXES = 'cus,sub,si,sp,red,inv,il,cn,crd,pay,ref,mrrc,ltx,evt';
 
 const TAG_LENGTH = 10;
 
@@ -98,11 +82,31 @@ export async function copyCustomers(client: Client, first: number, last: number)
 }
 
 function isOwn(column: string): string {
-  return `split_part(${column}, '_', 1) = ANY ('{${OWN_PREFIXES.join(',')}}')`;
+  return `split_part(${column}, '_', 1) = ANY ('{${OWN_PREFIXES}}')`;
 }
 
 function copiedId(column: string): string {
   const tag = `'00' || lpad(copy.n::text, ${TAG_LENGTH - 2}, '0')`;
   return `CASE WHEN ${isOwn(column)}
     THEN left(${column}, -26) || ${tag} || right(${column}, ${26 - TAG_LENGTH}) ELSE ${column} END`;
+}
+
+/**
+ * Copies the rows of a customer in one table, for each of the ids in `copies`.
+ * @param columns the columns that differ, as arguments of `jsonb_build_object`; `copy.id` is the id of the copied customer
+ */
+export async function copyRows(
+  { url }: TemporaryDatabase,
+  table: string,
+  columns: string,
+  id: string,
+  copies: readonly string[],
+): Promise<void> {
+  const key = table === 'customer' ? 'id' : 'customer_id';
+  await runSql(
+    url,
+    `INSERT INTO ${table} SELECT (jsonb_populate_record(original, jsonb_build_object(${columns}))).*
+     FROM ${table} AS original CROSS JOIN unnest($2::text[]) AS copy (id) WHERE original.${key} = $1`,
+    [id, copies],
+  );
 }

@@ -13,11 +13,12 @@ interface CpuTime {
   readonly ofDatabase: number;
 }
 
-export async function measureCpuTime(
+/** Runs the work; returns its result and the CPU time of each item. */
+export async function measureCpuTime<Done extends { readonly items: number }>(
   services: readonly Service[],
   database: TemporaryDatabase,
-  work: () => Promise<{ readonly items: number }>,
-): Promise<CpuTime> {
+  work: () => Promise<Done>,
+): Promise<CpuTime & Done> {
   const client = new Client({ connectionString: database.url });
   await client.connect();
   try {
@@ -27,37 +28,30 @@ export async function measureCpuTime(
       return [ofServices, await msOf(rows.map(({ pid }) => pid))];
     };
     const before = await taken();
-    const { items } = await work();
+    const done = await work();
     const after = await taken();
     const [ofService, ofDatabase] = ([0, 1] as const).map(
-      (who) => ((after[who] - before[who]) * 1_000) / items,
+      (who) => ((after[who] - before[who]) * 1_000) / done.items,
     );
-    return { ofService: ofService ?? 0, ofDatabase: ofDatabase ?? 0 };
+    return { ...done, ofService: ofService ?? 0, ofDatabase: ofDatabase ?? 0 };
   } finally {
     await client.end();
   }
 }
 
-/**
- * Runs the work and prints the CPU time of each item, which is more reliable than the rate on a busy machine.
- * @returns the rate
- */
-export async function reportCpuTime(
+/** Runs the work and prints the CPU time of each item, which is more reliable than the rate on a busy machine. */
+export async function reportCpuTime<Done extends { readonly items: number }>(
   what: string,
   service: Service,
   database: TemporaryDatabase,
-  work: () => Promise<{ readonly rate: number; readonly items: number }>,
-): Promise<number> {
-  let rate = 0;
-  const { ofService, ofDatabase } = await measureCpuTime([service], database, async () => {
-    const done = await work();
-    rate = done.rate;
-    return done;
-  });
+  work: () => Promise<Done>,
+): Promise<Done> {
+  const done = await measureCpuTime([service], database, work);
+  const { ofService, ofDatabase } = done;
   console.log(
     `${what}: for each ${Math.round(ofService)} µs of CPU time, and ${Math.round(ofDatabase)} µs of the database`,
   );
-  return rate;
+  return done;
 }
 
 /** Returns the CPU time in milliseconds of all sessions of a database so far. */

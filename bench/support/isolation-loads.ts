@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Client } from 'pg';
 import { post } from './service';
+import { reportCalls } from './usage';
 
 /** A load by one customer that must not slow the requests of others. */
 export interface IsolationLoad {
@@ -33,7 +34,6 @@ const LEDGER_CUSTOMERS = 20_000;
 const LEDGER_TRANSACTIONS = Number(process.env['ISOLATION_TRANSACTIONS'] ?? 200_000);
 const PENDING_OBJECTS = 30_000;
 const USAGE_EVENTS = Number(process.env['ISOLATION_EVENTS'] ?? 300_000);
-const LINES_A_REQUEST = 50_000;
 
 /** Repeats the steps of a load until it is stopped. */
 function repeat(count: number, step: () => Promise<void>): { stop(): Promise<void> } {
@@ -208,30 +208,6 @@ export function orderedQueue({ url, client }: LoadTarget, receiverUrl: string): 
   };
 }
 
-async function storeUsage(url: string): Promise<void> {
-  const customer = await post<Created>(`${url}/v1/customers`, { name: 'Alan Turing' });
-  const startMs = Date.now() - DAY_MS;
-  for (let from = 0; from < USAGE_EVENTS; from += LINES_A_REQUEST) {
-    const length = Math.min(LINES_A_REQUEST, USAGE_EVENTS - from);
-    const lines = Array.from({ length }, (_, index) =>
-      JSON.stringify({
-        idempotency_key: `isolation-${from + index}`,
-        customer_id: customer.id,
-        event_name: 'call',
-        timestamp: new Date(startMs + (((from + index) * 7_919) % DAY_MS)).toISOString(),
-        properties: { amount: '1' },
-      }),
-    );
-    const answer = await fetch(`${url}/v1/usage-events`, {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/x-ndjson' },
-      body: lines.join('\n'),
-    });
-    const body = (await answer.json()) as { readonly accepted?: number };
-    if (body.accepted !== length) throw new Error(`Not accepted: ${JSON.stringify(body)}`);
-  }
-}
-
 /** Waits until a meter is active: after it has counted the stored events, or at once if it has no status. */
 async function untilActive(url: string, id: string): Promise<void> {
   for (;;) {
@@ -244,7 +220,8 @@ async function untilActive(url: string, id: string): Promise<void> {
 
 /** Creates meters over stored events, one after the other. Archives each meter once it has counted the events. */
 export async function meterCreations({ url }: LoadTarget): Promise<IsolationLoad> {
-  await storeUsage(url);
+  const { id } = await post<Created>(`${url}/v1/customers`, { name: 'Alan Turing' });
+  await reportCalls(url, id, Date.now() - DAY_MS, USAGE_EVENTS);
   let serial = 0;
   return {
     name: 'meters over stored events',

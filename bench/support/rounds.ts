@@ -28,23 +28,32 @@ export interface Finding {
 }
 
 /**
- * Measures both sides in turn, A B A B …, so that other load on the machine affects both. The first round of each is
+ * Measures all sides in turn, A B A B …, so that other load on the machine affects all. The first round of each is
  * discarded: it fills caches and compiles code.
  */
-export async function alternate(
+export async function inTurn<Values extends object>(
+  rounds: number,
+  sides: { readonly [Side in keyof Values]: () => Promise<Values[Side]> },
+): Promise<{ readonly [Side in keyof Values]: readonly Values[Side][] }> {
+  const names = Object.keys(sides) as (keyof Values)[];
+  const found = {} as { [Side in keyof Values]: Values[Side][] };
+  for (const name of names) found[name] = [];
+  for (let round = 0; round <= rounds; round += 1) {
+    for (const name of names) {
+      const measured = await sides[name]();
+      if (round > 0) found[name].push(measured);
+    }
+  }
+  return found;
+}
+
+/** Measures the figure and the ceiling in turn. */
+export function alternate(
   rounds: number,
   figure: () => Promise<number>,
   ceiling: () => Promise<number>,
 ): Promise<Pick<Finding, 'figures'> & { readonly ceilings: readonly number[] }> {
-  const figures: number[] = [];
-  const ceilings: number[] = [];
-  for (let round = 0; round <= rounds; round += 1) {
-    const measured = [await figure(), await ceiling()] as const;
-    if (round === 0) continue;
-    figures.push(measured[0]);
-    ceilings.push(measured[1]);
-  }
-  return { figures, ceilings };
+  return inTurn(rounds, { figures: figure, ceilings: ceiling });
 }
 
 export function median(values: readonly number[]): number {

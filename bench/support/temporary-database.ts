@@ -36,9 +36,9 @@ export async function createTemporaryDatabase(): Promise<TemporaryDatabase> {
   try {
     const given = process.env['DATABASE_URL'];
     const database = await (given === undefined ? onOwnServer(directory) : onServer(given));
-    const version = await queryValue(database.url, 'SHOW server_version');
+    const [row] = await runSql<{ server_version: string }>(database.url, 'SHOW server_version');
     const remove = (): Promise<void> => database.remove().finally(removeDirectory);
-    return { url: database.url, directory, version, remove };
+    return { url: database.url, directory, version: row?.server_version ?? '', remove };
   } catch (error) {
     await removeDirectory();
     throw error;
@@ -59,22 +59,25 @@ async function onOwnServer(directory: string): Promise<Removable> {
 
 async function onServer(serverUrl: string): Promise<Removable> {
   const name = `billing_bench_${randomBytes(4).toString('hex')}`;
-  await queryValue(serverUrl, `CREATE DATABASE ${name}`);
+  await runSql(serverUrl, `CREATE DATABASE ${name}`);
   const url = new URL(serverUrl);
   url.pathname = `/${name}`;
   const remove = async (): Promise<void> => {
-    await queryValue(serverUrl, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+    await runSql(serverUrl, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
   };
   return { url: url.toString(), remove };
 }
 
-/** Returns the first value of the first row, as text. */
-async function queryValue(url: string, statement: string): Promise<string> {
+/** Runs one statement on a connection of its own; returns the rows. */
+export async function runSql<Row extends object>(
+  url: string,
+  sql: string,
+  values: readonly unknown[] = [],
+): Promise<readonly Row[]> {
   const client = new Client({ connectionString: url });
   await client.connect();
   try {
-    const { rows } = await client.query<Record<string, unknown>>(statement);
-    return String(Object.values(rows[0] ?? {})[0]);
+    return (await client.query<Row>(sql, [...values])).rows;
   } finally {
     await client.end();
   }

@@ -65,3 +65,34 @@ export interface WriterJob {
   readonly perCommit: number;
   readonly connections: number;
 }
+
+const DAY_MS = 86_400_000;
+const LINES_A_REQUEST = 100_000;
+
+/** Reports events named `call` of one customer in bodies of NDJSON, spread over a day from `startMs`. */
+export async function reportCalls(
+  url: string,
+  customerId: string,
+  startMs: number,
+  count: number,
+): Promise<void> {
+  for (let from = 0; from < count; from += LINES_A_REQUEST) {
+    const length = Math.min(LINES_A_REQUEST, count - from);
+    const lines = Array.from({ length }, (_, index) =>
+      JSON.stringify({
+        idempotency_key: `${customerId}-${from + index}`,
+        customer_id: customerId,
+        event_name: 'call',
+        timestamp: new Date(startMs + (((from + index) * 7_919) % DAY_MS)).toISOString(),
+        properties: { amount: '1' },
+      }),
+    );
+    const answer = await fetch(`${url}/v1/usage-events`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/x-ndjson' },
+      body: lines.join('\n'),
+    });
+    const body = (await answer.json()) as { readonly accepted?: number };
+    if (body.accepted !== length) throw new Error(`Not accepted: ${JSON.stringify(body)}`);
+  }
+}

@@ -11,9 +11,9 @@ moment. Webhook endpoints subscribe to types, to \`coupon.*\` or to \`*\`; [webh
 delivery.
 
 \`timestamp\` is the time of the change. For a customer on a [test clock](../src/modules/test-clocks/README.md) it is the time of that clock
-where the change is about the customer, its payment methods, subscriptions, invoices, credit notes or payments of invoices. Payments
-without an invoice, refunds, disputes and tokens happen in real time
-([decision 151](decisions/0151-clocks-date-customers-and-partial-payments-update-invoices.md)).`;
+where the change is about the customer, its payment methods, subscriptions, invoices, credit notes, payments, refunds or disputes
+([decision 207](decisions/0207-test-clocks-date-refunds-and-prepayments.md)). Tokens, setups of payment methods, provider discrepancies,
+and late or voided usage, happen in real time.`;
 
 /** Renders docs/events.md: every event type, with an example. The modules must be loaded first. */
 export function renderEvents(): string {

@@ -4,6 +4,11 @@ export interface Versioned {
   readonly updatedAt: Date;
 }
 
+/** Fields that an update may change. Fields that are omitted or undefined stay unchanged. */
+export type ChangeOf<Stored, Field extends keyof Stored> = {
+  readonly [Changed in Field]?: Stored[Changed] | undefined;
+};
+
 /**
  * Returns the instant of a change: `now`, or the instant of the last change if that is later. The last change can be
  * later because clocks of processes differ.

@@ -10,6 +10,7 @@ import { describeDefaults } from './defaults';
 import { markOptionalBodies } from './optional-bodies';
 import { describePathParameters } from './path-parameters';
 import { addRequestExamples } from './request-examples';
+import { addResponseHeaders } from './response-headers';
 import { shareProblems } from './shared-problems';
 import { swaggerUiScript } from './swagger-ui';
 import { describeTags } from './tags';
@@ -93,6 +94,7 @@ export function createOpenApiDocument(app: INestApplication): OpenAPIObject {
   markOptionalBodies(document);
   requireCsrfToken(document);
   shareProblems(document);
+  addResponseHeaders(document);
   describeTags(document);
   addWebhooks(document);
   // Sorted, so that the document does not depend on which module has a route.

@@ -1,7 +1,7 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
 
 export type Paths = OpenAPIObject['paths'];
-type OperationObject = NonNullable<Paths[string]['get']>;
+export type OperationObject = NonNullable<Paths[string]['get']>;
 
 const METHODS = ['get', 'put', 'post', 'patch', 'delete'] as const;
 

@@ -46,7 +46,11 @@ function webhookOf({ type, meaning, dto }: EventDefinition): object {
       parameters: HEADERS,
       requestBody: { required: true, content: { 'application/json': { schema } } },
       responses: {
-        '2XX': { description: 'Received. Any other status is tried again.' },
+        '2XX': { description: 'Received. Any other status but 410 is tried again.' },
+        '410': {
+          description:
+            'No longer wanted: disables the endpoint and discards its pending deliveries.',
+        },
         '4XX': { description: 'Not received; tried again.' },
       },
     },

@@ -10,139 +10,55 @@ import { Layout, UnknownPage } from './layout/layout';
 const root = createRootRoute({ component: Layout, notFoundComponent: UnknownPage });
 
 /** A page whose code is loaded when it is opened. */
-function pageAt<const Path extends string>(path: Path, component: RouteComponent) {
-  return createRoute({ getParentRoute: () => root, path, component });
+function pageAt<const Path extends string, const Name extends string>(
+  path: Path,
+  load: () => Promise<Readonly<Record<Name, RouteComponent>>>,
+  name: Name,
+) {
+  return createRoute({
+    getParentRoute: () => root,
+    path,
+    component: lazyRouteComponent<Record<Name, RouteComponent>, Name>(load, name),
+  });
 }
 
 const pages = [
-  pageAt(
-    '/',
-    lazyRouteComponent(() => import('./pages/home'), 'HomePage'),
-  ),
-  pageAt(
-    '/reports',
-    lazyRouteComponent(() => import('./pages/reports'), 'ReportsPage'),
-  ),
-  pageAt(
-    '/customers',
-    lazyRouteComponent(() => import('./pages/customers'), 'CustomersPage'),
-  ),
-  pageAt(
-    '/customers/$id',
-    lazyRouteComponent(() => import('./pages/customer'), 'CustomerPage'),
-  ),
-  pageAt(
-    '/subscriptions',
-    lazyRouteComponent(() => import('./pages/subscriptions'), 'SubscriptionsPage'),
-  ),
-  pageAt(
-    '/subscriptions/$id',
-    lazyRouteComponent(() => import('./pages/subscription'), 'SubscriptionPage'),
-  ),
-  pageAt(
-    '/invoices',
-    lazyRouteComponent(() => import('./pages/invoices'), 'InvoicesPage'),
-  ),
-  pageAt(
-    '/invoices/$id',
-    lazyRouteComponent(() => import('./pages/invoice'), 'InvoicePage'),
-  ),
-  pageAt(
-    '/payments',
-    lazyRouteComponent(() => import('./pages/payments'), 'PaymentsPage'),
-  ),
-  pageAt(
-    '/payments/$id',
-    lazyRouteComponent(() => import('./pages/payment'), 'PaymentPage'),
-  ),
-  pageAt(
-    '/credit-notes',
-    lazyRouteComponent(() => import('./pages/returns'), 'CreditNotesPage'),
-  ),
-  pageAt(
-    '/credit-notes/$id',
-    lazyRouteComponent(() => import('./pages/catalog-objects'), 'CreditNotePage'),
-  ),
-  pageAt(
-    '/refunds',
-    lazyRouteComponent(() => import('./pages/returns'), 'RefundsPage'),
-  ),
-  pageAt(
-    '/disputes',
-    lazyRouteComponent(() => import('./pages/returns'), 'DisputesPage'),
-  ),
-  pageAt(
-    '/ledger',
-    lazyRouteComponent(() => import('./pages/ledger'), 'LedgerPage'),
-  ),
-  pageAt(
-    '/plans',
-    lazyRouteComponent(() => import('./pages/catalog-lists'), 'PlansPage'),
-  ),
-  pageAt(
-    '/plans/$id',
-    lazyRouteComponent(() => import('./pages/catalog-objects'), 'PlanPage'),
-  ),
-  pageAt(
-    '/addons',
-    lazyRouteComponent(() => import('./pages/catalog-lists'), 'AddonsPage'),
-  ),
-  pageAt(
-    '/addons/$id',
-    lazyRouteComponent(() => import('./pages/catalog-objects'), 'AddonPage'),
-  ),
-  pageAt(
-    '/coupons',
-    lazyRouteComponent(() => import('./pages/catalog-lists'), 'CouponsPage'),
-  ),
-  pageAt(
-    '/coupons/$id',
-    lazyRouteComponent(() => import('./pages/catalog-objects'), 'CouponPage'),
-  ),
-  pageAt(
-    '/meters',
-    lazyRouteComponent(() => import('./pages/meters'), 'MetersPage'),
-  ),
-  pageAt(
-    '/meters/$id',
-    lazyRouteComponent(() => import('./pages/meter'), 'MeterPage'),
-  ),
-  pageAt(
-    '/simulations',
-    lazyRouteComponent(() => import('./pages/simulations'), 'SimulationsPage'),
-  ),
-  pageAt(
-    '/events',
-    lazyRouteComponent(() => import('./pages/events'), 'EventsPage'),
-  ),
-  pageAt(
-    '/events/$id',
-    lazyRouteComponent(() => import('./pages/event'), 'EventPage'),
-  ),
-  pageAt(
-    '/webhooks',
-    lazyRouteComponent(() => import('./pages/webhooks'), 'WebhooksPage'),
-  ),
-  pageAt(
-    '/webhooks/$id',
-    lazyRouteComponent(() => import('./pages/webhook-endpoint'), 'WebhookEndpointPage'),
-  ),
+  pageAt('/', () => import('./pages/home'), 'HomePage'),
+  pageAt('/reports', () => import('./pages/reports'), 'ReportsPage'),
+  pageAt('/customers', () => import('./pages/customers'), 'CustomersPage'),
+  pageAt('/customers/$id', () => import('./pages/customer'), 'CustomerPage'),
+  pageAt('/subscriptions', () => import('./pages/subscriptions'), 'SubscriptionsPage'),
+  pageAt('/subscriptions/$id', () => import('./pages/subscription'), 'SubscriptionPage'),
+  pageAt('/invoices', () => import('./pages/invoices'), 'InvoicesPage'),
+  pageAt('/invoices/$id', () => import('./pages/invoice'), 'InvoicePage'),
+  pageAt('/payments', () => import('./pages/payments'), 'PaymentsPage'),
+  pageAt('/payments/$id', () => import('./pages/payment'), 'PaymentPage'),
+  pageAt('/credit-notes', () => import('./pages/returns'), 'CreditNotesPage'),
+  pageAt('/credit-notes/$id', () => import('./pages/catalog-objects'), 'CreditNotePage'),
+  pageAt('/refunds', () => import('./pages/returns'), 'RefundsPage'),
+  pageAt('/disputes', () => import('./pages/returns'), 'DisputesPage'),
+  pageAt('/ledger', () => import('./pages/ledger'), 'LedgerPage'),
+  pageAt('/plans', () => import('./pages/catalog-lists'), 'PlansPage'),
+  pageAt('/plans/$id', () => import('./pages/catalog-objects'), 'PlanPage'),
+  pageAt('/addons', () => import('./pages/catalog-lists'), 'AddonsPage'),
+  pageAt('/addons/$id', () => import('./pages/catalog-objects'), 'AddonPage'),
+  pageAt('/coupons', () => import('./pages/catalog-lists'), 'CouponsPage'),
+  pageAt('/coupons/$id', () => import('./pages/catalog-objects'), 'CouponPage'),
+  pageAt('/meters', () => import('./pages/meters'), 'MetersPage'),
+  pageAt('/meters/$id', () => import('./pages/meter'), 'MeterPage'),
+  pageAt('/simulations', () => import('./pages/simulations'), 'SimulationsPage'),
+  pageAt('/events', () => import('./pages/events'), 'EventsPage'),
+  pageAt('/events/$id', () => import('./pages/event'), 'EventPage'),
+  pageAt('/webhooks', () => import('./pages/webhooks'), 'WebhooksPage'),
+  pageAt('/webhooks/$id', () => import('./pages/webhook-endpoint'), 'WebhookEndpointPage'),
   pageAt(
     '/webhook-deliveries/$id',
-    lazyRouteComponent(() => import('./pages/webhook-delivery'), 'WebhookDeliveryPage'),
+    () => import('./pages/webhook-delivery'),
+    'WebhookDeliveryPage',
   ),
-  pageAt(
-    '/test-clocks',
-    lazyRouteComponent(() => import('./pages/test-clocks'), 'TestClocksPage'),
-  ),
-  pageAt(
-    '/test-clocks/$id',
-    lazyRouteComponent(() => import('./pages/test-clock'), 'TestClockPage'),
-  ),
-  pageAt(
-    '/settings',
-    lazyRouteComponent(() => import('./pages/settings'), 'SettingsPage'),
-  ),
+  pageAt('/test-clocks', () => import('./pages/test-clocks'), 'TestClocksPage'),
+  pageAt('/test-clocks/$id', () => import('./pages/test-clock'), 'TestClockPage'),
+  pageAt('/settings', () => import('./pages/settings'), 'SettingsPage'),
 ] as const;
 
 /** Parses the query of the address. Every value stays a string, so that an external id such as `007` is found. */

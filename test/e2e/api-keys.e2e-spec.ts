@@ -274,6 +274,17 @@ describe('API keys', () => {
     await used(second);
   });
 
+  it('are never answered with 304, because their last use changes within a version', async () => {
+    const { id, secret } = await createKey(['customers:read']);
+    const path = `/v1/api-keys/${id}`;
+    const { etag = '' } = (await call('get', path)).headers;
+    await call('get', '/v1/customers', secret);
+    const again = await call('get', path).set('If-None-Match', etag);
+    expect([again.status, again.headers['etag'], again.body]).toMatchObject([200, etag, { id }]);
+    const renamed = call('patch', path).set('If-Match', etag).send({ name: 'Renamed' });
+    expect((await renamed).status).toBe(200);
+  });
+
   it('are listed newest first, without secrets', async () => {
     const { id } = await createKey(['usage:read']);
     const { body } = await call('get', '/v1/api-keys?limit=1');

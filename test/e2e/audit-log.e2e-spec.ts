@@ -329,6 +329,14 @@ describe('the audit log', () => {
     }
   });
 
+  async function oldestUnsealedSeconds(): Promise<string | undefined> {
+    const { text } = await engine.uncheckedHttp
+      .get('/metrics')
+      .set('Authorization', `Bearer ${BOOTSTRAP}`)
+      .expect(200);
+    return /^audit_oldest_unsealed_seconds (.*)$/m.exec(text)?.[1];
+  }
+
   it('is sealed, but not before open transactions have ended', async () => {
     await sealAll(engine);
     const before = await verify();
@@ -342,6 +350,8 @@ describe('the audit log', () => {
     await createCustomer('late');
     await runSealing(engine);
     expect(await verify()).toMatchObject({ ok: true, unsealed_changes: 1 });
+    engine.clock.advanceMs(90_000);
+    expect(await oldestUnsealedSeconds()).toBe('90');
     finish();
     await open;
     await sealAll(engine);
@@ -349,6 +359,7 @@ describe('the audit log', () => {
     expect(after).toMatchObject({ ok: true, unsealed_changes: 0 });
     expect(after.sealed_changes).toBe(before.sealed_changes + 1);
     expect(after.seal_count).toBe(before.seal_count + 1);
+    expect(await oldestUnsealedSeconds()).toBe('0');
   });
 
   it.each([

@@ -81,6 +81,33 @@ describe('customer tokens', () => {
     }
   });
 
+  it('learn nothing about invoices of other customers from cursors that name them', async () => {
+    const bill = async (customer_id: string, amount: number): Promise<string> => {
+      const lines = [{ description: 'Work', amount }];
+      const { body } = await engine.http
+        .post('/v1/invoices')
+        .set(bearing(BOOTSTRAP_KEY))
+        .send({ customer_id, currency: 'EUR', lines });
+      return (body as { readonly id: string }).id;
+    };
+    const other = await engine.http
+      .post('/v1/customers')
+      .set(bearing(BOOTSTRAP_KEY))
+      .send({ name: 'Bob' });
+    const foreign = await bill((other.body as { readonly id: string }).id, 200);
+    for (const amount of [100, 300]) await bill(customer, amount);
+    const { token } = (await issue({})).body as Issued;
+    const list = `/v1/invoices?customer_id=${customer}&sort=total&limit=1`;
+    const first = (await read(token, list)).body as { readonly next_cursor: string };
+    const [, mark] = Buffer.from(first.next_cursor, 'base64url').toString().split(' ');
+    const cursor = Buffer.from(`${foreign} ${mark}`).toString('base64url');
+    const answer = await read(token, `${list}&cursor=${cursor}`);
+    expect([answer.status, answer.body]).toEqual([
+      400,
+      expect.objectContaining({ code: 'invalid_cursor' }),
+    ]);
+  });
+
   it('cannot have scopes that their issuer lacks', async () => {
     const { secret } = await createKey(engine, 'customers:write', 'entitlements:read');
     const refused = await issue({}, secret);

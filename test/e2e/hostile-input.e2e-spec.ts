@@ -162,6 +162,19 @@ describe('hostile input gives no 5xx', () => {
     }
   });
 
+  it('in the Idempotency-Key: several headers, which are not taken for one key', async () => {
+    const answer = await engine.http
+      .post('/v1/customers')
+      .set({ 'Idempotency-Key': ['one', 'two'] })
+      .send({ name: 'Ada Lovelace' });
+    expect([answer.status, answer.body]).toMatchObject([400, { code: 'malformed_request' }]);
+    await engine.http
+      .post('/v1/customers')
+      .set('Idempotency-Key', 'one, two')
+      .send({ name: 'Ada Lovelace' })
+      .expect(201);
+  });
+
   it('in the query of routes without parameters: a parameter given twice', async () => {
     for (const path of ['/health/live', '/metrics', '/v1/webhooks/event-types']) {
       expect((await engine.http.get(`${path}?a=1&a=2`)).status).toBe(400);

@@ -1,5 +1,8 @@
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createCustomer } from '../support/metering';
@@ -101,6 +104,79 @@ describe('import-events', () => {
     const again = await importFile(file);
     expect(again.error).toContain('Going on after 1 lines');
     expect(again.out).toBe('2 lines: 2 accepted, 0 duplicates, 0 rejected');
+  });
+
+  it('sends all lines of a corrected file again, also if its length and first lines are the same', async () => {
+    const line = lineOf(await createCustomer(engine), 'edited');
+    const file = join(directory, 'edited.ndjson');
+    const lines = Array.from({ length: 800 }, (_, number) => line(number));
+    await writeFile(file, [...lines, '{}'.padEnd(line(800).length), line(801)].join('\n'));
+    expect((await importFile(file)).out).toContain('802 lines: 801 accepted');
+
+    await writeFile(file, [...lines, line(800), line(801)].join('\n'));
+    const corrected = await importFile(file);
+    expect(corrected).toEqual({
+      code: 0,
+      error: '',
+      out: '802 lines: 1 accepted, 801 duplicates, 0 rejected',
+    });
+  });
+
+  it('sends all lines to another URL, and does not show results of earlier runs as its own', async () => {
+    const other = await startTestApp();
+    try {
+      const file = join(directory, 'moved.ndjson');
+      const customers = [await createCustomer(engine), await createCustomer(other)];
+      await writeFile(file, customers.map((id) => lineOf(id, 'moved')(0)).join('\n'));
+      const summary = `2 lines: 1 accepted, 0 duplicates, 1 rejected (${file}.rejected)`;
+      expect((await importFile(file)).out).toBe(summary);
+
+      const url = await other.app.getUrl();
+      const moved = await runScript({}, file, '--url', url);
+      expect(moved).toEqual({ code: 1, error: '', out: summary });
+      const again = await runScript({}, file, '--url', url);
+      expect(again.error).toContain(`Going on after 2 lines, which were sent to ${url} until 2`);
+      expect(again.out).toBe(`No new lines. Earlier runs: ${summary}`);
+    } finally {
+      await other.close();
+    }
+  });
+
+  it('sends all lines again if another installation answers at the URL, or one restored from a backup', async () => {
+    const other = await startTestApp();
+    let target = await engine.app.getUrl();
+    const proxy = createServer((incoming, answer) => {
+      const { method, headers } = incoming;
+      const forwarded = request(`${target}${incoming.url}`, { method, headers }, (response) => {
+        answer.writeHead(response.statusCode ?? 502, response.headers);
+        response.pipe(answer);
+      });
+      incoming.pipe(forwarded);
+    }).listen(0, '127.0.0.1');
+    try {
+      await once(proxy, 'listening');
+      const file = join(directory, 'proxied.ndjson');
+      const customers = [await createCustomer(engine), await createCustomer(other)];
+      const lines = customers.map((customer) => lineOf(customer, 'proxied'));
+      // The other installation rejects the events of the first customer and accepts those of the second.
+      const numbers = Array.from({ length: 150 }, (_, number) => number);
+      await writeFile(
+        file,
+        numbers.flatMap((number) => lines.map((line) => line(number))).join('\n'),
+      );
+      const { port } = proxy.address() as AddressInfo;
+      const options = [file, '--url', `http://127.0.0.1:${port}`, '--lines', '100'];
+      expect((await runScript({}, ...options)).out).toContain('300 lines: 150 accepted');
+
+      target = await other.app.getUrl();
+      const restored = await runScript({}, ...options);
+      expect(restored.error).toContain('does not answer as in the last run. Sending all lines');
+      expect(restored.out).toContain('300 lines: 150 accepted, 0 duplicates, 150 rejected');
+      expect((await runScript({}, ...options)).error).toContain('Going on after 300 lines');
+    } finally {
+      proxy.close();
+      await other.close();
+    }
   });
 
   it('reports lines that are too long by their numbers, and sends the others', async () => {

@@ -146,6 +146,8 @@ describe('the backfill of a meter', () => {
       if (backfill === null) break;
       expect(backfill.total_events).toBe(12_000);
       progress.push(backfill.counted_events);
+      const known = await engine.http.get(`/v1/meters/${meter.id}`).set('If-None-Match', '"1"');
+      expect(known.status).toBe(200);
     }
     expect(progress.map((counted, at) => counted - (progress[at - 1] ?? 0) <= 5_000)).toEqual(
       progress.map(() => true),

@@ -1,6 +1,5 @@
 import { DueDrafts } from '../../src/modules/billing/invoices/due-drafts';
 import { DueSubscriptions } from '../../src/modules/billing/subscriptions/due-subscriptions';
-import { PendingMrr } from '../../src/modules/recurring-revenue/pending-mrr';
 import { createCustomer, createMeter } from '../support/billing';
 import { verifyLedger } from '../support/ledger';
 import { startTestApp, type TestApp } from '../support/test-app';
@@ -233,7 +232,7 @@ describe('monthly recurring revenue', () => {
     ]);
   });
 
-  it('of a back-dated start counts from the start, as for subscriptions that are older than the records', async () => {
+  it('of a back-dated start counts from the start', async () => {
     const plan = await planOf(1_000);
     const free = await planOf(0);
     const subscription = await subscribe(plan, { start_at: AT('01-20') });
@@ -258,12 +257,6 @@ describe('monthly recurring revenue', () => {
       AT('02-01'),
       AT('01-20'),
     ]);
-    await engine.database.query('DELETE FROM mrr_change');
-    await engine.database.query(
-      'INSERT INTO mrr_pending (subscription_id) SELECT id FROM subscription ON CONFLICT DO NOTHING',
-    );
-    await engine.app.get(PendingMrr).runDue();
-    expect(await changes(subscription)).toEqual([['new', 0, 1_000, AT('01-20')]]);
   });
 
   it.each([null, 'FIRST'])(
@@ -315,54 +308,6 @@ describe('monthly recurring revenue', () => {
     expect(await changes()).toHaveLength(2);
   });
 
-  it('is recorded later if a process of another release changed the subscription', async () => {
-    const id = await subscribe(await planOf(1_000));
-    const set = (status: string) =>
-      engine.database.query('UPDATE subscription SET status = $2 WHERE id = $1', [id, status]);
-    await set('unpaid');
-    expect(await verifyLedger(engine)).toMatchObject({ ok: true });
-    expect(await engine.app.get(PendingMrr).runDue()).toBe(false);
-    await set('active');
-    await engine.app.get(PendingMrr).runDue();
-    expect((await changes(id)).map(([kind]) => kind)).toEqual(['new', 'churn', 'reactivation']);
-  });
-
-  it('is derived for subscriptions that are older than the records', async () => {
-    const plan = await planOf(1_000);
-    const running = await subscribe(plan, { trial_days: 2 });
-    const ended = await subscribe(plan);
-    const paused = await subscribe(plan);
-    const changing = await subscribe(plan, { quantity: '1' });
-    await post(`subscriptions/${changing}/change`, {
-      plan_id: await planOf(3_000),
-      when: 'now',
-      proration: 'none',
-    });
-    await renew('03-12');
-    engine.clock.set(AT('03-20'));
-    await post(`subscriptions/${ended}/cancel`, { when: 'now' });
-    await post(`subscriptions/${paused}/pause`, {});
-    await engine.database.query('DELETE FROM mrr_change');
-    await engine.database.query('INSERT INTO mrr_pending SELECT id FROM subscription');
-    engine.clock.set(AT('03-25'));
-    const pending = engine.app.get(PendingMrr);
-    await Promise.all([pending.runDue(), pending.runDue()]);
-    expect(await changes(running)).toEqual([['new', 0, 1_000, AT('03-12')]]);
-    for (const id of [ended, paused]) {
-      expect(await changes(id)).toEqual([
-        ['new', 0, 1_000, AT('03-10')],
-        ['churn', 1_000, 0, AT('03-20')],
-      ]);
-    }
-    expect(await changes(changing)).toEqual([['new', 0, 1_000, AT('03-10')]]);
-    const [one] = await read<Change>(engine, '/changes', 'limit=1');
-    expect(one?.is_backfilled).toBe(true);
-    await post(`subscriptions/${paused}/resume`, {});
-    expect((await changes(paused)).at(-1)).toEqual(['reactivation', 0, 1_000, AT('03-25')]);
-    await renew('04-10');
-    expect((await changes(changing)).at(-1)).toEqual(['expansion', 1_000, 3_000, AT('04-10')]);
-  });
-
   it('is reported by the verification of the ledger if its records do not add up to it', async () => {
     const id = await subscribe(await planOf(1_000));
     await engine.database.query('UPDATE mrr_change SET after_minor = 999');
@@ -402,7 +347,7 @@ describe('monthly recurring revenue', () => {
     ]);
     expect(await read(engine, '', 'currency=USD')).toEqual([]);
     expect(await read(engine, '/changes', 'currency=EUR&kind=new,churn')).toMatchObject([
-      { subscription_id: id },
+      { subscription_id: id, is_backfilled: false },
     ]);
     expect(await read(engine, '/changes', 'kind=churn')).toEqual([]);
     expect(await read(engine, '/changes', `from=${AT('03-10')}`)).toHaveLength(1);
@@ -472,7 +417,6 @@ interface Change {
   readonly before: number;
   readonly after: number;
   readonly changed_at: string;
-  readonly is_backfilled: boolean;
 }
 
 type Movements = Readonly<

@@ -4,7 +4,7 @@ import { EventDispatcher } from '../../src/modules/webhooks/delivery/event-dispa
 import { createEntitlement } from '../support/allowances';
 import { createCustomer, createPayment } from '../support/billing';
 import { postingsOf } from '../support/ledger';
-import { countLockWaits } from '../support/lock-waits';
+import { countLockWaits, untilSessionsWait } from '../support/lock-waits';
 import { bucketsOf, insertMeter } from '../support/metering';
 import { startTestApp, Story, type TestApp } from '../support/story';
 import { until } from '../support/until';
@@ -337,6 +337,65 @@ describe('deleting a test clock', () => {
     const { id } = await post('/v1/test-clocks', { name: 'Empty', now: START });
     expect((await remove(String(id))).status).toBe(204);
     expect((await remove('clock_01h455vb4pex5vsknk084sn02q')).status).toBe(404);
+  });
+
+  it('answers requests that wait for the purge with the 404 of the object that they name', async () => {
+    const story = await Story.begin(engine, START);
+    const { id } = await story.subscribe(await story.plan(1_000));
+    const [invoice] = await story.invoices();
+    const note = await post('/v1/credit-notes', {
+      invoice_id: invoice?.id,
+      lines: [{ invoice_line_id: invoice?.lines[0]?.id, amount: 100 }],
+      reason: 'Late',
+      settle: 'credit',
+    });
+    const { http } = engine;
+    const invoicePath = `/v1/invoices/${invoice?.id ?? ''}`;
+    const holder = new Client({ connectionString: engine.databaseUrl });
+    await holder.connect();
+    await holder.query('BEGIN');
+    await holder.query('SELECT FROM invoice WHERE customer_id = $1 FOR UPDATE', [story.customerId]);
+    const removed = remove(story.clockId).then(({ status }) => status);
+    await untilSessionsWait(engine.database);
+    const requests = [
+      http.post(`${invoicePath}/void`),
+      http.post(`${invoicePath}/mark-uncollectible`),
+      http.post(`${invoicePath}/finalize`),
+      http.post(`${invoicePath}/reissue`),
+      http.patch(invoicePath).send({ metadata: { a: 'b' } }),
+      http.delete(invoicePath),
+      http.post(`/v1/credit-notes/${String(note['id'])}/void`),
+      http.post(`/v1/subscriptions/${id}/cancel`).send({ when: 'now' }),
+      http.patch(`/v1/subscriptions/${id}`).send({ metadata: { a: 'b' } }),
+    ].map((request) =>
+      request.then(({ status, body }) => [status, (body as { readonly code?: string }).code]),
+    );
+    await untilSessionsWait(engine.database, requests.length + 1);
+    await holder.query('ROLLBACK');
+    await holder.end();
+    expect(await removed).toBe(204);
+    expect(await Promise.all(requests)).toEqual([
+      ...Array<unknown>(6).fill([404, 'invoice_not_found']),
+      [404, 'credit_note_not_found'],
+      ...Array<unknown>(2).fill([404, 'subscription_not_found']),
+    ]);
+  });
+
+  it('lets its customers add payment methods and prove usage until they are purged', async () => {
+    const { id: clockId } = await post('/v1/test-clocks', { name: 'Deleted', now: START });
+    const customerId = await createCustomer(engine, { test_clock_id: clockId });
+    const meterId = await insertMeter(engine, { eventName: 'proved' });
+    await engine.database.query('UPDATE test_clock SET deleted_at = now() WHERE id = $1', [
+      clockId,
+    ]);
+    await post(`/v1/customers/${customerId}/payment-methods`, {
+      provider: 'sandbox',
+      token: 'pm_sandbox_ok',
+      is_default: true,
+    });
+    const period = `from=${START}&to=2026-04-01T00:00:00.000Z`;
+    const proof = `/v1/meters/${meterId}/proof?customer_id=${customerId}&${period}`;
+    expect((await engine.http.get(proof)).status).toBe(200);
   });
 
   it('answers requests for entitlements of its customers with 404 test_clock_not_found', async () => {

@@ -7,7 +7,6 @@ import { CreateMeterService } from '../../src/modules/metering/create-meter.serv
 import type { Meter } from '../../src/modules/meters';
 import { type UsageWindow, UsageWindows } from '../../src/modules/metering/store/usage-windows';
 import { type IncomingEvent, UsageStore } from '../../src/modules/metering/usage-store';
-import { UsageService } from '../../src/modules/metering/usage.service';
 import { createCustomer } from '../support/billing';
 import { aggregate, heldAtEnd, type MeteredEvent } from '../support/reference/aggregate';
 import { startTestApp, type TestApp } from '../support/test-app';
@@ -280,7 +279,7 @@ describe('reading usage', () => {
             expected(events, meter, period, meter.groupBy, heldSince),
           );
           expect(await store.aggregate({ ...part, upToPosition: held.upToPosition })).toEqual(held);
-          const together = await engine.app.get(UsageService).readTogether(part);
+          const together = await store.readTogether(part);
           expect(shown(together.groups)).toEqual(expected(events, meter, period, [], heldSince));
         }),
         { numRuns: 30 },

@@ -167,6 +167,16 @@ describe('replays to webhook endpoints', () => {
     });
   });
 
+  it.each([
+    ['reversed', { from: TO, to: FROM }],
+    ['empty', { from: FROM, to: FROM }],
+  ])('of a period that is %s are refused', async (_, period) => {
+    const { status, body } = await engine.http.post(`${at}/replay`).send(period);
+    const errors = [{ pointer: '/from', code: 'contradiction' }];
+    expect([status, body]).toMatchObject([400, { code: 'validation_failed', errors }]);
+    expect((await engine.http.get(`${at}/replays`)).body).toMatchObject({ data: [] });
+  });
+
   it('with unknown ids, or of another endpoint, give 404', async () => {
     const { id } = (await start(['refund.*'])).body as Replay;
     const other = await engine.http

@@ -101,5 +101,28 @@ describe("a process whose clock is compared with the database's", () => {
       expect(await readiness()).toBe(200);
       await until('the event is dispatched', async () => (await waiting()) === 0);
     });
+
+    it('does no due work after its clock jumped ahead, even before the next regular comparison', async () => {
+      await until('earlier events are dispatched', async () => (await waiting()) === 0);
+      const wrong = jest
+        .spyOn(SystemClock.prototype, 'now')
+        .mockImplementation(() => new Date(Date.now() + 40 * 86_400_000));
+      await createCustomer(engine);
+      await until('the jump is noticed', async () => (await readiness()) === 503);
+      expect(await waiting()).toBe(1);
+      wrong.mockRestore();
+      await engine.app.get(ClockCheck).check();
+      expect(await readiness()).toBe(200);
+      await until('the event is dispatched', async () => (await waiting()) === 0);
+    });
+
+    it('continues at once if its monotonic clock stood still, as in a suspended machine', async () => {
+      await until('earlier events are dispatched', async () => (await waiting()) === 0);
+      const monotonic = performance.now.bind(performance);
+      jest.spyOn(performance, 'now').mockImplementation(() => monotonic() - 3_600_000);
+      await createCustomer(engine);
+      await until('the event is dispatched', async () => (await waiting()) === 0);
+      expect(await readiness()).toBe(200);
+    });
   });
 });

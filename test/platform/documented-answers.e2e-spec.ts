@@ -20,6 +20,7 @@ const answers = new DocumentedAnswers({
       get: {
         responses: {
           '200': {
+            headers: { ETag: {} },
             content: { 'application/json': { schema: { $ref: '#/components/schemas/ThingDto' } } },
           },
           '404': { $ref: '#/components/responses/NotFound' },
@@ -65,6 +66,7 @@ describe('the comparison of responses with the OpenAPI document', () => {
     ['a null that is documented', { ...THING_READ, body: { ...BODY, made_at: null } }],
     ['no body', { ...THING_READ, method: 'DELETE', status: 204, contentType: '', body: {} }],
     ['a file', { ...THING_READ, path: '/things/1.pdf', contentType: 'application/pdf' }],
+    ['a declared ETag', { ...THING_READ, headers: { etag: '"1"' } }],
     ['headers alone', { ...THING_READ, method: 'HEAD', body: {} }],
     ['a problem of an unknown path', { ...NOT_FOUND, path: '/nothing' }],
   ])('accepts %s', (_, answer) => {
@@ -72,6 +74,9 @@ describe('the comparison of responses with the OpenAPI document', () => {
   });
 
   it.each<[string, Answer, string]>([
+    ['a declared ETag that is missing', { ...THING_READ, headers: {} }, 'ETag'],
+    ['an undeclared Retry-After', { ...NOT_FOUND, headers: { 'retry-after': '1' } }, 'Retry-After'],
+    ['an undocumented 304', { ...THING_READ, status: 304, body: {} }, 'status 304'],
     ['an undocumented status', { ...THING_READ, status: 202 }, 'status 202'],
     ['another content type', { ...THING_READ, contentType: 'text/html' }, 'text/html'],
     ['a missing field', { ...THING_READ, body: { ...BODY, id: undefined } }, "'id'"],

@@ -7,7 +7,7 @@ import { startTestApp, type TestApp } from '../support/test-app';
 import { until } from '../support/until';
 
 const METRIC_NAMES =
-  /\b(?:service_ready|(?:http|database|damaged|due|ledger|clock|provider|reconciliation|invoices?|process|nodejs)_[a-z0-9_]+_[a-z0-9_]+)\b/g;
+  /\b(?:service_ready|(?:audit|http|database|damaged|due|ledger|clock|provider|reconciliation|invoices?|process|nodejs)_[a-z0-9_]+_[a-z0-9_]+)\b/g;
 
 const WORK_THAT_WAITS = [
   'due-subscriptions',

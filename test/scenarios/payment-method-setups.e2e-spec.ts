@@ -82,6 +82,29 @@ describe('a setup of a payment method at Stripe', () => {
     expect(ended.body).toMatchObject({ status: 409, code: 'payment_method_setup_ended' });
   });
 
+  it('collects by debit until the mandate is revoked, and the invoice can then be paid in another way', async () => {
+    const { customer, read, secret } = await begun();
+    story.stripe.confirmInBrowser(secret, 'pm_success_de');
+    await story.notified();
+    const [mandate = ''] = story.stripe.account.mandates.keys();
+    story.stripe.revokeMandate(mandate);
+    const lines = [{ description: 'Work', amount: 1_000 }];
+    const terms = { customer_id: customer, currency: 'EUR', collection: 'automatic' };
+    const { id } = await story.post('/v1/invoices', { ...terms, lines });
+    await story.engine.http.post(`/v1/invoices/${id}/finalize`).send({}).expect(200);
+    const due = story.engine.app.get(DueCollections);
+    await due.runDue();
+    await due.idle();
+    const payments = await story.get<{ data: object[] }>(`/v1/payments?invoice_id=${id}`);
+    expect(payments.data).toMatchObject([{ status: 'failed', failure_code: 'method_unusable' }]);
+    const { payment_method_id: method } = await read();
+    expect(await methodsOf(customer)).toMatchObject([
+      { id: method, unusable_since: expect.any(String) as string },
+    ]);
+    await story.post(`/v1/invoices/${id}/pay`, { provider: 'manual' });
+    expect(await story.get(`/v1/invoices/${id}`)).toMatchObject({ status: 'paid' });
+  });
+
   it('is completed without a notification', async () => {
     const { customer, read, secret } = await begun({ is_default: false });
     story.stripe.webhooks.fate = () => 'lose';

@@ -68,6 +68,28 @@ describe('previews while a renewal invoice waits as a draft', () => {
     await story.verify();
   });
 
+  it('count a draft that is finalized before the next invoice, also if that invoice waits as a draft first', async () => {
+    const story = await Story.begin(engine, '2026-03-01T00:00:00.000Z', {
+      invoice_grace_hours: 48,
+    });
+    const coupon = { code: 'LONGGRACE', type: 'amount', amount_off: 1_300, currency: 'USD' };
+    await engine.http.post('/v1/coupons').send({ ...coupon, duration: 'once' });
+    const daily = await story.plan(1_000, { interval: 'day' });
+    const { id } = await story.subscribe(daily, { coupon: 'LONGGRACE' });
+    const credit = { customer_id: story.customerId, amount: 900, currency: 'USD' };
+    await engine.http.post('/v1/payments').send({ ...credit, provider: 'manual' });
+    await story.advance('2026-03-02T12:00:00.000Z');
+    const change = { when: 'period_end', plan_id: await story.plan(2_000, { interval: 'day' }) };
+    const { body } = await preview(id, change);
+    await story.command(id, 'change', change);
+    await story.advance('2026-03-05T00:00:00.000Z');
+    const [, second, third] = await story.invoices();
+    expect(second).toMatchObject({ discount: 300, credit_applied: 700, amount_due: 0 });
+    expect(third).toMatchObject({ discount: 0, credit_applied: 200, amount_due: 1_800 });
+    expect(amountsOf(body)).toEqual(amountsOf(third));
+    await story.verify();
+  });
+
   it('use the tax rates with which the draft is finalized', async () => {
     const { story, id } = await subscriber(percent);
     const rate = await engine.http.post('/v1/tax-rates').send({ name: 'VAT', percentage: '19' });

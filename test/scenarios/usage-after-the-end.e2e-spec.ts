@@ -163,4 +163,19 @@ describe('usage that arrives around the end of a subscription', () => {
     expect(await story.invoices()).toEqual([]);
     expect(await proof()).toEqual({ counted: 1, billed: 0, pending: 0, unbillable: 1 });
   });
+
+  it('is shown as late usage even if the new plan has no metered price', async () => {
+    const { story, planId, use, billed } = await metered();
+    const { id } = await story.subscribe(planId);
+    await story.advance(on('03-10'));
+    const weekly = await story.plan(1_000, { interval: 'week' });
+    await story.command(id, 'change', { plan_id: weekly, when: 'now' });
+    await story.advance(on('03-12'));
+    await use('03-09');
+    expect(await story.usage()).toMatchObject([{ is_late: true, amount: 5_000 }]);
+    await story.advance(on('05-01'));
+    expect(await story.usage()).toEqual([]);
+    expect(await billed()).toEqual([{ reason: 'renewal', usage: [5_000] }]);
+    await story.verify();
+  });
 });

@@ -1,3 +1,4 @@
+import { post } from './requests';
 import type { TestApp } from './test-app';
 
 /** Entitlement of a customer, as the API shows it. */
@@ -33,7 +34,7 @@ export async function createEntitlement(
 ): Promise<{ readonly id: string; readonly key: string }> {
   made += 1;
   const body = { key: `allowance.${made}`, name: 'Calls', type: 'metered', ...fields };
-  return created(engine, '/v1/entitlements', body);
+  return post(engine, '/v1/entitlements', body);
 }
 
 /** Creates an add-on that is linked to an entitlement. */
@@ -43,13 +44,13 @@ export async function createAddonWith(
   link: Readonly<Record<string, unknown>>,
 ): Promise<{ readonly addonId: string; readonly linkId: string }> {
   made += 1;
-  const addon = await created<{ readonly id: string }>(engine, '/v1/addons', {
+  const addon = await post(engine, '/v1/addons', {
     code: `allowance-${made}`,
     name: 'More',
     currency: 'USD',
     prices: [{ name: 'More', model: 'flat', timing: 'in_advance', amount: 100 }],
   });
-  const { id } = await created<{ readonly id: string }>(engine, '/v1/addon-entitlements', {
+  const { id } = await post(engine, '/v1/addon-entitlements', {
     addon_id: addon.id,
     entitlement_id: entitlementId,
     ...link,
@@ -89,7 +90,7 @@ export class Allowances {
   }
 
   grant(key: string, body: Readonly<Record<string, unknown>>): Promise<GrantBody> {
-    return created(this.engine, `${this.path(key)}/grants`, body);
+    return post(this.engine, `${this.path(key)}/grants`, body);
   }
 
   /** Returns status and remaining balance of each grant, oldest first. */
@@ -102,12 +103,4 @@ export class Allowances {
   path(key: string): string {
     return `/v1/customers/${this.customerId}/entitlements/${key}`;
   }
-}
-
-async function created<Body>(engine: TestApp, path: string, body: object): Promise<Body> {
-  const answer = await engine.http.post(path).send(body);
-  if (answer.status !== 201) {
-    throw new Error(`POST ${path} answered ${answer.status}: ${JSON.stringify(answer.body)}`);
-  }
-  return answer.body as Body;
 }

@@ -1,14 +1,7 @@
+import { post } from './requests';
 import type { TestApp } from './test-app';
 
 let metersMade = 0;
-
-async function post(engine: TestApp, path: string, body: object): Promise<{ id: string }> {
-  const answer = await engine.http.post(path).send(body);
-  if (answer.status !== 201) {
-    throw new Error(`POST ${path} answered ${answer.status}: ${JSON.stringify(answer.body)}`);
-  }
-  return answer.body as { id: string };
-}
 
 export async function createCustomer(engine: TestApp, fields: object = {}): Promise<string> {
   return (await post(engine, '/v1/customers', { name: 'Ada Lovelace', ...fields })).id;

@@ -15,11 +15,14 @@ export function checkedClient(url: string): TestAgent {
     // Begins the stack at the line of the test. The stack is formatted only if the error is thrown.
     Error.captureStackTrace(fault, check);
     withoutStack(() => {
-      void request.expect(({ status, headers, body }: supertest.Response) => {
+      void request.expect((response: supertest.Response) => {
+        const { status, body } = response;
+        const headers = response.headers as Readonly<Record<string, string>>;
         const { method } = request;
         const path = request.url.slice(url.length);
         const contentType = headers['content-type'] ?? '';
-        const faults = committedDocument().faultsOf({ method, path, status, contentType, body });
+        const answer = { method, path, status, headers, contentType, body };
+        const faults = committedDocument().faultsOf(answer);
         if (faults.length === 0) return;
         fault.message = `${method} ${path} was not answered with ${status} as documented:\n${faults.join('\n')}\n${JSON.stringify(body)}`;
         throw fault;

@@ -1,4 +1,4 @@
-import { post } from './story';
+import { post } from './requests';
 import type { TestApp } from './test-app';
 
 let made = 0;

@@ -10,6 +10,8 @@ export interface Answer {
   readonly status: number;
   readonly contentType: string;
   readonly body: unknown;
+  /** Headers by their lower-case name. If absent, they are not compared. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 interface Reference {
@@ -17,6 +19,7 @@ interface Reference {
 }
 
 interface DocumentedResponse {
+  readonly headers?: Readonly<Record<string, unknown>>;
   readonly content?: Readonly<Record<string, { readonly schema?: AnySchema }>>;
 }
 
@@ -90,12 +93,11 @@ export class DocumentedAnswers {
     const method = answer.method.toLowerCase();
     const operation = this.operationOf(method === 'head' ? 'get' : method, answer.path);
     if (operation === null) return this.faultsWithoutOperation(answer);
-    // 304 needs no documentation, because every GET can be conditional (RFC 9110, section 13).
-    if (answer.status === 304) return [];
     const documented = operation.responses[String(answer.status)];
     if (documented === undefined) return [`the status ${answer.status} is not documented`];
-    const content = this.resolved(documented).content;
-    if (method === 'head') return [];
+    const { content, headers = {} } = this.resolved(documented);
+    const faults = faultsOfHeaders(answer, headers);
+    if (faults.length > 0 || method === 'head') return faults;
     if (content === undefined) {
       return answer.contentType === '' ? [] : ['a body is not documented'];
     }
@@ -146,6 +148,21 @@ export class DocumentedAnswers {
     this.validators.set(key, validate);
     return validate;
   }
+}
+
+/** Returns the faults of the headers that clients act on. A GET and a change declare their `ETag` exactly. */
+function faultsOfHeaders(
+  { method, status, headers }: Answer,
+  declared: Readonly<Record<string, unknown>>,
+): readonly string[] {
+  if (headers === undefined) return [];
+  const isSent = (name: string): boolean => headers[name.toLowerCase()] !== undefined;
+  // Shared refusals do not declare `Idempotent-Replayed`.
+  const declaredIfSent = ['Retry-After', ...(status < 300 ? ['Idempotent-Replayed'] : [])];
+  const faults = declaredIfSent.filter((name) => isSent(name) && !(name in declared));
+  const isTagged = status === 200 && ['GET', 'HEAD', 'PATCH'].includes(method);
+  if (isTagged && isSent('ETag') !== 'ETag' in declared) faults.push('ETag');
+  return faults.map((name) => `the header ${name} is not as documented`);
 }
 
 let committed: DocumentedAnswers | null = null;

@@ -2,6 +2,8 @@ import { LATE_EVENTS } from '../../src/modules/meters/domain/meter';
 import { newId } from '../../src/platform/ids';
 import type { TestApp } from './test-app';
 
+export { createCustomer } from './billing';
+
 export interface TestMeter {
   readonly eventName?: string;
   readonly aggregation?: string;
@@ -72,11 +74,6 @@ export async function reportedOf(
     [customerId],
   );
   return row;
-}
-
-export async function createCustomer(engine: TestApp): Promise<string> {
-  const answer = await engine.http.post('/v1/customers').send({ name: 'Ada Lovelace' });
-  return (answer.body as { id: string }).id;
 }
 
 export interface SentEvent {

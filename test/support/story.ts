@@ -1,3 +1,4 @@
+import { post } from './requests';
 import { startTestApp, type TestApp } from './test-app';
 
 /** A line of an invoice as the API shows it. */
@@ -76,8 +77,8 @@ export class Story {
     now: string,
     customer: Readonly<Record<string, unknown>> = {},
   ): Promise<Story> {
-    const clock = await create(engine, '/v1/test-clocks', { name: 'A story', now });
-    const { id } = await create(engine, '/v1/customers', {
+    const clock = await post(engine, '/v1/test-clocks', { name: 'A story', now });
+    const { id } = await post(engine, '/v1/customers', {
       name: 'Ada Lovelace',
       test_clock_id: clock.id,
       ...customer,
@@ -107,7 +108,7 @@ export class Story {
     fields: Readonly<Record<string, unknown>> = {},
   ): Promise<{ id: string }> {
     made += 1;
-    return create(this.engine, '/v1/plans', {
+    return post(this.engine, '/v1/plans', {
       code: `plan-${made}`,
       name: 'Plan',
       currency: 'USD',
@@ -125,7 +126,7 @@ export class Story {
     const event = `event_${made}`;
     const meter = { key: `meter_${made}`, event_name: event, aggregation: 'sum' };
     const value = fields['aggregation'] === 'count' ? {} : { value_property: 'n' };
-    const { id } = await create(this.engine, '/v1/meters', { ...meter, ...value, ...fields });
+    const { id } = await post(this.engine, '/v1/meters', { ...meter, ...value, ...fields });
     return { id, event };
   }
 
@@ -165,7 +166,7 @@ export class Story {
     planId: string,
     fields: Readonly<Record<string, unknown>> = {},
   ): Promise<Subscription> {
-    return (await create(this.engine, '/v1/subscriptions', {
+    return (await post(this.engine, '/v1/subscriptions', {
       customer_id: this.customerId,
       plan_id: planId,
       ...fields,
@@ -232,29 +233,4 @@ export async function verifyWholeLedger(engine: TestApp): Promise<void> {
   expect((body as { ok: boolean }).ok).toBe(true);
 }
 
-/** Sends a POST that must succeed; returns its answer. */
-export async function post<Body = { readonly id: string }>(
-  engine: TestApp,
-  path: string,
-  body: object = {},
-): Promise<Body> {
-  const answer = await engine.http.post(path).send(body);
-  if (answer.status !== 200 && answer.status !== 201) {
-    throw new Error(`POST ${path} answered ${answer.status}: ${JSON.stringify(answer.body)}`);
-  }
-  return answer.body as Body;
-}
-
-async function create(
-  engine: TestApp,
-  path: string,
-  body: object,
-): Promise<{ readonly id: string }> {
-  const answer = await engine.http.post(path).send(body);
-  if (answer.status !== 201) {
-    throw new Error(`POST ${path} answered ${answer.status}: ${JSON.stringify(answer.body)}`);
-  }
-  return answer.body as { id: string };
-}
-
-export { startTestApp, type TestApp };
+export { post, startTestApp, type TestApp };

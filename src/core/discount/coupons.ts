@@ -8,7 +8,7 @@ import {
   ZERO,
 } from '../decimal';
 import { invariant } from '../invariant';
-import { allocate, lesser } from '../money';
+import { allocate, lesser, total } from '../money';
 
 /** A redeemed coupon, with the lines of an invoice that it may discount. */
 export type RedeemedCoupon = {
@@ -125,8 +125,4 @@ export function percentOf(baseMinor: bigint, percentOff: string): bigint {
     'a percentage is from 0 to 100',
   );
   return roundToInteger(multiply(rational(baseMinor), divide(percent, hundred)));
-}
-
-function total(amounts: readonly bigint[]): bigint {
-  return amounts.reduce((sum, amount) => sum + amount, 0n);
 }

@@ -1,5 +1,6 @@
 import { applyCoupons, type RedeemedCoupon } from '../discount';
 import { invariant } from '../invariant';
+import { total } from '../money';
 import { taxInvoice, type AppliedTaxRate, type TaxTreatment } from '../tax';
 import { trueUps, type Commitment } from './commitments';
 import { applyCredits, type CreditGrant } from './credit-balance';
@@ -138,8 +139,4 @@ function assertLines(lines: readonly LineAmount[], currency: string): void {
     new Set(lines.map(({ lineId }) => lineId)).size === lines.length,
     'a line is on an invoice once',
   );
-}
-
-function total(amounts: readonly bigint[]): bigint {
-  return amounts.reduce((sum, amount) => sum + amount, 0n);
 }

@@ -7,7 +7,7 @@ import {
   type Rational,
 } from '../decimal';
 import { invariant } from '../invariant';
-import { allocate, allocateShares } from '../money';
+import { allocate, allocateShares, total } from '../money';
 import type { TaxShare } from '../tax';
 
 /** A line of a finalized invoice, with the amounts that earlier credit notes credited. */
@@ -124,8 +124,4 @@ function splitOverRates(line: CreditableLine, taxMinor: bigint): TaxShare[] {
 
 function taxOf(shares: readonly TaxShare[]): bigint {
   return total(shares.map(({ taxMinor }) => taxMinor));
-}
-
-function total(amounts: readonly bigint[]): bigint {
-  return amounts.reduce((all, amount) => all + amount, 0n);
 }

@@ -3,4 +3,5 @@ export { allocate, allocateShares } from './allocate';
 export { digitsByCode, isCurrency, minorDigits } from './currency';
 export { greater, lesser } from './extremes';
 export { multiplyByRatio, roundHalfAwayFromZero } from './rounding';
+export { total } from './total';
 export { isWireSafe } from './wire';

@@ -10,6 +10,7 @@ import {
   type Rational,
 } from '../decimal';
 import { invariant } from '../invariant';
+import { total } from '../money';
 import { splitByExactTaxes, withinAmounts, type RateSplit } from './split';
 
 export type AppliedTaxRate = {
@@ -216,8 +217,4 @@ function fractionOf({ percentage }: AppliedTaxRate): Rational {
 
 function taxMinorOf({ taxMinor }: TaxShare): bigint {
   return taxMinor;
-}
-
-function total(amounts: readonly bigint[]): bigint {
-  return amounts.reduce((all, amount) => all + amount, 0n);
 }

@@ -8,6 +8,12 @@ export {
   type Interval,
 } from './billing-anchor';
 export { contains, elapsedSeconds, type Period } from './period';
-export { lastLocalDateOf, localDateCount, localDateOn, monthOfYearBefore } from './zone';
+export {
+  isTimeZone,
+  lastLocalDateOf,
+  localDateCount,
+  localDateOn,
+  monthOfYearBefore,
+} from './zone';
 export type { InstantRange } from './instant-range';
 export { windowsOf, type WindowInterval } from './windows';

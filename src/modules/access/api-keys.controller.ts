@@ -13,6 +13,7 @@ import {
   toPageDto,
   toPageRequest,
   withETag,
+  withETagForChanges,
 } from '../../platform/http';
 import { SecretAnswer } from '../../platform/idempotency';
 import {
@@ -85,7 +86,7 @@ export class ApiKeysController {
     problems: [apiKeyNotFound],
   })
   async getApiKey(@Param('id', keyId) id: string): Promise<ApiKeyDto> {
-    return withETag(await this.keys.get(id), toApiKeyDto);
+    return withETagForChanges(await this.keys.get(id), toApiKeyDto);
   }
 
   @Patch(':id')

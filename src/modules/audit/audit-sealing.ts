@@ -2,7 +2,7 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Clock } from '../../platform/clock';
 import { Database } from '../../platform/database';
 import { Jobs } from '../../platform/jobs';
-import { DamagedReads } from '../../platform/observability';
+import { DamagedReads, DatabaseGauges } from '../../platform/observability';
 import { AuditChain } from './audit-chain';
 import { sealAfter, UNREADABLE } from './seal';
 import { SealsRepository } from './seals.repository';
@@ -26,7 +26,8 @@ interface Mark {
 /**
  * Seals changes once no open transaction can add a change with a lower position. A transaction gets its number before
  * its changes get their positions, because it first locks or inserts the changed rows. The positions up to a {@link
- * Mark} are therefore final when all transactions before the mark have ended. Writers never wait for a seal.
+ * Mark} are therefore final when all transactions before the mark have ended. Writers never wait for a seal. A writing
+ * transaction that stays open on the database server, also in another database, delays sealing.
  */
 @Injectable()
 export class AuditSealing implements OnModuleInit {
@@ -39,7 +40,23 @@ export class AuditSealing implements OnModuleInit {
     private readonly damagedReads: DamagedReads,
     private readonly jobs: Jobs,
     private readonly clock: Clock,
-  ) {}
+    gauges: DatabaseGauges,
+  ) {
+    gauges.register(
+      [
+        {
+          name: 'audit_oldest_unsealed_seconds',
+          help: 'Age of the oldest change in the audit log that has no seal yet; 0 if all changes are sealed.',
+          labelNames: [],
+        },
+      ],
+      async (oldest) => {
+        const changedAt = await seals.findFirstUnsealedAt();
+        const ageMs = changedAt === null ? 0 : this.clock.now().getTime() - changedAt.getTime();
+        oldest.set(ageMs / 1_000);
+      },
+    );
+  }
 
   onModuleInit(): void {
     this.jobs.register({

@@ -36,6 +36,11 @@ const SNAPSHOT = `
   SELECT pg_snapshot_xmin(pg_current_snapshot())::text AS oldest,
     pg_snapshot_xmax(pg_current_snapshot())::text AS next`;
 
+const FIRST_UNSEALED_AT = `
+  SELECT created_at FROM audit_change
+  WHERE position > coalesce((SELECT to_position FROM audit_seal ORDER BY number DESC LIMIT 1), 0)
+  ORDER BY position LIMIT 1`;
+
 const WITHOUT_CHANGE = `
   SELECT id FROM audit_log AS entry
   WHERE NOT EXISTS (
@@ -112,7 +117,7 @@ export class SealsRepository {
     return BigInt((await this.database.queryValue<string>(LAST_POSITION)) ?? 0);
   }
 
-  /** Returns the number of the oldest open transaction, and the number that the next transaction gets. */
+  /** Returns the number of the oldest open transaction in any database of the server, and the number that the next transaction gets. */
   async readTransactionNumbers(): Promise<{ readonly oldest: bigint; readonly next: bigint }> {
     const [row] = await this.database.query<{ oldest: string; next: string }>(SNAPSHOT);
     return { oldest: BigInt(row?.oldest ?? 0), next: BigInt(row?.next ?? 0) };
@@ -121,6 +126,11 @@ export class SealsRepository {
   async countChangesAfter(position: bigint): Promise<number> {
     const sql = 'SELECT count(*)::integer FROM audit_change WHERE position > $1';
     return (await this.database.queryValue<number>(sql, [position])) ?? 0;
+  }
+
+  /** Returns the time of the first change after the last seal; null if all changes are sealed. */
+  findFirstUnsealedAt(): Promise<Date | null> {
+    return this.database.queryValue<Date>(FIRST_UNSEALED_AT);
   }
 
   /** Returns ids of entries without a change. The engine writes no such entry. */

@@ -34,11 +34,13 @@ export class BillingLocks {
   ) {}
 
   /**
-   * Locks the customer of an existing object, even if the customer is deleted.
-   * @throws {ProblemError} `customer_not_found`, `test_clock_advancing`, `test_clock_failed`
+   * Locks the customer of an existing object, even if the customer is deleted. Returns null if the customer was purged,
+   * with the object, since the caller read the object.
+   * @throws {ProblemError} `test_clock_not_found`, `test_clock_advancing`, `test_clock_failed`
    */
-  async lockCustomer(id: string): Promise<CustomerAt> {
+  async lockCustomer(id: string): Promise<CustomerAt | null> {
     const customer = await this.customers.lockForHistory(id);
+    if (customer === null) return null;
     return { customer, now: await this.testClocks.nowFor(customer.testClockId) };
   }
 
@@ -52,11 +54,6 @@ export class BillingLocks {
     return { customer, now: await this.testClocks.nowFor(customer.testClockId) };
   }
 
-  /** Returns the time of a test clock, even while the clock advances. Returns real time for null. Locks nothing. */
-  timeOn(testClockId: string | null): Promise<Date> {
-    return this.testClocks.timeOn(testClockId);
-  }
-
   /** Locks and returns the subscription of an invoice; null if the invoice has none. */
   async lockSubscription(id: string | null): Promise<Subscription | null> {
     if (id === null) return null;
@@ -66,15 +63,17 @@ export class BillingLocks {
   }
 
   /**
-   * Locks an invoice after its customer and its subscription. Returns null if it was deleted since the caller read it.
-   * @param found the invoice, read without a lock: its customer and its subscription never change
-   * @throws {ProblemError} `customer_not_found`, `test_clock_advancing`, `test_clock_failed`
+   * Locks an invoice after its customer and its subscription. Returns null if there is no such invoice.
+   * @throws {ProblemError} `test_clock_not_found`, `test_clock_advancing`, `test_clock_failed`
    */
-  async lockInvoice(found: Invoice): Promise<LockedInvoice | null> {
-    const { customer, now } = await this.lockCustomer(found.customerId);
+  async lockInvoice(id: string): Promise<LockedInvoice | null> {
+    // Read without a lock, because the customer and the subscription of an invoice never change.
+    const found = await this.invoices.find(id);
+    const owner = found === null ? null : await this.lockCustomer(found.customerId);
+    if (found === null || owner === null) return null;
     const subscription = await this.lockSubscription(found.subscriptionId);
-    const invoice = await this.invoices.lock(found.id);
-    return invoice === null ? null : { customer, now, subscription, invoice };
+    const invoice = await this.invoices.lock(id);
+    return invoice === null ? null : { ...owner, subscription, invoice };
   }
 
   /**

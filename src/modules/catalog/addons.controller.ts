@@ -58,6 +58,7 @@ export class AddonsController {
     description: 'Returns the add-on with its prices, unless it is archived.',
     access: 'catalog:read',
     answer: AddonDto,
+    conditional: true,
     problems: [addonNotFound],
   })
   async getAddon(@Param('id', addonId) id: string): Promise<AddonDto> {

@@ -1,26 +1,19 @@
 import { Injectable } from '@nestjs/common';
-import { In, IsNull } from 'typeorm';
 import {
   Database,
   ListQuery,
+  type LockPurpose,
   onViolation,
   type Page,
   type PageRequest,
+  ROW_LOCKS,
 } from '../../platform/database';
 import { AddonEntity } from './addon.entity';
 import { addonCodeTaken } from './catalog.errors';
 import type { Addon } from './domain/addon';
 import { PricesRepository } from './prices.repository';
 
-/**
- * Row lock modes by purpose. `reference` blocks only `archive`; `change` also blocks `change`; `archive` blocks all
- * three.
- */
-const LOCK_MODES = {
-  reference: 'for_key_share',
-  change: 'for_no_key_update',
-  archive: 'pessimistic_write',
-} as const;
+const NOT_ARCHIVED = 'WHERE id = $1 AND archived_at IS NULL';
 
 type AddonRow = Omit<Addon, 'prices'>;
 
@@ -42,22 +35,19 @@ export class AddonsRepository {
   }
 
   async find(id: string): Promise<Addon | null> {
-    return this.withPricesOrNull(await this.addons.findOneBy({ id, archivedAt: IsNull() }));
+    return this.withPricesOrNull(await this.database.selectOne(AddonEntity, NOT_ARCHIVED, [id]));
   }
 
   /** Returns the add-ons with these ids, archived ones included, because subscriptions keep archived add-ons. */
   async findIncludingArchived(ids: readonly string[]): Promise<readonly Addon[]> {
     if (ids.length === 0) return [];
-    return this.withPrices(await this.addons.findBy({ id: In([...ids]) }));
+    return this.withPrices(await this.database.select(AddonEntity, 'WHERE id = ANY ($1)', [ids]));
   }
 
   /** Returns the add-on, locked until the transaction ends; null if it does not exist or is archived. */
-  async lock(id: string, purpose: keyof typeof LOCK_MODES): Promise<Addon | null> {
-    const row = await this.addons.findOne({
-      where: { id, archivedAt: IsNull() },
-      lock: { mode: LOCK_MODES[purpose] },
-    });
-    return this.withPricesOrNull(row);
+  async lock(id: string, purpose: LockPurpose): Promise<Addon | null> {
+    const locked = `${NOT_ARCHIVED} ${ROW_LOCKS[purpose]}`;
+    return this.withPricesOrNull(await this.database.selectOne(AddonEntity, locked, [id]));
   }
 
   async page(request: PageRequest): Promise<Page<Addon>> {
@@ -80,9 +70,5 @@ export class AddonsRepository {
     const ids = rows.map(({ id }) => id);
     const prices = await this.prices.findByOwners('addonId', ids);
     return rows.map((row) => ({ ...row, prices: prices.get(row.id) ?? [] }));
-  }
-
-  private get addons() {
-    return this.database.repository(AddonEntity);
   }
 }

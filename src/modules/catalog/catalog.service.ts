@@ -87,7 +87,7 @@ export class CatalogService {
    */
   archiveAddon(id: string, expected: VersionCondition): Promise<void> {
     return this.database.transaction(async () => {
-      const before = (await this.addons.lock(id, 'archive')) ?? raise(addonNotFound(id));
+      const before = (await this.addons.lock(id, 'deletion')) ?? raise(addonNotFound(id));
       assertVersion(expected, before);
       const now = this.clock.now();
       const after = revise(before, { archivedAt: now }, now);

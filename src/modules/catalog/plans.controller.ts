@@ -76,6 +76,7 @@ export class PlansController {
     description: 'Returns the plan with the prices of its active version.',
     access: 'catalog:read',
     answer: PlanDto,
+    conditional: true,
     problems: [planNotFound],
   })
   async getPlan(@Param('id', planId) id: string): Promise<PlanDto> {

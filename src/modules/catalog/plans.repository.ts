@@ -1,12 +1,13 @@
 import { Injectable } from '@nestjs/common';
-import { In, IsNull } from 'typeorm';
 import { invariant } from '../../core/invariant';
 import {
   Database,
   ListQuery,
+  type LockPurpose,
   onViolation,
   type Page,
   type PageRequest,
+  ROW_LOCKS,
   violatedConstraint,
 } from '../../platform/database';
 import { referenceNotFound } from '../../platform/errors';
@@ -18,15 +19,10 @@ import { PlanVersionEntity } from './plan-version.entity';
 import { PlanEntity } from './plan.entity';
 import { PricesRepository } from './prices.repository';
 
-/**
- * Row lock modes by purpose. `reference` blocks only `archive`; `change` also blocks `change`; `archive` blocks all
- * three.
- */
-const LOCK_MODES = {
-  reference: 'for_key_share',
-  change: 'for_no_key_update',
-  archive: 'pessimistic_write',
-} as const;
+const BY_ID = 'WHERE id = $1';
+const NOT_ARCHIVED = `${BY_ID} AND archived_at IS NULL`;
+const ACTIVE_VERSIONS = `
+  WHERE (plan_id, number) IN (SELECT * FROM unnest($1::text[], $2::integer[]))`;
 
 type PlanRow = Omit<Plan, 'activeVersion'> & { readonly activeNumber: number };
 type VersionRow = Omit<PlanVersion, 'prices' | 'entitlements'>;
@@ -61,11 +57,11 @@ export class PlansRepository {
   }
 
   async find(id: string): Promise<Plan | null> {
-    return this.withVersionOrNull(await this.plans.findOneBy({ id, archivedAt: IsNull() }));
+    return this.withVersionOrNull(await this.database.selectOne(PlanEntity, NOT_ARCHIVED, [id]));
   }
 
   async findIncludingArchived(id: string): Promise<Plan | null> {
-    return this.withVersionOrNull(await this.plans.findOneBy({ id }));
+    return this.withVersionOrNull(await this.database.selectOne(PlanEntity, BY_ID, [id]));
   }
 
   /** Returns the names of plans, archived or not. Ids without a plan are left out. */
@@ -74,12 +70,9 @@ export class PlansRepository {
   }
 
   /** Returns the plan, locked until the transaction ends; null if it does not exist or is archived. */
-  async lock(id: string, purpose: keyof typeof LOCK_MODES): Promise<Plan | null> {
-    const row = await this.plans.findOne({
-      where: { id, archivedAt: IsNull() },
-      lock: { mode: LOCK_MODES[purpose] },
-    });
-    return this.withVersionOrNull(row);
+  async lock(id: string, purpose: LockPurpose): Promise<Plan | null> {
+    const locked = `${NOT_ARCHIVED} ${ROW_LOCKS[purpose]}`;
+    return this.withVersionOrNull(await this.database.selectOne(PlanEntity, locked, [id]));
   }
 
   async page(request: PageRequest): Promise<Page<Plan>> {
@@ -91,16 +84,18 @@ export class PlansRepository {
   /** Returns the versions with these ids, also of archived plans, because running subscriptions continue. */
   async findVersions(ids: readonly string[]): Promise<readonly PlanVersion[]> {
     if (ids.length === 0) return [];
-    return this.withContents(await this.versions.findBy({ id: In([...ids]) }));
+    return this.withContents(
+      await this.database.select(PlanVersionEntity, 'WHERE id = ANY ($1)', [ids]),
+    );
   }
 
   /** Returns the prices of all versions of a plan, archived or not, and their currency; null: no such plan. */
   async findPrices(
     planId: string,
   ): Promise<{ readonly currency: string; readonly prices: readonly CatalogPrice[] } | null> {
-    const plan = await this.plans.findOneBy({ id: planId });
+    const plan = await this.database.selectOne(PlanEntity, BY_ID, [planId]);
     if (plan === null) return null;
-    const versions = await this.versions.findBy({ planId });
+    const versions = await this.database.select(PlanVersionEntity, 'WHERE plan_id = $1', [planId]);
     const prices = await this.prices.findByOwners(
       'planVersionId',
       versions.map(({ id }) => id),
@@ -154,9 +149,10 @@ export class PlansRepository {
 
   private async withVersions(rows: readonly PlanRow[]): Promise<readonly Plan[]> {
     if (rows.length === 0) return [];
-    const found = await this.versions.findBy(
-      rows.map(({ id, activeNumber }) => ({ planId: id, number: activeNumber })),
-    );
+    const found = await this.database.select(PlanVersionEntity, ACTIVE_VERSIONS, [
+      rows.map(({ id }) => id),
+      rows.map(({ activeNumber }) => activeNumber),
+    ]);
     const versions = await this.withContents(found);
     const byPlan = new Map(versions.map((version) => [version.planId, version]));
     return rows.map(({ activeNumber, ...plan }) => {
@@ -188,13 +184,5 @@ export class PlansRepository {
       byVersion.get(planVersionId)?.push({ entitlementId, value, isHardLimit, reset });
     }
     return byVersion;
-  }
-
-  private get plans() {
-    return this.database.repository(PlanEntity);
-  }
-
-  private get versions() {
-    return this.database.repository(PlanVersionEntity);
   }
 }

@@ -133,7 +133,7 @@ export class PlansService {
    */
   archive(id: string, expected: VersionCondition): Promise<void> {
     return this.database.transaction(async () => {
-      const before = (await this.plans.lock(id, 'archive')) ?? raise(planNotFound(id));
+      const before = (await this.plans.lock(id, 'deletion')) ?? raise(planNotFound(id));
       assertVersion(expected, before);
       const now = this.clock.now();
       const after = revise(before, { archivedAt: now }, now);

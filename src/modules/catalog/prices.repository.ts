@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import { In } from 'typeorm';
 import { Database } from '../../platform/database';
 import { type CatalogPrice, termsOfPrice, toPrice } from './domain/price';
 import { PriceEntity } from './price.entity';
@@ -11,7 +10,12 @@ const IDS_OF_PLANS = `
 
 const NAMES = 'SELECT id, name FROM price WHERE id = ANY ($1)';
 
-type Owner = 'addonId' | 'planVersionId';
+const OF_OWNERS = {
+  addonId: 'WHERE addon_id = ANY ($1) ORDER BY id',
+  planVersionId: 'WHERE plan_version_id = ANY ($1) ORDER BY id',
+} as const;
+
+type Owner = keyof typeof OF_OWNERS;
 
 @Injectable()
 export class PricesRepository {
@@ -42,10 +46,7 @@ export class PricesRepository {
   ): Promise<ReadonlyMap<string, readonly CatalogPrice[]>> {
     const byOwner = new Map<string, CatalogPrice[]>(ids.map((id) => [id, []]));
     if (ids.length === 0) return byOwner;
-    const found = await this.database.repository(PriceEntity).find({
-      where: { [owner]: In([...ids]) },
-      order: { id: 'ASC' },
-    });
+    const found = await this.database.select(PriceEntity, OF_OWNERS[owner], [ids]);
     for (const row of found) byOwner.get(row[owner] ?? '')?.push(fromRow(row));
     return byOwner;
   }

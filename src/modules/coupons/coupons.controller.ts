@@ -62,6 +62,7 @@ export class CouponsController {
     description: 'Returns the coupon with the number of its redemptions.',
     access: 'coupons:read',
     answer: CouponDto,
+    conditional: true,
     problems: [couponNotFound],
   })
   async getCoupon(@Param('id', couponId) id: string): Promise<CouponDto> {

@@ -31,7 +31,7 @@ export class RedemptionsRepository {
   constructor(private readonly database: Database) {}
 
   findCoupon(code: string): Promise<Coupon | null> {
-    return this.database.repository(CouponEntity).findOneBy({ code });
+    return this.database.selectOne(CouponEntity, 'WHERE code = $1', [code]);
   }
 
   /**

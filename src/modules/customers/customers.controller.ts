@@ -92,6 +92,7 @@ export class CustomersController {
       'Returns the customer as it is now; invoices keep the address they were finalized with.',
     access: 'customers:read',
     answer: CustomerDto,
+    conditional: true,
     problems: [customerNotFound],
   })
   async getCustomer(@Param('id', customerId) id: string): Promise<CustomerDto> {

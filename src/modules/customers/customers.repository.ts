@@ -7,10 +7,12 @@ import {
   onViolation,
   ListQuery,
   type ListSummary,
+  type LockPurpose,
   orderOf,
   type Page,
   type PageRequest,
   Reports,
+  ROW_LOCKS,
   searchedText,
 } from '../../platform/database';
 import { CustomerEntity } from './customer.entity';
@@ -20,16 +22,6 @@ import type { Customer, CustomerFilter } from './domain/customer';
 const TEST_CLOCKS = `
   SELECT id, test_clock_id AS clock FROM customer
   WHERE id = ANY (${listOfAnyLength('$1', 'text')}) AND deleted_at IS NULL`;
-
-/**
- * Row lock modes by purpose. `reference` and `change` do not block each other, so that a transaction that refers to
- * a customer does not block a change of the address. `delete` blocks both.
- */
-const LOCK_MODES = {
-  reference: 'FOR KEY SHARE',
-  change: 'FOR NO KEY UPDATE',
-  delete: 'FOR UPDATE',
-} as const;
 
 const EXISTING = 'WHERE id = $1 AND deleted_at IS NULL';
 
@@ -91,9 +83,8 @@ export class CustomersRepository {
   }
 
   /** Returns the customer, locked until the transaction ends; null if it does not exist or is deleted. */
-  lock(id: string, purpose: keyof typeof LOCK_MODES): Promise<Customer | null> {
-    this.database.requireTransaction();
-    return this.database.selectOne(CustomerEntity, `${EXISTING} ${LOCK_MODES[purpose]}`, [id]);
+  lock(id: string, purpose: LockPurpose): Promise<Customer | null> {
+    return this.database.selectOne(CustomerEntity, `${EXISTING} ${ROW_LOCKS[purpose]}`, [id]);
   }
 
   /** Returns the test clock id of each customer, null for real time. Unknown and deleted customers are missing. */
@@ -108,7 +99,7 @@ export class CustomersRepository {
 
   /** Returns the customer, deleted or not, locked against deletion until the transaction ends. */
   lockForHistory(id: string): Promise<Customer | null> {
-    const locked = `WHERE id = $1 ${LOCK_MODES.reference}`;
+    const locked = `WHERE id = $1 ${ROW_LOCKS.reference}`;
     return this.database.selectOne(CustomerEntity, locked, [id]);
   }
 
@@ -144,7 +135,7 @@ export class CustomersRepository {
 
   /** Returns the number of customers on a test clock, deleted ones included. */
   countOnTestClock(testClockId: string): Promise<number> {
-    return this.customers.countBy({ testClockId });
+    return this.database.repository(CustomerEntity).countBy({ testClockId });
   }
 
   /** Returns the ids of the customers on a test clock, deleted ones included. */
@@ -156,31 +147,24 @@ export class CustomersRepository {
   }
 
   /** Locks up to `limit` customers on a test clock, deleted ones included, until the transaction ends. Returns their ids. */
-  async lockOnTestClock(testClockId: string, limit: number): Promise<readonly string[]> {
-    const found = await this.customers.find({
-      select: { id: true },
-      where: { testClockId },
-      order: { id: 'ASC' },
-      take: limit,
-      lock: { mode: 'pessimistic_write' },
-    });
-    return found.map(({ id }) => id);
+  lockOnTestClock(testClockId: string, limit: number): Promise<readonly string[]> {
+    this.database.requireTransaction();
+    return this.database.queryValues<string>(
+      'SELECT id FROM customer WHERE test_clock_id = $1 ORDER BY id LIMIT $2 FOR UPDATE',
+      [testClockId, limit],
+    );
   }
 
   /** Deletes the rows of customers. Fails if another row still refers to one of them. */
   async remove(ids: readonly string[]): Promise<void> {
     this.database.requireTransaction();
-    if (ids.length > 0) await this.customers.delete([...ids]);
+    if (ids.length > 0) await this.database.repository(CustomerEntity).delete([...ids]);
   }
 
   private async write(customer: Customer, statement: () => Promise<void>): Promise<void> {
     await onViolation(statement(), 'customer_external_id_unique', () =>
       customerExternalIdTaken(customer.externalId ?? ''),
     );
-  }
-
-  private get customers() {
-    return this.database.repository(CustomerEntity);
   }
 }
 
@@ -197,7 +181,9 @@ function customerQuery(filter: CustomerFilter): ListQuery {
     .whereIf(filter.testClockId === NO_CLOCK, 'test_clock_id IS NULL')
     .where('test_clock_id = $', clock)
     .whereBetween('created_at', created)
-    .orderBy(order?.column === 'name' ? { ...order, column: NAME_ORDER } : order);
+    .orderBy(
+      order?.column === 'name' ? { ...order, column: NAME_ORDER, hasLongValues: true } : order,
+    );
   for (const part of searchedParts(text ?? '')) {
     query.where(containsPart(SEARCHED_TEXT, '$'), part);
   }

@@ -125,11 +125,11 @@ export class CustomersService {
   }
 
   /**
-   * Returns a customer, deleted or not, and blocks its deletion until the caller's transaction ends.
-   * @throws {ProblemError} `customer_not_found`
+   * Returns the customer of an existing object, deleted or not, and blocks its deletion until the caller's transaction
+   * ends. Returns null if the customer was purged, with the object, since the caller read the object.
    */
-  async lockForHistory(id: string): Promise<Customer> {
-    return (await this.customers.lockForHistory(id)) ?? raise(customerNotFound(id));
+  lockForHistory(id: string): Promise<Customer | null> {
+    return this.customers.lockForHistory(id);
   }
 
   list(filter: CustomerFilter, request: PageRequest): Promise<Page<Customer>> {
@@ -170,7 +170,7 @@ export class CustomersService {
    */
   delete(id: string, expected: VersionCondition): Promise<Customer> {
     return this.database.transaction(async () => {
-      const before = (await this.customers.lock(id, 'delete')) ?? raise(customerNotFound(id));
+      const before = (await this.customers.lock(id, 'deletion')) ?? raise(customerNotFound(id));
       assertVersion(expected, before);
       const now = await this.currentTimeOf(before);
       const after = nextVersion(before, now, { deletedAt: now });

@@ -70,6 +70,7 @@ export class AddonEntitlementsController {
     description: 'Returns the value and the mode of one link.',
     access: 'entitlements:read',
     answer: AddonEntitlementDto,
+    conditional: true,
     problems: [addonEntitlementNotFound],
   })
   async getAddonEntitlement(@Param('id', linkId) id: string): Promise<AddonEntitlementDto> {

@@ -37,7 +37,7 @@ export class AddonEntitlementsRepository {
   }
 
   countByAddon(addonId: string): Promise<number> {
-    return this.links.countBy({ addonId });
+    return this.database.repository(AddonEntitlementEntity).countBy({ addonId });
   }
 
   /** Returns the link, locked until the transaction ends; null if it does not exist. */
@@ -51,10 +51,6 @@ export class AddonEntitlementsRepository {
   }
 
   async delete(id: string): Promise<void> {
-    await this.links.delete({ id });
-  }
-
-  private get links() {
-    return this.database.repository(AddonEntitlementEntity);
+    await this.database.repository(AddonEntitlementEntity).delete({ id });
   }
 }

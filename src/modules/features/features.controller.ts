@@ -68,6 +68,7 @@ export class FeaturesController {
     description: 'Returns the definition, not what a customer has of it.',
     access: 'entitlements:read',
     answer: EntitlementDto,
+    conditional: true,
     problems: [entitlementNotFound],
   })
   async getEntitlement(@Param('id', entitlementId) id: string): Promise<EntitlementDto> {

@@ -1,26 +1,17 @@
 import { Injectable } from '@nestjs/common';
-import { In } from 'typeorm';
 import {
   Database,
   ListQuery,
+  type LockPurpose,
   onViolation,
   type Page,
   type PageRequest,
+  ROW_LOCKS,
   violatedConstraint,
 } from '../../platform/database';
 import type { Feature } from './domain/feature';
 import { FeatureEntity } from './feature.entity';
 import { entitlementInUse, entitlementKeyTaken } from './features.errors';
-
-/**
- * Row lock modes by purpose. `reference` blocks only `deletion`; `change` also blocks `change`; `deletion` blocks all
- * three.
- */
-const LOCK_MODES = {
-  reference: 'for_key_share',
-  change: 'for_no_key_update',
-  deletion: 'pessimistic_write',
-} as const;
 
 @Injectable()
 export class FeaturesRepository {
@@ -34,12 +25,12 @@ export class FeaturesRepository {
   }
 
   find(id: string): Promise<Feature | null> {
-    return this.features.findOneBy({ id });
+    return this.database.selectOne(FeatureEntity, 'WHERE id = $1', [id]);
   }
 
   /** Returns the feature with a key, protected from deletion until the transaction ends. */
   findByKeyForReference(key: string): Promise<Feature | null> {
-    return this.database.selectOne(FeatureEntity, 'WHERE key = $1 FOR KEY SHARE', [key]);
+    return this.database.selectOne(FeatureEntity, `WHERE key = $1 ${ROW_LOCKS.reference}`, [key]);
   }
 
   /** Returns the features with these ids, newest first. */
@@ -65,17 +56,14 @@ export class FeaturesRepository {
   }
 
   /** Returns the feature, locked until the transaction ends; null if it does not exist. */
-  lock(id: string, purpose: keyof typeof LOCK_MODES): Promise<Feature | null> {
-    return this.features.findOne({ where: { id }, lock: { mode: LOCK_MODES[purpose] } });
+  lock(id: string, purpose: LockPurpose): Promise<Feature | null> {
+    return this.database.selectOne(FeatureEntity, `WHERE id = $1 ${ROW_LOCKS[purpose]}`, [id]);
   }
 
   /** Returns the features in this list that exist, protected from deletion until the transaction ends. */
   lockForReference(ids: readonly string[]): Promise<readonly Feature[]> {
-    return this.features.find({
-      where: { id: In([...ids]) },
-      order: { id: 'ASC' },
-      lock: { mode: LOCK_MODES.reference },
-    });
+    const locked = `WHERE id = ANY ($1) ORDER BY id ${ROW_LOCKS.reference}`;
+    return this.database.select(FeatureEntity, locked, [ids]);
   }
 
   page(request: PageRequest): Promise<Page<Feature>> {
@@ -98,14 +86,10 @@ export class FeaturesRepository {
    */
   async delete(id: string): Promise<void> {
     try {
-      await this.features.delete({ id });
+      await this.database.repository(FeatureEntity).delete({ id });
     } catch (error) {
       if (violatedConstraint(error) !== null) throw entitlementInUse(id);
       throw error;
     }
-  }
-
-  private get features() {
-    return this.database.repository(FeatureEntity);
   }
 }

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { multiply, parseExact, rational, type Rational } from '../../core/decimal';
 import { invariant } from '../../core/invariant';
 import { chargeEvents, type ChargedEvents, type PercentagePrice } from '../../core/rating';
-import { type UsageEventPage, type UsageQuery, UsageService } from '../metering';
+import { usageArchived, type UsageEventPage, type UsageQuery, UsageStore } from '../metering';
 import type { UsageGroup } from './domain/usage';
 
 const EVENTS_AT_ONCE = 1_000;
@@ -10,11 +10,12 @@ const EVENTS_AT_ONCE = 1_000;
 /** Calculates the charges of percentage prices for events, which it reads in pages. */
 @Injectable()
 export class ChargedEventsService {
-  constructor(private readonly usage: UsageService) {}
+  constructor(private readonly usage: UsageStore) {}
 
   /**
    * Returns the charges of a percentage price for the events that the query counts, in time order.
    * @param group the only group whose events are charged; null: all groups
+   * @throws {ProblemError} `usage_archived`
    */
   async charge(
     price: PercentagePrice,
@@ -23,7 +24,8 @@ export class ChargedEventsService {
   ): Promise<ChargedEvents> {
     const { valueProperty } = query.meter;
     invariant(valueProperty !== null, 'the meter of a percentage price has a value property');
-    await this.usage.requireUnarchived(query);
+    const lastArchived = (await this.usage.listArchived([query])).flat().at(-1);
+    if (lastArchived !== undefined) throw usageArchived(lastArchived.endAt);
     const charger = chargeEvents(price);
     let after: string | null = null;
     do {

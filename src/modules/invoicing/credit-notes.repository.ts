@@ -28,7 +28,7 @@ export class CreditNotesRepository {
   }
 
   find(id: string): Promise<CreditNote | null> {
-    return this.database.repository(CreditNoteEntity).findOneBy({ id });
+    return this.database.selectOne(CreditNoteEntity, 'WHERE id = $1', [id]);
   }
 
   page(filter: CreditNoteFilter, request: PageRequest): Promise<Page<CreditNote>> {

@@ -1,9 +1,7 @@
-import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
-import { isWithinMetadataLimits, mergeMetadata, type Metadata } from '../../core/metadata';
-import { nextVersion } from '../../core/next-version';
-import { assertVersion, Database, type VersionCondition } from '../../platform/database';
-import { metadataTooLarge, raise } from '../../platform/errors';
+import type { Metadata } from '../../core/metadata';
+import { assertVersion, Database, revise, type VersionCondition } from '../../platform/database';
+import { raise } from '../../platform/errors';
 import { Outbox } from '../../platform/outbox';
 import { CustomersService } from '../customers';
 import { TestClocksService } from '../test-clocks';
@@ -35,10 +33,8 @@ export class EditInvoiceService {
   ): Promise<Invoice> {
     return this.database.transaction(async () => {
       const { before, now } = await this.setup(id, expected);
-      const metadata = mergeMetadata(before.metadata, sent);
-      if (!isWithinMetadataLimits(metadata)) throw metadataTooLarge();
-      if (isDeepStrictEqual(metadata, before.metadata)) return before;
-      const after = nextVersion(before, now, { metadata });
+      const after = revise(before, { metadata: sent }, now);
+      if (after === before) return before;
       await this.invoices.update(after);
       await this.outbox.record(invoiceUpdated, { after, before, occurredAt: now });
       return after;
@@ -65,7 +61,8 @@ export class EditInvoiceService {
     expected: VersionCondition,
   ): Promise<{ readonly before: Invoice; readonly now: Date }> {
     const found = (await this.invoices.find(id)) ?? raise(invoiceNotFound(id));
-    const customer = await this.customers.lockForHistory(found.customerId);
+    const customer =
+      (await this.customers.lockForHistory(found.customerId)) ?? raise(invoiceNotFound(id));
     const now = await this.testClocks.nowFor(customer.testClockId);
     const before = (await this.invoices.lock(id)) ?? raise(invoiceNotFound(id));
     assertVersion(expected, before);

@@ -15,7 +15,11 @@ import type { EarnedPeriod } from './domain/earned-period';
 import { amountRemaining, type Invoice } from './domain/invoice';
 import { InvoicesRepository } from './invoices.repository';
 import {
+  DEFERRED_NOTE_ROWS,
+  DEFERRED_ROWS,
   DISCOUNT_ROWS,
+  INVOICE_AMOUNT_ROWS,
+  LINE_AMOUNT_ROWS,
   RECEIVABLE_ROWS,
   REVENUE_ROWS,
   TAX_ROWS,
@@ -51,6 +55,11 @@ export class InvoicePostings implements OnModuleInit {
       right: { name: 'ledger', sql: [postedRows('bad_debt')] },
     });
     this.checks.registerSums({
+      name: 'invoices_equal_their_lines',
+      left: { name: 'invoices', sql: [INVOICE_AMOUNT_ROWS] },
+      right: { name: 'lines', sql: [LINE_AMOUNT_ROWS] },
+    });
+    this.checks.registerSums({
       name: 'discounts_equal_invoices',
       left: { name: 'stored', sql: [DISCOUNT_ROWS] },
       right: { name: 'ledger', sql: [postedRows('discounts')] },
@@ -67,6 +76,16 @@ export class InvoicePostings implements OnModuleInit {
         name: 'ledger',
         sql: [postedRows('revenue', -1), postedRows('deferred_revenue', -1)],
       },
+    });
+    this.checks.registerSums({
+      name: 'deferred_revenue_equals_lines_not_released',
+      left: { name: 'stored', sql: [DEFERRED_ROWS] },
+      right: { name: 'ledger', sql: [postedRows('deferred_revenue', -1)] },
+    });
+    this.checks.registerSums({
+      name: 'deferred_parts_of_credit_notes_equal_postings',
+      left: { name: 'credit notes', sql: [DEFERRED_NOTE_ROWS] },
+      right: { name: 'ledger', sql: [postedRows('deferred_revenue', 1, 'credit_note')] },
     });
   }
 

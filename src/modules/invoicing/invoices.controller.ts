@@ -111,6 +111,7 @@ export class InvoicesController {
     access: 'invoices:read',
     customerToken: 'answer',
     file: 'application/pdf',
+    conditional: true,
     problems: [invoiceNotFound, tooManyReports],
   })
   async printInvoice(
@@ -130,6 +131,7 @@ export class InvoicesController {
     access: 'invoices:read',
     customerToken: 'answer',
     answer: InvoiceDto,
+    conditional: true,
     problems: [invoiceNotFound],
   })
   async getInvoice(

@@ -128,16 +128,15 @@ export class InvoicesRepository {
   }
 
   /** Returns the id of the invoice that was regenerated from a void invoice; null: there is none. */
-  async findRegeneratedFrom(id: string): Promise<string | null> {
-    const found = await this.invoices.findOne({ select: { id: true }, where: { reissueOfId: id } });
-    return found?.id ?? null;
+  findRegeneratedFrom(id: string): Promise<string | null> {
+    return this.database.queryValue('SELECT id FROM invoice WHERE reissue_of_id = $1', [id]);
   }
 
   /** Deletes drafts with their lines. */
   async deleteAll(ids: readonly string[]): Promise<void> {
     if (ids.length === 0) return;
     await this.deleteLines(ids);
-    await this.invoices.delete([...ids]);
+    await this.database.repository(InvoiceEntity).delete([...ids]);
   }
 
   async replaceLines(drafts: readonly Invoice[]): Promise<void> {
@@ -224,10 +223,6 @@ export class InvoicesRepository {
     const byInvoice = new Map<string, InvoiceLine[]>(rows.map(({ id }) => [id, []]));
     for (const line of lines) byInvoice.get(line.invoiceId)?.push(toLine(line));
     return rows.map((row) => toInvoice(row, byInvoice.get(row.id) ?? []));
-  }
-
-  private get invoices() {
-    return this.database.repository(InvoiceEntity);
   }
 }
 

@@ -64,6 +64,19 @@ export class IssueInvoiceService {
   }
 
   /**
+   * Returns the instant until which an invoice of the customer stays a draft; null if it is finalized at once.
+   * @param now instant at which the invoice is made
+   */
+  graceEnd(
+    request: BillingRequest,
+    customer: Pick<Customer, 'invoiceGraceHours'> | undefined,
+    now: Date,
+  ): Date | null {
+    const hours = customer?.invoiceGraceHours ?? this.configuration.invoiceGraceHours;
+    return graceEnd(request, hours, now);
+  }
+
+  /**
    * Makes invoices in the caller's transaction: calls {@link prepareAll}, then {@link storeAll}.
    * @throws {ProblemError} `invoice_too_large`, `customer_currency_mismatch`
    */
@@ -174,8 +187,7 @@ export class IssueInvoiceService {
     const ids = { invoiceId: newId('inv'), nextLineId: () => newId('il') };
     const invoice = decideInvoice(request, context, ids, now);
     assertNotTooLarge(invoice);
-    const graceHours = customer?.invoiceGraceHours ?? this.configuration.invoiceGraceHours;
-    const finalizesAt = graceEnd(request, graceHours, now);
+    const finalizesAt = this.graceEnd(request, customer, now);
     return finalizesAt === null
       ? invoice
       : { ...invoice, finalizesAt, requestedLines: request.lines };

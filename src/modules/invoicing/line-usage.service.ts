@@ -4,12 +4,7 @@ import { invariant } from '../../core/invariant';
 import type { PageRequest } from '../../platform/database';
 import { invalidCursor } from '../../platform/errors';
 import { CatalogService } from '../catalog';
-import {
-  type ArchivedMonth,
-  type UsageEventPage,
-  type UsageQuery,
-  UsageService,
-} from '../metering';
+import { type ArchivedMonth, type UsageEventPage, type UsageQuery, UsageStore } from '../metering';
 import { MetersService } from '../meters';
 import { CreditBalanceService } from './credit-balance.service';
 import { explain, type Explanation, type InvoiceExplanation } from './domain/explain';
@@ -47,7 +42,7 @@ export class LineUsageService {
     private readonly invoices: InvoicesService,
     private readonly catalog: CatalogService,
     private readonly meters: MetersService,
-    private readonly usage: UsageService,
+    private readonly usage: UsageStore,
     private readonly credit: CreditBalanceService,
   ) {}
 

@@ -1,12 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import type { Principal } from '../../platform/access';
 import { ConcurrencyLimiter } from '../../platform/concurrency';
-import { tooManyReports } from '../../platform/errors';
+import { raise, tooManyReports } from '../../platform/errors';
 import { CustomersService } from '../customers';
 import { type InvoiceDocument, toInvoiceDocument } from './domain/document/invoice-document';
 import type { Invoice } from './domain/invoice';
 import type { InvoiceSnapshots } from './domain/invoice-snapshots';
 import { InvoicePrinter, type PrintedInvoice } from './invoice-printer';
+import { invoiceNotFound } from './invoicing.errors';
 import { InvoicesService } from './invoices.service';
 import { InvoiceTextsService } from './invoice-texts.service';
 
@@ -61,8 +62,10 @@ export class PrintInvoiceService {
     }
   }
 
-  private async snapshotsOf({ customerId }: Invoice): Promise<InvoiceSnapshots> {
-    const customer = await this.customers.getForHistory(customerId);
+  private async snapshotsOf({ id, customerId }: Invoice): Promise<InvoiceSnapshots> {
+    const customers = await this.customers.getAllForHistory([customerId]);
+    // Null if the customer was purged, with the invoice, since the invoice was read.
+    const customer = customers.get(customerId) ?? raise(invoiceNotFound(id));
     return this.texts.snapshotsOf(customer);
   }
 }

@@ -18,6 +18,19 @@ export const WRITTEN_OFF_ROWS = `
 export const DISCOUNT_ROWS = `
   SELECT customer_id AS key, customer_id, currency, discount AS amount FROM invoice WHERE ${isInEffect('invoice')} AND discount <> 0`;
 
+/** Subtotals and taxes of finalized invoices, void ones included. The key has the customer and the name of the amount. */
+export const INVOICE_AMOUNT_ROWS = `
+  SELECT customer_id || ' ' || name AS key, customer_id, currency, part.amount
+  FROM invoice CROSS JOIN LATERAL (VALUES ('subtotal', subtotal), ('tax', tax + inclusive_tax)) AS part (name, amount)
+  WHERE status <> 'draft' AND part.amount <> 0`;
+
+/** Amounts and taxes of the lines of these invoices, with the same keys. */
+export const LINE_AMOUNT_ROWS = `
+  SELECT customer_id || ' ' || name AS key, customer_id, currency, part.amount
+  FROM invoice JOIN invoice_line AS line ON invoice_id = invoice.id
+    CROSS JOIN LATERAL (VALUES ('subtotal', line.amount), ('tax', line.tax)) AS part (name, amount)
+  WHERE status <> 'draft' AND part.amount <> 0`;
+
 /** Taxes of invoices less taxes of credit notes. */
 export const TAX_ROWS = [
   `SELECT customer_id AS key, customer_id, currency, line.tax AS amount
@@ -34,6 +47,17 @@ export const REVENUE_ROWS = [
    FROM invoice JOIN invoice_line AS line ON invoice_id = invoice.id WHERE ${isInEffect('invoice')}`,
   `SELECT customer_id AS key, customer_id, currency, -net AS amount FROM credit_note WHERE status = 'issued'`,
 ];
+
+/** Net amounts of lines billed in advance whose revenue is not released, less what credit notes took off them. */
+export const DEFERRED_ROWS = `
+  SELECT customer_id AS key, customer_id, currency, line.net - line.credited_net AS amount
+  FROM invoice JOIN invoice_line AS line ON invoice_id = invoice.id
+  WHERE ${isInEffect('invoice')} AND line.is_in_advance AND NOT line.is_released
+    AND NOT EXISTS (SELECT FROM released_line WHERE line_id = line.id)`;
+
+/** Parts of credit notes that were deferred revenue when the note was issued, also of notes that are void now. */
+export const DEFERRED_NOTE_ROWS = `
+  SELECT customer_id AS key, customer_id, currency, deferred AS amount FROM credit_note WHERE deferred <> 0`;
 
 /** Amounts that payments paid on invoices. */
 export const INVOICES_PAID_ROWS = `

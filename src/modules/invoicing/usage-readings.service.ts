@@ -3,7 +3,7 @@ import { multiply, type Rational, rational, ZERO } from '../../core/decimal';
 import { fromJson } from '../../core/exact-json';
 import { invariant } from '../../core/invariant';
 import type { Period } from '../../core/time';
-import { type BilledPeriod, UsageBillingService, UsageService } from '../metering';
+import { type BilledPeriod, UsageBillingService, UsageStore } from '../metering';
 import { type Meter, MetersService } from '../meters';
 import { BilledLinesRepository } from './billed-lines.repository';
 import { ChargedEventsService } from './charged-events.service';
@@ -34,7 +34,7 @@ interface UsageToRead {
 export class UsageReadingsService {
   constructor(
     private readonly meters: MetersService,
-    private readonly usage: UsageService,
+    private readonly usage: UsageStore,
     private readonly billing: UsageBillingService,
     private readonly billed: BilledLinesRepository,
     private readonly charges: ChargedEventsService,
@@ -168,7 +168,7 @@ export class UsageReadingsService {
     const { period, fullPeriod, heldSince, isByGroup } = request;
     const asked = { customerId, meter, period, heldSince };
     const reading = isByGroup
-      ? await this.usage.read({ ...asked, upToPosition: null })
+      ? await this.usage.aggregate({ ...asked, upToPosition: null })
       : await this.usage.readTogether(asked);
     const share = meter.aggregation === 'weighted_sum' ? shareOf(period, fullPeriod) : null;
     const { countedFrom, upToPosition } = reading;

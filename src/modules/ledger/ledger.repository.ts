@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import { In } from 'typeorm';
 import type { LedgerAccount, Posting } from '../../core/ledger';
 import { InvariantError } from '../../core/invariant';
 import {
@@ -150,9 +149,9 @@ export class LedgerRepository {
   /** Returns the transactions of a source, oldest first. */
   async findBySource(sourceId: string): Promise<readonly PostedTransaction[]> {
     return this.withPostings(
-      await this.database
-        .repository(LedgerTransactionEntity)
-        .find({ where: { sourceId }, order: { id: 'ASC' } }),
+      await this.database.select(LedgerTransactionEntity, 'WHERE source_id = $1 ORDER BY id', [
+        sourceId,
+      ]),
     );
   }
 
@@ -236,10 +235,9 @@ export class LedgerRepository {
     rows: readonly TransactionRow[],
   ): Promise<readonly PostedTransaction[]> {
     if (rows.length === 0) return [];
-    const found = await this.database.repository(LedgerPostingEntity).find({
-      where: { transactionId: In(rows.map(({ id }) => id)) },
-      order: { position: 'ASC' },
-    });
+    const ofTransactions = 'WHERE transaction_id = ANY ($1) ORDER BY position';
+    const ids = rows.map(({ id }) => id);
+    const found = await this.database.select(LedgerPostingEntity, ofTransactions, [ids]);
     const byTransaction = new Map<string, Posting[]>(rows.map(({ id }) => [id, []]));
     for (const { transactionId, account, amountMinor } of found) {
       byTransaction.get(transactionId)?.push({ account, amountMinor });

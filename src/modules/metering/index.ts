@@ -22,7 +22,6 @@ export { UsageHooks } from './usage-hooks';
 export type { ChangedWindow } from './usage-hooks';
 export type { BilledPeriod } from './usage-billed.repository';
 export { UsageBillingService } from './usage-billing.service';
-export { UsageService } from './usage.service';
 export { StoredUsageEventDto, toStoredUsageEventDto } from './dto/stored-usage-event.dto';
 export { UsageStreams } from './store/usage-streams';
 export {

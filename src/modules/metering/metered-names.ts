@@ -1,5 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { Counter } from 'prom-client';
+import { BoundedMap } from '../../platform/caching';
 import { Metrics } from '../../platform/observability';
 import { MetersService } from '../meters';
 
@@ -17,9 +18,9 @@ export interface UncountedEvents {
 @Injectable()
 export class MeteredNames {
   private readonly logger = new Logger('usage');
-  private readonly metered = new Set<string>();
+  private readonly metered = new BoundedMap<string, true>(MAX_ENTRIES);
   /** Times until which names are cached as having no meter. */
-  private readonly unmetered = new Map<string, number>();
+  private readonly unmetered = new BoundedMap<string, number>(MAX_ENTRIES);
   private readonly uncounted: Counter;
 
   constructor(
@@ -58,11 +59,9 @@ export class MeteredNames {
 
   private async lookUp(names: readonly string[], nowMs: number): Promise<void> {
     const metered = await this.meters.findMeteredEventNames(names);
-    if (this.metered.size > MAX_ENTRIES) this.metered.clear();
-    if (this.unmetered.size > MAX_ENTRIES) this.unmetered.clear();
     for (const name of names) this.unmetered.set(name, nowMs + UNMETERED_FOR_MS);
     for (const name of metered) {
-      this.metered.add(name);
+      this.metered.set(name, true);
       this.unmetered.delete(name);
     }
   }

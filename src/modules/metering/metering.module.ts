@@ -46,7 +46,6 @@ import { StoredUsageController } from './stored-usage.controller';
 import { UsageArchiveController } from './usage-archive.controller';
 import { UsageEventsController } from './usage-events.controller';
 import { UsageEventsService } from './usage-events.service';
-import { UsageService } from './usage.service';
 import { UsageHooks } from './usage-hooks';
 
 @Module({
@@ -90,7 +89,6 @@ import { UsageHooks } from './usage-hooks';
     UsageEventsService,
     usagePurge,
     UsageReader,
-    UsageService,
     UsageBilledRepository,
     UsageBillingService,
     UsageStreams,
@@ -107,7 +105,6 @@ import { UsageHooks } from './usage-hooks';
     MeterUsageService,
     FinalUsageService,
     UsageBillingService,
-    UsageService,
     UsageStore,
     UsageStreams,
     UsageHooks,

@@ -186,6 +186,23 @@ export abstract class UsageStore {
   abstract series(query: UsageSeriesQuery): Promise<UsageSeries>;
 
   /**
+   * Returns the exact usage of a period over all groups. For a `unique` meter, a value that occurs in several groups
+   * counts once.
+   * @throws {ProblemError} `usage_archived`
+   */
+  async readTogether({
+    period,
+    ...query
+  }: Omit<UsageQuery, 'upToPosition'>): Promise<UsageReading> {
+    const { whole, countedFrom, upToPosition } = await this.series({
+      ...query,
+      windows: [period],
+      groupBy: [],
+    });
+    return { groups: whole, countedFrom, upToPosition };
+  }
+
+  /**
    * Returns the exact usage of the customers with the largest usage. Leaves out customers on test clocks, whose time is not
    * real.
    * @throws {ProblemError} `usage_archived`

@@ -1,10 +1,14 @@
 import { Check, Column, Entity, Index, Unique } from 'typeorm';
 import type { Metadata } from '../../core/metadata';
 import type { Aggregation } from '../../core/usage';
-import { IdColumn, InstantColumn, MetadataColumn, RowVersionColumn } from '../../platform/database';
+import {
+  CountColumn,
+  IdColumn,
+  InstantColumn,
+  MetadataColumn,
+  RowVersionColumn,
+} from '../../platform/database';
 import type { LateEvents, Meter, MeterFilter, MeterStatus } from './domain/meter';
-
-const countTransformer = { from: Number, to: String };
 
 @Entity('meter')
 @Unique('meter_key_unique', ['key'])
@@ -30,9 +34,9 @@ export class MeterEntity implements Meter {
   @Column({ type: 'varchar', length: 20 }) readonly lateEvents!: LateEvents;
   @Column({ type: 'boolean' }) readonly isRecurring!: boolean;
   @Column({ type: 'varchar', length: 20, default: 'active' }) readonly status!: MeterStatus;
-  @Column({ type: 'bigint', default: 0, transformer: countTransformer })
+  @CountColumn({ default: 0 })
   readonly backfillCounted!: number;
-  @Column({ type: 'bigint', default: 0, transformer: countTransformer })
+  @CountColumn({ default: 0 })
   readonly backfillTotal!: number;
   @InstantColumn({ nullable: true }) readonly countedFromAt!: Date | null;
   @InstantColumn({ nullable: true }) readonly archivedAt!: Date | null;

@@ -12,6 +12,7 @@ import {
   toPageDto,
   toPageRequest,
   withETag,
+  withETagForChanges,
 } from '../../platform/http';
 import { MeterDto, toMeterDto } from './dto/meter.dto';
 import { toMeterChange, UpdateMeterDto } from './dto/update-meter.dto';
@@ -45,7 +46,7 @@ export class MetersController {
     problems: [meterNotFound],
   })
   async getMeter(@Param('id', meterId) id: string): Promise<MeterDto> {
-    return withETag(await this.meters.get(id), toMeterDto);
+    return withETagForChanges(await this.meters.get(id), toMeterDto);
   }
 
   @Patch(':id')

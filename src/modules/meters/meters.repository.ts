@@ -2,16 +2,15 @@ import { Injectable } from '@nestjs/common';
 import {
   Database,
   ListQuery,
+  type LockPurpose,
   onViolation,
   type Page,
   type PageRequest,
+  ROW_LOCKS,
 } from '../../platform/database';
 import type { Meter } from './domain/meter';
 import { MeterEntity } from './meter.entity';
 import { meterKeyTaken } from './meters.errors';
-
-/** Row lock modes by purpose. `reference` blocks only `archive`; `change` also blocks `change`; `archive` blocks all three. */
-const LOCKS = { reference: 'KEY SHARE', change: 'NO KEY UPDATE', archive: 'UPDATE' } as const;
 
 @Injectable()
 export class MetersRepository {
@@ -47,8 +46,8 @@ export class MetersRepository {
   }
 
   /** Returns the meter, archived or not, locked until the transaction ends; null if it does not exist. */
-  lock(id: string, purpose: keyof typeof LOCKS): Promise<Meter | null> {
-    return this.database.selectOne(MeterEntity, `WHERE id = $1 FOR ${LOCKS[purpose]}`, [id]);
+  lock(id: string, purpose: LockPurpose): Promise<Meter | null> {
+    return this.database.selectOne(MeterEntity, `WHERE id = $1 ${ROW_LOCKS[purpose]}`, [id]);
   }
 
   /** Returns meters that are not archived. */

@@ -136,7 +136,7 @@ export class MetersService {
    */
   archive(id: string, expected: VersionCondition): Promise<void> {
     return this.database.transaction(async () => {
-      const before = (await this.meters.lock(id, 'archive')) ?? raise(meterNotFound(id));
+      const before = (await this.meters.lock(id, 'deletion')) ?? raise(meterNotFound(id));
       assertVersion(expected, before);
       if (before.archivedAt !== null) return;
       const now = this.clock.now();

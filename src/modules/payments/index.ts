@@ -69,7 +69,7 @@ export { DiscrepancyDto, toDiscrepancyDto } from './discrepancies/dto/discrepanc
 export { PaymentRecordsService } from './payment-records.service';
 export { PaymentRetries } from './payment-retries';
 export { PaymentsRepository } from './payments.repository';
-export { PollingLimiter } from './polling-limiter';
+export { LimitedPoller } from './limited-poller';
 export { PaymentMethodDto, toPaymentMethodDto } from './methods/dto/payment-method.dto';
 export {
   CreatePaymentMethodDto,
@@ -85,6 +85,7 @@ export {
   toPaymentRequest,
 } from './dto/create-payment.dto';
 export { PaymentsService } from './payments.service';
+export { REFUNDED_ROWS, REFUNDS_RESERVED_ROWS } from './summed-rows';
 export { PROVIDER_EVENTS_WORK } from './provider-events/provider-events.service';
 export {
   type KnownEvent,

@@ -16,6 +16,7 @@ import {
   HELD_ROWS,
   LOST_ROWS,
   NOT_APPLIED_ROWS,
+  PAYMENTS_LOST_ROWS,
   REFUNDED_ROWS,
   IN_FLIGHT_ROWS,
 } from './summed-rows';
@@ -60,6 +61,11 @@ export class PaymentLedgerCheck implements OnModuleInit {
       name: 'open_disputes_equal_disputed',
       left: { name: 'disputes', sql: [DISPUTED_ROWS] },
       right: { name: 'ledger', sql: [postedRows('disputed')] },
+    });
+    this.checks.registerSums({
+      name: 'lost_disputes_equal_payments_lost',
+      left: { name: 'disputes', sql: [LOST_ROWS] },
+      right: { name: 'payments', sql: [PAYMENTS_LOST_ROWS] },
     });
     this.checks.registerSums({
       name: 'lost_disputes_less_credit_equal_dispute_losses',

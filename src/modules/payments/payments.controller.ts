@@ -71,6 +71,7 @@ export class PaymentsController {
     description: 'Returns the payment with the amount refunded so far.',
     access: 'payments:read',
     answer: PaymentDto,
+    conditional: true,
     problems: [paymentNotFound],
   })
   async getPayment(

@@ -83,7 +83,6 @@ export class PaymentsRepository {
 
   /** Returns the payment, locked until the transaction ends. */
   lock(id: string): Promise<Payment | null> {
-    this.database.requireTransaction();
     return this.database.selectOne(PaymentEntity, 'WHERE id = $1 FOR NO KEY UPDATE', [id]);
   }
 
@@ -92,14 +91,12 @@ export class PaymentsRepository {
    * Locks by ascending id, so that two refunds of one invoice do not deadlock.
    */
   async lockWithOthersOfInvoice(id: string): Promise<Payment | null> {
-    this.database.requireTransaction();
     const locked = await this.database.select(PaymentEntity, WITH_OTHERS_OF_INVOICE, [id]);
     return locked.find((payment) => payment.id === id) ?? null;
   }
 
   /** Returns the payments of the invoices and the payments with the ids, locked until the transaction ends. */
   lockAll(invoiceIds: readonly string[], ids: readonly string[]): Promise<readonly Payment[]> {
-    this.database.requireTransaction();
     return this.database.select(
       PaymentEntity,
       `${OF_INVOICES_OR_IDS} ORDER BY id FOR NO KEY UPDATE`,
@@ -120,7 +117,6 @@ export class PaymentsRepository {
 
   /** Returns the payments that paid parts of the invoices, locked until the transaction ends. */
   lockAppliedTo(invoiceIds: readonly string[]): Promise<readonly Payment[]> {
-    this.database.requireTransaction();
     return this.database.select(PaymentEntity, `${APPLIED_TO} ORDER BY id FOR NO KEY UPDATE`, [
       invoiceIds,
     ]);

@@ -1,12 +1,5 @@
-import {
-  type BeforeApplicationShutdown,
-  Inject,
-  Logger,
-  type OnModuleDestroy,
-  type OnModuleInit,
-} from '@nestjs/common';
+import { Inject, Logger, type OnModuleInit } from '@nestjs/common';
 import { Clock } from '../../platform/clock';
-import { Jobs } from '../../platform/jobs';
 import {
   AbandonedWork,
   type HeldLease,
@@ -14,7 +7,7 @@ import {
   ReturnedLeases,
 } from '../../platform/processes';
 import { traced } from '../../platform/tracing';
-import { PollingLimiter } from './polling-limiter';
+import { LimitedPoller } from './limited-poller';
 import { pollLease, type Lease } from './domain/poll-lease';
 
 const EVERY_MS = 1_000;
@@ -44,28 +37,19 @@ export interface PolledService {
 }
 
 /** Background work that asks providers about objects without a final outcome, a few objects at once. */
-export abstract class ProviderPoller
-  implements OnModuleInit, OnModuleDestroy, BeforeApplicationShutdown
-{
-  @Inject() protected readonly jobs!: Jobs;
+export abstract class ProviderPoller extends LimitedPoller<Claimed> implements OnModuleInit {
   @Inject() private readonly clock!: Clock;
   @Inject() private readonly session!: ProcessSession;
   @Inject() private readonly leases!: ReturnedLeases;
   @Inject() private readonly abandoned!: AbandonedWork;
   private readonly logger: Logger;
-  private readonly limiter = new PollingLimiter<Claimed>({
-    claim: (limit) => this.claim(limit),
-    poll: (claimed) => this.finish(claimed),
-    onFree: () => {
-      this.jobs.wake(this.name);
-    },
-  });
 
   protected constructor(
-    private readonly name: string,
+    name: string,
     private readonly repository: PolledRepository,
     private readonly service: PolledService,
   ) {
+    super(name);
     this.logger = new Logger(name);
   }
 
@@ -80,26 +64,13 @@ export abstract class ProviderPoller
     this.abandoned.register({ table, leaseColumn: 'due_at', work: this.name });
   }
 
-  onModuleDestroy(): void {
-    this.limiter.stop();
-  }
-
-  async beforeApplicationShutdown(): Promise<void> {
-    await this.idle();
-  }
-
   /** Starts polling as many objects as may be polled now. The job runs again when one of these polls has ended. */
   async runDue(): Promise<boolean> {
-    await this.limiter.fill();
+    await this.fill();
     return false;
   }
 
-  /** Resolves once no object is being polled. */
-  idle(): Promise<void> {
-    return this.limiter.idle();
-  }
-
-  private async claim(limit: number): Promise<readonly Claimed[]> {
+  protected async claim(limit: number): Promise<readonly Claimed[]> {
     const owner = await this.session.requireNumber();
     const now = this.clock.now();
     const lease = pollLease(now, owner);
@@ -109,7 +80,7 @@ export abstract class ProviderPoller
     return ids.map((id) => ({ id, endsAt: lease.endsAt }));
   }
 
-  private async finish({ id, endsAt }: Claimed): Promise<void> {
+  protected async poll({ id, endsAt }: Claimed): Promise<void> {
     try {
       const { table, claimAndPlanRetry } = this.repository;
       const isRetryPlanned = claimAndPlanRetry !== undefined;

@@ -20,6 +20,15 @@ export const REFUNDED_ROWS = `
   SELECT customer_id AS key, customer_id, currency, amount_refunded AS amount
   FROM payment WHERE status = 'succeeded'`;
 
+/** Amounts of payments that are reserved for pending refunds, by customer. */
+export const REFUNDS_RESERVED_ROWS = `
+  SELECT customer_id AS key, customer_id, currency, amount_refund_pending AS amount
+  FROM payment WHERE amount_refund_pending <> 0`;
+
+/** Parts of payments that were lost in disputes, as the payments show them, by customer. */
+export const PAYMENTS_LOST_ROWS = `
+  SELECT customer_id AS key, customer_id, currency, amount_lost AS amount FROM payment WHERE amount_lost <> 0`;
+
 /** Payments that are to pay an invoice and have no final outcome yet, by customer. */
 export const IN_FLIGHT_ROWS = `
   SELECT customer_id AS key, customer_id, currency, amount

@@ -1,9 +1,4 @@
-import {
-  defineNotFound,
-  defineProblem,
-  type ProblemError,
-  validationFailed,
-} from '../../platform/errors';
+import { defineNotFound, defineProblem } from '../../platform/errors';
 
 export const reconciliationNotFound = defineNotFound(
   'reconciliation_not_found',
@@ -21,7 +16,3 @@ export const reconciliationRunning = defineProblem({
     extensions: { reconciliation_id: id },
   }),
 });
-
-/** Returns the error for a period whose start is not before its end. */
-export const emptyReconciliationPeriod = (): ProblemError =>
-  validationFailed([{ pointer: '/from', code: 'contradiction', message: 'must be before `to`' }]);

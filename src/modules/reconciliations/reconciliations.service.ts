@@ -2,7 +2,7 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { currentActor } from '../../platform/access';
 import { Clock } from '../../platform/clock';
 import { Database, type Page, type PageRequest } from '../../platform/database';
-import { raise } from '../../platform/errors';
+import { emptyPeriod, raise } from '../../platform/errors';
 import { newId } from '../../platform/ids';
 import { Jobs } from '../../platform/jobs';
 import { Outbox } from '../../platform/outbox';
@@ -15,11 +15,7 @@ import {
   type Reconciliation,
   type ReconciliationRequest,
 } from './reconciliation';
-import {
-  emptyReconciliationPeriod,
-  reconciliationNotFound,
-  reconciliationRunning,
-} from './reconciliations.errors';
+import { reconciliationNotFound, reconciliationRunning } from './reconciliations.errors';
 import { reconciliationCreated } from './reconciliations.events';
 import { ReconciliationsRepository } from './reconciliations.repository';
 
@@ -94,7 +90,7 @@ export class ReconciliationsService implements OnModuleInit {
   private async begin(request: ReconciliationRequest): Promise<Reconciliation> {
     const now = this.clock.now();
     const run = newReconciliation(newId('rcon'), request, currentActor(), now);
-    if (run.fromAt >= run.toAt) throw emptyReconciliationPeriod();
+    if (run.fromAt >= run.toAt) throw emptyPeriod();
     await this.reconciliations.insert(run);
     await this.outbox.record(reconciliationCreated, { after: run, occurredAt: now });
     this.database.afterCommit(() => {

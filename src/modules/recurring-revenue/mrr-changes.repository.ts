@@ -4,16 +4,11 @@ import { Database, ListQuery, type Page, type PageRequest } from '../../platform
 import type { LastChange, MrrChange, MrrChangeFilter, MrrSum } from './domain/mrr-change';
 import { MrrChangeEntity } from './mrr-change.entity';
 
-const FIND_LAST_AND_CLEAR_PENDING = `
-  WITH recorded AS (DELETE FROM mrr_pending WHERE subscription_id = ANY ($1))
+const LAST = `
   SELECT wanted.id AS "subscriptionId", last.*
   FROM unnest($1::text[]) AS wanted (id) CROSS JOIN LATERAL (
     SELECT sequence, after_minor AS "afterMinor" FROM mrr_change
     WHERE subscription_id = wanted.id ORDER BY sequence DESC LIMIT 1) AS last`;
-
-const PENDING = 'SELECT subscription_id AS id FROM mrr_pending ORDER BY subscription_id LIMIT $1';
-
-const PENDING_OF = 'SELECT subscription_id AS id FROM mrr_pending WHERE subscription_id = ANY ($1)';
 
 const SUMS = `
   SELECT subscription_id AS id, sum(after_minor - before_minor)::text AS amount
@@ -29,14 +24,10 @@ const WINDOWS = `
   FROM mrr_change WHERE changed_at < $2 AND ($3::varchar IS NULL OR currency = $3)
   GROUP BY 1, 2, 3`;
 
-/**
- * Finds ended subscriptions that still have recurring revenue, which is a defect. Skips subscriptions whose latest
- * revenue is not recorded yet.
- */
+/** Finds ended subscriptions that still have recurring revenue, which is a defect. */
 const EARNING_AFTER_END = `
   SELECT subscription_id AS id FROM mrr_change JOIN subscription ON subscription.id = subscription_id
   WHERE status IN ('canceled', 'incomplete_expired')
-    AND NOT EXISTS (SELECT FROM mrr_pending AS pending WHERE pending.subscription_id = subscription.id)
   GROUP BY subscription_id HAVING sum(after_minor - before_minor) <> 0
   ORDER BY subscription_id LIMIT $1`;
 
@@ -46,17 +37,12 @@ const LAST_CHANGED_FIRST = { column: 'changed_at', isAscending: false } as const
 export class MrrChangesRepository {
   constructor(private readonly database: Database) {}
 
-  /**
-   * Returns the newest change of each subscription, by subscription id, and deletes the rows of the subscriptions in
-   * `mrr_pending`. The caller has locked the subscriptions and records their changes afterwards.
-   */
-  async findLastAndClearPending(
-    subscriptionIds: readonly string[],
-  ): Promise<ReadonlyMap<string, LastChange>> {
+  /** Returns the newest change of each subscription, by subscription id. The caller has locked the subscriptions. */
+  async findLast(subscriptionIds: readonly string[]): Promise<ReadonlyMap<string, LastChange>> {
     this.database.requireTransaction();
     const rows = await this.database.query<
       Omit<LastChange, 'afterMinor'> & { readonly afterMinor: string }
-    >(FIND_LAST_AND_CLEAR_PENDING, [subscriptionIds]);
+    >(LAST, [subscriptionIds]);
     return new Map(
       rows.map((row) => [row.subscriptionId, { ...row, afterMinor: BigInt(row.afterMinor) }]),
     );
@@ -64,16 +50,6 @@ export class MrrChangesRepository {
 
   async insertAll(changes: readonly MrrChange[]): Promise<void> {
     await this.database.insertMany(MrrChangeEntity, changes);
-  }
-
-  /** Returns ids of subscriptions whose revenue is not recorded yet, ascending. */
-  async findPending(limit: number): Promise<readonly string[]> {
-    return this.database.queryValues<string>(PENDING, [limit]);
-  }
-
-  /** Returns the ids of subscriptions, among the given ones, whose revenue is not recorded yet. */
-  async filterPending(subscriptionIds: readonly string[]): Promise<ReadonlySet<string>> {
-    return new Set(await this.database.queryValues<string>(PENDING_OF, [subscriptionIds]));
   }
 
   /** Returns the sums of all changes, by subscription. */

@@ -44,17 +44,16 @@ export class MrrLedgerCheck implements OnModuleInit {
 
   /**
    * Returns a message for each subscription whose recorded revenue differs from its current revenue. Skips
-   * subscriptions with due billing or unrecorded revenue. Also skips subscriptions that a process with a faster
-   * clock changed, because new items then start after `now`.
+   * subscriptions with due billing. Also skips subscriptions that a process with a faster clock changed, because new
+   * items then start after `now`.
    */
   private async differencesIn(
     page: readonly Subscription[],
     now: Date,
   ): Promise<readonly string[]> {
-    const pending = await this.changes.filterPending(page.map(({ id }) => id));
     const recorded = page.filter(
-      ({ id, nextBillingAt, updatedAt }) =>
-        !pending.has(id) && updatedAt <= now && (nextBillingAt === null || nextBillingAt > now),
+      ({ nextBillingAt, updatedAt }) =>
+        updatedAt <= now && (nextBillingAt === null || nextBillingAt > now),
     );
     const sums = await this.changes.sumBySubscription(recorded.map(({ id }) => id));
     const amounts = await this.revenue.currentAmountsOf(recorded, now);

@@ -1,10 +1,7 @@
 import { Entity } from 'typeorm';
 import { IdColumn } from '../../platform/database';
 
-/**
- * Marks a subscription whose revenue is not recorded yet, because a process of a previous release created or changed
- * the subscription.
- */
+/** Nothing reads this table. Release 0.1.0 deletes rows from it, so the next release drops it. */
 @Entity('mrr_pending')
 export class MrrPendingEntity {
   @IdColumn() readonly subscriptionId!: string;

@@ -4,12 +4,11 @@ import { LedgerModule } from '../ledger';
 import { SubscriptionsModule } from '../subscriptions';
 import { MrrChangesRepository } from './mrr-changes.repository';
 import { MrrLedgerCheck } from './mrr-ledger-check';
-import { PendingMrr } from './pending-mrr';
 import { RecurringRevenueService } from './recurring-revenue.service';
 
 @Module({
   imports: [CouponsModule, LedgerModule, SubscriptionsModule],
-  providers: [MrrChangesRepository, MrrLedgerCheck, PendingMrr, RecurringRevenueService],
+  providers: [MrrChangesRepository, MrrLedgerCheck, RecurringRevenueService],
   exports: [RecurringRevenueService],
 })
 export class RecurringRevenueModule {}

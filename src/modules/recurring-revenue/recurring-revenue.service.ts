@@ -13,14 +13,13 @@ import {
 import { isLasting, mrrOf } from './domain/mrr';
 import {
   changeTo,
-  revenueSpanOf,
   firstRevenueAt,
   isCounted,
-  isActiveUntil,
   type LastChange,
   type MrrChange,
   type MrrChangeFilter,
   type MrrSum,
+  revenueStartOf,
 } from './domain/mrr-change';
 import { MrrChangesRepository } from './mrr-changes.repository';
 
@@ -40,25 +39,19 @@ export class RecurringRevenueService {
   async record(changed: readonly Subscription[], now: Date): Promise<void> {
     const real = changed.filter(({ testClockId }) => testClockId === null);
     if (real.length === 0) return;
-    const last = await this.changes.findLastAndClearPending(real.map(({ id }) => id));
-    await this.recordAfter(real, last, now);
-  }
-
-  /**
-   * Records the revenue of locked subscriptions that `mrr_pending` marks. Records past changes too for subscriptions
-   * without a recorded change.
-   */
-  async recordPending(pending: readonly Subscription[], now: Date): Promise<void> {
-    const last = await this.changes.findLastAndClearPending(pending.map(({ id }) => id));
-    await this.recordAfter(
-      pending.filter(({ id }) => last.has(id)),
-      last,
+    const last = await this.changes.findLast(real.map(({ id }) => id));
+    const amounts = await this.currentAmountsOf(real, now);
+    const starts = await this.revenueStartsOf(
+      real.filter(({ id }) => !last.has(id) && (amounts.get(id) ?? 0n) !== 0n),
       now,
     );
-    await this.backfill(
-      pending.filter(({ id }) => !last.has(id)),
-      now,
+    const changes = real.flatMap((subscription) =>
+      changeOf(subscription, last.get(subscription.id) ?? null, {
+        afterMinor: amounts.get(subscription.id) ?? 0n,
+        changedAt: starts.get(subscription.id) ?? now,
+      }),
     );
+    await this.changes.insertAll(changes);
   }
 
   /**
@@ -92,26 +85,6 @@ export class RecurringRevenueService {
     return this.changes.page(filter, request);
   }
 
-  private async recordAfter(
-    subscriptions: readonly Subscription[],
-    last: ReadonlyMap<string, LastChange>,
-    now: Date,
-  ): Promise<void> {
-    const amounts = await this.currentAmountsOf(subscriptions, now);
-    const starts = await this.revenueStartsOf(
-      subscriptions.filter(({ id }) => !last.has(id) && (amounts.get(id) ?? 0n) !== 0n),
-      now,
-    );
-    const changes = subscriptions.flatMap((subscription) =>
-      changeOf(subscription, last.get(subscription.id) ?? null, {
-        afterMinor: amounts.get(subscription.id) ?? 0n,
-        changedAt: starts.get(subscription.id) ?? now,
-        isBackfilled: false,
-      }),
-    );
-    await this.changes.insertAll(changes);
-  }
-
   /**
    * Returns when the first revenue of each subscription started, by subscription id. Omits subscriptions whose revenue
    * did not start before `now`.
@@ -121,7 +94,7 @@ export class RecurringRevenueService {
     now: Date,
   ): Promise<ReadonlyMap<string, Date>> {
     const begun = subscriptions.flatMap((subscription) => {
-      const startAt = revenueSpanOf(subscription)?.startAt ?? now;
+      const startAt = revenueStartOf(subscription);
       return startAt < now ? [{ id: subscription.id, startAt }] : [];
     });
     if (begun.length === 0) return new Map();
@@ -138,60 +111,9 @@ export class RecurringRevenueService {
     );
   }
 
-  /**
-   * Records the last known amount of each subscription from the start of its revenue, and the end of the revenue if it
-   * stopped.
-   */
-  private async backfill(subscriptions: readonly Subscription[], now: Date): Promise<void> {
-    const amounts = new Map([
-      ...(await this.currentAmountsOf(subscriptions, now)),
-      ...(await this.lastAmountsOf(subscriptions)),
-    ]);
-    const changes = subscriptions.flatMap((subscription) => {
-      const time = revenueSpanOf(subscription);
-      const afterMinor = amounts.get(subscription.id) ?? 0n;
-      if (time === null) return [];
-      const { startAt, endAt } = time;
-      const begun = changeOf(subscription, null, {
-        afterMinor,
-        changedAt: startAt,
-        isBackfilled: true,
-      });
-      if (endAt === null) return begun;
-      const end = { afterMinor: 0n, changedAt: endAt, isBackfilled: true };
-      return [...begun, ...begun.flatMap((change) => changeOf(subscription, change, end))];
-    });
-    await this.changes.insertAll(changes);
-  }
-
-  /** Returns the last monthly amount of subscriptions whose revenue stopped, by subscription id. */
-  private async lastAmountsOf(
-    subscriptions: readonly Subscription[],
-  ): Promise<ReadonlyMap<string, bigint>> {
-    const stopped = subscriptions.flatMap((subscription) => {
-      const stoppedAt = revenueSpanOf(subscription)?.endAt ?? null;
-      return stoppedAt === null ? [] : [{ subscription, stoppedAt }];
-    });
-    const ids = stopped.map(({ subscription }) => subscription.id);
-    const items = await this.itemsOf(ids, null);
-    const redemptions = await this.redemptions.redemptionsOf(ids);
-    return new Map(
-      stopped.map(({ subscription, stoppedAt }) => [
-        subscription.id,
-        amountOf(
-          subscription,
-          (items.get(subscription.id) ?? []).filter((item) => isActiveUntil(item, stoppedAt)),
-          (redemptions.get(subscription.id) ?? []).filter(({ redemption }) =>
-            isActiveUntil({ startAt: redemption.redeemedAt, endAt: redemption.endedAt }, stoppedAt),
-          ),
-        ),
-      ]),
-    );
-  }
-
   private async itemsOf(
     subscriptionIds: readonly string[],
-    at: Date | null,
+    at: Date,
   ): Promise<ReadonlyMap<string, readonly SubscriptionItem[]>> {
     const items = await this.subscriptions.itemsBilledAfter(subscriptionIds, at);
     return groupBy(items, ({ subscriptionId }) => subscriptionId);
@@ -200,12 +122,13 @@ export class RecurringRevenueService {
 
 function changeOf(
   { id: subscriptionId, customerId, currency }: Subscription,
-  last: Pick<LastChange, 'sequence' | 'afterMinor'> | null,
-  { afterMinor, ...fields }: Pick<MrrChange, 'afterMinor' | 'changedAt' | 'isBackfilled'>,
+  last: LastChange | null,
+  { afterMinor, changedAt }: Pick<MrrChange, 'afterMinor' | 'changedAt'>,
 ): readonly MrrChange[] {
   const change = changeTo(last, afterMinor);
   if (change === null) return [];
-  return [{ id: newId('mrrc'), subscriptionId, customerId, currency, ...change, ...fields }];
+  const id = newId('mrrc');
+  return [{ id, subscriptionId, customerId, currency, ...change, changedAt, isBackfilled: false }];
 }
 
 function amountOf(

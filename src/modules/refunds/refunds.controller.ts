@@ -61,6 +61,7 @@ export class RefundsController {
     description: 'Returns the refund with its status at the provider.',
     access: 'refunds:read',
     answer: RefundDto,
+    conditional: true,
     problems: [refundNotFound],
   })
   async getRefund(@Param('id', new IdPipe('ref', refundNotFound)) id: string): Promise<RefundDto> {

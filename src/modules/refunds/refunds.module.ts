@@ -6,6 +6,7 @@ import { LedgerModule } from '../ledger';
 import { PaymentsModule } from '../payments';
 import { DueRefunds } from './due-refunds';
 import { ProviderRefundsService } from './provider-refunds.service';
+import { RefundLedgerCheck } from './refund-ledger-check';
 import { RefundOutcomesService } from './refund-outcomes.service';
 import { RefundsController } from './refunds.controller';
 import { RefundsRepository } from './refunds.repository';
@@ -21,6 +22,7 @@ import { WaitingRefundsService } from './waiting-refunds.service';
     refundsPurge,
     DueRefunds,
     ProviderRefundsService,
+    RefundLedgerCheck,
     RefundOutcomesService,
     RefundsRepository,
     RefundsService,

@@ -29,6 +29,22 @@ const isQuery = (column: string): string => `${column} IN ($1::text, lower($1), 
 
 const CUSTOMER_NAME = 'customer.name';
 
+/** Fields of the sources of objects that belong to a customer. */
+const ofCustomer = (table: string) => ({
+  from: `${table} AS one LEFT JOIN customer ON customer.id = one.customer_id`,
+  detail: CUSTOMER_NAME,
+  customerId: 'one.customer_id',
+});
+
+const CATALOG_OBJECT = {
+  where: 'one.archived_at IS NULL',
+  title: 'one.name',
+  detail: 'one.code',
+  text: searchedText('one.code', 'one.name'),
+  names: ['one.code', 'one.name'],
+  exact: [isQuery('one.code')],
+};
+
 const SOURCES: Readonly<Record<SearchType, SearchSource>> = {
   customer: {
     from: 'customer AS one',
@@ -41,32 +57,14 @@ const SOURCES: Readonly<Record<SearchType, SearchSource>> = {
     exact: ['lower(one.name) = lower($1)', isQuery('one.email'), isQuery('one.external_id')],
   },
   invoice: {
-    from: 'invoice AS one LEFT JOIN customer ON customer.id = one.customer_id',
+    ...ofCustomer('invoice'),
     title: 'coalesce(one.number, one.id)',
-    detail: CUSTOMER_NAME,
-    customerId: 'one.customer_id',
     text: searchedText('one.number'),
     names: ['one.number'],
     exact: [isQuery('one.number')],
   },
-  plan: {
-    from: 'plan AS one',
-    where: 'one.archived_at IS NULL',
-    title: 'one.name',
-    detail: 'one.code',
-    text: searchedText('one.code', 'one.name'),
-    names: ['one.code', 'one.name'],
-    exact: [isQuery('one.code')],
-  },
-  addon: {
-    from: 'addon AS one',
-    where: 'one.archived_at IS NULL',
-    title: 'one.name',
-    detail: 'one.code',
-    text: searchedText('one.code', 'one.name'),
-    names: ['one.code', 'one.name'],
-    exact: [isQuery('one.code')],
-  },
+  plan: { from: 'plan AS one', ...CATALOG_OBJECT },
+  addon: { from: 'addon AS one', ...CATALOG_OBJECT },
   coupon: {
     from: 'coupon AS one',
     title: 'one.code',
@@ -84,30 +82,12 @@ const SOURCES: Readonly<Record<SearchType, SearchSource>> = {
     names: ['one.key', 'one.name'],
     exact: [isQuery('one.key')],
   },
-  subscription: {
-    from: 'subscription AS one LEFT JOIN customer ON customer.id = one.customer_id',
-    title: 'one.id',
-    detail: CUSTOMER_NAME,
-    customerId: 'one.customer_id',
-  },
-  payment: {
-    from: 'payment AS one LEFT JOIN customer ON customer.id = one.customer_id',
-    title: 'one.id',
-    detail: CUSTOMER_NAME,
-    customerId: 'one.customer_id',
-  },
-  refund: {
-    from: `refund AS one LEFT JOIN payment ON payment.id = one.payment_id
-      LEFT JOIN customer ON customer.id = payment.customer_id`,
-    title: 'one.id',
-    detail: CUSTOMER_NAME,
-    customerId: 'payment.customer_id',
-  },
+  subscription: { ...ofCustomer('subscription'), title: 'one.id' },
+  payment: { ...ofCustomer('payment'), title: 'one.id' },
+  refund: { ...ofCustomer('refund'), title: 'one.id' },
   credit_note: {
-    from: 'credit_note AS one LEFT JOIN customer ON customer.id = one.customer_id',
+    ...ofCustomer('credit_note'),
     title: 'one.number',
-    detail: CUSTOMER_NAME,
-    customerId: 'one.customer_id',
     names: ['one.number'],
     exact: [isQuery('one.number')],
   },

@@ -23,6 +23,7 @@ export class StudioSettingsController {
     description: 'Returns the refund limits of support, and whether a second factor is required.',
     access: 'studio:read',
     answer: StudioSettingsDto,
+    conditional: true,
   })
   async getStudioSettings(): Promise<StudioSettingsDto> {
     return withETag(await this.settings.get(), toStudioSettingsDto);

@@ -62,6 +62,7 @@ export class StudioController {
     description: 'Returns the admin without the password hash.',
     access: 'studio:read',
     answer: StudioAdminDto,
+    conditional: true,
     problems: [studioAdminNotFound],
   })
   async getStudioAdmin(@Param('id', adminId) id: string): Promise<StudioAdminDto> {

@@ -38,15 +38,15 @@ export class StudioRepository {
   }
 
   find(id: string): Promise<StudioAdmin | null> {
-    return this.admins.findOneBy({ id });
+    return this.database.selectOne(StudioAdminEntity, 'WHERE id = $1', [id]);
   }
 
   findByEmail(emailKey: string): Promise<StudioAdmin | null> {
-    return this.admins.findOneBy({ emailKey });
+    return this.database.selectOne(StudioAdminEntity, 'WHERE email_key = $1', [emailKey]);
   }
 
   hasActiveOwner(): Promise<boolean> {
-    return this.admins.existsBy({ role: 'owner', isActive: true });
+    return this.database.repository(StudioAdminEntity).existsBy({ role: 'owner', isActive: true });
   }
 
   findMany(ids: readonly string[]): Promise<readonly StudioAdmin[]> {
@@ -60,7 +60,7 @@ export class StudioRepository {
 
   /** Locks the admin until the transaction ends. */
   lock(id: string): Promise<StudioAdmin | null> {
-    return this.admins.findOne({ where: { id }, lock: { mode: 'pessimistic_write' } });
+    return this.database.selectOne(StudioAdminEntity, 'WHERE id = $1 FOR UPDATE', [id]);
   }
 
   /**
@@ -68,13 +68,8 @@ export class StudioRepository {
    * Concurrent deactivations therefore run one after the other, and the second one sees the result of the first.
    */
   lockWithActiveOwners(id: string): Promise<readonly StudioAdmin[]> {
-    return this.admins
-      .createQueryBuilder('admin')
-      .where('admin.id = :id', { id })
-      .orWhere(`(admin.role = 'owner' AND admin.isActive)`)
-      .orderBy('admin.id')
-      .setLock('pessimistic_write')
-      .getMany();
+    const tail = `WHERE id = $1 OR (role = 'owner' AND is_active) ORDER BY id FOR UPDATE`;
+    return this.database.select(StudioAdminEntity, tail, [id]);
   }
 
   page(request: PageRequest): Promise<Page<StudioAdmin>> {
@@ -94,9 +89,5 @@ export class StudioRepository {
   /** Ends all sessions of the admin. `SessionsService.keepValid`, in the same transaction, keeps one session. */
   async endSessions(id: string, now: Date): Promise<void> {
     await this.database.update(StudioAdminEntity, id, { sessionsValidFrom: now });
-  }
-
-  private get admins() {
-    return this.database.repository(StudioAdminEntity);
   }
 }

@@ -1,9 +1,7 @@
-import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
-import { isWithinMetadataLimits, mergeMetadata, type Metadata } from '../../core/metadata';
-import { nextVersion } from '../../core/next-version';
-import { assertVersion, Database, type VersionCondition } from '../../platform/database';
-import { metadataTooLarge, raise } from '../../platform/errors';
+import type { Metadata } from '../../core/metadata';
+import { assertVersion, Database, revise, type VersionCondition } from '../../platform/database';
+import { raise } from '../../platform/errors';
 import { Outbox } from '../../platform/outbox';
 import { CustomersService } from '../customers';
 import { TestClocksService } from '../test-clocks';
@@ -35,14 +33,13 @@ export class EditSubscriptionService {
   ): Promise<Subscription> {
     return this.database.transaction(async () => {
       const found = (await this.subscriptions.find(id)) ?? raise(subscriptionNotFound(id));
-      await this.customers.lockForHistory(found.customerId);
+      const customer = await this.customers.lockForHistory(found.customerId);
+      if (customer === null) throw subscriptionNotFound(id);
       const now = await this.testClocks.nowFor(found.testClockId);
       const before = (await this.subscriptions.lock(id)) ?? raise(subscriptionNotFound(id));
       assertVersion(expected, before);
-      const metadata = mergeMetadata(before.metadata, sent);
-      if (!isWithinMetadataLimits(metadata)) throw metadataTooLarge();
-      if (isDeepStrictEqual(metadata, before.metadata)) return before;
-      const after = nextVersion(before, now, { metadata });
+      const after = revise(before, { metadata: sent }, now);
+      if (after === before) return before;
       await this.subscriptions.updateMetadata(after);
       await this.outbox.record(SUBSCRIPTION_EVENTS.updated, { after, before, occurredAt: now });
       return after;

@@ -76,6 +76,7 @@ export class SubscriptionsController {
       'Returns the subscription with its plan, add-ons and current period. `renewal_failed_at` is set while a renewal cannot be billed.',
     access: 'subscriptions:read',
     answer: SubscriptionDto,
+    conditional: true,
     problems: [subscriptionNotFound],
   })
   async getSubscription(@Param('id', subscriptionId) id: string): Promise<SubscriptionDto> {

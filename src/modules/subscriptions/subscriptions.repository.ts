@@ -69,7 +69,7 @@ export class SubscriptionsRepository {
   ) {}
 
   find(id: string): Promise<Subscription | null> {
-    return this.database.repository(SubscriptionEntity).findOneBy({ id });
+    return this.database.selectOne(SubscriptionEntity, 'WHERE id = $1', [id]);
   }
 
   page(filter: SubscriptionFilter, request: PageRequest): Promise<Page<Subscription>> {
@@ -189,10 +189,9 @@ export class SubscriptionsRepository {
     });
   }
 
-  /** Returns the items of subscriptions that are billed for time after `at`, or all their items if `at` is null. */
-  itemsBilledAfter(ids: readonly string[], at: Date | null): Promise<readonly SubscriptionItem[]> {
-    const tail = `WHERE subscription_id = ANY ($1)
-      AND ($2::timestamptz IS NULL OR end_at IS NULL OR end_at > $2) ORDER BY id`;
+  /** Returns the items of subscriptions that are billed for time after `at`. */
+  itemsBilledAfter(ids: readonly string[], at: Date): Promise<readonly SubscriptionItem[]> {
+    const tail = `WHERE subscription_id = ANY ($1) AND (end_at IS NULL OR end_at > $2) ORDER BY id`;
     return this.database.select(SubscriptionItemEntity, tail, [ids, at]);
   }
 
@@ -284,6 +283,10 @@ export class SubscriptionsRepository {
   }
 
   findScheduledChange(subscriptionId: string, id: string): Promise<ScheduledChange | null> {
-    return this.database.repository(ScheduledChangeEntity).findOneBy({ subscriptionId, id });
+    return this.database.selectOne(
+      ScheduledChangeEntity,
+      'WHERE subscription_id = $1 AND id = $2',
+      [subscriptionId, id],
+    );
   }
 }

@@ -56,6 +56,7 @@ export class TaxRatesController {
     description: 'Returns the tax rate, unless it is archived.',
     access: 'catalog:read',
     answer: TaxRateDto,
+    conditional: true,
     problems: [taxRateNotFound],
   })
   async getTaxRate(@Param('id', taxRateId) id: string): Promise<TaxRateDto> {

@@ -1,8 +1,15 @@
 import { Injectable } from '@nestjs/common';
-import { In, IsNull } from 'typeorm';
-import { Database, ListQuery, type Page, type PageRequest } from '../../platform/database';
+import {
+  Database,
+  ListQuery,
+  type Page,
+  type PageRequest,
+  ROW_LOCKS,
+} from '../../platform/database';
 import type { TaxRate } from './domain/tax-rate';
 import { TaxRateEntity } from './tax-rate.entity';
+
+const NOT_ARCHIVED = 'WHERE id = $1 AND archived_at IS NULL';
 
 /** Reads and writes tax rates. Only `findByIds` returns archived rates. */
 @Injectable()
@@ -14,15 +21,12 @@ export class TaxRatesRepository {
   }
 
   find(id: string): Promise<TaxRate | null> {
-    return this.rates.findOneBy({ id, archivedAt: IsNull() });
+    return this.database.selectOne(TaxRateEntity, NOT_ARCHIVED, [id]);
   }
 
   /** Returns the rate, locked until the transaction ends; null if it does not exist or is archived. */
   lock(id: string): Promise<TaxRate | null> {
-    return this.rates.findOne({
-      where: { id, archivedAt: IsNull() },
-      lock: { mode: 'pessimistic_write' },
-    });
+    return this.database.selectOne(TaxRateEntity, `${NOT_ARCHIVED} ${ROW_LOCKS.deletion}`, [id]);
   }
 
   /**
@@ -30,11 +34,8 @@ export class TaxRatesRepository {
    * ends.
    */
   lockForReference(ids: readonly string[]): Promise<readonly TaxRate[]> {
-    return this.rates.find({
-      where: { id: In([...ids]), archivedAt: IsNull() },
-      order: { id: 'ASC' },
-      lock: { mode: 'for_key_share' },
-    });
+    const locked = `WHERE id = ANY ($1) AND archived_at IS NULL ORDER BY id ${ROW_LOCKS.reference}`;
+    return this.database.select(TaxRateEntity, locked, [ids]);
   }
 
   /** Returns the rates with these ids, archived ones included. */
@@ -49,9 +50,5 @@ export class TaxRatesRepository {
 
   async update(rate: TaxRate): Promise<void> {
     await this.database.updateRevised(TaxRateEntity, rate, ['isActive', 'metadata', 'archivedAt']);
-  }
-
-  private get rates() {
-    return this.database.repository(TaxRateEntity);
   }
 }

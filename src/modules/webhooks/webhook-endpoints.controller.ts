@@ -84,6 +84,7 @@ export class WebhookEndpointsController {
     description: 'Returns the endpoint without its secret.',
     access: 'webhooks:read',
     answer: WebhookEndpointDto,
+    conditional: true,
     problems: [webhookEndpointNotFound],
   })
   async getWebhookEndpoint(@Param('id', endpointId) id: string): Promise<WebhookEndpointDto> {

@@ -1,12 +1,19 @@
 import { Injectable } from '@nestjs/common';
 import { IsNull } from 'typeorm';
-import { Database, ListQuery, type Page, type PageRequest } from '../../platform/database';
+import {
+  Database,
+  ListQuery,
+  type Page,
+  type PageRequest,
+  ROW_LOCKS,
+} from '../../platform/database';
 import type { WebhookEndpoint } from './domain/webhook-endpoint';
 import { WebhookEndpointEntity } from './webhook-endpoint.entity';
 
 /** Blocks other insertions of endpoints until the transaction ends, so that the counted number stays correct. */
 const LOCK_NUMBER = `SELECT pg_advisory_xact_lock(hashtext('webhook_endpoint'), 0)`;
 
+const EXISTING = 'WHERE id = $1 AND deleted_at IS NULL';
 const LOCK_ACTIVE = 'WHERE is_active AND deleted_at IS NULL ORDER BY id FOR NO KEY UPDATE';
 
 /** No method returns deleted endpoints. */
@@ -22,34 +29,28 @@ export class WebhookEndpointsRepository {
   async countForInsert(): Promise<number> {
     this.database.requireTransaction();
     await this.database.query(LOCK_NUMBER);
-    return this.endpoints.countBy({ deletedAt: IsNull() });
+    return this.database.repository(WebhookEndpointEntity).countBy({ deletedAt: IsNull() });
   }
 
   find(id: string): Promise<WebhookEndpoint | null> {
-    return this.endpoints.findOneBy({ id, deletedAt: IsNull() });
+    return this.database.selectOne(WebhookEndpointEntity, EXISTING, [id]);
   }
 
   /** Locks an endpoint until the transaction ends. Meanwhile, deliveries to the endpoint can be created. */
   lock(id: string): Promise<WebhookEndpoint | null> {
-    return this.lockWith(id, 'for_no_key_update');
+    const locked = `${EXISTING} ${ROW_LOCKS.change}`;
+    return this.database.selectOne(WebhookEndpointEntity, locked, [id]);
   }
 
   /** Locks an endpoint until the transaction ends. Meanwhile, no delivery to the endpoint can be created. */
   lockExclusive(id: string): Promise<WebhookEndpoint | null> {
-    return this.lockWith(id, 'pessimistic_write');
+    const locked = `${EXISTING} ${ROW_LOCKS.deletion}`;
+    return this.database.selectOne(WebhookEndpointEntity, locked, [id]);
   }
 
   /** Locks all active endpoints until the transaction ends. Meanwhile, deliveries to the endpoints can be created. */
   lockActive(): Promise<readonly WebhookEndpoint[]> {
-    this.database.requireTransaction();
     return this.database.select(WebhookEndpointEntity, LOCK_ACTIVE, []);
-  }
-
-  private lockWith(
-    id: string,
-    mode: 'for_no_key_update' | 'pessimistic_write',
-  ): Promise<WebhookEndpoint | null> {
-    return this.endpoints.findOne({ where: { id, deletedAt: IsNull() }, lock: { mode } });
   }
 
   page(request: PageRequest): Promise<Page<WebhookEndpoint>> {
@@ -72,9 +73,5 @@ export class WebhookEndpointsRepository {
       deletedAt,
       updatedAt,
     });
-  }
-
-  private get endpoints() {
-    return this.database.repository(WebhookEndpointEntity);
   }
 }

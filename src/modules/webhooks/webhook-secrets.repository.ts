@@ -1,8 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import { In, IsNull, LessThanOrEqual, MoreThan } from 'typeorm';
+import { LessThanOrEqual } from 'typeorm';
 import { Database } from '../../platform/database';
 import type { WebhookSecret } from './domain/webhook-secret';
 import { WebhookSecretEntity } from './webhook-secret.entity';
+
+const VALID = `
+  WHERE endpoint_id = ANY ($1) AND (expires_at IS NULL OR expires_at > $2)
+  ORDER BY expires_at DESC NULLS FIRST, id DESC`;
 
 @Injectable()
 export class WebhookSecretsRepository {
@@ -17,14 +21,7 @@ export class WebhookSecretsRepository {
    * come first, then the replaced secrets, newest first.
    */
   findValid(endpointIds: readonly string[], now: Date): Promise<readonly WebhookSecret[]> {
-    const endpointId = In(endpointIds);
-    return this.secrets.find({
-      where: [
-        { endpointId, expiresAt: IsNull() },
-        { endpointId, expiresAt: MoreThan(now) },
-      ],
-      order: { expiresAt: { direction: 'DESC', nulls: 'FIRST' }, id: 'DESC' },
-    });
+    return this.database.select(WebhookSecretEntity, VALID, [endpointIds, now]);
   }
 
   async update(secret: WebhookSecret): Promise<void> {
@@ -33,14 +30,12 @@ export class WebhookSecretsRepository {
   }
 
   async deleteExpired(endpointId: string, now: Date): Promise<void> {
-    await this.secrets.delete({ endpointId, expiresAt: LessThanOrEqual(now) });
+    await this.database
+      .repository(WebhookSecretEntity)
+      .delete({ endpointId, expiresAt: LessThanOrEqual(now) });
   }
 
   async deleteAll(endpointId: string): Promise<void> {
-    await this.secrets.delete({ endpointId });
-  }
-
-  private get secrets() {
-    return this.database.repository(WebhookSecretEntity);
+    await this.database.repository(WebhookSecretEntity).delete({ endpointId });
   }
 }

@@ -311,7 +311,7 @@ describe('the configuration', () => {
     expect(rows.map(([, ...cells]) => cells)).toEqual(
       Object.entries(SETTINGS).map(([variable, { fallback, accepts, meaning }]) => [
         variable,
-        fallback === null ? '-' : `\`${fallback}\``,
+        fallback === undefined ? '-' : `\`${fallback}\``,
         accepts,
         meaning,
       ]),

@@ -1,18 +1,21 @@
 import { resolve } from 'node:path';
-import type { EncryptionKey } from './encryption-keys';
 import { ineffectiveSettings } from './ineffective-settings';
 import { isLoopback } from './loopback';
-import { type OpenIdSettings, readOpenId } from './read-openid';
+import { readOpenId } from './read-openid';
 import { ConfigurationError, type Environment, SettingsReader } from './settings-reader';
 import { TRACING_SETTINGS } from './tracing-settings';
 
 export { ConfigurationError };
 
-interface RateLimitSettings {
+/** Maximum number of requests per minute; 0: no limit. */
+export interface RateLimitSettings {
+  /** Limit of each key, admin or token. */
   readonly perCaller: number;
+  /** Limit of each key for requests that report or consume usage. These requests do not count towards `perCaller`. */
   readonly usagePerCaller: number;
+  /** Limit of each address without a valid credential. */
   readonly perAddress: number;
-  /** Maximum values of the limits that an API key can have instead of `perCaller` and `usagePerCaller`. */
+  /** Highest limits that a key can be given of its own. Such limits replace `perCaller` and `usagePerCaller`. */
   readonly keyCeilings: { readonly perCaller: number; readonly usagePerCaller: number };
 }
 
@@ -97,138 +100,109 @@ const TRACING_NAMES = Object.keys(TRACING_SETTINGS) as (keyof typeof TRACING_SET
 
 const DEFAULT_WEBHOOK_PORTS = [80, 443, 8_080, 8_443] as const;
 
+/** Reads the settings before the fields of the configuration are set from them. */
+class ValidSettings {
+  protected readonly settings: SettingsReader;
+  /** True if traces are exported. The packages of OpenTelemetry read their settings themselves. */
+  readonly tracing: boolean;
+
+  /** @throws {ConfigurationError} naming the first setting with an invalid value */
+  constructor(environment: Environment) {
+    this.settings = new SettingsReader(environment);
+    this.tracing = this.settings.isSet('OTEL_EXPORTER_OTLP_ENDPOINT');
+    // Hosting platforms set some OpenTelemetry variables for all services, so they are checked only if traces are
+    // exported.
+    this.settings.requireValid(this.tracing ? [] : TRACING_NAMES);
+  }
+}
+
 /** Settings of this process, typed and validated at the start. */
-export class Configuration {
-  readonly port: number;
-  readonly host: string;
+export class Configuration extends ValidSettings {
+  readonly port = this.settings.required('PORT');
+  readonly host = this.settings.required('HOST');
   /** Port that answers health probes and metrics without credentials; null: there is no such port. */
-  readonly monitoringPort: number | null;
-  readonly databaseUrl: string | null;
-  readonly databasePoolSize: number;
-  readonly databaseStatementTimeoutMs: number;
-  readonly migrationWaitMs: number;
-  readonly dataDirectory: string;
+  readonly monitoringPort = this.settings.optional('MONITORING_PORT');
+  readonly databaseUrl = this.settings.optional('DATABASE_URL');
+  readonly databasePoolSize = this.settings.required('DATABASE_POOL_SIZE');
+  readonly databaseStatementTimeoutMs = this.settings.required('DATABASE_STATEMENT_TIMEOUT_MS');
+  readonly migrationWaitMs = this.settings.required('MIGRATION_WAIT_MS');
+  readonly dataDirectory = resolve(this.settings.required('DATA_DIR'));
   /**
    * Keys that encrypt stored secrets, never empty. Null: a key is created at the first start and kept in the data
    * directory.
    */
-  readonly encryptionKeys: readonly EncryptionKey[] | null;
-  readonly role: 'all' | 'api' | 'worker';
-  readonly auth: 'open' | 'required';
-  /** Maximum requests per minute of each caller, of each caller for usage, and of each address. 0: no limit. */
-  readonly rateLimits: RateLimitSettings;
+  readonly encryptionKeys = this.settings.optional('ENCRYPTION_KEYS');
+  readonly role = this.settings.required('ROLE');
+  readonly auth = this.settings.required('AUTH');
+  readonly rateLimits = readRateLimits(this.settings, this.auth);
   /** API key to store at the start; null: no key is stored. */
-  readonly bootstrapApiKey: string | null;
+  readonly bootstrapApiKey = this.settings.optional('BOOTSTRAP_API_KEY');
   /** True if the documentation of the API needs no credential. */
-  readonly publicDocs: boolean;
+  readonly publicDocs = this.settings.required('PUBLIC_DOCS');
   /** Number of proxies in front of the service. */
-  readonly trustedProxies: number;
+  readonly trustedProxies = this.settings.required('TRUST_PROXY');
   /** Name of the environment in new API keys, such as `live`. */
-  readonly environmentName: string;
+  readonly environmentName = this.settings.required('ENVIRONMENT_NAME');
   /** With `required`, requests that move money or start a contract are refused without an idempotency key. */
-  readonly idempotencyKeys: 'optional' | 'required';
+  readonly idempotencyKeys = this.settings.required('IDEMPOTENCY_KEYS');
   /** Allows webhooks to loopback and private addresses. */
-  readonly webhooksAllowPrivateNetworks: boolean;
-  readonly webhooksAllowedPorts: readonly number[] | 'any';
+  readonly webhooksAllowPrivateNetworks =
+    this.settings.optional('WEBHOOKS_ALLOW_PRIVATE_NETWORKS') ?? this.isOpenOnLoopbackOnly;
+  readonly webhooksAllowedPorts: readonly number[] | 'any' =
+    this.settings.optional('WEBHOOKS_ALLOWED_PORTS') ??
+    (this.webhooksAllowPrivateNetworks ? 'any' : DEFAULT_WEBHOOK_PORTS);
   /** Enabled payment providers. Payments and payment methods of other providers are refused. */
-  readonly paymentProviders: readonly ('sandbox' | 'manual' | 'stripe')[];
+  readonly paymentProviders: readonly ('sandbox' | 'manual' | 'stripe')[] =
+    this.settings.optional('PAYMENT_PROVIDERS') ??
+    (this.isOpenOnLoopbackOnly ? ['sandbox', 'manual'] : ['manual']);
   /** Settings of Stripe; null if it is not an enabled payment provider. */
-  readonly stripe: StripeSettings | null;
+  readonly stripe = this.paymentProviders.includes('stripe')
+    ? readStripe(this.settings, this.auth, this.paymentProviders)
+    : null;
   /** Waits, in days, after the first, second and further failed automatic attempts to collect an invoice. */
-  readonly paymentRetryDays: readonly number[];
+  readonly paymentRetryDays = this.settings.required('PAYMENT_RETRY_DAYS');
   /** Whole months for which the audit log is kept; null: for ever. */
-  readonly auditRetentionMonths: number | null;
+  readonly auditRetentionMonths = this.settings.optional('AUDIT_RETENTION_MONTHS');
   /** Whole months for which events are kept; null: for ever. */
-  readonly eventRetentionMonths: number | null;
+  readonly eventRetentionMonths = this.settings.optional('EVENT_RETENTION_MONTHS');
   /** Archive of usage events; null: usage events stay in the database for ever. */
-  readonly usageArchive: UsageArchiveSettings | null;
-  readonly webhookAttemptDays: number;
+  readonly usageArchive = readUsageArchive(this.settings);
+  readonly webhookAttemptDays = this.settings.required('WEBHOOK_ATTEMPT_DAYS');
   /** OpenID provider at which admins sign in; null: they cannot sign in with OpenID Connect. */
-  readonly openId: OpenIdSettings | null;
-  readonly logLevel: 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent';
-  /** True if traces are exported. The packages of OpenTelemetry read their settings themselves. */
-  readonly tracing: boolean;
-  readonly shutdownTimeoutMs: number;
+  readonly openId = readOpenId(this.settings);
+  readonly logLevel = this.settings.required('LOG_LEVEL');
+  readonly shutdownTimeoutMs = this.settings.required('SHUTDOWN_TIMEOUT_MS');
   /** Maximum pause between two parts of an NDJSON body that a client sends. */
-  readonly ndjsonIdleTimeoutMs: number;
+  readonly ndjsonIdleTimeoutMs = this.settings.required('NDJSON_IDLE_TIMEOUT_MS');
   /** Hours for which a past-due subscription still gives access. */
-  readonly pastDueGraceHours: number;
+  readonly pastDueGraceHours = this.settings.required('PAST_DUE_GRACE_HOURS');
   /** Hours for which a renewal invoice stays a draft, for customers without a setting of their own. */
-  readonly invoiceGraceHours: number;
+  readonly invoiceGraceHours = this.settings.required('INVOICE_GRACE_HOURS');
   /** Seller on printed invoices. Null values are not printed. */
-  readonly seller: {
-    readonly name: string | null;
-    readonly addressLines: readonly string[];
-    readonly taxId: string | null;
-    readonly email: string | null;
+  readonly seller = {
+    name: this.settings.optional('SELLER_NAME'),
+    addressLines: this.settings.optional('SELLER_ADDRESS') ?? [],
+    taxId: this.settings.optional('SELLER_TAX_ID'),
+    email: this.settings.optional('SELLER_EMAIL'),
   };
   /** Font files for characters that the built-in font lacks, in order of preference. */
-  readonly invoiceFonts: readonly string[];
+  readonly invoiceFonts = (this.settings.optional('INVOICE_FONTS') ?? []).map((path) =>
+    resolve(path),
+  );
   /** Settings that have no effect because of other settings, each with the reason. */
-  readonly ineffective: readonly string[];
+  readonly ineffective = ineffectiveSettings(this.settings, this);
 
   /**
    * @throws {ConfigurationError} naming the first invalid setting
    */
   constructor(environment: Environment) {
-    const settings = new SettingsReader(environment);
-    this.tracing = environment['OTEL_EXPORTER_OTLP_ENDPOINT'] !== undefined;
-    // Hosting platforms set some OpenTelemetry variables for all services, so they are checked only if traces are
-    // exported.
-    settings.requireValid(this.tracing ? [] : TRACING_NAMES);
-    this.port = settings.required('PORT');
-    this.host = settings.required('HOST');
-    this.monitoringPort = settings.optional('MONITORING_PORT');
-    this.databaseUrl = settings.optional('DATABASE_URL');
-    this.databasePoolSize = settings.required('DATABASE_POOL_SIZE');
-    this.databaseStatementTimeoutMs = settings.required('DATABASE_STATEMENT_TIMEOUT_MS');
-    this.migrationWaitMs = settings.required('MIGRATION_WAIT_MS');
-    this.dataDirectory = resolve(settings.required('DATA_DIR'));
-    this.encryptionKeys = settings.optional('ENCRYPTION_KEYS');
-    this.role = settings.required('ROLE');
-    this.auth = settings.required('AUTH');
-    this.rateLimits = readRateLimits(settings, this.auth);
-    this.bootstrapApiKey = settings.optional('BOOTSTRAP_API_KEY');
-    this.publicDocs = settings.required('PUBLIC_DOCS');
-    this.trustedProxies = settings.required('TRUST_PROXY');
-    this.environmentName = settings.required('ENVIRONMENT_NAME');
-    this.idempotencyKeys = settings.required('IDEMPOTENCY_KEYS');
-    this.paymentProviders =
-      settings.optional('PAYMENT_PROVIDERS') ??
-      (this.isOpenOnLoopbackOnly ? ['sandbox', 'manual'] : ['manual']);
-    this.stripe = this.paymentProviders.includes('stripe')
-      ? readStripe(settings, this.auth, this.paymentProviders)
-      : null;
-    this.paymentRetryDays = settings.required('PAYMENT_RETRY_DAYS');
-    this.eventRetentionMonths = settings.optional('EVENT_RETENTION_MONTHS');
-    this.usageArchive = readUsageArchive(settings);
-    this.webhookAttemptDays = settings.required('WEBHOOK_ATTEMPT_DAYS');
-    this.auditRetentionMonths = settings.optional('AUDIT_RETENTION_MONTHS');
-    this.openId = readOpenId(settings);
-    this.logLevel = settings.required('LOG_LEVEL');
-    this.shutdownTimeoutMs = settings.required('SHUTDOWN_TIMEOUT_MS');
-    this.ndjsonIdleTimeoutMs = settings.required('NDJSON_IDLE_TIMEOUT_MS');
-    this.webhooksAllowPrivateNetworks =
-      settings.optional('WEBHOOKS_ALLOW_PRIVATE_NETWORKS') ?? this.isOpenOnLoopbackOnly;
-    this.webhooksAllowedPorts =
-      settings.optional('WEBHOOKS_ALLOWED_PORTS') ??
-      (this.webhooksAllowPrivateNetworks ? 'any' : DEFAULT_WEBHOOK_PORTS);
-    this.pastDueGraceHours = settings.required('PAST_DUE_GRACE_HOURS');
-    this.invoiceGraceHours = settings.required('INVOICE_GRACE_HOURS');
-    this.seller = {
-      name: settings.optional('SELLER_NAME'),
-      addressLines: settings.optional('SELLER_ADDRESS') ?? [],
-      taxId: settings.optional('SELLER_TAX_ID'),
-      email: settings.optional('SELLER_EMAIL'),
-    };
-    this.invoiceFonts = (settings.optional('INVOICE_FONTS') ?? []).map((path) => resolve(path));
-    this.requireAcknowledgement(settings);
+    super(environment);
+    this.requireAcknowledgement();
     this.requirePersistentSetup();
-    this.ineffective = ineffectiveSettings(settings, this);
   }
 
-  private requireAcknowledgement(settings: SettingsReader): void {
-    const acknowledged = settings.required('AUTH_OPEN_ACKNOWLEDGED');
+  private requireAcknowledgement(): void {
+    const acknowledged = this.settings.required('AUTH_OPEN_ACKNOWLEDGED');
     if (this.answersHttp && this.auth === 'open' && !isLoopback(this.host) && !acknowledged) {
       throw new ConfigurationError(
         `AUTH is "open" and HOST is "${this.host}": everyone who can reach this address could move money. ` +

@@ -1,4 +1,5 @@
 export { Configuration, ConfigurationError, loadConfiguration } from './configuration';
+export type { RateLimitSettings } from './configuration';
 export { ConfigurationModule } from './configuration.module';
 export { parseEncryptionKeys } from './encryption-keys';
 export type { EncryptionKey } from './encryption-keys';

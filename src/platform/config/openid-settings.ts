@@ -38,60 +38,49 @@ function origin(text: string): string | undefined {
 
 export const OPENID_SETTINGS = {
   PUBLIC_URL: setting({
-    fallback: null,
     accepts: 'https://…, or http://… on loopback',
     meaning: 'Address at which browsers reach the service. Needed for OpenID Connect.',
     parse: origin,
   }),
   OIDC_ISSUER: setting({
-    fallback: null,
     accepts: 'https://…, or http://… on loopback',
     meaning: 'Issuer of the OpenID provider. Switches the sign-in with OpenID Connect on.',
     parse: secureUrl,
   }),
   OIDC_CLIENT_ID: setting({
-    fallback: null,
-    accepts: 'a text',
+    ...nonEmpty,
     meaning: 'Id of this service at the provider.',
-    parse: nonEmpty,
   }),
   OIDC_CLIENT_SECRET: setting({
-    fallback: null,
-    accepts: 'a text',
+    ...nonEmpty,
     meaning: 'Secret of this service at the provider.',
     isSecret: true,
-    parse: nonEmpty,
   }),
   OIDC_ALLOWED_DOMAINS: setting({
-    fallback: null,
     accepts: 'domains, comma separated',
     meaning: 'Domains of the emails that may sign in. Their subdomains may not.',
     parse: domains,
   }),
   OIDC_UNKNOWN_ADMINS: setting({
     fallback: 'refuse',
-    accepts: '`refuse`, `create`',
+    ...oneOf('refuse', 'create'),
     meaning:
       'Sign-in of a person without an account: refuse it, or create an account without a password.',
-    parse: oneOf('refuse', 'create'),
   }),
   OIDC_ROLE_CLAIM: setting({
-    fallback: null,
+    ...nonEmpty,
     accepts: 'the name of a claim',
     meaning:
       'Claim that decides the role at each sign-in. Unset: the role of the account; new accounts get `viewer`.',
-    parse: nonEmpty,
   }),
   OIDC_ROLES: setting({
-    fallback: null,
     accepts: '`value=role`, comma separated',
     meaning: 'Role for each value of the claim. A person with none of the values is refused.',
     parse: rolesByValue,
   }),
   OIDC_ALLOW_PRIVATE_NETWORKS: setting({
     fallback: 'false',
-    accepts: '`true`, `false`',
+    ...boolean,
     meaning: 'Allows a provider on loopback or a private address.',
-    parse: boolean,
   }),
 } as const satisfies Readonly<Record<string, Setting<unknown>>>;

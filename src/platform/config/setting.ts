@@ -1,43 +1,53 @@
-/** An environment variable: how to parse it, and its row in docs/configuration.md. */
-export interface Setting<Value> {
-  readonly fallback: string | null;
+/** Form of a value: how to parse it, and its description in docs/configuration.md. */
+interface Format<Value> {
   readonly accepts: string;
+  /** Returns the value, or undefined if the text is invalid. */
+  readonly parse: (text: string) => Value | undefined;
+}
+
+/** An environment variable, with its row in docs/configuration.md. */
+export interface Setting<Value> extends Format<Value> {
+  readonly fallback?: string;
   readonly meaning: string;
   /** Keeps an invalid value out of the error message. */
   readonly isSecret?: true;
-  /** Returns the value, or undefined if the text is invalid. */
-  readonly parse: (text: string) => Value | undefined;
 }
 
 export function setting<Value>(definition: Setting<Value>): Setting<Value> {
   return definition;
 }
 
-export function integerBetween(min: number, max: number): (text: string) => number | undefined {
-  return (text) => {
-    const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
-    return value >= min && value <= max ? value : undefined;
+export function integerBetween(min: number, max: number): Format<number> {
+  return {
+    accepts: `${min} to ${max}`,
+    parse: (text) => {
+      const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
+      return value >= min && value <= max ? value : undefined;
+    },
   };
 }
 
-export function oneOf<const Choice extends string>(
-  ...choices: readonly Choice[]
-): (text: string) => Choice | undefined {
-  return (text) => choices.find((choice) => choice === text);
+export function oneOf<const Choice extends string>(...choices: readonly Choice[]): Format<Choice> {
+  return {
+    accepts: choices.map((choice) => `\`${choice}\``).join(', '),
+    parse: (text) => choices.find((choice) => choice === text),
+  };
 }
 
-export function boolean(text: string): boolean | undefined {
-  return text === 'true' ? true : text === 'false' ? false : undefined;
-}
+export const boolean: Format<boolean> = {
+  accepts: '`true`, `false`',
+  parse: (text) => (text === 'true' ? true : text === 'false' ? false : undefined),
+};
 
-export function nonEmpty(text: string): string | undefined {
-  return text.trim() === '' ? undefined : text;
-}
+export const nonEmpty: Format<string> = {
+  accepts: 'a text',
+  parse: (text) => (text.trim() === '' ? undefined : text),
+};
 
 /** Parses `*`, or port numbers separated by commas. */
 export function ports(text: string): readonly number[] | 'any' | undefined {
   if (text.trim() === '*') return 'any';
-  const parse = integerBetween(1, 65_535);
+  const { parse } = integerBetween(1, 65_535);
   const numbers = text.split(',').map((part) => parse(part.trim()));
   const valid = numbers.filter((port) => port !== undefined);
   return valid.length === numbers.length ? valid : undefined;
@@ -65,7 +75,7 @@ type PaymentProviderName = (typeof PAYMENT_PROVIDERS)[number];
 
 /** Parses one or more provider names, separated by commas. */
 export function paymentProviders(text: string): readonly PaymentProviderName[] | undefined {
-  const parse = oneOf(...PAYMENT_PROVIDERS);
+  const { parse } = oneOf(...PAYMENT_PROVIDERS);
   const names = text.split(',').map((part) => parse(part.trim()));
   const valid = names.filter((name) => name !== undefined);
   return valid.length === names.length ? valid : undefined;
@@ -91,7 +101,7 @@ const MAX_DAYS_BETWEEN_RETRIES = 60;
 /** Parses whole numbers of days, separated by commas. Empty text means no retries. */
 export function retryDays(text: string): readonly number[] | undefined {
   if (text.trim() === '') return [];
-  const parse = integerBetween(1, MAX_DAYS_BETWEEN_RETRIES);
+  const { parse } = integerBetween(1, MAX_DAYS_BETWEEN_RETRIES);
   const days = text.split(',').map((part) => parse(part.trim()));
   const valid = days.filter((day) => day !== undefined);
   return valid.length === days.length && days.length <= MAX_RETRIES ? valid : undefined;

@@ -14,7 +14,12 @@ type ValueOf<Name extends SettingName> =
   (typeof SETTINGS)[Name] extends Setting<infer Value> ? Value : never;
 
 export class SettingsReader {
-  constructor(private readonly environment: Environment) {}
+  /** Has secrets. `#` keeps it out of printed configurations. */
+  readonly #environment: Environment;
+
+  constructor(environment: Environment) {
+    this.#environment = environment;
+  }
 
   /**
    * Returns the value of a setting. If the environment variable is not set, returns the setting's fallback, or null if
@@ -23,8 +28,8 @@ export class SettingsReader {
    */
   optional<Name extends SettingName>(name: Name): ValueOf<Name> | null {
     const setting = SETTINGS[name] as Setting<ValueOf<Name>>;
-    const text = this.environment[name] ?? setting.fallback;
-    if (text === null) return null;
+    const text = this.#environment[name] ?? setting.fallback;
+    if (text === undefined) return null;
     const value = setting.parse(text);
     if (value === undefined) {
       const shown = setting.isSecret === true ? 'something else (not shown)' : JSON.stringify(text);
@@ -45,7 +50,7 @@ export class SettingsReader {
   }
 
   isSet(name: SettingName): boolean {
-    return this.environment[name] !== undefined;
+    return this.#environment[name] !== undefined;
   }
 
   /** @throws {ConfigurationError} if the value is invalid, or there is neither a value nor a fallback */

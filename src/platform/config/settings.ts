@@ -22,25 +22,21 @@ import {
 export const SETTINGS = {
   PORT: setting({
     fallback: '3000',
-    accepts: '0 to 65535',
+    ...integerBetween(0, 65_535),
     meaning: 'Port to listen on; 0 takes any free one.',
-    parse: integerBetween(0, 65_535),
   }),
   HOST: setting({
     fallback: '127.0.0.1',
+    ...nonEmpty,
     accepts: 'an address or host name',
     meaning: 'Address to listen on.',
-    parse: nonEmpty,
   }),
   MONITORING_PORT: setting({
-    fallback: null,
-    accepts: '0 to 65535',
+    ...integerBetween(0, 65_535),
     meaning:
       'Port on `HOST` for `/health` and `/metrics` without credentials, for workers and monitoring. Unset: none.',
-    parse: integerBetween(0, 65_535),
   }),
   DATABASE_URL: setting({
-    fallback: null,
     accepts: 'postgres://…, with a known `sslmode`, if any: `disable`, `no-verify`, `verify-full`…',
     meaning:
       'PostgreSQL 15 to 18 to use. Without it the embedded server is started, on loopback only.',
@@ -49,32 +45,28 @@ export const SETTINGS = {
   }),
   DATABASE_POOL_SIZE: setting({
     fallback: '20',
-    accepts: '2 to 500',
+    ...integerBetween(2, 500),
     meaning: 'Maximum number of database connections of each process.',
-    parse: integerBetween(2, 500),
   }),
   DATABASE_STATEMENT_TIMEOUT_MS: setting({
     fallback: '30000',
-    accepts: '100 to 600000',
+    ...integerBetween(100, 600_000),
     meaning:
       'Time limit of a statement. The client waits for the answer for twice this time, but at most 5 s longer than the limit.',
-    parse: integerBetween(100, 600_000),
   }),
   MIGRATION_WAIT_MS: setting({
     fallback: '300000',
-    accepts: '0 to 3600000',
+    ...integerBetween(0, 3_600_000),
     meaning:
       'How long a start waits for another migrating process, and how long a migration waits for its locks.',
-    parse: integerBetween(0, 3_600_000),
   }),
   DATA_DIR: setting({
     fallback: '.data',
+    ...nonEmpty,
     accepts: 'a path',
     meaning: "Directory of the embedded server's data and of a generated encryption key.",
-    parse: nonEmpty,
   }),
   ENCRYPTION_KEYS: setting({
-    fallback: null,
     accepts: '`id:base64 of 32 bytes`, comma separated, each id and each key once',
     meaning:
       'Keys that encrypt stored secrets: the first key encrypts, all keys decrypt. Unset, on loopback only: a key is generated in `DATA_DIR`.',
@@ -83,59 +75,47 @@ export const SETTINGS = {
   }),
   ROLE: setting({
     fallback: 'all',
-    accepts: '`all`, `api`, `worker`',
+    ...oneOf('all', 'api', 'worker'),
     meaning:
       'Work of this process: answer HTTP requests (`api`), do due work in the background (`worker`), or both.',
-    parse: oneOf('all', 'api', 'worker'),
   }),
   AUTH: setting({
     fallback: 'open',
-    accepts: '`open`, `required`',
+    ...oneOf('open', 'required'),
     meaning:
       'Who may call. `open`: everyone who can reach the port. `required`: holders of an API key with the scope of the operation.',
-    parse: oneOf('open', 'required'),
   }),
   RATE_LIMIT_PER_MINUTE: setting({
-    fallback: null,
-    accepts: '0 to 100000000',
+    ...integerBetween(0, 100_000_000),
     meaning:
       'Requests per minute of each key or admin; a customer token has a tenth of this. 0: no limit. Unset: 6000 with `AUTH=required`, else 0.',
-    parse: integerBetween(0, 100_000_000),
   }),
   RATE_LIMIT_USAGE_PER_MINUTE: setting({
-    fallback: null,
-    accepts: '0 to 100000000',
+    ...integerBetween(0, 100_000_000),
     meaning:
       'Requests per minute of each key that report or consume usage. 0: no limit. Unset: 120000 with `AUTH=required`, else 0.',
-    parse: integerBetween(0, 100_000_000),
   }),
   RATE_LIMIT_ADDRESS_PER_MINUTE: setting({
-    fallback: null,
-    accepts: '0 to 100000000',
+    ...integerBetween(0, 100_000_000),
     meaning:
       'Requests per minute of each address without a valid credential. 0: no limit. Unset: 600 with `AUTH=required`, else 0.',
-    parse: integerBetween(0, 100_000_000),
   }),
   RATE_LIMIT_KEY_CEILING: setting({
     fallback: '60000',
-    accepts: '1 to 100000000',
+    ...integerBetween(1, 100_000_000),
     meaning: 'Highest `requests_per_minute` that an API key can be given.',
-    parse: integerBetween(1, 100_000_000),
   }),
   RATE_LIMIT_USAGE_KEY_CEILING: setting({
     fallback: '1200000',
-    accepts: '1 to 100000000',
+    ...integerBetween(1, 100_000_000),
     meaning: 'Highest `usage_requests_per_minute` that an API key can be given.',
-    parse: integerBetween(1, 100_000_000),
   }),
   AUTH_OPEN_ACKNOWLEDGED: setting({
     fallback: 'false',
-    accepts: '`true`, `false`',
+    ...boolean,
     meaning: 'Must be `true` to start with `AUTH=open` on a `HOST` that is not loopback.',
-    parse: boolean,
   }),
   BOOTSTRAP_API_KEY: setting({
-    fallback: null,
     accepts: '32 random bytes, e.g. of `openssl rand -hex 32`',
     meaning:
       'API key with all scopes, stored as a hash at the first start with it. A revoked key stays revoked.',
@@ -150,27 +130,22 @@ export const SETTINGS = {
   }),
   PUBLIC_DOCS: setting({
     fallback: 'true',
-    accepts: '`true`, `false`',
+    ...boolean,
     meaning:
       'With `AUTH=required`: `true` allows `/docs` and `/openapi.json` without a credential.',
-    parse: boolean,
   }),
   TRUST_PROXY: setting({
     fallback: '0',
-    accepts: '0 to 10',
+    ...integerBetween(0, 10),
     meaning:
       'Number of proxies in front of the service. The caller’s address is the one that the outermost proxy reports in `X-Forwarded-For`.',
-    parse: integerBetween(0, 10),
   }),
   WEBHOOKS_ALLOW_PRIVATE_NETWORKS: setting({
-    fallback: null,
-    accepts: '`true`, `false`',
+    ...boolean,
     meaning:
       'Allows webhooks to loopback and private addresses. Unset: allowed only if `AUTH=open` listens on loopback.',
-    parse: boolean,
   }),
   WEBHOOKS_ALLOWED_PORTS: setting({
-    fallback: null,
     accepts: 'ports, comma separated, or `*`',
     meaning:
       'Ports to which webhooks may be sent. Unset: 80, 443, 8080, 8443; all ports if private networks are allowed.',
@@ -178,13 +153,11 @@ export const SETTINGS = {
   }),
   IDEMPOTENCY_KEYS: setting({
     fallback: 'optional',
-    accepts: '`optional`, `required`',
+    ...oneOf('optional', 'required'),
     meaning:
       '`required` refuses requests without an idempotency key where money moves or a contract begins. Recommended in production.',
-    parse: oneOf('optional', 'required'),
   }),
   PAYMENT_PROVIDERS: setting({
-    fallback: null,
     accepts: '`sandbox`, `manual`, `stripe`, comma separated',
     meaning:
       'Enabled payment providers. Unset: `manual`, and also `sandbox` if `AUTH=open` listens on loopback.',
@@ -192,20 +165,17 @@ export const SETTINGS = {
   }),
   STRIPE_MODE: setting({
     fallback: 'test',
-    accepts: '`test`, `live`',
+    ...oneOf('test', 'live'),
     meaning:
       'Mode that `STRIPE_SECRET_KEY` must have. `live` moves real money, and needs `AUTH=required` and no `sandbox`.',
-    parse: oneOf('test', 'live'),
   }),
   STRIPE_SECRET_KEY: setting({
-    fallback: null,
     accepts: 'a secret or restricted key of Stripe: `sk_…` or `rk_…`',
     meaning: 'Key for requests to Stripe. Needed if `PAYMENT_PROVIDERS` names `stripe`.',
     isSecret: true,
     parse: (text) => (/^[sr]k_(?:test|live)_[A-Za-z0-9_]{6,250}$/.test(text) ? text : undefined),
   }),
   STRIPE_WEBHOOK_SECRETS: setting({
-    fallback: null,
     accepts: 'one or two secrets `whsec_…`, comma separated',
     meaning:
       'Signing secrets of the webhook at Stripe; two while a secret is rotated. Unset: webhooks are refused.',
@@ -213,17 +183,15 @@ export const SETTINGS = {
     parse: webhookSecrets,
   }),
   STRIPE_API_URL: setting({
-    fallback: null,
     accepts: 'an origin, e.g. `http://127.0.0.1:12111`',
     meaning: 'Address of a test double of Stripe, for tests. Refused with `STRIPE_MODE=live`.',
     parse: httpUrl,
   }),
   STRIPE_EVENTS_MAX_AGE_MINUTES: setting({
     fallback: '10',
-    accepts: '2 to 1440',
+    ...integerBetween(2, 1_440),
     meaning:
       'Invoices are not charged automatically while Stripe’s events were last read longer ago than this.',
-    parse: integerBetween(2, 1_440),
   }),
   PAYMENT_RETRY_DAYS: setting({
     fallback: '1,3,5,7',
@@ -233,100 +201,79 @@ export const SETTINGS = {
     parse: retryDays,
   }),
   AUDIT_RETENTION_MONTHS: setting({
-    fallback: null,
-    accepts: '3 to 1200',
+    ...integerBetween(3, 1_200),
     meaning:
       'Whole months for which the audit log is kept; older ones are dropped. Unset: kept for ever.',
-    parse: integerBetween(3, 1_200),
   }),
   EVENT_RETENTION_MONTHS: setting({
-    fallback: null,
-    accepts: '1 to 1200',
+    ...integerBetween(1, 1_200),
     meaning:
       'Whole months for which events and their webhook deliveries are kept. Older ones are deleted, unless a delivery is pending. Unset: kept for ever.',
-    parse: integerBetween(1, 1_200),
   }),
   USAGE_RETENTION_MONTHS: setting({
-    fallback: null,
-    accepts: '3 to 1200',
+    ...integerBetween(3, 1_200),
     meaning:
       'Whole months for which usage events are kept. Older ones are archived and removed, see docs/usage.md. Unset: kept for ever.',
-    parse: integerBetween(3, 1_200),
   }),
   USAGE_ARCHIVE_DIRECTORY: setting({
-    fallback: null,
+    ...nonEmpty,
     accepts: 'a path',
     meaning:
       'Existing directory where usage events are archived, the same for all workers. Needed with `USAGE_RETENTION_MONTHS`.',
-    parse: nonEmpty,
   }),
   WEBHOOK_ATTEMPT_DAYS: setting({
     fallback: '30',
-    accepts: '1 to 3650',
+    ...integerBetween(1, 3_650),
     meaning:
       'Minimum number of days for which webhook delivery attempts are kept. Whole months are dropped.',
-    parse: integerBetween(1, 3_650),
   }),
   LOG_LEVEL: setting({
     fallback: 'info',
-    accepts: '`fatal`, `error`, `warn`, `info`, `debug`, `trace`, `silent`',
+    ...oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'),
     meaning: 'Least severe log line that is written.',
-    parse: oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'),
   }),
   SHUTDOWN_TIMEOUT_MS: setting({
     fallback: '25000',
-    accepts: '0 to 600000',
+    ...integerBetween(0, 600_000),
     meaning: 'How long requests and jobs in flight may take to finish after SIGTERM or SIGINT.',
-    parse: integerBetween(0, 600_000),
   }),
   NDJSON_IDLE_TIMEOUT_MS: setting({
     fallback: '30000',
-    accepts: '100 to 300000',
+    ...integerBetween(100, 300_000),
     meaning:
       'Longest time in which a client may send nothing of an NDJSON body, or send less than 500 bytes per second.',
-    parse: integerBetween(100, 300_000),
   }),
   PAST_DUE_GRACE_HOURS: setting({
     fallback: '72',
-    accepts: '0 to 8784',
+    ...integerBetween(0, 8_784),
     meaning: 'Hours for which a past-due subscription keeps its entitlements.',
-    parse: integerBetween(0, 8_784),
   }),
   INVOICE_GRACE_HOURS: setting({
     fallback: '0',
-    accepts: '0 to 720',
+    ...integerBetween(0, 720),
     meaning:
       'Hours for which a renewal invoice stays a draft, to include late usage. A customer can have its own value.',
-    parse: integerBetween(0, 720),
   }),
   ...TRACING_SETTINGS,
   ...OPENID_SETTINGS,
   SELLER_NAME: setting({
-    fallback: null,
-    accepts: 'a text',
+    ...nonEmpty,
     meaning: "Seller's name on printed invoices.",
-    parse: nonEmpty,
   }),
   SELLER_ADDRESS: setting({
-    fallback: null,
     accepts: 'lines separated by line breaks, `\\n` or bars',
     meaning: "Seller's address on printed invoices.",
     parse: lines,
   }),
   SELLER_TAX_ID: setting({
-    fallback: null,
-    accepts: 'a text',
+    ...nonEmpty,
     meaning: "Seller's tax number on printed invoices.",
-    parse: nonEmpty,
   }),
   SELLER_EMAIL: setting({
-    fallback: null,
-    accepts: 'a text',
+    ...nonEmpty,
     meaning: "Seller's e-mail address on printed invoices.",
-    parse: nonEmpty,
   }),
   INVOICE_FONTS: setting({
-    fallback: null,
     accepts: 'paths of TrueType or OpenType files, comma separated',
     meaning: 'Fonts for scripts on printed invoices beyond Latin, Greek, Cyrillic, Devanagari.',
     parse: commaSeparated,

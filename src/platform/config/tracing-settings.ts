@@ -15,7 +15,6 @@ function ratio(text: string): number | undefined {
  */
 export const TRACING_SETTINGS = {
   OTEL_EXPORTER_OTLP_ENDPOINT: setting({
-    fallback: null,
     accepts: 'http://… or https://…',
     meaning: 'Receiver of traces, e.g. `http://collector:4318`, by OTLP over HTTP. Unset: none.',
     isSecret: true,
@@ -23,15 +22,12 @@ export const TRACING_SETTINGS = {
   }),
   OTEL_SERVICE_NAME: setting({
     fallback: 'billing-engine',
-    accepts: 'a text',
+    ...nonEmpty,
     meaning: 'Name of the service in traces.',
-    parse: nonEmpty,
   }),
   OTEL_TRACES_SAMPLER: setting({
     fallback: 'parentbased_always_on',
-    accepts: '`always_on`, `always_off`, `traceidratio`, or one of them after `parentbased_`',
-    meaning: 'Sampler. With `parentbased_`, the caller’s `traceparent` decides, if there is one.',
-    parse: oneOf(
+    ...oneOf(
       'always_on',
       'always_off',
       'traceidratio',
@@ -39,6 +35,8 @@ export const TRACING_SETTINGS = {
       'parentbased_always_off',
       'parentbased_traceidratio',
     ),
+    accepts: '`always_on`, `always_off`, `traceidratio`, or one of them after `parentbased_`',
+    meaning: 'Sampler. With `parentbased_`, the caller’s `traceparent` decides, if there is one.',
   }),
   OTEL_TRACES_SAMPLER_ARG: setting({
     fallback: '1',

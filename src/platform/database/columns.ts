@@ -48,6 +48,11 @@ export function BigIntColumn(
   return Column({ type: 'bigint', transformer: bigintTransformer, ...options });
 }
 
+/** Column for a count that a number holds exactly. */
+export function CountColumn(options: Pick<ColumnOptions, 'default'> = {}): PropertyDecorator {
+  return Column({ type: 'bigint', transformer: { from: Number, to: String }, ...options });
+}
+
 /** Column for an amount in minor units of a currency. */
 export function AmountColumn(
   options: Pick<ColumnOptions, 'nullable' | 'default'> = {},

@@ -237,7 +237,10 @@ export class Database {
     return entitySql.toEntities(rows)[0] ?? null;
   }
 
-  /** Returns TypeORM's repository of an entity, bound to the open transaction, if any. */
+  /**
+   * Returns TypeORM's repository of an entity, bound to the open transaction, if any. For deletions, counts and existence
+   * checks; use `select` to read entities.
+   */
   repository<Entity extends ObjectLiteral>(entity: EntityTarget<Entity>): Repository<Entity> {
     return (this.currentTransaction?.runner ?? this.dataSource).manager.getRepository(entity);
   }

@@ -2,6 +2,7 @@ export { BigIntegers, Instants, Integers, Texts, Uuids } from './array-elements'
 export {
   AmountColumn,
   BigIntColumn,
+  CountColumn,
   IdColumn,
   InstantColumn,
   MetadataColumn,
@@ -40,6 +41,7 @@ export { orderOf } from './list-order';
 export { ListQuery, type ListSummary } from './list-query';
 export { Reports } from './reports';
 export { ReservedConnection } from './reserved-connection';
+export { ROW_LOCKS, type LockPurpose } from './row-locks';
 export { containsPart, searchedText } from './search-sql';
 export { assertVersion, revise } from './versions';
 export type { VersionCondition } from './versions';

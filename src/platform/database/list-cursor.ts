@@ -7,7 +7,7 @@ export interface Position {
   readonly id: string;
   /**
    * The row's value in the column of the order, as text. Null for an order by id, or if the value is too long for a
-   * cursor.
+   * cursor (`hasLongValues` of the order).
    */
   readonly value: string | null;
 }

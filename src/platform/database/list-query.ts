@@ -121,7 +121,8 @@ export class ListQuery {
   /**
    * Returns a page of entities.
    * @throws {ProblemError} `invalid_cursor` if the cursor belongs to another order, if its value does not have the
-   *   type of the column of the order, or if it has no value and its row is gone or has null in that column
+   *   type of the column of the order, or if it has no value although the order has no long values, or although its row
+   *   is gone or has null in that column
    */
   async page<Entity extends ObjectLiteral & { readonly id: string }>(
     database: Database,
@@ -176,7 +177,8 @@ export class ListQuery {
       this.conditions.push(`(${this.endOf(order).join(', ')}) ${comparison} (${end.join(', ')})`);
       return;
     }
-    const value = position.value ?? (await this.valueOf(database, order, position.id));
+    const isStored = position.value === null && order.hasLongValues === true;
+    const value = isStored ? await this.valueOf(database, order, position.id) : position.value;
     if (value === null) throw invalidCursor();
     // Needs no cast: PostgreSQL gives the parameter the type of the column.
     const place = [this.bind(value), ...end];

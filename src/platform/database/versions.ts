@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isWithinMetadataLimits, mergeMetadata, type Metadata } from '../../core/metadata';
-import { nextVersion, type Versioned } from '../../core/next-version';
+import { type ChangeOf, nextVersion, type Versioned } from '../../core/next-version';
 import { metadataTooLarge, preconditionFailed } from '../errors';
 
 /** Row versions that a change accepts: any version, or the listed ones. */
@@ -16,16 +16,13 @@ export function assertVersion(
   if (condition !== 'any' && !condition.includes(row.version)) throw preconditionFailed();
 }
 
-/** Fields to change. Undefined fields stay unchanged; `metadata` is merged. */
-type Revision<Resource> = { readonly [Field in keyof Resource]?: Resource[Field] | undefined };
-
 /**
- * Returns the next version of a resource, or `before` itself if the change has no effect.
+ * Returns the next version of a resource, or `before` itself if the change has no effect. `metadata` is merged.
  * @throws {ProblemError} `metadata_too_large`
  */
 export function revise<Resource extends Versioned & { readonly metadata: Metadata }>(
   before: Resource,
-  change: Revision<Omit<Resource, 'metadata'>> & { readonly metadata?: Metadata | undefined },
+  change: ChangeOf<Resource, keyof Resource>,
   now: Date,
 ): Resource {
   const given = Object.fromEntries(

@@ -18,6 +18,7 @@ export {
 } from './access.errors';
 export {
   crossSiteRequest,
+  emptyPeriod,
   hostNotLoopback,
   idempotencyKeyInUse,
   idempotencyKeyMismatch,

@@ -23,6 +23,10 @@ export const validationFailed = defineProblem({
   },
 });
 
+/** Returns the error for a body whose `from` is not before its `to`. */
+export const emptyPeriod = (): ProblemError =>
+  validationFailed([{ pointer: '/from', code: 'contradiction', message: 'must be before `to`' }]);
+
 export const malformedRequest = defineProblem({
   code: 'malformed_request',
   kind: 'malformed',

@@ -13,6 +13,10 @@ describe('a row of CSV', () => {
     expect(toCsvRow([text])).toBe(`'${text}\r\n`);
   });
 
+  it('neutralises a formula behind a semicolon or tab, at which some spreadsheets split a line', () => {
+    expect(toCsvRow(['x;=1+1;y', 'x\t @A1', '1;2'])).toBe("x;'=1+1;y,x\t '@A1,1;2\r\n");
+  });
+
   it('neutralises a formula that must be quoted', () => {
     expect(toCsvRow(['=A1,"x"'])).toBe(`"'=A1,""x"""\r\n`);
     expect(toCsvRow(['\r=1'])).toBe(`"'\r=1"\r\n`);

@@ -114,14 +114,17 @@ export function toCsvRow(values: readonly CsvValue[]): string {
 
 /** Characters with which a formula in a spreadsheet begins. */
 const FORMULA = /^[=+\-@\t\r\n＝＋－＠]/u;
+/** Place where a formula would begin in a spreadsheet that splits lines at semicolons or tabs. */
+const FORMULA_INSIDE = /(?<=.[;\t]\s*)(?=[=+\-@＝＋－＠])/gsu;
 
 /**
- * Returns the text of a cell. Text that a spreadsheet would run as a formula gets an apostrophe before it; numbers keep
+ * Returns the text of a cell. Text that a spreadsheet could run as a formula gets an apostrophe before it; numbers keep
  * their sign.
  */
 function toCell(value: CsvValue): string {
   if (value === null || value === undefined) return '';
   if (typeof value !== 'string') return String(value);
-  const text = FORMULA.test(value) ? `'${value}` : value;
+  const guarded = value.replaceAll(FORMULA_INSIDE, "'");
+  const text = FORMULA.test(value) ? `'${guarded}` : guarded;
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

@@ -3,6 +3,7 @@ import { Transform } from 'class-transformer';
 import { isISO31661Alpha2, Matches, registerDecorator, ValidateIf } from 'class-validator';
 import { METADATA_LIMITS, isWithinMetadataLimits } from '../../core/metadata';
 import { isCurrency } from '../../core/money';
+import { isTimeZone } from '../../core/time';
 import { type IdPrefix, isId } from '../ids';
 import { FreeForm } from './free-form';
 
@@ -168,16 +169,12 @@ function isExistingDate(value: string): boolean {
 
 /** IANA time zone that this runtime knows. */
 export function IsTimeZone(): PropertyDecorator {
-  return rule('isTimeZone', isTimeZone, 'must be an IANA time zone such as Europe/Paris');
+  return rule('isTimeZone', isTimeZoneName, 'must be an IANA time zone such as Europe/Paris');
 }
 
-function isTimeZone(value: unknown): boolean {
+function isTimeZoneName(value: unknown): boolean {
   if (typeof value !== 'string' || !/^[A-Za-z][A-Za-z0-9_+\-/]{0,63}$/.test(value)) return false;
-  try {
-    return new Intl.DateTimeFormat('en', { timeZone: value }).resolvedOptions().timeZone !== '';
-  } catch {
-    return false;
-  }
+  return isTimeZone(value);
 }
 
 /** Free-form map that is stored as sent. */

@@ -59,13 +59,16 @@ export { exampleOf } from './example';
 export { ExpandInterceptor, withFields } from './expand.interceptor';
 export { IdPipe } from './id.pipe';
 export {
+  FailureCodeFilter,
   MinAmountField,
   LimitField,
   ListQueryDto,
   MaxAmountField,
   pageOf,
   possibleStatuses,
+  RealTimeFilter,
   toAmountRange,
+  toInstant,
   toInstantRange,
   toOpaquePageRequest,
   toPageDto,
@@ -93,7 +96,7 @@ export { ProblemFilter } from './problem.filter';
 export { refuseUnreadable } from './refuse-unreadable';
 export { catchUnreadableTargets, guardUrl } from './url-guard';
 export { createValidationPipe } from './validation.pipe';
-export { IfMatch, withETag } from './versions';
+export { IfMatch, withETag, withETagForChanges } from './versions';
 export { type SummaryDto, summaryOf, toSummaryDto } from './summary';
-export { toDto } from './to-dto';
+export { mapperTo, toDto } from './to-dto';
 export { toWireAmount, toWireInstant } from './wire';

@@ -84,6 +84,8 @@ export interface OperationOptions {
    * option to `body`, so that `key` is not forgotten by mistake.
    */
   readonly reads?: Reads;
+  /** True for a GET whose `ETag` covers the whole answer, so that `If-None-Match` can be answered with 304. */
+  readonly conditional?: true;
   /** Errors of the operation, besides those that `reads` implies. */
   readonly problems?: readonly AnyProblem[];
 }
@@ -159,6 +161,7 @@ function decoratorsOf(options: OperationOptions, reads: Reads): readonly MethodD
       security: securityOf(options.access),
     }),
     ...successResponses(options, item !== null),
+    ...(options.conditional ? [ApiResponse({ status: 304, description: 'Not modified.' })] : []),
     ApiExtraModels(ProblemDto),
     ...headersOf(reads, requiresKey),
     ...(requiresKey ? [SetMetadata(REQUIRES_KEY, true)] : []),

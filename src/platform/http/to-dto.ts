@@ -60,3 +60,9 @@ export function toDto<Dto extends object>(dto: Type<Dto>, model: ModelOf<Dto>): 
   }
   return shown as Dto;
 }
+
+/** Returns the {@link toDto} of one DTO, for objects that have all fields of the DTO under their own names. */
+export const mapperTo =
+  <Dto extends object>(dto: Type<Dto>) =>
+  (model: ModelOf<Dto>): Dto =>
+    toDto(dto, model);

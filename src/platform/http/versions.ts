@@ -9,8 +9,12 @@ import { malformedRequest } from '../errors';
  */
 const ETAG = Symbol('ETag');
 
+/** Key of a mark on DTOs with fields that change without a new version. */
+const CHANGES_WITHIN_VERSION = Symbol('changes within a version');
+
 interface Tagged {
   [ETAG]?: string;
+  [CHANGES_WITHIN_VERSION]?: true;
 }
 
 /**
@@ -24,6 +28,24 @@ export function withETag<Resource extends { readonly version: number }, Dto exte
   const dto: Dto & Tagged = toDto(resource);
   dto[ETAG] = `"${resource.version}"`;
   return dto;
+}
+
+/**
+ * As {@link withETag}, for a DTO with fields that change without a new version, such as the time of the last use. The
+ * `ETag` serves `If-Match` only: `If-None-Match` has no effect, because an equal version may have another body.
+ */
+export function withETagForChanges<
+  Resource extends { readonly version: number },
+  Dto extends object,
+>(resource: Resource, toDto: (resource: Resource) => Dto): Dto {
+  const dto: Dto & Tagged = withETag(resource, toDto);
+  dto[CHANGES_WITHIN_VERSION] = true;
+  return dto;
+}
+
+/** Returns true for a body that {@link withETagForChanges} made. */
+export function changesWithinVersion(body: unknown): boolean {
+  return typeof body === 'object' && body !== null && CHANGES_WITHIN_VERSION in body;
 }
 
 /** Returns the entity tag of a body that {@link withETag} made; undefined for other bodies. */

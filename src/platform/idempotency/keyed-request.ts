@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Request } from 'express';
+import { canonicalJson } from '../../core/canonical-json';
 import { OPEN, principalOf } from '../access/principal';
 import { idempotencyKeyMismatch, malformedRequest } from '../errors';
 import { KEY_TEXT } from '../http/field-rules';
@@ -8,12 +9,14 @@ import type { KeyedRequest } from './idempotency.types';
 /**
  * Returns the idempotency key of a request, or null.
  * @param bodyField body field that may also contain the key, if the operation has one
- * @throws {ProblemError} `malformed_request` for a key that is not printable, `idempotency_key_mismatch` for two
- *   different keys
+ * @throws {ProblemError} `malformed_request` for several headers or a key that is not printable,
+ *   `idempotency_key_mismatch` for different keys in header and body
  */
 export function idempotencyKeyOf(request: Request, bodyField: string | null): string | null {
-  const inHeader = request.headers['idempotency-key'];
-  if (inHeader !== undefined && (typeof inHeader !== 'string' || !KEY_TEXT.test(inHeader))) {
+  // `headers` would join several headers into one text, which is a valid key.
+  const [inHeader, ...others] = request.headersDistinct['idempotency-key'] ?? [];
+  if (others.length > 0) throw malformedRequest('The request has several Idempotency-Key headers.');
+  if (inHeader !== undefined && !KEY_TEXT.test(inHeader)) {
     throw malformedRequest(
       'The Idempotency-Key header must be 1 to 255 printable ASCII characters.',
     );
@@ -63,12 +66,4 @@ function sortedQuery({ originalUrl }: Request): string {
   const query = new URLSearchParams(text);
   query.sort();
   return query.size === 0 ? '' : `?${query.toString()}`;
-}
-
-function canonicalJson(body: unknown): string {
-  return JSON.stringify(body, (_, value: unknown) =>
-    typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : value,
-  );
 }

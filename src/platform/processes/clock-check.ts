@@ -13,19 +13,31 @@ const RETRY_MS = 1_000;
 /** SQL of the database's time in milliseconds since 1970, so that no timestamp has to be parsed. */
 const DATABASE_TIME = `SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS ms`;
 
+interface Comparison {
+  /** Milliseconds by which the clock of this process was ahead of the database. */
+  readonly aheadMs: number;
+  readonly uncertaintyMs: number;
+  /** Time of the clock of this process minus time of its monotonic clock, in milliseconds. */
+  readonly minusMonotonicMs: number;
+}
+
 /**
  * Compares the clock of this process with the clock of the database, at the start and every minute. If the clocks
  * differ by more than 5 s, the process does no due work and is not ready, because due times and ends of leases would be
- * wrong. A process without a number (see `ProcessSession`) does no due work either.
+ * wrong. Before each run of due work, compares the clock with the monotonic clock, which is never set. If the clock was
+ * set by so much that it may now differ by more than 5 s, no due work runs until the database was asked again. A
+ * process without a number (see `ProcessSession`) does no due work either.
  */
 @Injectable()
 export class ClockCheck implements OnModuleInit, OnApplicationShutdown {
   private readonly logger = new Logger('clock-check');
   private readonly machine = new SystemClock();
   private readonly offsetSeconds: Gauge;
-  /** Milliseconds by which the clock of this process is ahead of the database; null until the first comparison. */
-  private aheadMs: number | null = null;
+  private last: Comparison | null = null;
   private isOff = true;
+  /** True from a jump of the clock until the next comparison. */
+  private hasJumped = false;
+  /** Null while a comparison is in progress. */
   private timer: NodeJS.Timeout | null = null;
   private stopped = false;
 
@@ -39,7 +51,7 @@ export class ClockCheck implements OnModuleInit, OnApplicationShutdown {
       help: 'Seconds by which the clock of this process is ahead of that of the database.',
       registers: [metrics.registry],
     });
-    jobs.pauseWhile(() => this.isOff || session.number === null);
+    jobs.pauseWhile(() => this.isOff || session.number === null || this.detectJump());
   }
 
   /** Makes the first comparison before any due work. */
@@ -58,9 +70,10 @@ export class ClockCheck implements OnModuleInit, OnApplicationShutdown {
    * is right.
    */
   get fault(): string | null {
-    if (this.aheadMs === null || !this.isOff) return null;
-    const seconds = (Math.abs(this.aheadMs) / 1_000).toFixed(1);
-    const side = this.aheadMs > 0 ? 'ahead of' : 'behind';
+    if (this.last === null || !this.isOff) return null;
+    const { aheadMs } = this.last;
+    const seconds = (Math.abs(aheadMs) / 1_000).toFixed(1);
+    const side = aheadMs > 0 ? 'ahead of' : 'behind';
     return `The clock of this process is ${seconds} s ${side} the clock of the database; at most 5 s are allowed.`;
   }
 
@@ -75,26 +88,50 @@ export class ClockCheck implements OnModuleInit, OnApplicationShutdown {
     const [row] = await this.session.query<{ ms: number }>(DATABASE_TIME);
     const uncertaintyMs = (performance.now() - startedAt) / 2;
     if (row === undefined) return;
-    this.aheadMs = sentAt + uncertaintyMs - row.ms;
-    this.offsetSeconds.set(this.aheadMs / 1_000);
-    this.apply(Math.abs(this.aheadMs) - uncertaintyMs > MAX_OFF_MS);
+    const aheadMs = sentAt + uncertaintyMs - row.ms;
+    this.offsetSeconds.set(aheadMs / 1_000);
+    this.apply({ aheadMs, uncertaintyMs, minusMonotonicMs: sentAt - startedAt });
   }
 
-  private apply(isOff: boolean): void {
-    const wasOff = this.isOff;
-    this.isOff = isOff;
-    if (isOff) {
+  private apply(comparison: Comparison): void {
+    const wasPaused = this.isOff || this.hasJumped;
+    this.last = comparison;
+    this.isOff = isTooFarOff(comparison);
+    this.hasJumped = false;
+    if (this.isOff) {
       const text = 'the clock of this process is wrong: it does no due work and is not ready';
-      this.logger.error({ ahead_ms: Math.round(this.aheadMs ?? 0), reason: this.fault }, text);
-    } else if (wasOff) {
+      this.logger.error({ ahead_ms: Math.round(comparison.aheadMs), reason: this.fault }, text);
+    } else if (wasPaused) {
       this.jobs.wakeAll();
     }
   }
 
+  /**
+   * Returns true if the clock was set since the last comparison so that it may be too far off, and starts another
+   * comparison. After a suspension of the machine, during which the monotonic clock may stop, the result is also true.
+   */
+  private detectJump(): boolean {
+    if (this.hasJumped || this.last === null) return this.hasJumped;
+    const minusMonotonicMs = this.machine.now().getTime() - performance.now();
+    const jumpMs = minusMonotonicMs - this.last.minusMonotonicMs;
+    this.hasJumped = isTooFarOff({ ...this.last, aheadMs: this.last.aheadMs + jumpMs });
+    if (!this.hasJumped) return false;
+    const text = 'the clock of this process jumped: no due work until it is compared again';
+    this.logger.warn({ jump_ms: Math.round(jumpMs) }, text);
+    if (this.timer !== null) {
+      clearTimeout(this.timer);
+      void this.runAndPlan();
+    }
+    return true;
+  }
+
   private async runAndPlan(): Promise<void> {
+    this.timer = null;
     let nextMs = EVERY_MS;
     try {
       await this.check();
+      // The comparison began before the jump.
+      if (this.hasJumped) nextMs = 0;
     } catch (error) {
       nextMs = RETRY_MS;
       this.logger.debug({ err: error }, 'the clocks cannot be compared');
@@ -102,4 +139,11 @@ export class ClockCheck implements OnModuleInit, OnApplicationShutdown {
     if (this.stopped) return;
     this.timer = setTimeout(() => void this.runAndPlan(), nextMs);
   }
+}
+
+function isTooFarOff({
+  aheadMs,
+  uncertaintyMs,
+}: Pick<Comparison, 'aheadMs' | 'uncertaintyMs'>): boolean {
+  return Math.abs(aheadMs) - uncertaintyMs > MAX_OFF_MS;
 }

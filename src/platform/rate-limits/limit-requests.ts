@@ -1,20 +1,9 @@
 import type { NextFunction, Request, Response } from 'express';
 import { type Principal, principalOf } from '../access';
+import type { RateLimitSettings } from '../config';
 import { ProblemError, rateLimited } from '../errors';
 import { rateLimitAddress } from './address';
 import type { RateLimits } from './rate-limits';
-
-/** Maximum number of requests per minute; 0: no limit. */
-interface ConfiguredLimits {
-  /** Limit of each key, admin or token. */
-  readonly perCaller: number;
-  /** Limit of each key for requests that report or consume usage. These requests do not count towards `perCaller`. */
-  readonly usagePerCaller: number;
-  /** Limit of each address without a valid credential. */
-  readonly perAddress: number;
-  /** Highest limits that a key can be given of its own. Such limits replace `perCaller` and `usagePerCaller`. */
-  readonly keyCeilings: { readonly perCaller: number; readonly usagePerCaller: number };
-}
 
 /** Paths that load balancers and orchestrators probe. */
 const PROBES: ReadonlySet<string> = new Set(['/health/live', '/health/ready']);
@@ -31,7 +20,7 @@ type Policy = 'usage' | 'address' | 'default';
 function limitOf(
   policy: Policy,
   { kind, requestLimits }: Principal,
-  limits: ConfiguredLimits,
+  limits: RateLimitSettings,
 ): number {
   const { keyCeilings } = limits;
   if (policy === 'address') return kind === 'open' ? limits.perCaller : limits.perAddress;
@@ -53,7 +42,7 @@ type LimitMiddleware = (request: Request, response: Response, next: NextFunction
  */
 export function limitRequests(
   identify: LimitMiddleware,
-  limits: ConfiguredLimits,
+  limits: RateLimitSettings,
   {
     counts,
     isUsage,

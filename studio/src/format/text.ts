@@ -15,6 +15,8 @@ const month = new Intl.DateTimeFormat(undefined, {
   timeZone: 'UTC',
 });
 const number = new Intl.NumberFormat();
+/** Shows all digits. The default is at most three decimals. */
+const decimal = new Intl.NumberFormat(undefined, { maximumFractionDigits: 20 });
 
 type OptionalText = string | null | undefined;
 
@@ -58,9 +60,11 @@ export function showPeriodIn(zone: string, start: OptionalText, end: OptionalTex
   }
 }
 
-/** Returns a number, or a decimal string, with separators. */
+/** Returns a number with separators: a decimal string with all its digits, a number with at most three decimals. */
 export function showNumber(value: number | string): string {
-  return number.format(value as Intl.StringNumericLiteral);
+  return typeof value === 'string'
+    ? decimal.format(value as Intl.StringNumericLiteral)
+    : number.format(value);
 }
 
 export function showText(text: OptionalText): string {

@@ -10,10 +10,12 @@ import css from '../ui/ui.module.css';
 import type { CurrentSession } from '../api/objects';
 import { begin } from './session';
 
-const ASKS_FOR_CODE: readonly string[] = ['second_factor_required', 'second_factor_failed'];
+/** Refusal of a sign-in with the right password and without a code. The form then asks for the code. */
+const CODE_MISSING = 'second_factor_required';
+const ASKS_FOR_CODE: readonly string[] = [CODE_MISSING, 'second_factor_failed'];
 
-const isCodeNeeded = (error: unknown): boolean =>
-  error instanceof RequestFailed && ASKS_FOR_CODE.includes(error.problem?.code ?? '');
+const codeOf = (error: unknown): string =>
+  error instanceof RequestFailed ? (error.problem?.code ?? '') : '';
 
 /** Returns the body of a sign-in request. Six digits are sent as a TOTP code, any other text as a recovery code. */
 function withCode(email: string, password: string, code: string): Schemas['CreateSessionDto'] {
@@ -38,7 +40,7 @@ function SignInForm({ oidc }: { readonly oidc: ReactNode }): ReactNode {
         body: withCode(email, password, code),
       }),
     onSuccess: (session) => begin(cache, session),
-    onError: (error) => setAsksForCode(asksForCode || isCodeNeeded(error)),
+    onError: (error) => setAsksForCode(asksForCode || ASKS_FOR_CODE.includes(codeOf(error))),
   });
   return (
     <form
@@ -73,7 +75,7 @@ function SignInForm({ oidc }: { readonly oidc: ReactNode }): ReactNode {
           onChange={setCode}
         />
       )}
-      <Problem error={signIn.error} />
+      {codeOf(signIn.error) !== CODE_MISSING && <Problem error={signIn.error} />}
       <div className={css['row']}>
         {serviceSettings().open_id_connect ? oidc : <span />}
         <Button type="submit" kind="primary" disabled={signIn.isPending}>
@@ -84,7 +86,9 @@ function SignInForm({ oidc }: { readonly oidc: ReactNode }): ReactNode {
   );
 }
 
-const OIDC_PATH = '/v1/session/oidc?return_to=/studio';
+/** Returns the address that signs in with OpenID Connect and then opens the present page again. */
+const openIdAddress = (): string =>
+  `/v1/session/oidc?return_to=${encodeURIComponent(location.pathname + location.search)}`;
 
 export function SignInPage(): ReactNode {
   return (
@@ -94,7 +98,7 @@ export function SignInPage(): ReactNode {
         <div className={css['body']}>
           <SignInForm
             oidc={
-              <a className={css['button']} href={OIDC_PATH}>
+              <a className={css['button']} href={openIdAddress()}>
                 Sign in with OpenID Connect
               </a>
             }
@@ -115,7 +119,7 @@ export function SignInAgainDialog(): ReactNode {
       <p className={css['hint']}>What you typed is kept.</p>
       <SignInForm
         oidc={
-          <a className={css['button']} href={OIDC_PATH} target="_blank" rel="noreferrer">
+          <a className={css['button']} href={openIdAddress()} target="_blank" rel="noreferrer">
             Sign in with OpenID Connect in another tab
           </a>
         }

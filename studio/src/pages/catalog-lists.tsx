@@ -15,7 +15,7 @@ const SOLD: readonly Column<Schemas['PlanDto'] | Schemas['AddonDto']>[] = [
     full: ({ name }) => name,
     cell: ({ id, name }) => <ObjectLink id={id} label={name} />,
   },
-  { title: 'Code', full: ({ code }) => code, cell: ({ code }) => code },
+  { title: 'Code', cell: ({ code }) => code },
   { title: 'Currency', cell: ({ currency }) => currency },
 ];
 
@@ -82,7 +82,7 @@ export function CouponsPage(): ReactNode {
             full: ({ code }) => code,
             cell: ({ id, code }) => <ObjectLink id={id} label={code} />,
           },
-          { title: 'Name', full: ({ name }) => name ?? '', cell: ({ name }) => showText(name) },
+          { title: 'Name', cell: ({ name }) => showText(name) },
           { title: 'Discount', cell: discountOf },
           {
             title: 'Status',

@@ -3,7 +3,8 @@ import type { ReactNode } from 'react';
 import { $api } from '../api/client';
 import { money } from '../format/money';
 import { showCode, showInstant, showText } from '../format/text';
-import { CustomerLink, Id, ObjectLink, OwnerLink } from '../ui/links';
+import { amountColumn, CUSTOMER_COLUMN } from '../ui/columns';
+import { Id, ObjectLink, OwnerLink } from '../ui/links';
 import { ListView } from '../ui/list-view';
 import { PendingPage } from '../ui/loaded';
 import { Card, Details, Page } from '../ui/page';
@@ -118,21 +119,12 @@ export function CouponPage(): ReactNode {
         nouns={['redemption', 'redemptions']}
         columns={[
           { title: 'Redeemed', cell: ({ redeemed_at }) => showInstant(redeemed_at) },
-          {
-            title: 'Customer',
-            cell: ({ customer_id, customer }) => (
-              <CustomerLink id={customer_id} customer={customer} />
-            ),
-          },
+          CUSTOMER_COLUMN,
           {
             title: 'Subscription',
             cell: ({ subscription_id }) => <ObjectLink id={subscription_id} />,
           },
-          {
-            title: 'Taken off',
-            isNumber: true,
-            cell: ({ applied_amount, currency }) => money(applied_amount, currency),
-          },
+          amountColumn('Taken off', 'applied_amount'),
           { title: 'Ends', cell: ({ ends_at, ended_at }) => showInstant(ended_at ?? ends_at) },
         ]}
         empty="Not redeemed yet."
@@ -170,7 +162,12 @@ export function CreditNotePage(): ReactNode {
             ['Total', amount(data.total)],
             ['To the invoice', amount(data.applied_to_invoice)],
             ['To the credit balance', amount(data.credited_to_balance)],
-            ['To refund', amount(data.to_refund)],
+            [
+              'To refund',
+              data.to_refund === 0
+                ? amount(0)
+                : `${amount(data.to_refund)}, with a refund on a payment of the invoice`,
+            ],
             ['By', showText(data.actor)],
             ['Created', showInstant(data.created_at)],
             ['Id', <Id key="id" id={id} />],

@@ -1,7 +1,7 @@
 import { type ReactNode, useState } from 'react';
 import { $api } from '../api/client';
-import { money } from '../format/money';
 import { showCode, showNumber } from '../format/text';
+import { amountColumn } from '../ui/columns';
 import { Loaded } from '../ui/loaded';
 import { Card } from '../ui/page';
 import { Status } from '../ui/status';
@@ -30,11 +30,7 @@ export function CollectionResults(): ReactNode {
               { title: 'Result', cell: ({ status }) => <Status value={status} /> },
               { title: 'Failure', cell: ({ failure_code }) => showCode(failure_code) },
               { title: 'Payments', isNumber: true, cell: ({ payments }) => showNumber(payments) },
-              {
-                title: 'Amount',
-                isNumber: true,
-                cell: ({ amount, currency }) => money(amount, currency),
-              },
+              amountColumn('Amount', 'amount'),
             ]}
           />
         )}

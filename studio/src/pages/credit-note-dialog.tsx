@@ -10,7 +10,7 @@ type Settlement = Schemas['CreateCreditNoteDto']['settle'];
 
 const SETTLEMENTS: readonly (readonly [Settlement, string])[] = [
   ['credit', 'To the invoice, then to the credit balance'],
-  ['refund', 'Refund what was paid'],
+  ['refund', 'To the invoice; the paid part stays to be refunded on the payment'],
 ];
 
 export interface CreditNoteDialogProps {
@@ -39,7 +39,12 @@ export function CreditNoteDialog({ invoice, onClose }: CreditNoteDialogProps): R
           ? { method: 'POST', path: '/v1/credit-notes', body, idempotencyKey }
           : null
       }
-      done={(note) => `Credit note ${note.number}: ${money(note.total, note.currency)} with tax`}
+      done={({ number, total, to_refund, currency: of }) => {
+        const issued = `Credit note ${number}: ${money(total, of)} with tax`;
+        return to_refund === 0
+          ? issued
+          : `${issued}. Not refunded yet: refund ${money(to_refund, of)} on the payment`;
+      }}
       onClose={onClose}
     >
       {fields}

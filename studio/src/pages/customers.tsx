@@ -31,10 +31,9 @@ const COLUMNS: readonly Column<Customer>[] = [
       </Link>
     ),
   },
-  { title: 'Email', full: ({ email }) => email ?? '', cell: ({ email }) => showText(email) },
+  { title: 'Email', cell: ({ email }) => showText(email) },
   {
     title: 'External id',
-    full: ({ external_id }) => external_id ?? '',
     cell: ({ external_id }) => showText(external_id),
   },
   { title: 'Currency', cell: ({ currency }) => showText(currency) },

@@ -3,8 +3,9 @@ import { $api } from '../api/client';
 import { money, shortMoney } from '../format/money';
 import { showMonth } from '../format/text';
 import { StackedBars } from '../ui/chart';
+import { CUSTOMER_NAME_COLUMN } from '../ui/columns';
 import { SelectInput } from '../ui/field';
-import { NamedCustomer, ObjectLink } from '../ui/links';
+import { ObjectLink } from '../ui/links';
 import { Loaded } from '../ui/loaded';
 import { Card } from '../ui/page';
 import { type Column, SmallTable } from '../ui/table';
@@ -47,13 +48,7 @@ const AMOUNT_COLUMNS: readonly Column<RevenueLine>[] = REVENUE_AMOUNTS.map(([fie
 
 const GROUP_COLUMNS: Readonly<Record<Exclude<Group, 'none'>, Column<RevenueReportRow>>> = {
   plan: { title: 'Plan', cell: ({ plan_id }) => <ObjectLink id={plan_id} /> },
-  customer: {
-    title: 'Customer',
-    full: ({ customer_name }) => customer_name ?? '',
-    cell: ({ customer_id, customer_name, is_deleted }) => (
-      <NamedCustomer id={customer_id} name={customer_name} isDeleted={is_deleted} />
-    ),
-  },
+  customer: CUSTOMER_NAME_COLUMN,
   account: { title: 'Account', cell: ({ account }) => account },
 };
 

@@ -28,7 +28,7 @@ export function EventsPage(): ReactNode {
           { title: 'Time', cell: ({ timestamp }) => showInstant(timestamp) },
           { title: 'Type', cell: ({ id, type }) => <ObjectLink id={id} label={type} /> },
           { title: 'Object', cell: (event) => <ObjectLink id={objectIdOf(event)} /> },
-          { title: 'By', full: ({ actor }) => actor ?? '', cell: ({ actor }) => showText(actor) },
+          { title: 'By', cell: ({ actor }) => showText(actor) },
           { title: 'Sequence', isNumber: true, cell: ({ sequence }) => sequence },
         ]}
         empty="No events yet. Every change of state records one."

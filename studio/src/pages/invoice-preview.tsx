@@ -72,7 +72,6 @@ function InvoicePreview({ preview }: { readonly preview: Preview }): ReactNode {
         columns={[
           {
             title: 'Description',
-            full: ({ description }) => description,
             cell: ({ description }) => description,
           },
           { title: 'Type', cell: ({ type }) => showCode(type) },

@@ -1,9 +1,9 @@
 import { type ReactNode, useState } from 'react';
 import type { Invoice } from '../api/objects';
-import { money } from '../format/money';
 import { showCode, showDay, showPeriod } from '../format/text';
 import { Button } from '../ui/button';
-import { CustomerLink, ObjectLink } from '../ui/links';
+import { amountColumn, CUSTOMER_COLUMN } from '../ui/columns';
+import { ObjectLink } from '../ui/links';
 import { Status } from '../ui/status';
 import { type Column, SmallTable } from '../ui/table';
 import { COLLECT, InvoiceActionDialog } from './invoice-actions';
@@ -15,17 +15,8 @@ const NUMBER: Column<Invoice> = {
 
 const REST: readonly Column<Invoice>[] = [
   { title: 'Status', cell: ({ status }) => <Status value={status} /> },
-  {
-    title: 'Total',
-    isNumber: true,
-    sort: 'total',
-    cell: ({ total, currency }) => money(total, currency),
-  },
-  {
-    title: 'Remaining',
-    isNumber: true,
-    cell: ({ amount_remaining, currency }) => money(amount_remaining, currency),
-  },
+  { ...amountColumn('Total', 'total'), sort: 'total' },
+  amountColumn('Remaining', 'amount_remaining'),
   {
     title: 'Finalized (UTC)',
     sort: 'finalized_at',
@@ -39,14 +30,7 @@ const REST: readonly Column<Invoice>[] = [
   },
 ];
 
-export const INVOICE_COLUMNS: readonly Column<Invoice>[] = [
-  NUMBER,
-  {
-    title: 'Customer',
-    cell: ({ customer_id, customer }) => <CustomerLink id={customer_id} customer={customer} />,
-  },
-  ...REST,
-];
+export const INVOICE_COLUMNS: readonly Column<Invoice>[] = [NUMBER, CUSTOMER_COLUMN, ...REST];
 
 function collectColumn(onCollect: (invoice: Invoice) => void): Column<Invoice> {
   return {

@@ -117,7 +117,6 @@ export function InvoicePage(): ReactNode {
           columns={[
             {
               title: 'Description',
-              full: ({ description }) => description,
               cell: ({ description }) => description,
             },
             { title: 'Type', cell: ({ type }) => showCode(type) },

@@ -5,8 +5,9 @@ import type { Transaction } from '../api/objects';
 import { money } from '../format/money';
 import { showCode, showInstant } from '../format/text';
 import { Button } from '../ui/button';
+import { amountColumn, CUSTOMER_COLUMN } from '../ui/columns';
 import { CURRENCY, daysOf, type Filter, optionsOf } from '../ui/filters';
-import { CustomerLink, ObjectLink } from '../ui/links';
+import { ObjectLink } from '../ui/links';
 import { ListView } from '../ui/list-view';
 import { Card, Page, Problem } from '../ui/page';
 import { Status } from '../ui/status';
@@ -74,7 +75,6 @@ function Verification(): ReactNode {
               { title: 'Result', cell: ({ ok }) => <Status value={ok ? 'ready' : 'failed'} /> },
               {
                 title: 'Offending',
-                full: ({ offending }) => offending.join(', '),
                 cell: ({ offending }) => offending.join(', ') || 'None',
               },
             ]}
@@ -99,11 +99,7 @@ export function LedgerPage(): ReactNode {
           columns={[
             { title: 'Account', cell: ({ account }) => account },
             { title: 'Currency', cell: ({ currency }) => currency },
-            {
-              title: 'Balance',
-              isNumber: true,
-              cell: ({ balance, currency }) => money(balance, currency),
-            },
+            amountColumn('Balance', 'balance'),
           ]}
         />
       </Card>
@@ -118,14 +114,9 @@ export function LedgerPage(): ReactNode {
         columns={[
           { title: 'Occurred', cell: ({ occurred_at }) => showInstant(occurred_at) },
           { title: 'Kind', cell: ({ kind }) => showCode(kind) },
-          {
-            title: 'Customer',
-            cell: ({ customer_id, customer }) => (
-              <CustomerLink id={customer_id} customer={customer} />
-            ),
-          },
+          CUSTOMER_COLUMN,
           { title: 'Source', cell: ({ source_id }) => <ObjectLink id={source_id} /> },
-          { title: 'Postings', full: postingsText, cell: postingsText },
+          { title: 'Postings', cell: postingsText },
         ]}
         empty="No transactions."
       />

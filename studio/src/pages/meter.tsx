@@ -3,8 +3,9 @@ import { type ReactNode, useState } from 'react';
 import { $api, type Schemas } from '../api/client';
 import { showCode, showInstant, showNumber, showText } from '../format/text';
 import { Button } from '../ui/button';
+import { CUSTOMER_NAME_COLUMN } from '../ui/columns';
 import { TextInput } from '../ui/field';
-import { Id, NamedCustomer } from '../ui/links';
+import { Id } from '../ui/links';
 import { Loaded, PendingPage } from '../ui/loaded';
 import { Card, Details, Page, Problem } from '../ui/page';
 import { Status } from '../ui/status';
@@ -68,13 +69,7 @@ function TopCustomers({ meterId }: { readonly meterId: string }): ReactNode {
             keyOf={({ customer_id }) => customer_id}
             empty="No usage. Customers on test clocks are left out."
             columns={[
-              {
-                title: 'Customer',
-                full: ({ customer_name }) => customer_name ?? '',
-                cell: ({ customer_id, customer_name, is_deleted }) => (
-                  <NamedCustomer id={customer_id} name={customer_name} isDeleted={is_deleted} />
-                ),
-              },
+              CUSTOMER_NAME_COLUMN,
               { title: 'Usage', isNumber: true, cell: ({ value }) => showNumber(value) },
             ]}
           />

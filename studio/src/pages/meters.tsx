@@ -18,10 +18,9 @@ export function MetersPage(): ReactNode {
             full: ({ name }) => name,
             cell: ({ id, name }) => <ObjectLink id={id} label={name} />,
           },
-          { title: 'Key', full: ({ key }) => key, cell: ({ key }) => key },
+          { title: 'Key', cell: ({ key }) => key },
           {
             title: 'Event',
-            full: ({ event_name }) => event_name,
             cell: ({ event_name }) => event_name,
           },
           { title: 'Aggregation', cell: ({ aggregation }) => showCode(aggregation) },

@@ -3,7 +3,8 @@ import type { Payment } from '../api/objects';
 import { money } from '../format/money';
 import { showCode, showInstant } from '../format/text';
 import { Button } from '../ui/button';
-import { CustomerLink, ObjectLink } from '../ui/links';
+import { amountColumn, CUSTOMER_COLUMN } from '../ui/columns';
+import { ObjectLink } from '../ui/links';
 import { Status } from '../ui/status';
 import { type Column, SmallTable } from '../ui/table';
 import { RefundDialog, refundableOf } from './refund-dialog';
@@ -17,12 +18,8 @@ const REST: readonly Column<Payment>[] = [
   { title: 'Status', cell: ({ status }) => <Status value={status} /> },
   { title: 'Failure', cell: ({ failure_code }) => showCode(failure_code) },
   { title: 'Provider', cell: ({ provider }) => provider },
-  { title: 'Amount', isNumber: true, cell: ({ amount, currency }) => money(amount, currency) },
-  {
-    title: 'Refunded',
-    isNumber: true,
-    cell: ({ amount_refunded, currency }) => money(amount_refunded, currency),
-  },
+  amountColumn('Amount', 'amount'),
+  amountColumn('Refunded', 'amount_refunded'),
 ];
 
 function refundColumn(onRefund: (payment: Payment) => void): Column<Payment> {
@@ -44,15 +41,7 @@ function refundColumn(onRefund: (payment: Payment) => void): Column<Payment> {
 }
 
 export function paymentColumns(onRefund: (payment: Payment) => void): readonly Column<Payment>[] {
-  return [
-    TIME,
-    {
-      title: 'Customer',
-      cell: ({ customer_id, customer }) => <CustomerLink id={customer_id} customer={customer} />,
-    },
-    ...REST,
-    refundColumn(onRefund),
-  ];
+  return [TIME, CUSTOMER_COLUMN, ...REST, refundColumn(onRefund)];
 }
 
 export function PaymentTable({ payments }: { readonly payments: readonly Payment[] }): ReactNode {

@@ -4,6 +4,7 @@ import { $api } from '../api/client';
 import { money } from '../format/money';
 import { showCode, showInstant, showText } from '../format/text';
 import { Button } from '../ui/button';
+import { amountColumn } from '../ui/columns';
 import { Id, ObjectLink, OwnerLink } from '../ui/links';
 import { LoadedRows, PendingPage, ROWS_SHOWN } from '../ui/loaded';
 import { Card, Details, Page } from '../ui/page';
@@ -69,7 +70,6 @@ export function PaymentPage(): ReactNode {
                 { title: 'Status', cell: ({ status }) => <Status value={status} /> },
                 {
                   title: 'Reason',
-                  full: ({ reason }) => reason ?? '',
                   cell: ({ reason }) => showText(reason),
                 },
                 { title: 'Failure', cell: ({ failure_code }) => showCode(failure_code) },
@@ -78,11 +78,7 @@ export function PaymentPage(): ReactNode {
                   cell: ({ credit_note_id }) => <ObjectLink id={credit_note_id} />,
                 },
                 { title: 'By', cell: ({ actor }) => actor },
-                {
-                  title: 'Amount',
-                  isNumber: true,
-                  cell: ({ amount, currency }) => money(amount, currency),
-                },
+                amountColumn('Amount', 'amount'),
               ]}
             />
           )}
@@ -107,11 +103,7 @@ export function PaymentPage(): ReactNode {
                     title: 'Evidence until',
                     cell: (dispute) => showInstant(dispute.evidence_due_at),
                   },
-                  {
-                    title: 'Amount',
-                    isNumber: true,
-                    cell: ({ amount, currency }) => money(amount, currency),
-                  },
+                  amountColumn('Amount', 'amount'),
                 ]}
               />
             )}

@@ -38,13 +38,12 @@ export function PriceTable({ prices, currency }: PriceTableProps): ReactNode {
       keyOf={({ id }) => id}
       empty="No prices."
       columns={[
-        { title: 'Name', full: ({ name }) => name, cell: ({ name }) => name },
+        { title: 'Name', cell: ({ name }) => name },
         { title: 'Model', cell: ({ model }) => showCode(model) },
         { title: 'Billed', cell: ({ timing }) => showCode(timing) },
         { title: 'Meter', cell: ({ meter_id }) => <ObjectLink id={meter_id} /> },
         {
           title: 'Terms (unit amounts in minor units)',
-          full: (price) => termsOf(price, currency),
           cell: (price) => termsOf(price, currency),
         },
       ]}

@@ -2,8 +2,8 @@ import { type ReactNode, useState } from 'react';
 import { $api, type Schemas } from '../api/client';
 import { money } from '../format/money';
 import { showInstant, showNumber } from '../format/text';
+import { amountColumn, CUSTOMER_NAME_COLUMN } from '../ui/columns';
 import { TextInput } from '../ui/field';
-import { NamedCustomer } from '../ui/links';
 import { Loaded } from '../ui/loaded';
 import { Card } from '../ui/page';
 import { type Column, SmallTable } from '../ui/table';
@@ -26,7 +26,7 @@ const AMOUNTS: readonly Column<ReceivablesRow>[] = [
     isNumber: true,
     cell: (row: ReceivablesRow) => (row[field] === '0' ? '–' : money(row[field], row.currency)),
   })),
-  { title: 'Total', isNumber: true, cell: ({ total, currency }) => money(total, currency) },
+  amountColumn('Total', 'total'),
 ];
 
 /** Amounts that open invoices still owe, by age: of all customers, or customer by customer. */
@@ -67,13 +67,7 @@ export function Receivables({ isByCustomer }: { readonly isByCustomer: boolean }
             empty="Nothing is owed."
             columns={[
               isByCustomer
-                ? {
-                    title: 'Customer',
-                    full: ({ customer_name }) => customer_name ?? '',
-                    cell: ({ customer_id, customer_name, is_deleted }) => (
-                      <NamedCustomer id={customer_id} name={customer_name} isDeleted={is_deleted} />
-                    ),
-                  }
+                ? CUSTOMER_NAME_COLUMN
                 : { title: 'Currency', cell: ({ currency }) => currency },
               ...AMOUNTS,
             ]}

@@ -4,9 +4,10 @@ import { $api, type Schemas } from '../api/client';
 import { money, shortMoney } from '../format/money';
 import { showCode, showInstant, showMonth } from '../format/text';
 import { type Bar, StackedBars } from '../ui/chart';
+import { amountColumn, CUSTOMER_COLUMN } from '../ui/columns';
 import { SelectInput } from '../ui/field';
 import { CURRENCY, type Filter, optionsOf } from '../ui/filters';
-import { CustomerLink, ObjectLink } from '../ui/links';
+import { ObjectLink } from '../ui/links';
 import { ListView } from '../ui/list-view';
 import { Loaded } from '../ui/loaded';
 import { Card } from '../ui/page';
@@ -121,18 +122,9 @@ export function RevenueChanges(): ReactNode {
         columns={[
           { title: 'Time', cell: ({ changed_at }) => showInstant(changed_at) },
           { title: 'Kind', cell: ({ kind }) => showCode(kind) },
-          {
-            title: 'Customer',
-            cell: ({ customer_id, customer }) => (
-              <CustomerLink id={customer_id} customer={customer} />
-            ),
-          },
-          {
-            title: 'Before',
-            isNumber: true,
-            cell: ({ before, currency }) => money(before, currency),
-          },
-          { title: 'After', isNumber: true, cell: ({ after, currency }) => money(after, currency) },
+          CUSTOMER_COLUMN,
+          amountColumn('Before', 'before'),
+          amountColumn('After', 'after'),
           {
             title: 'Subscription',
             cell: ({ subscription_id }) => <ObjectLink id={subscription_id} />,

@@ -1,8 +1,8 @@
 import type { ReactNode } from 'react';
-import { money } from '../format/money';
 import { showCode, showDay, showInstant, showText } from '../format/text';
+import { amountColumn, CUSTOMER_COLUMN } from '../ui/columns';
 import { amountsOf, daysOf, type Filter, optionsOf } from '../ui/filters';
-import { CustomerLink, ObjectLink } from '../ui/links';
+import { ObjectLink } from '../ui/links';
 import { ListView } from '../ui/list-view';
 import { Page } from '../ui/page';
 import { Status } from '../ui/status';
@@ -58,14 +58,9 @@ export function CreditNotesPage(): ReactNode {
         columns={[
           { title: 'Number', cell: ({ id, number }) => <ObjectLink id={id} label={number} /> },
           { title: 'Status', cell: ({ status }) => <Status value={status} /> },
-          {
-            title: 'Customer',
-            cell: ({ customer_id, customer }) => (
-              <CustomerLink id={customer_id} customer={customer} />
-            ),
-          },
-          { title: 'Total', isNumber: true, cell: ({ total, currency }) => money(total, currency) },
-          { title: 'Reason', full: ({ reason }) => reason, cell: ({ reason }) => reason },
+          CUSTOMER_COLUMN,
+          amountColumn('Total', 'total'),
+          { title: 'Reason', cell: ({ reason }) => reason },
           { title: 'Settlement', cell: ({ settle }) => showCode(settle) },
           { title: 'Created (UTC)', cell: ({ created_at }) => showDay(created_at) },
           { title: 'Invoice', cell: ({ invoice_id }) => <ObjectLink id={invoice_id} /> },
@@ -93,16 +88,10 @@ export function RefundsPage(): ReactNode {
               <ObjectLink id={payment_id} label={showInstant(created_at)} />
             ),
           },
-          {
-            title: 'Customer',
-            cell: ({ customer_id, customer }) => (
-              <CustomerLink id={customer_id} customer={customer} />
-            ),
-          },
+          CUSTOMER_COLUMN,
           { title: 'Status', cell: ({ status }) => <Status value={status} /> },
           {
             title: 'Reason',
-            full: ({ reason }) => reason ?? '',
             cell: ({ reason }) => showText(reason),
           },
           { title: 'Failure', cell: ({ failure_code }) => showCode(failure_code) },
@@ -110,12 +99,8 @@ export function RefundsPage(): ReactNode {
             title: 'Credit note',
             cell: ({ credit_note_id }) => <ObjectLink id={credit_note_id} />,
           },
-          { title: 'By', full: ({ actor }) => actor, cell: ({ actor }) => actor },
-          {
-            title: 'Amount',
-            isNumber: true,
-            cell: ({ amount, currency }) => money(amount, currency),
-          },
+          { title: 'By', cell: ({ actor }) => actor },
+          amountColumn('Amount', 'amount'),
         ]}
         empty="No refunds. Refund a payment on its page."
       />
@@ -139,30 +124,16 @@ export function DisputesPage(): ReactNode {
               <ObjectLink id={payment_id} label={showInstant(created_at)} />
             ),
           },
-          {
-            title: 'Customer',
-            cell: ({ customer_id, customer }) => (
-              <CustomerLink id={customer_id} customer={customer} />
-            ),
-          },
+          CUSTOMER_COLUMN,
           { title: 'Status', cell: ({ status }) => <Status value={status} /> },
           { title: 'Reason', cell: ({ reason }) => showCode(reason) },
           { title: 'Evidence until', cell: ({ evidence_due_at }) => showInstant(evidence_due_at) },
           {
             title: 'Reference',
-            full: ({ provider_reference }) => provider_reference,
             cell: ({ provider, provider_reference }) => `${provider} ${provider_reference}`,
           },
-          {
-            title: 'Amount',
-            isNumber: true,
-            cell: ({ amount, currency }) => money(amount, currency),
-          },
-          {
-            title: 'Lost',
-            isNumber: true,
-            cell: ({ amount_lost, currency }) => money(amount_lost, currency),
-          },
+          amountColumn('Amount', 'amount'),
+          amountColumn('Lost', 'amount_lost'),
         ]}
         empty="No disputes. The payment provider reports them; answer them there."
       />

@@ -88,7 +88,7 @@ function CodesDialog({
   readonly onClose: () => void;
 }): ReactNode {
   return (
-    <Dialog title="Recovery codes" onClose={onClose}>
+    <Dialog title="Recovery codes" onClose={null}>
       <p>Each signs you in once without the authenticator. Keep them; they are shown once.</p>
       <ul className="mono">
         {codes.recovery_codes.map((code) => (

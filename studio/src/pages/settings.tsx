@@ -58,8 +58,8 @@ function Admins(): ReactNode {
             keyOf={({ id }) => id}
             empty="No admins. Run npm run studio -- create-admin."
             columns={[
-              { title: 'Name', full: ({ name }) => name, cell: ({ name }) => name },
-              { title: 'Email', full: ({ email }) => email, cell: ({ email }) => email },
+              { title: 'Name', cell: ({ name }) => name },
+              { title: 'Email', cell: ({ email }) => email },
               { title: 'Role', cell: ({ role }) => role },
               {
                 title: 'Status',
@@ -85,11 +85,10 @@ function ApiKeys(): ReactNode {
             keyOf={({ id }) => id}
             empty="No API keys. Run npm run keys."
             columns={[
-              { title: 'Name', full: ({ name }) => name, cell: ({ name }) => name },
+              { title: 'Name', cell: ({ name }) => name },
               { title: 'Key', cell: ({ prefix, last_four }) => `${prefix}…${last_four}` },
               {
                 title: 'Scopes',
-                full: ({ scopes }) => scopes.join(', '),
                 cell: ({ scopes }) => scopes.join(', '),
               },
               { title: 'Last used', cell: ({ last_used_at }) => showInstant(last_used_at) },
@@ -120,7 +119,7 @@ export function SettingsPage(): ReactNode {
               keyOf={({ id }) => id}
               empty="No tax rates."
               columns={[
-                { title: 'Name', full: ({ name }) => name, cell: ({ name }) => name },
+                { title: 'Name', cell: ({ name }) => name },
                 { title: 'Rate', isNumber: true, cell: ({ percentage }) => `${percentage} %` },
                 {
                   title: 'Prices',

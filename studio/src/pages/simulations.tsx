@@ -41,6 +41,7 @@ function parsedPrices(text: string): Schemas['PriceInputDto'][] | null {
 }
 
 interface SimulationRequest {
+  readonly currency: string;
   readonly method: 'POST';
   readonly path: '/v1/prices/simulations';
   readonly body: Schemas['SimulatePricesDto'];
@@ -112,6 +113,7 @@ export function SimulationsPage(): ReactNode {
     prices === null
       ? null
       : {
+          currency: plan.currency,
           method: 'POST',
           path: '/v1/prices/simulations',
           body: {
@@ -166,7 +168,16 @@ export function SimulationsPage(): ReactNode {
           </div>
         </form>
       </Card>
-      <Result result={result} currency={plan.currency} />
+      {run.variables !== undefined && (
+        <>
+          {JSON.stringify(run.variables) !== JSON.stringify(request) && (
+            <p className={css['notice']}>
+              The plan, the dates or the prices were changed after this result. Run it again.
+            </p>
+          )}
+          <Result result={result} currency={run.variables.currency} />
+        </>
+      )}
     </Page>
   );
 }

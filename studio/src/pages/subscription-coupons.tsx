@@ -1,9 +1,9 @@
 import { type ReactNode, useState } from 'react';
 import { $api } from '../api/client';
 import type { Redemption, Subscription } from '../api/objects';
-import { money } from '../format/money';
 import { showInstant } from '../format/text';
 import { Button } from '../ui/button';
+import { amountColumn } from '../ui/columns';
 import { ActionDialog } from '../ui/dialog';
 import { TextInput } from '../ui/field';
 import { ObjectLink } from '../ui/links';
@@ -95,11 +95,7 @@ export function SubscriptionCoupons({
                 cell: ({ coupon_id, code }) => <ObjectLink id={coupon_id} label={code} />,
               },
               { title: 'Redeemed', cell: ({ redeemed_at }) => showInstant(redeemed_at) },
-              {
-                title: 'Taken off',
-                isNumber: true,
-                cell: ({ applied_amount, currency }) => money(applied_amount, currency),
-              },
+              amountColumn('Taken off', 'applied_amount'),
               { title: 'Ends', cell: ({ ends_at, ended_at }) => showInstant(ended_at ?? ends_at) },
               {
                 title: 'Removed',

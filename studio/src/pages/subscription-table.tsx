@@ -1,7 +1,8 @@
 import type { ReactNode } from 'react';
 import type { Subscription } from '../api/objects';
 import { showInstant, showPeriod } from '../format/text';
-import { CustomerLink, ObjectLink, PlanName } from '../ui/links';
+import { CUSTOMER_COLUMN } from '../ui/columns';
+import { ObjectLink, PlanName } from '../ui/links';
 import { Status } from '../ui/status';
 import { type Column, SmallTable } from '../ui/table';
 
@@ -24,10 +25,7 @@ const REST: readonly Column<Subscription>[] = [
 
 export const SUBSCRIPTION_COLUMNS: readonly Column<Subscription>[] = [
   PLAN,
-  {
-    title: 'Customer',
-    cell: ({ customer_id, customer }) => <CustomerLink id={customer_id} customer={customer} />,
-  },
+  CUSTOMER_COLUMN,
   ...REST,
 ];
 

@@ -56,7 +56,6 @@ export function WebhookDeliveryPage(): ReactNode {
             { title: 'Status', isNumber: true, cell: ({ status_code }) => status_code ?? '–' },
             {
               title: 'Error',
-              full: (attempt) => attempt.error ?? '',
               cell: (attempt) => showText(attempt.error),
             },
             {

@@ -79,12 +79,10 @@ export function WebhooksPage(): ReactNode {
                 },
                 {
                   title: 'Events',
-                  full: ({ events }) => events.join(', '),
                   cell: ({ events }) => events.join(', '),
                 },
                 {
                   title: 'Description',
-                  full: ({ description }) => description ?? '',
                   cell: ({ description }) => showText(description),
                 },
                 { title: 'Order', cell: ({ ordered }) => (ordered ? showCode('in_order') : 'Any') },

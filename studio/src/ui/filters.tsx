@@ -12,7 +12,7 @@ export type Filter = {
   readonly name: string;
   readonly label: string;
 } & (
-  | { readonly kind: 'text'; readonly placeholder?: string }
+  | { readonly kind: 'text'; readonly placeholder?: string; readonly isUpperCase?: boolean }
   /** A day. The address contains the date, and the request contains midnight UTC. */
   | { readonly kind: 'date' }
   /** An amount, also negative, in the currency of the currency filter. Decimal in the address, minor units in the request. */
@@ -48,6 +48,7 @@ export const CURRENCY: Filter = {
   label: 'Currency',
   kind: 'text',
   placeholder: 'USD',
+  isUpperCase: true,
 };
 
 /** Returns the currency filter and two filters that limit an amount, such as `total_min` and `total_max`. */
@@ -162,7 +163,10 @@ export function FilterBar(props: FilterBarProps): ReactNode {
         filter={filter}
         value={values[filter.name] ?? ''}
         fault={faults[filter.name]}
-        onChange={(value) => onChange(filter.name, value)}
+        onChange={(value) => {
+          const isUpperCase = filter.kind === 'text' && filter.isUpperCase === true;
+          onChange(filter.name, isUpperCase ? value.toUpperCase() : value);
+        }}
       />
     ));
   return (

@@ -8,7 +8,7 @@ export interface Column<Row> {
   readonly title: string;
   readonly cell: (row: Row) => ReactNode;
   readonly isNumber?: boolean;
-  /** Text for the tooltip of a cell that may be cut off. */
+  /** Text for the tooltip of a cell that may be cut off. By default, the cell itself if it is a text. */
   readonly full?: (row: Row) => string;
   /** Name of the API's sort order for this column. */
   readonly sort?: string;
@@ -86,11 +86,15 @@ function Cells<Row>({
   columns,
   row,
 }: Pick<TableProps<Row>, 'columns'> & { readonly row: Row }): ReactNode {
-  return columns.map((column) => (
-    <td key={column.title} className={classOf(column)} title={column.full?.(row)}>
-      {column.cell(row)}
-    </td>
-  ));
+  return columns.map((column) => {
+    const cell = column.cell(row);
+    const full = column.full?.(row) ?? (typeof cell === 'string' ? cell : undefined);
+    return (
+      <td key={column.title} className={classOf(column)} title={full}>
+        {cell}
+      </td>
+    );
+  });
 }
 
 /** A table of few rows. */

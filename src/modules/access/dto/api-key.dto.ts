@@ -5,7 +5,7 @@ import {
   InstantProperty,
   IntegerProperty,
   TextProperty,
-  toDto,
+  mapperTo,
 } from '../../../platform/http';
 import type { ApiKey } from '../domain/api-key';
 
@@ -63,9 +63,7 @@ export class ApiKeyWithSecretDto extends ApiKeyDto {
   readonly secret!: string;
 }
 
-export function toApiKeyDto(key: ApiKey): ApiKeyDto {
-  return toDto(ApiKeyDto, key);
-}
+export const toApiKeyDto = mapperTo(ApiKeyDto);
 
 export function toApiKeyWithSecretDto(key: ApiKey, secret: string): ApiKeyWithSecretDto {
   return { ...toApiKeyDto(key), secret };

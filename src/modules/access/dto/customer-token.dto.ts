@@ -7,7 +7,7 @@ import {
   Field,
   IntegerField,
   TextProperty,
-  toDto,
+  mapperTo,
 } from '../../../platform/http';
 import {
   CUSTOMER_SCOPES,
@@ -79,9 +79,7 @@ export function toCustomerTokenTerms(dto: CreateCustomerTokenDto): CustomerToken
   };
 }
 
-export function toCustomerTokenDto(token: CustomerToken): CustomerTokenDto {
-  return toDto(CustomerTokenDto, token);
-}
+export const toCustomerTokenDto = mapperTo(CustomerTokenDto);
 
 export function toCustomerTokenWithSecretDto(
   token: CustomerToken,

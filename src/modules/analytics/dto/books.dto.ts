@@ -7,6 +7,7 @@ import {
   NestedListProperty,
   TextProperty,
   toDto,
+  toInstantRange,
 } from '../../../platform/http';
 import type { CollectionRow } from '../domain/collection';
 import { REVENUE_GROUPS, type RevenueGroup, type RevenueRow } from '../domain/revenue';
@@ -116,12 +117,7 @@ export function toRevenueDto(
 }
 
 export function toCollectionRange({ from, to }: CollectionQueryDto): ReportRange {
-  return {
-    from: from === undefined ? null : new Date(from),
-    to: to === undefined ? null : new Date(to),
-    interval: 'month',
-    timeZone: 'UTC',
-  };
+  return { ...toInstantRange(from, to), interval: 'month', timeZone: 'UTC' };
 }
 
 export function toCollectionDto({ period, rows }: Report<CollectionRow>): CollectionDto {

@@ -14,6 +14,7 @@ import {
   TextField,
   TextProperty,
   toDto,
+  toInstantRange,
 } from '../../../platform/http';
 import type {
   AuditedChange,
@@ -149,7 +150,6 @@ export function toAuditFilter(dto: AuditFilterDto): AuditFilter {
     actorId: dto.actor_id ?? null,
     operation: dto.operation ?? null,
     objectId: dto.object_id ?? null,
-    from: dto.from === undefined ? null : new Date(dto.from),
-    to: dto.to === undefined ? null : new Date(dto.to),
+    ...toInstantRange(dto.from, dto.to),
   };
 }

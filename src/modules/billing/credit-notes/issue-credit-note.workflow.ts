@@ -1,12 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../../platform/database';
-import { referenceNotFound } from '../../../platform/errors';
+import { raise, referenceNotFound } from '../../../platform/errors';
 import {
   type CreditNote,
   type CreditNoteRequest,
   type CreditNoteWithLimits,
   CreditNotesService,
-  InvoicesService,
 } from '../../invoicing';
 import {
   type DisputedMoney,
@@ -34,7 +33,6 @@ export class IssueCreditNoteWorkflow {
   constructor(
     private readonly database: Database,
     private readonly locks: BillingLocks,
-    private readonly invoices: InvoicesService,
     private readonly payments: ReturnPaymentsService,
     private readonly losses: LostCreditService,
     private readonly notes: CreditNotesService,
@@ -49,9 +47,9 @@ export class IssueCreditNoteWorkflow {
   issue(request: CreditNoteRequest): Promise<CreditNote> {
     const { invoiceId } = request;
     return this.database.transaction(async () => {
-      const found = await this.invoices.find(invoiceId);
-      const locked = found === null ? null : await this.locks.lockInvoice(found);
-      if (locked === null) throw referenceNotFound('/invoice_id', invoiceId);
+      const locked =
+        (await this.locks.lockInvoice(invoiceId)) ??
+        raise(referenceNotFound('/invoice_id', invoiceId));
       const { invoice: before, subscription, now } = locked;
       const credit = await this.losses.lockDisputed(before);
       const returned = await this.payments.lockReturned(before.id);

@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { invariant } from '../../../core/invariant';
 import { Database } from '../../../platform/database';
+import { raise } from '../../../platform/errors';
 import {
   type CreditNote,
+  creditNoteNotFound,
   creditNoteSettled,
   CreditNotesService,
-  InvoicesService,
 } from '../../invoicing';
 import { RefundsService } from '../../refunds';
 import { BillingLocks } from '../billing-locks';
@@ -22,7 +22,6 @@ export class VoidCreditNoteWorkflow {
   constructor(
     private readonly database: Database,
     private readonly locks: BillingLocks,
-    private readonly invoices: InvoicesService,
     private readonly notes: CreditNotesService,
     private readonly refunds: RefundsService,
   ) {}
@@ -34,8 +33,7 @@ export class VoidCreditNoteWorkflow {
   void(id: string): Promise<CreditNote> {
     return this.database.transaction(async () => {
       const { invoiceId } = await this.notes.get(id);
-      const locked = await this.locks.lockInvoice(await this.invoices.get(invoiceId));
-      invariant(locked !== null, `The credit note ${id} credits a finalized invoice.`);
+      const locked = (await this.locks.lockInvoice(invoiceId)) ?? raise(creditNoteNotFound(id));
       if (await this.refunds.refundsCreditNote(id)) throw creditNoteSettled(id);
       return this.notes.void(id, locked.invoice, locked.now);
     });

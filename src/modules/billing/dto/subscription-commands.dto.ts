@@ -10,6 +10,7 @@ import {
   NestedListField,
   PatternField,
   TextField,
+  toInstant,
 } from '../../../platform/http';
 import {
   type AddonQuantity,
@@ -174,10 +175,6 @@ export class PreviewQueryDto {
 
 function toAddons(addons: readonly AddonInputDto[]): readonly AddonQuantity[] {
   return addons.map(({ addon_id: addonId, quantity }) => ({ addonId, quantity: quantity ?? '1' }));
-}
-
-function toInstant(text: string | null | undefined): Date | null {
-  return typeof text === 'string' ? new Date(text) : null;
 }
 
 export function toCreateSubscription(dto: CreateSubscriptionDto): CreateSubscription {

@@ -1,12 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { RefundedAmounts } from '../refunded-amounts';
 import { Database } from '../../../platform/database';
-import {
-  FinalizeInvoicesService,
-  type Invoice,
-  invoiceNotFound,
-  InvoicesService,
-} from '../../invoicing';
+import { raise } from '../../../platform/errors';
+import { FinalizeInvoicesService, type Invoice, invoiceNotFound } from '../../invoicing';
 import { RecurringRevenueService } from '../../recurring-revenue';
 import { SubscriptionPeriodsService } from '../../subscriptions';
 import { BillingLocks } from '../billing-locks';
@@ -29,7 +25,6 @@ export class FinalizeInvoiceWorkflow {
     private readonly database: Database,
     private readonly locks: BillingLocks,
     private readonly periods: SubscriptionPeriodsService,
-    private readonly invoices: InvoicesService,
     private readonly refundedAmounts: RefundedAmounts,
     private readonly finalizeInvoices: FinalizeInvoicesService,
     private readonly revenue: RecurringRevenueService,
@@ -41,10 +36,8 @@ export class FinalizeInvoiceWorkflow {
    */
   finalize(id: string): Promise<Invoice> {
     return this.database.transaction(async () => {
-      const found = await this.invoices.find(id);
-      const locked = found === null ? null : await this.locks.lockInvoice(found);
-      if (locked === null) throw invoiceNotFound(id);
-      const { invoice, customer, subscription, now } = locked;
+      const { invoice, customer, subscription, now } =
+        (await this.locks.lockInvoice(id)) ?? raise(invoiceNotFound(id));
       const earned =
         subscription === null ? NOTHING_EARNED : await this.periods.earnedUntil([subscription.id]);
       const subscriptionIds = subscription === null ? [] : [subscription.id];

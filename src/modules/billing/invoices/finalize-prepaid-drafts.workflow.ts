@@ -15,7 +15,7 @@ import { BillingLocks } from '../billing-locks';
 /**
  * Finalizes the renewal drafts of a subscription before a decision credits their charges billed in advance, or ends the
  * period of these charges early. Only a finalized charge can be credited. For a preview, also finalizes the drafts
- * whose grace period ends by the time of the previewed invoice; the caller rolls all of this back.
+ * that are finalized before the previewed invoice; the caller rolls all of this back.
  *
  * 1. Locks the drafts of the subscriptions. The caller has locked the subscriptions.
  * 2. Reads, for each subscription, the instant up to which charges billed in advance are earned.
@@ -41,17 +41,17 @@ export class FinalizePrepaidDraftsWorkflow {
   }
 
   /**
-   * Finalizes the drafts whose charges `decision` credits or ends early, and the drafts whose grace period ends by
-   * `billsAt`, the time of the previewed invoice. Call it in a transaction that is rolled back.
+   * Finalizes the drafts whose charges `decision` credits or ends early, and the drafts whose grace period ends
+   * before the previewed invoice is finalized, because they use coupons and credit first. Call it in a transaction that is rolled back.
    */
   finalizeForPreview(
     decision: Decision,
     givenBack: GivenBackTerms,
     now: Date,
-    billsAt: Date,
+    finalizedAt: Date,
   ): Promise<void> {
     const isDueBefore = ({ finalizesAt }: WaitingDraft): boolean =>
-      now < billsAt && finalizesAt <= billsAt;
+      now < finalizedAt && finalizesAt <= finalizedAt;
     return this.finalizeOf([decision], givenBack, now, isDueBefore);
   }
 

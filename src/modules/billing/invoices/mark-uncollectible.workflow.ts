@@ -24,8 +24,7 @@ export class MarkUncollectibleWorkflow {
   /** @throws {ProblemError} `invoice_not_found`, `invalid_transition`, `test_clock_advancing`, `test_clock_failed` */
   markUncollectible(id: string): Promise<Invoice> {
     return this.database.transaction(async () => {
-      const locked =
-        (await this.locks.lockInvoice(await this.invoices.get(id))) ?? raise(invoiceNotFound(id));
+      const locked = (await this.locks.lockInvoice(id)) ?? raise(invoiceNotFound(id));
       const { subscription, now } = locked;
       const invoice = await this.invoices.markUncollectible(locked.invoice, now);
       await this.firstPayments.endInvoice(invoice, subscription, now);

@@ -42,7 +42,8 @@ export class RegenerateInvoiceWorkflow {
   regenerate(id: string): Promise<Invoice> {
     return this.database.transaction(async () => {
       const found = (await this.invoices.find(id)) ?? raise(invoiceNotFound(id));
-      const { customer, now } = await this.locks.lockCustomer(found.customerId);
+      const { customer, now } =
+        (await this.locks.lockCustomer(found.customerId)) ?? raise(invoiceNotFound(id));
       const charges = await this.periods.lockBilled(found);
       const { refunded } = await this.refundedAmounts.lock({
         credits: this.regenerateInvoice.creditsOf(found),

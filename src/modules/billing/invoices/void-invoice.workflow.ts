@@ -39,8 +39,7 @@ export class VoidInvoiceWorkflow {
    */
   void(id: string): Promise<Invoice> {
     return this.database.transaction(async () => {
-      const locked =
-        (await this.locks.lockInvoice(await this.invoices.get(id))) ?? raise(invoiceNotFound(id));
+      const locked = (await this.locks.lockInvoice(id)) ?? raise(invoiceNotFound(id));
       const { subscription, now } = locked;
       await this.firstPayments.lockBeforeInvoice(subscription);
       const lost = await this.losses.lockLost([locked.invoice]);

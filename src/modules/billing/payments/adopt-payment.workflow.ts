@@ -59,13 +59,13 @@ export class AdoptPaymentWorkflow {
     { lease }: StartedLease,
   ): Promise<void> {
     const { paymentId, customerId, amount, currency } = charge;
-    const known = await this.customers.getAllForHistory([customerId]);
-    if (!known.has(customerId)) {
+    const locked = await this.locks.lockCustomer(customerId);
+    if (locked === null) {
       const message = 'a charge is not adopted: neither its payment nor its customer is known';
       this.logger.warn({ payment_id: paymentId, reference: charge.reference }, message);
       return;
     }
-    const { now } = await this.locks.lockCustomer(customerId);
+    const { now } = locked;
     if ((await this.payments.find(paymentId)) !== null) return;
     await this.customers.fixCurrency(customerId, currency);
     const isReserved = charge.outcome.kind === 'pending';

@@ -1,15 +1,8 @@
-import {
-  type BeforeApplicationShutdown,
-  Injectable,
-  Logger,
-  type OnModuleDestroy,
-  type OnModuleInit,
-} from '@nestjs/common';
+import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { Clock } from '../../../platform/clock';
-import { Jobs } from '../../../platform/jobs';
 import { ReturnedLeases } from '../../../platform/processes';
 import { NEXT_COLLECTION, WAITING_FOR_COLLECTION } from '../../invoicing';
-import { type Payment, PollingLimiter } from '../../payments';
+import { LimitedPoller, type Payment } from '../../payments';
 import { TestClockParticipants } from '../../test-clocks';
 import { CloseCollectionWorkflow } from './close-collection.workflow';
 import { CollectInvoicesWorkflow } from './collect-invoices.workflow';
@@ -20,25 +13,19 @@ const BATCH_SIZE = 20;
 
 /** Charges invoices when they are due: in the background in real time, and on a test clock while the clock advances. */
 @Injectable()
-export class DueCollections implements OnModuleInit, OnModuleDestroy, BeforeApplicationShutdown {
+export class DueCollections extends LimitedPoller<Payment> implements OnModuleInit {
   private readonly logger = new Logger(WORK);
   private examined = 0;
-  private readonly limiter = new PollingLimiter<Payment>({
-    claim: (limit) => this.claim(limit),
-    poll: (payment) => this.charge(payment),
-    onFree: () => {
-      this.jobs.wake(WORK);
-    },
-  });
 
   constructor(
-    private readonly jobs: Jobs,
     private readonly testClocks: TestClockParticipants,
     private readonly clock: Clock,
     private readonly collectInvoices: CollectInvoicesWorkflow,
     private readonly closeCollection: CloseCollectionWorkflow,
     private readonly leases: ReturnedLeases,
-  ) {}
+  ) {
+    super(WORK);
+  }
 
   onModuleInit(): void {
     this.jobs.register({
@@ -54,38 +41,25 @@ export class DueCollections implements OnModuleInit, OnModuleDestroy, BeforeAppl
     });
   }
 
-  onModuleDestroy(): void {
-    this.limiter.stop();
-  }
-
-  async beforeApplicationShutdown(): Promise<void> {
-    await this.idle();
-  }
-
   /**
    * Begins as many attempts as may run at once. Does not wait for the attempts: this job runs again whenever an attempt
    * ends. Returns true if more invoices may be due.
    */
   async runDue(): Promise<boolean> {
     this.examined = 0;
-    await this.limiter.fill();
+    await this.fill();
     const closed = await this.closeCollection.closeNext(null, this.clock.now(), BATCH_SIZE);
     return this.examined + closed > 0;
   }
 
-  /** Resolves once nothing is being charged. */
-  idle(): Promise<void> {
-    return this.limiter.idle();
-  }
-
-  private async claim(limit: number): Promise<readonly Payment[]> {
+  protected async claim(limit: number): Promise<readonly Payment[]> {
     const { examined, payments } = await this.collectInvoices.begin(null, this.clock.now(), limit);
     this.examined = examined;
     return payments;
   }
 
   /** Charges one payment. If the outcome cannot be stored, `DuePayments` completes the payment later. */
-  private async charge(payment: Payment): Promise<void> {
+  protected async poll(payment: Payment): Promise<void> {
     try {
       await this.finish(payment);
     } catch (error) {

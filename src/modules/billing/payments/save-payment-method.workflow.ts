@@ -9,7 +9,6 @@ import {
   type PaymentMethod,
   PaymentMethodsService,
 } from '../../payments';
-import { BillingLocks } from '../billing-locks';
 import { SubscriptionStatusWorkflow } from '../subscriptions/subscription-status.workflow';
 
 /**
@@ -26,7 +25,6 @@ export class SavePaymentMethodWorkflow {
     private readonly customers: CustomersService,
     private readonly attachMethods: AttachMethodsService,
     private readonly methods: PaymentMethodsService,
-    private readonly locks: BillingLocks,
     private readonly status: SubscriptionStatusWorkflow,
     private readonly collection: InvoiceCollectionService,
   ) {}
@@ -71,8 +69,9 @@ export class SavePaymentMethodWorkflow {
     });
   }
 
-  private async planChargesNow({ id, testClockId }: Customer): Promise<void> {
-    const now = await this.locks.timeOn(testClockId);
+  private async planChargesNow(customer: Customer): Promise<void> {
+    const { id } = customer;
+    const now = await this.customers.currentTimeOf(customer);
     const unpaid = await this.status.lockUnpaidOf(id);
     // Comes before `retry`. `retry` changes the access version of the customer (the number that makes cached
     // entitlement balances outdated), and the lock on this version must be taken after the locks on invoices.

@@ -45,12 +45,12 @@ export function lateUsageRequestOf(subscription: Subscription): BillingRequest {
   return { ...termsOf(subscription), reason: 'late_usage', lines: [], lateUsage: 'closed' };
 }
 
-/** Returns the billing request for the usage of a running subscription. */
+/** Returns the billing request for the usage of a running subscription, and for its late usage. */
 export function usageRequestOf(
   subscription: Subscription,
   lines: BillingRequest['lines'],
 ): BillingRequest {
-  return { ...termsOf(subscription), reason: 'renewal', lines };
+  return { ...termsOf(subscription), reason: 'renewal', lines, lateUsage: 'billed' };
 }
 
 /** Returns the period whose revenue a decision recognizes, as a list. Empty if the decision recognizes no revenue. */

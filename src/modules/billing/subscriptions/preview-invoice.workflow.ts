@@ -64,8 +64,9 @@ export class PreviewInvoiceWorkflow {
     const periods = periodsAfter(givenBack.periods, outcome);
     const request = { ...billingRequestOf(outcome), ...givenBack, periods };
     const decision = { before: snapshot.subscription, outcome };
+    const finalizesAt = this.issueInvoice.graceEnd(request, customer, billsAt) ?? billsAt;
     const invoice = await this.database.rolledBack(async () => {
-      await this.prepaidDrafts.finalizeForPreview(decision, givenBack, now, billsAt);
+      await this.prepaidDrafts.finalizeForPreview(decision, givenBack, now, finalizesAt);
       return this.issueInvoice.preview(request, customer, billsAt, redeemed);
     });
     const { planVersionId } = outcome.subscription;

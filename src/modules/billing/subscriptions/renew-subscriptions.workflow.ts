@@ -143,7 +143,8 @@ export class RenewSubscriptionsWorkflow {
    */
   async lockCurrent(id: string): Promise<CurrentSubscription> {
     const found = (await this.subscriptions.find(id)) ?? raise(subscriptionNotFound(id));
-    const { customer, now: readAt } = await this.locks.lockCustomer(found.customerId);
+    const { customer, now: readAt } =
+      (await this.locks.lockCustomer(found.customerId)) ?? raise(subscriptionNotFound(id));
     if (customer.deletedAt !== null) throw subscriptionCustomerDeleted(id);
     const current = (await this.subscriptions.lock(id)) ?? raise(subscriptionNotFound(id));
     const now = changedAt(current, readAt);

@@ -34,7 +34,10 @@ import {
   toSubscriptionPreviewDto,
 } from '../dto/subscription-preview.dto';
 import { CHANGE_PROBLEMS, REDEMPTION_PROBLEMS } from './command-problems';
-import { ChangeSubscriptionWorkflow } from './change-subscription.workflow';
+import {
+  ChangeSubscriptionWorkflow,
+  type SubscriptionCommand,
+} from './change-subscription.workflow';
 import { SubscribeWorkflow } from './subscribe.workflow';
 
 const subscriptionId = new IdPipe('sub', subscriptionNotFound);
@@ -103,15 +106,12 @@ export class SubscriptionCommandsController {
       ...OFFER_PROBLEMS,
     ],
   })
-  async changeSubscription(
+  changeSubscription(
     @Param('id', subscriptionId) id: string,
     @Body() body: ChangeSubscriptionDto,
     @Query() { preview }: PreviewQueryDto,
   ): SubscriptionOrPreview {
-    const command = { kind: 'change', terms: toChangeSubscription(body) } as const;
-    return preview === true
-      ? toSubscriptionPreviewDto(await this.changeSubscriptionWorkflow.preview(id, command))
-      : toSubscriptionDto(await this.changeSubscriptionWorkflow.apply(id, command));
+    return this.run(id, { kind: 'change', terms: toChangeSubscription(body) }, preview);
   }
 
   @Post(':id/cancel')
@@ -131,15 +131,12 @@ export class SubscriptionCommandsController {
       subscriptionTermsContradict,
     ],
   })
-  async cancelSubscription(
+  cancelSubscription(
     @Param('id', subscriptionId) id: string,
     @Body() body: CancelSubscriptionDto,
     @Query() { preview }: PreviewQueryDto,
   ): SubscriptionOrPreview {
-    const command = { kind: 'cancel', terms: toCancelSubscription(body) } as const;
-    return preview === true
-      ? toSubscriptionPreviewDto(await this.changeSubscriptionWorkflow.preview(id, command))
-      : toSubscriptionDto(await this.changeSubscriptionWorkflow.apply(id, command));
+    return this.run(id, { kind: 'cancel', terms: toCancelSubscription(body) }, preview);
   }
 
   @Post(':id/uncancel')
@@ -152,15 +149,11 @@ export class SubscriptionCommandsController {
     key: 'required',
     problems: [...CHANGE_PROBLEMS, subscriptionNotCanceling],
   })
-  async uncancelSubscription(
+  uncancelSubscription(
     @Param('id', subscriptionId) id: string,
     @Query() { preview }: PreviewQueryDto,
   ): SubscriptionOrPreview {
-    return preview === true
-      ? toSubscriptionPreviewDto(
-          await this.changeSubscriptionWorkflow.preview(id, { kind: 'uncancel' }),
-        )
-      : toSubscriptionDto(await this.changeSubscriptionWorkflow.apply(id, { kind: 'uncancel' }));
+    return this.run(id, { kind: 'uncancel' }, preview);
   }
 
   @Post(':id/pause')
@@ -174,15 +167,11 @@ export class SubscriptionCommandsController {
     key: 'required',
     problems: [...CHANGE_PROBLEMS, invalidTransition, subscriptionChangePending],
   })
-  async pauseSubscription(
+  pauseSubscription(
     @Param('id', subscriptionId) id: string,
     @Query() { preview }: PreviewQueryDto,
   ): SubscriptionOrPreview {
-    return preview === true
-      ? toSubscriptionPreviewDto(
-          await this.changeSubscriptionWorkflow.preview(id, { kind: 'pause' }),
-        )
-      : toSubscriptionDto(await this.changeSubscriptionWorkflow.apply(id, { kind: 'pause' }));
+    return this.run(id, { kind: 'pause' }, preview);
   }
 
   @Post(':id/resume')
@@ -196,15 +185,11 @@ export class SubscriptionCommandsController {
     key: 'required',
     problems: [...CHANGE_PROBLEMS, invalidTransition],
   })
-  async resumeSubscription(
+  resumeSubscription(
     @Param('id', subscriptionId) id: string,
     @Query() { preview }: PreviewQueryDto,
   ): SubscriptionOrPreview {
-    return preview === true
-      ? toSubscriptionPreviewDto(
-          await this.changeSubscriptionWorkflow.preview(id, { kind: 'resume' }),
-        )
-      : toSubscriptionDto(await this.changeSubscriptionWorkflow.apply(id, { kind: 'resume' }));
+    return this.run(id, { kind: 'resume' }, preview);
   }
 
   @Delete(':id/scheduled-changes/:change_id')
@@ -219,5 +204,15 @@ export class SubscriptionCommandsController {
     @Param('change_id', changeId) change: string,
   ): Promise<void> {
     await this.changeSubscriptionWorkflow.undoScheduledChange(id, change);
+  }
+
+  private async run(
+    id: string,
+    command: SubscriptionCommand,
+    preview: boolean | undefined,
+  ): SubscriptionOrPreview {
+    return preview === true
+      ? toSubscriptionPreviewDto(await this.changeSubscriptionWorkflow.preview(id, command))
+      : toSubscriptionDto(await this.changeSubscriptionWorkflow.apply(id, command));
   }
 }

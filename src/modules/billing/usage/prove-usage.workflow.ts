@@ -4,7 +4,6 @@ import { Reports } from '../../../platform/database';
 import { CustomersService } from '../../customers';
 import { MeterUsageService, type UsageProof, UsageStore } from '../../metering';
 import { UnbillableUsageService } from '../../subscriptions';
-import { TestClocksService } from '../../test-clocks';
 
 /**
  * Proves which usage of a customer was accepted, counted and billed. Writes and locks nothing.
@@ -17,7 +16,6 @@ export class ProveUsageWorkflow {
   constructor(
     private readonly reports: Reports,
     private readonly customers: CustomersService,
-    private readonly testClocks: TestClocksService,
     private readonly usage: MeterUsageService,
     private readonly unbillableUsage: UnbillableUsageService,
     private readonly store: UsageStore,
@@ -30,8 +28,8 @@ export class ProveUsageWorkflow {
   async prove(meterId: string, customerId: string, period: Period): Promise<UsageProof> {
     const query = await this.usage.proofOf(meterId, customerId, period);
     return this.reports.run('proof', async () => {
-      const { testClockId } = await this.customers.getForHistory(customerId);
-      const now = await this.testClocks.timeOn(testClockId);
+      const customer = await this.customers.getForHistory(customerId);
+      const now = await this.customers.currentTimeOf(customer);
       const unbillable = await this.unbillableUsage.unbillablePeriods(customerId, query.meter, now);
       return this.store.prove({ ...query, unbillable });
     });

@@ -1,4 +1,5 @@
 import type { Metadata } from '../../../core/metadata';
+import type { ChangeOf } from '../../../core/next-version';
 import type { CatalogPrice, PriceTerms } from './price';
 
 /** A set of prices that is sold beside a plan. */
@@ -23,8 +24,4 @@ export type AddonTerms = Pick<Addon, 'code' | 'name' | 'currency' | 'metadata'> 
   readonly prices: readonly PriceTerms[];
 };
 
-/** Fields an update may change. Omitted fields stay unchanged. */
-export interface AddonChange {
-  readonly name?: string | undefined;
-  readonly metadata?: Metadata | undefined;
-}
+export type AddonChange = ChangeOf<Addon, 'name' | 'metadata'>;

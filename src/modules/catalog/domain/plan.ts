@@ -1,4 +1,5 @@
 import type { Metadata } from '../../../core/metadata';
+import type { ChangeOf } from '../../../core/next-version';
 import type { CatalogPrice, PriceTerms } from './price';
 
 export const PLAN_INTERVALS = ['day', 'week', 'month', 'year'] as const;
@@ -76,11 +77,7 @@ export type PlanName = Pick<Plan, 'id' | 'code' | 'name' | 'archivedAt'>;
 
 export type PlanTerms = Pick<Plan, 'code' | 'name' | 'currency' | 'metadata'> & PlanVersionTerms;
 
-/** Fields an update may change. Omitted fields stay unchanged. */
-export interface PlanDetailsChange {
-  readonly name?: string | undefined;
-  readonly metadata?: Metadata | undefined;
-}
+export type PlanDetailsChange = ChangeOf<Plan, 'name' | 'metadata'>;
 
 /** Returns the terms of the next version. Fields that the change omits are copied from the previous version. */
 export function nextTerms(before: PlanVersion, change: PlanVersionChange): PlanVersionTerms {

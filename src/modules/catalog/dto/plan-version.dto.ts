@@ -6,6 +6,7 @@ import {
   IntegerProperty,
   NestedListProperty,
   TextProperty,
+  mapperTo,
   toDto,
   toWireInstant,
 } from '../../../platform/http';
@@ -14,7 +15,6 @@ import {
   type EntitlementReset,
   PLAN_INTERVALS,
   PLAN_PRORATIONS,
-  type PlanEntitlement,
   type PlanInterval,
   type PlanProration,
   type PlanVersion,
@@ -80,6 +80,4 @@ export function toPlanVersionDto(version: PlanVersion): PlanVersionDto {
   };
 }
 
-function toPlanEntitlementDto(entitlement: PlanEntitlement): PlanEntitlementDto {
-  return toDto(PlanEntitlementDto, entitlement);
-}
+const toPlanEntitlementDto = mapperTo(PlanEntitlementDto);

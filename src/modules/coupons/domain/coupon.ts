@@ -1,4 +1,5 @@
 import type { Metadata } from '../../../core/metadata';
+import type { ChangeOf } from '../../../core/next-version';
 import type { TermsFault } from '../../../core/terms-fault';
 
 export const COUPON_DURATIONS = ['once', 'repeating', 'forever'] as const;
@@ -78,8 +79,4 @@ export function faultsOfTerms(terms: CouponTerms, now: Date): readonly TermsFaul
   return rules.filter(([broken]) => broken).map(([, pointer, message]) => ({ pointer, message }));
 }
 
-/** Fields an update may change. Omitted fields stay unchanged. */
-export interface CouponChange {
-  readonly isActive?: boolean | undefined;
-  readonly metadata?: Metadata | undefined;
-}
+export type CouponChange = ChangeOf<Coupon, 'isActive' | 'metadata'>;

@@ -7,10 +7,9 @@ import {
   MetadataProperty,
   TextListProperty,
   TextProperty,
-  toDto,
+  mapperTo,
 } from '../../../platform/http';
 import {
-  type Coupon,
   COUPON_DURATIONS,
   COUPON_TYPES,
   type CouponDuration,
@@ -47,6 +46,4 @@ export class CouponDto {
   @InstantProperty('When it last changed.') readonly updated_at!: string;
 }
 
-export function toCouponDto(coupon: Coupon): CouponDto {
-  return toDto(CouponDto, coupon);
-}
+export const toCouponDto = mapperTo(CouponDto);

@@ -1,4 +1,4 @@
-import { CountryField, TextField, TextProperty, toDto } from '../../../platform/http';
+import { CountryField, TextField, TextProperty, mapperTo } from '../../../platform/http';
 import type { Address } from '../domain/customer';
 
 const MAX_LINE_LENGTH = 500;
@@ -56,6 +56,4 @@ export function toAddress(dto: AddressInputDto): Address {
   };
 }
 
-export function toAddressDto(address: Address): AddressDto {
-  return toDto(AddressDto, address);
-}
+export const toAddressDto = mapperTo(AddressDto);

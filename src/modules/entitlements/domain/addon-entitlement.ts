@@ -1,4 +1,5 @@
 import type { Metadata } from '../../../core/metadata';
+import type { ChangeOf } from '../../../core/next-version';
 import type { TermsFault } from '../../../core/terms-fault';
 import type { EntitlementType } from './entitlement';
 
@@ -32,12 +33,7 @@ export type AddonEntitlementTerms = Pick<
   readonly mode: EntitlementMode | null;
 };
 
-/** Fields that an update may change; undefined keeps the value. */
-export interface AddonEntitlementChange {
-  readonly mode?: EntitlementMode | undefined;
-  readonly value?: string | null | undefined;
-  readonly metadata?: Metadata | undefined;
-}
+export type AddonEntitlementChange = ChangeOf<AddonEntitlement, 'mode' | 'value' | 'metadata'>;
 
 /** Returns the default mode: `set` for a boolean entitlement, `increment` for numbers. */
 export function defaultMode(type: EntitlementType): EntitlementMode {

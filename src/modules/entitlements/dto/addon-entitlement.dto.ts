@@ -4,13 +4,9 @@ import {
   InstantProperty,
   MetadataProperty,
   TextProperty,
-  toDto,
+  mapperTo,
 } from '../../../platform/http';
-import {
-  type AddonEntitlement,
-  ENTITLEMENT_MODES,
-  type EntitlementMode,
-} from '../domain/addon-entitlement';
+import { ENTITLEMENT_MODES, type EntitlementMode } from '../domain/addon-entitlement';
 
 export class AddonEntitlementDto {
   @IdProperty('aent_01h455vb4pex5vsknk084sn02q') readonly id!: string;
@@ -30,6 +26,4 @@ export class AddonEntitlementDto {
   @InstantProperty('When it last changed.') readonly updated_at!: string;
 }
 
-export function toAddonEntitlementDto(link: AddonEntitlement): AddonEntitlementDto {
-  return toDto(AddonEntitlementDto, link);
-}
+export const toAddonEntitlementDto = mapperTo(AddonEntitlementDto);

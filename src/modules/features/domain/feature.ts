@@ -1,4 +1,5 @@
 import type { Metadata } from '../../../core/metadata';
+import type { ChangeOf } from '../../../core/next-version';
 import type { TermsFault } from '../../../core/terms-fault';
 
 export const FEATURE_TYPES = ['boolean', 'static', 'metered'] as const;
@@ -40,13 +41,7 @@ export type FeatureTerms = Pick<
   'key' | 'name' | 'type' | 'unit' | 'meterId' | 'thresholds' | 'metadata'
 >;
 
-/** Fields that an update may change; undefined keeps the value, null clears it. */
-export interface FeatureChange {
-  readonly name?: string | undefined;
-  readonly unit?: string | null | undefined;
-  readonly thresholds?: readonly number[] | undefined;
-  readonly metadata?: Metadata | undefined;
-}
+export type FeatureChange = ChangeOf<Feature, 'name' | 'unit' | 'thresholds' | 'metadata'>;
 
 /** Returns a fault if a feature of another type than `metered` has a meter. */
 export function faultsOfFeature(terms: FeatureTerms): readonly TermsFault[] {

@@ -5,9 +5,9 @@ import {
   InstantProperty,
   MetadataProperty,
   TextProperty,
-  toDto,
+  mapperTo,
 } from '../../../platform/http';
-import { type Feature, FEATURE_TYPES, type FeatureType } from '../domain/feature';
+import { FEATURE_TYPES, type FeatureType } from '../domain/feature';
 
 export class EntitlementDto {
   @IdProperty('ent_01h455vb4pex5vsknk084sn02q') readonly id!: string;
@@ -38,6 +38,4 @@ export class EntitlementDto {
   @InstantProperty('When it last changed.') readonly updated_at!: string;
 }
 
-export function toEntitlementDto(feature: Feature): EntitlementDto {
-  return toDto(EntitlementDto, feature);
-}
+export const toEntitlementDto = mapperTo(EntitlementDto);

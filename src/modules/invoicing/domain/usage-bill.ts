@@ -23,6 +23,19 @@ export interface KeptUsage {
   }[];
 }
 
+/** Returns the lines of the item and period of the request. */
+export function linesOfUsage(
+  request: UsageLineRequest,
+  lines: readonly InvoiceLine[],
+): readonly InvoiceLine[] {
+  return lines.filter(
+    ({ itemId, period }) =>
+      itemId === request.itemId &&
+      period?.startAt.getTime() === request.period.startAt.getTime() &&
+      period.endAt.getTime() === request.period.endAt.getTime(),
+  );
+}
+
 /**
  * Returns the record of billed usage, by which late usage is found and billed.
  *
@@ -35,12 +48,7 @@ export function billOf(
   lines: readonly InvoiceLine[],
   terms: BillTerms | null = null,
 ): KeptUsage {
-  const together = lines.filter(
-    ({ itemId, period }) =>
-      itemId === request.itemId &&
-      period?.startAt.getTime() === request.period.startAt.getTime() &&
-      period.endAt.getTime() === request.period.endAt.getTime(),
-  );
+  const together = linesOfUsage(request, lines);
   const ofPeriod = together.filter(({ kind }) => kind === 'usage');
   const isUnbilled = billed === null && together.length === 0 && terms !== null;
   const kept: UsageLineRequest = isUnbilled ? { ...request, billTerms: terms } : request;

@@ -1,6 +1,7 @@
 import type { CountedUsage } from './decide-usage-lines';
 import type { Invoice } from './invoice';
 import type { UsageLineRequest } from './line-item-request';
+import { linesOfUsage } from './usage-bill';
 import { ratePart, shownQuantity, type UsageGroup, zeroUsageShare } from './usage';
 
 /** Charge for usage, before discounts and tax, as an invoice would have it if it were made now. */
@@ -24,12 +25,7 @@ export interface UsageQuote {
  * @param invoice preview that bills the usage
  */
 export function quoteOf({ request, reading, billed }: CountedUsage, invoice: Invoice): UsageQuote {
-  const lines = invoice.lines.filter(
-    ({ itemId, period }) =>
-      itemId === request.itemId &&
-      period?.startAt.getTime() === request.period.startAt.getTime() &&
-      period.endAt.getTime() === request.period.endAt.getTime(),
-  );
+  const lines = linesOfUsage(request, invoice.lines);
   const { rating } = request.price;
   const zeroUsage = zeroUsageShare(rating, request.proration);
   return {

@@ -6,11 +6,10 @@ import {
   NestedProperty,
   pageOf,
   TextProperty,
-  toDto,
+  mapperTo,
   toPageDto,
   toWireAmount,
 } from '../../../platform/http';
-import type { InvoiceTotals } from '../domain/explain';
 import { amountRemaining, INVOICE_STATUSES, type InvoiceStatus } from '../domain/invoice';
 import type { ExplainedInvoice } from '../line-usage.service';
 import { ExplanationDto, toExplanationDto } from './explanation.dto';
@@ -130,6 +129,4 @@ export function toInvoiceExplanationDto({
   };
 }
 
-function toTotalsDto(totals: InvoiceTotals): ExplainedTotalsDto {
-  return toDto(ExplainedTotalsDto, totals);
-}
+const toTotalsDto = mapperTo(ExplainedTotalsDto);

@@ -1,6 +1,7 @@
 import {
   CurrencyField,
   EnumField,
+  RealTimeFilter,
   EnumListFilter,
   FromField,
   MinAmountField,
@@ -45,14 +46,7 @@ export class InvoiceFilterDto {
     optional: true,
   })
   readonly overdue?: 'true';
-  @EnumField(
-    ['none'],
-    'With `none`: only invoices of customers in real time, without those on test clocks.',
-    {
-      optional: true,
-    },
-  )
-  readonly test_clock_id?: 'none';
+  @RealTimeFilter('invoices') readonly test_clock_id?: 'none';
   @FromField('of creation') readonly created_from?: string;
   @ToField('of creation') readonly created_to?: string;
   @FromField('of finalization') readonly finalized_from?: string;

@@ -1,9 +1,7 @@
 import { Check, Column, Entity, PrimaryColumn } from 'typeorm';
-import { InstantColumn } from '../../../platform/database';
+import { CountColumn, InstantColumn } from '../../../platform/database';
 import type { RecordedFile } from '../domain/archive-file';
 import { InstantKeyColumn } from '../store/usage-columns';
-
-const countTransformer = { from: Number, to: String };
 
 /** A file with archived events of one month. It is complete and on disk before its row is committed. */
 @Entity('usage_archive_file')
@@ -13,7 +11,7 @@ export class UsageArchiveFileEntity implements RecordedFile {
   @PrimaryColumn({ type: 'integer' }) readonly number!: number;
   @Column({ type: 'varchar', length: 100, collation: 'C' }) readonly name!: string;
   @Column({ type: 'integer' }) readonly events!: number;
-  @Column({ type: 'bigint', transformer: countTransformer }) readonly bytes!: number;
+  @CountColumn() readonly bytes!: number;
   @Column({ type: 'char', length: 64, collation: 'C' }) readonly sha256!: string;
   @InstantColumn() readonly writtenAt!: Date;
   @InstantColumn({ nullable: true }) readonly verifiedAt!: Date | null;

@@ -156,7 +156,6 @@ export class UsageArchiveRepository {
 
   /** Locks the progress until the transaction ends, and returns it. Returns null if another worker has locked it. */
   async lock(): Promise<ArchiveProgress | null> {
-    this.database.requireTransaction();
     const found = () => this.database.selectOne(UsageArchiveProgressEntity, LOCK_PROGRESS, []);
     const progress = await found();
     if (progress !== null) return progress;

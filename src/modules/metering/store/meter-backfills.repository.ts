@@ -67,7 +67,6 @@ export class MeterBackfillsRepository {
 
   /** Locks and returns the backfill with the fewest steps; null if none is free. */
   lockNext(): Promise<MeterBackfill | null> {
-    this.database.requireTransaction();
     return this.database.selectOne(MeterBackfillEntity, NEXT, []);
   }
 

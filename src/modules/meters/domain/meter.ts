@@ -1,4 +1,5 @@
 import type { Metadata } from '../../../core/metadata';
+import type { ChangeOf } from '../../../core/next-version';
 import type { Aggregation } from '../../../core/usage';
 import type { TermsFault } from '../../../core/terms-fault';
 
@@ -72,12 +73,7 @@ export type MeterTerms = Pick<
   | 'metadata'
 >;
 
-/** Fields that an update may change; undefined keeps the value. */
-export interface MeterChange {
-  readonly name?: string | undefined;
-  readonly lateEvents?: LateEvents | undefined;
-  readonly metadata?: Metadata | undefined;
-}
+export type MeterChange = ChangeOf<Meter, 'name' | 'lateEvents' | 'metadata'>;
 
 /** Returns the fields that contradict the aggregation. */
 export function faultsOfMeter(terms: MeterTerms): readonly TermsFault[] {

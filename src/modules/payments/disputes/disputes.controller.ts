@@ -39,6 +39,7 @@ export class DisputesController {
     description: 'Returns the dispute with its funds, as the provider last reported it.',
     access: 'payments:read',
     answer: DisputeDto,
+    conditional: true,
     problems: [disputeNotFound],
   })
   async getDispute(

@@ -3,9 +3,8 @@ import {
   IdProperty,
   InstantProperty,
   TextProperty,
-  toDto,
+  mapperTo,
 } from '../../../platform/http';
-import type { RequiredAction } from '../client-actions.service';
 import { PROVIDER_NAMES, type ProviderName } from '../domain/payment-provider';
 
 export class ClientActionDto {
@@ -20,6 +19,4 @@ export class ClientActionDto {
   @InstantProperty('Time at which the payment is canceled.') readonly expires_at!: string;
 }
 
-export function toClientActionDto(action: RequiredAction): ClientActionDto {
-  return toDto(ClientActionDto, action);
-}
+export const toClientActionDto = mapperTo(ClientActionDto);

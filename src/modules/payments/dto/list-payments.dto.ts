@@ -1,7 +1,8 @@
 import {
   CurrencyField,
-  EnumField,
+  RealTimeFilter,
   EnumListFilter,
+  FailureCodeFilter,
   FromField,
   MinAmountField,
   MaxAmountField,
@@ -11,7 +12,6 @@ import {
   ToField,
   toInstantRange,
   summaryOf,
-  TextField,
   WithPaging,
 } from '../../../platform/http';
 import { ExpandCustomerField } from '../../customers';
@@ -23,24 +23,12 @@ export class PaymentFilterDto {
   @ReferenceFilter('Only the payments of this invoice.') readonly invoice_id?: string;
   @EnumListFilter(PAYMENT_STATUSES, 'Only payments with one of these statuses.')
   readonly status?: readonly PaymentStatus[];
-  @TextField('Only failed payments with this code; none if `status` differs.', {
-    max: 100,
-    optional: true,
-    example: 'insufficient_funds',
-  })
-  readonly failure_code?: string;
+  @FailureCodeFilter('payments', 'insufficient_funds') readonly failure_code?: string;
   @CurrencyField('Only payments in this currency.', { optional: true, example: 'EUR' })
   readonly currency?: string;
   @MinAmountField('amount') readonly amount_min?: number;
   @MaxAmountField('amount') readonly amount_max?: number;
-  @EnumField(
-    ['none'],
-    'With `none`: only payments of customers in real time, without those on test clocks.',
-    {
-      optional: true,
-    },
-  )
-  readonly test_clock_id?: 'none';
+  @RealTimeFilter('payments') readonly test_clock_id?: 'none';
   @FromField('of creation') readonly created_from?: string;
   @ToField('of creation') readonly created_to?: string;
 }

@@ -7,9 +7,9 @@ import {
   IntegerProperty,
   MetadataProperty,
   TextProperty,
-  toDto,
+  mapperTo,
 } from '../../../platform/http';
-import { type Payment, PAYMENT_STATUSES, type PaymentStatus } from '../domain/payment';
+import { PAYMENT_STATUSES, type PaymentStatus } from '../domain/payment';
 import { PROVIDER_NAMES, type ProviderName } from '../domain/payment-provider';
 
 export class PaymentDto {
@@ -60,6 +60,4 @@ export class PaymentDto {
   @InstantProperty('When it last changed.') readonly updated_at!: string;
 }
 
-export function toPaymentDto(payment: Payment): PaymentDto {
-  return toDto(PaymentDto, payment);
-}
+export const toPaymentDto = mapperTo(PaymentDto);

@@ -47,6 +47,7 @@ export class PaymentMethodsController {
     description: 'Returns the payment method as the provider describes it.',
     access: 'payments:read',
     answer: PaymentMethodDto,
+    conditional: true,
     problems: [customerNotFound, paymentMethodNotFound],
   })
   async getPaymentMethod(

@@ -4,7 +4,7 @@ import {
   InstantProperty,
   IntegerProperty,
   TextProperty,
-  toDto,
+  mapperTo,
 } from '../../../platform/http';
 import {
   MOVEMENT_KINDS,
@@ -12,7 +12,7 @@ import {
   type MovementKind,
   type MovementState,
 } from '../../payments';
-import { type Difference, DIFFERENCE_TYPES, type DifferenceType } from '../difference';
+import { DIFFERENCE_TYPES, type DifferenceType } from '../difference';
 
 export class ReconciliationDifferenceDto {
   @IdProperty('rcdf_01h455vb4pex5vsknk084sn02q') readonly id!: string;
@@ -66,6 +66,4 @@ export class ReconciliationDifferenceDto {
   @InstantProperty('When it was found.') readonly created_at!: string;
 }
 
-export function toReconciliationDifferenceDto(difference: Difference): ReconciliationDifferenceDto {
-  return toDto(ReconciliationDifferenceDto, difference);
-}
+export const toReconciliationDifferenceDto = mapperTo(ReconciliationDifferenceDto);

@@ -8,6 +8,7 @@ import {
   InstantProperty,
   IntegerProperty,
   toDto,
+  toInstantRange,
 } from '../../../platform/http';
 import { LISTING_PROVIDERS, type ListingProvider } from '../../payments';
 import {
@@ -36,9 +37,7 @@ export class CreateReconciliationDto {
 }
 
 export function toReconciliationRequest(dto: CreateReconciliationDto): ReconciliationRequest {
-  const from = dto.from === undefined ? null : new Date(dto.from);
-  const to = dto.to === undefined ? null : new Date(dto.to);
-  return { provider: dto.provider, from, to };
+  return { provider: dto.provider, ...toInstantRange(dto.from, dto.to) };
 }
 
 export class ReconciliationDto {

@@ -1,11 +1,4 @@
-import {
-  changeTo,
-  revenueSpanOf,
-  firstRevenueAt,
-  isCounted,
-  isActiveUntil,
-  type SubscriptionState,
-} from './mrr-change';
+import { changeTo, firstRevenueAt, isCounted, revenueStartOf } from './mrr-change';
 
 describe('a change of recurring revenue', () => {
   it.each([
@@ -28,40 +21,15 @@ describe('a change of recurring revenue', () => {
   });
 });
 
-describe('the time in which an older subscription earned', () => {
-  const [start, trialEnd, stop] = ['2026-01-01', '2026-01-15', '2026-03-01'].map(
-    (text) => new Date(text),
-  ) as [Date, Date, Date];
-  const of = (fields: Partial<SubscriptionState>) =>
-    revenueSpanOf({ startAt: start, trialEndAt: null, ...fields } as SubscriptionState);
-
-  it.each<[string, Partial<SubscriptionState>, [Date, Date | null] | null]>([
-    ['from its start', { status: 'active' }, [start, null]],
-    ['from the end of its trial', { status: 'past_due', trialEndAt: trialEnd }, [trialEnd, null]],
-    ['to its end', { status: 'canceled', endedAt: stop }, [start, stop]],
-    ['to its pause', { status: 'paused', pausedAt: stop }, [start, stop]],
-    ['to its last change if it is unpaid', { status: 'unpaid', updatedAt: stop }, [start, stop]],
-    [
-      'never if it ended in its trial',
-      { status: 'canceled', trialEndAt: trialEnd, endedAt: start },
-      null,
-    ],
-    ['never in a trial', { status: 'trialing' }, null],
-    ['never before its start', { status: 'incomplete' }, null],
-    ['never without its first payment', { status: 'incomplete_expired', endedAt: stop }, null],
-  ])('runs %s', (_, fields, expected) => {
-    expect(of(fields)).toEqual(
-      expected === null ? null : { startAt: expected[0], endAt: expected[1] },
-    );
-  });
+describe('the revenue of a subscription', () => {
+  const [start, later] = [new Date('2026-01-01'), new Date('2026-01-15')] as const;
 
   it.each([
-    [start, null, true],
-    [start, stop, true],
-    [start, trialEnd, false],
-    [stop, null, false],
-  ])('ends with what was held from %s to %s: %s', (startAt, endAt, expected) => {
-    expect(isActiveUntil({ startAt, endAt }, stop)).toBe(expected);
+    ['at its start', start, null, start],
+    ['at the end of its trial', start, later, later],
+    ['at its start if its trial ended earlier', later, start, later],
+  ])('begins %s', (_, startAt, trialEndAt, expected) => {
+    expect(revenueStartOf({ startAt, trialEndAt })).toBe(expected);
   });
 });
 

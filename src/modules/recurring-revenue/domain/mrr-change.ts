@@ -66,63 +66,20 @@ function kindOf(isFirst: boolean, before: bigint, after: bigint): MrrChangeKind 
   return after > before ? 'expansion' : 'contraction';
 }
 
-/** Fields of a subscription that show when it had recurring revenue. */
-export interface SubscriptionState {
-  readonly status:
-    | 'incomplete'
-    | 'trialing'
-    | 'active'
-    | 'past_due'
-    | 'unpaid'
-    | 'paused'
-    | 'canceled'
-    | 'incomplete_expired';
-  readonly startAt: Date;
-  readonly trialEndAt: Date | null;
-  readonly pausedAt: Date | null;
-  readonly endedAt: Date | null;
-  readonly updatedAt: Date;
-}
-
 /** Returns true if a subscription in this status has recurring revenue. */
-export function isCounted({ status }: Pick<SubscriptionState, 'status'>): boolean {
+export function isCounted({ status }: { readonly status: string }): boolean {
   return status === 'active' || status === 'past_due';
 }
 
-/** Span in which a subscription had recurring revenue. Starts with the subscription, or at the end of its trial. */
-export interface RevenueSpan {
+/** Returns when the service of a subscription began: its start, or the end of its trial. */
+export function revenueStartOf({
+  startAt,
+  trialEndAt,
+}: {
   readonly startAt: Date;
-  /** Null: the revenue continues. */
-  readonly endAt: Date | null;
-}
-
-/**
- * Returns the span in which a subscription had recurring revenue, or null if it had none. Includes earlier pauses and
- * times of failed payments, because the fields of the subscription do not show them. For status `unpaid`, the
- * span ends at the last change of the subscription.
- */
-export function revenueSpanOf(subscription: SubscriptionState): RevenueSpan | null {
-  const { status, startAt: begunAt, trialEndAt } = subscription;
-  const startAt = trialEndAt !== null && trialEndAt > begunAt ? trialEndAt : begunAt;
-  switch (status) {
-    case 'active':
-    case 'past_due':
-      return { startAt, endAt: null };
-    case 'unpaid':
-      return endedTime(startAt, subscription.updatedAt);
-    case 'paused':
-      return endedTime(startAt, subscription.pausedAt);
-    case 'canceled':
-      return endedTime(startAt, subscription.endedAt);
-    case 'incomplete':
-    case 'trialing':
-    case 'incomplete_expired':
-      return null;
-  }
-}
-
-function endedTime(startAt: Date, endAt: Date | null): RevenueSpan | null {
-  return endAt === null || endAt <= startAt ? null : { startAt, endAt };
+  readonly trialEndAt: Date | null;
+}): Date {
+  return trialEndAt !== null && trialEndAt > startAt ? trialEndAt : startAt;
 }
 
 /**
@@ -142,12 +99,4 @@ export function firstRevenueAt(
   if (hasEnded) return now;
   const begun = items.filter((item) => item.startAt <= now).map((item) => item.startAt.getTime());
   return new Date(Math.min(now.getTime(), Math.max(startAt.getTime(), ...begun)));
-}
-
-/** Returns true if an item or coupon applied at the instant at which the revenue of its subscription stopped. */
-export function isActiveUntil(
-  part: { readonly startAt: Date; readonly endAt: Date | null },
-  stoppedAt: Date,
-): boolean {
-  return part.startAt < stoppedAt && (part.endAt === null || part.endAt >= stoppedAt);
 }

@@ -1,3 +1,4 @@
+import { canonicalJson } from '../../../core/canonical-json';
 import { invariant } from '../../../core/invariant';
 import type { Metadata } from '../../../core/metadata';
 import type { AmountRange } from '../../../core/money';
@@ -217,6 +218,7 @@ export function isSameRequest(refund: Refund, request: RefundRequest): boolean {
     (request.amount === null || request.amount === refund.amount) &&
     refund.reason === request.reason &&
     (refund.creditNoteId === null) === (request.creditNote === null) &&
+    // The database does not keep the order of keys.
     canonicalJson(refund.metadata) === canonicalJson(request.metadata)
   );
 }
@@ -228,15 +230,6 @@ export function isSameNote({ reason, lines }: RefundNote, requested: RefundNote)
     reason === requested.reason &&
     lines.length === requested.lines.length &&
     lines.every(({ lineId, netMinor }) => asked.get(lineId) === netMinor)
-  );
-}
-
-/** Returns the metadata as JSON with sorted keys, because the database does not keep the order of keys. */
-function canonicalJson(metadata: Metadata): string {
-  return JSON.stringify(metadata, (_, value: unknown) =>
-    typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : value,
   );
 }
 

@@ -1,13 +1,13 @@
 import {
   CurrencyField,
   EnumListFilter,
+  FailureCodeFilter,
   FromField,
   MinAmountField,
   MaxAmountField,
   ReferenceFilter,
   possibleStatuses,
   summaryOf,
-  TextField,
   toAmountRange,
   ToField,
   toInstantRange,
@@ -21,12 +21,7 @@ export class RefundFilterDto {
   @ReferenceFilter('Only the refunds of this payment.') readonly payment_id?: string;
   @EnumListFilter(REFUND_STATUSES, 'Only refunds with one of these statuses.')
   readonly status?: readonly RefundStatus[];
-  @TextField('Only failed refunds with this code; none if `status` differs.', {
-    max: 100,
-    optional: true,
-    example: 'declined',
-  })
-  readonly failure_code?: string;
+  @FailureCodeFilter('refunds', 'declined') readonly failure_code?: string;
   @CurrencyField('Only refunds in this currency.', { optional: true, example: 'EUR' })
   readonly currency?: string;
   @MinAmountField('amount') readonly amount_min?: number;

@@ -6,10 +6,9 @@ import {
   IntegerProperty,
   MetadataProperty,
   TextProperty,
-  toDto,
+  mapperTo,
 } from '../../../platform/http';
 import {
-  type Refund,
   REFUND_SOURCES,
   REFUND_STATUSES,
   type RefundSource,
@@ -53,6 +52,4 @@ export class RefundDto {
   @InstantProperty('When it last changed.') readonly updated_at!: string;
 }
 
-export function toRefundDto(refund: Refund): RefundDto {
-  return toDto(RefundDto, refund);
-}
+export const toRefundDto = mapperTo(RefundDto);

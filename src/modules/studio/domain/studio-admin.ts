@@ -1,5 +1,5 @@
 import type { AdminRole } from '../../../core/access';
-import { nextVersion } from '../../../core/next-version';
+import { type ChangeOf, nextVersion } from '../../../core/next-version';
 import { type PasswordScheme, passwordSchemeOf } from './password-hash';
 
 export interface StudioAdmin {
@@ -26,11 +26,7 @@ export type AdminAccount = Omit<StudioAdmin, 'passwordHash'>;
 
 export type AdminDetails = Pick<StudioAdmin, 'email' | 'name' | 'role' | 'passwordHash'>;
 
-/** Fields an update may change. Omitted fields stay unchanged. */
-export interface AdminChange {
-  readonly name?: string | undefined;
-  readonly passwordHash?: string | undefined;
-}
+export type AdminChange = ChangeOf<StudioAdmin, 'name' | 'passwordHash'>;
 
 export function toAccount({ passwordHash: _, ...account }: StudioAdmin): AdminAccount {
   return account;

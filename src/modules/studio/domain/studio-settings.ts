@@ -1,4 +1,4 @@
-import { nextVersion } from '../../../core/next-version';
+import { type ChangeOf, nextVersion } from '../../../core/next-version';
 
 /** Settings of the studio, which owners change. */
 export interface StudioSettings {
@@ -14,11 +14,10 @@ export interface StudioSettings {
 /** Id of the only row of settings. */
 export const SETTINGS_ID = 'studio_settings';
 
-/** Fields that an update replaces. Omitted fields stay unchanged. */
-export interface SettingsChange {
-  readonly supportRefundLimits?: ReadonlyMap<string, bigint> | undefined;
-  readonly secondFactorRequired?: boolean | undefined;
-}
+export type SettingsChange = ChangeOf<
+  StudioSettings,
+  'supportRefundLimits' | 'secondFactorRequired'
+>;
 
 /** Returns the changed settings, or the same object for a no-op change. */
 export function withSettings(

@@ -1,5 +1,5 @@
 import {
-  EnumField,
+  RealTimeFilter,
   EnumListFilter,
   FromField,
   ReferenceFilter,
@@ -23,14 +23,7 @@ export class SubscriptionFilterDto {
   readonly plan_id?: string;
   @EnumListFilter(SUBSCRIPTION_STATUSES, 'Only subscriptions with one of these statuses.')
   readonly status?: readonly SubscriptionStatus[];
-  @EnumField(
-    ['none'],
-    'With `none`: only subscriptions of customers who are not on a test clock.',
-    {
-      optional: true,
-    },
-  )
-  readonly test_clock_id?: 'none';
+  @RealTimeFilter('subscriptions') readonly test_clock_id?: 'none';
   @FromField('of the next renewal')
   readonly renews_from?: string;
   @ToField('of the next renewal')

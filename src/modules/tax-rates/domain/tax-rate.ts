@@ -1,4 +1,5 @@
 import type { Metadata } from '../../../core/metadata';
+import type { ChangeOf } from '../../../core/next-version';
 
 /** A tax rate that customers are billed with. The percentage is immutable: another percentage is another rate. */
 export interface TaxRate {
@@ -27,8 +28,4 @@ export type TaxRateTerms = Pick<
   'name' | 'percentage' | 'inclusive' | 'country' | 'metadata'
 >;
 
-/** Fields an update may change. Omitted fields stay unchanged. */
-export interface TaxRateChange {
-  readonly isActive?: boolean | undefined;
-  readonly metadata?: Metadata | undefined;
-}
+export type TaxRateChange = ChangeOf<TaxRate, 'isActive' | 'metadata'>;

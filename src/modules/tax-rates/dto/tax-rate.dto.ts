@@ -4,9 +4,8 @@ import {
   InstantProperty,
   MetadataProperty,
   TextProperty,
-  toDto,
+  mapperTo,
 } from '../../../platform/http';
-import type { TaxRate } from '../domain/tax-rate';
 
 export class TaxRateDto {
   @IdProperty('txr_01h455vb4pex5vsknk084sn02q') readonly id!: string;
@@ -26,6 +25,4 @@ export class TaxRateDto {
   @InstantProperty('When it last changed.') readonly updated_at!: string;
 }
 
-export function toTaxRateDto(rate: TaxRate): TaxRateDto {
-  return toDto(TaxRateDto, rate);
-}
+export const toTaxRateDto = mapperTo(TaxRateDto);

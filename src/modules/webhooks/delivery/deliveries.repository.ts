@@ -254,13 +254,13 @@ export class DeliveriesRepository {
   }
 
   find(id: string): Promise<Delivery | null> {
-    return this.database.repository(WebhookDeliveryEntity).findOneBy({ id });
+    return this.database.selectOne(WebhookDeliveryEntity, 'WHERE id = $1', [id]);
   }
 
   attemptsOf(deliveryId: string): Promise<readonly NumberedAttempt[]> {
-    return this.database
-      .repository(WebhookAttemptEntity)
-      .find({ where: { deliveryId }, order: { number: 'ASC' } });
+    return this.database.select(WebhookAttemptEntity, 'WHERE delivery_id = $1 ORDER BY number', [
+      deliveryId,
+    ]);
   }
 
   page(filter: DeliveryFilter, request: PageRequest): Promise<Page<Delivery>> {

@@ -1,4 +1,5 @@
 import type { Metadata } from '../../../core/metadata';
+import type { ChangeOf } from '../../../core/next-version';
 
 /** Largest number of endpoints that are not deleted. Every event is matched against all these endpoints. */
 export const MAX_ENDPOINTS = 100;
@@ -32,13 +33,7 @@ export interface WebhookEndpoint {
 
 export type EndpointTerms = Pick<WebhookEndpoint, 'url' | 'events' | 'description' | 'metadata'>;
 
-/** Omitted and undefined fields stay unchanged. */
-export interface EndpointChange {
-  readonly url?: string | undefined;
-  readonly events?: readonly string[] | undefined;
-  /** null clears the description. */
-  readonly description?: string | null | undefined;
-  readonly isActive?: boolean | undefined;
-  readonly ordered?: boolean | undefined;
-  readonly metadata?: Metadata | undefined;
-}
+export type EndpointChange = ChangeOf<
+  WebhookEndpoint,
+  'url' | 'events' | 'description' | 'isActive' | 'ordered' | 'metadata'
+>;

@@ -7,7 +7,7 @@ import {
   MetadataProperty,
   TextListProperty,
   TextProperty,
-  toDto,
+  mapperTo,
 } from '../../../platform/http';
 import {
   DISABLED_REASONS,
@@ -58,9 +58,7 @@ export class UpdatedWebhookEndpointDto extends WebhookEndpointDto {
   @ApiPropertyOptional(UNKNOWN_EVENTS) readonly unknown_events?: readonly string[];
 }
 
-export function toWebhookEndpointDto(endpoint: WebhookEndpoint): WebhookEndpointDto {
-  return toDto(WebhookEndpointDto, endpoint);
-}
+export const toWebhookEndpointDto = mapperTo(WebhookEndpointDto);
 
 export function toCreatedWebhookEndpointDto(
   endpoint: WebhookEndpoint,

@@ -11,6 +11,7 @@ import {
   ReferenceFilter,
   TextProperty,
   toDto,
+  toInstantRange,
 } from '../../../platform/http';
 import type { RecordedEvent } from '../../../platform/outbox';
 import type { EventListFilter } from './events.service';
@@ -101,7 +102,6 @@ export function toEventFilter(dto: ListEventsDto, hidden: readonly string[]): Ev
     customerIds: dto.customer_id === undefined ? null : [dto.customer_id],
     testClockId: dto.test_clock_id ?? null,
     actor: dto.actor ?? null,
-    from: dto.from === undefined ? null : new Date(dto.from),
-    to: dto.to === undefined ? null : new Date(dto.to),
+    ...toInstantRange(dto.from, dto.to),
   };
 }

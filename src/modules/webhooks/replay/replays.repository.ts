@@ -8,6 +8,8 @@ import { WebhookReplayEntity } from './webhook-replay.entity';
 const NEXT_RUNNING = `
   WHERE status = 'running' ORDER BY updated_at, id LIMIT 1 FOR UPDATE SKIP LOCKED`;
 
+const RUNNING = `WHERE endpoint_id = $1 AND status = 'running'`;
+
 @Injectable()
 export class ReplaysRepository {
   constructor(
@@ -32,15 +34,17 @@ export class ReplaysRepository {
   }
 
   find(endpointId: string, id: string): Promise<Replay | null> {
-    return this.replays.findOneBy({ id, endpointId });
+    return this.database.selectOne(WebhookReplayEntity, 'WHERE id = $1 AND endpoint_id = $2', [
+      id,
+      endpointId,
+    ]);
   }
 
   findRunning(endpointId: string): Promise<Replay | null> {
-    return this.replays.findOneBy({ endpointId, status: 'running' });
+    return this.database.selectOne(WebhookReplayEntity, RUNNING, [endpointId]);
   }
 
   lockNextRunning(): Promise<Replay | null> {
-    this.database.requireTransaction();
     return this.database.selectOne(WebhookReplayEntity, NEXT_RUNNING, []);
   }
 
@@ -61,9 +65,5 @@ export class ReplaysRepository {
       replayed,
       updatedAt,
     });
-  }
-
-  private get replays() {
-    return this.database.repository(WebhookReplayEntity);
   }
 }

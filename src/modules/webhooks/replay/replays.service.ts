@@ -1,5 +1,5 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { raise } from '../../../platform/errors';
+import { emptyPeriod, raise } from '../../../platform/errors';
 import { Clock } from '../../../platform/clock';
 import { Database, type Page, type PageRequest, Reports } from '../../../platform/database';
 import { newId } from '../../../platform/ids';
@@ -47,10 +47,12 @@ export class ReplaysService implements OnModuleInit {
 
   /**
    * Starts a replay and runs the first step. If the period has fewer than 1,000 events, this step ends the replay.
-   * @throws {ProblemError} `webhook_endpoint_not_found`, `webhook_endpoint_inactive`, `webhook_replay_running`
+   * @throws {ProblemError} `validation_failed` for an empty period, `webhook_endpoint_not_found`,
+   *   `webhook_endpoint_inactive`, `webhook_replay_running`
    */
   start(endpointId: string, { from, to, events }: ReplayRequest): Promise<Replay> {
     return this.database.transaction(async () => {
+      if (from >= to) throw emptyPeriod();
       const endpoint = await this.endpoints.lock(endpointId);
       if (!endpoint.isActive) throw webhookEndpointInactive(endpointId);
       const running = await this.replays.findRunning(endpointId);

@@ -1,8 +1,6 @@
 import { Check, Column, Entity, Index } from 'typeorm';
-import { IdColumn, InstantColumn, ReferenceColumn } from '../../../platform/database';
+import { CountColumn, IdColumn, InstantColumn, ReferenceColumn } from '../../../platform/database';
 import type { Replay, ReplayFailure, ReplayStatus } from './domain/replay';
-
-const countTransformer = { from: Number, to: String };
 
 @Entity('webhook_replay')
 @Check('webhook_replay_status_check', `"status" IN ('running', 'completed', 'failed')`)
@@ -23,7 +21,7 @@ export class WebhookReplayEntity implements Replay {
   readonly failureCode!: ReplayFailure | null;
   @InstantColumn() readonly readToAt!: Date;
   @ReferenceColumn() readonly readToId!: string;
-  @Column({ type: 'bigint', transformer: countTransformer }) readonly eventsRead!: number;
+  @CountColumn() readonly eventsRead!: number;
   @Column({ type: 'integer' }) readonly replayed!: number;
   @InstantColumn() readonly createdAt!: Date;
   @InstantColumn() readonly updatedAt!: Date;

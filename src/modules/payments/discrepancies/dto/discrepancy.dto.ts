@@ -3,10 +3,9 @@ import {
   IdProperty,
   InstantProperty,
   TextProperty,
-  toDto,
+  mapperTo,
 } from '../../../../platform/http';
 import {
-  type Discrepancy,
   DISCREPANCY_STATUSES,
   type DiscrepancyStatus,
   FINAL_STATUSES,
@@ -49,6 +48,4 @@ export class DiscrepancyDto {
   @InstantProperty('When it last changed.') readonly updated_at!: string;
 }
 
-export function toDiscrepancyDto(discrepancy: Discrepancy): DiscrepancyDto {
-  return toDto(DiscrepancyDto, discrepancy);
-}
+export const toDiscrepancyDto = mapperTo(DiscrepancyDto);

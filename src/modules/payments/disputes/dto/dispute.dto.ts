@@ -8,12 +8,12 @@ import {
   ListQueryDto,
   ReferenceFilter,
   TextProperty,
-  toDto,
+  mapperTo,
 } from '../../../../platform/http';
 import { ExpandCustomerField } from '../../../customers';
 import { PROVIDER_NAMES, type ProviderName } from '../../domain/payment-provider';
 import { DISPUTE_STATUSES, type DisputeStatus } from '../../domain/reported-dispute';
-import type { Dispute, DisputeFilter } from '../domain/dispute';
+import type { DisputeFilter } from '../domain/dispute';
 
 export class ListDisputesDto extends ListQueryDto {
   @ExpandCustomerField() readonly expand?: readonly 'customer'[];
@@ -63,6 +63,4 @@ export class DisputeDto {
   @InstantProperty('When it last changed.') readonly updated_at!: string;
 }
 
-export function toDisputeDto(dispute: Dispute): DisputeDto {
-  return toDto(DisputeDto, dispute);
-}
+export const toDisputeDto = mapperTo(DisputeDto);

@@ -5,10 +5,9 @@ import {
   InstantProperty,
   IntegerProperty,
   TextProperty,
-  toDto,
+  mapperTo,
 } from '../../../../platform/http';
 import { PROVIDER_NAMES, type ProviderName } from '../../domain/payment-provider';
-import type { PaymentMethod } from '../domain/payment-method';
 
 export class PaymentMethodDto {
   @IdProperty('pm_01h455vb4pex5vsknk084sn02q') readonly id!: string;
@@ -38,6 +37,4 @@ export class PaymentMethodDto {
   @InstantProperty('When it last changed.') readonly updated_at!: string;
 }
 
-export function toPaymentMethodDto(method: PaymentMethod): PaymentMethodDto {
-  return toDto(PaymentMethodDto, method);
-}
+export const toPaymentMethodDto = mapperTo(PaymentMethodDto);

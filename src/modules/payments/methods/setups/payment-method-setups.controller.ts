@@ -88,6 +88,7 @@ export class PaymentMethodSetupsController {
     description: 'Returns the setup, with the payment method once it succeeded.',
     access: 'payments:read',
     answer: PaymentMethodSetupDto,
+    conditional: true,
     problems: [customerNotFound, paymentMethodSetupNotFound],
   })
   async getPaymentMethodSetup(

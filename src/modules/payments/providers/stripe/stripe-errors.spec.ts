@@ -43,6 +43,8 @@ describe('a failed request to Stripe', () => {
       failed('method_unusable', 'hard'),
     ],
     [{ status: 400, parameter: 'payment_method' }, failed('method_unusable', 'hard')],
+    [{ status: 400, code: 'payment_intent_mandate_invalid' }, failed('method_unusable', 'hard')],
+    [{ status: 400, parameter: 'mandate_data' }, failed('method_unusable', 'hard')],
     [
       { status: 400, code: 'parameter_unknown', parameter: 'payment_method' },
       notSent('misconfigured'),

@@ -91,6 +91,8 @@ const METHOD_CODES: ReadonlySet<string> = new Set([
   'payment_method_unexpected_state',
   'payment_method_invalid_parameter',
   'payment_method_currency_mismatch',
+  // The customer, or the bank, has withdrawn the mandate of a debit.
+  'payment_intent_mandate_invalid',
 ]);
 
 /**
@@ -127,6 +129,8 @@ function refusalOf({ code, parameter }: StripeFailure): FailedOutcome | NotSentO
   // Stripe sends no code if the method was detached, or belongs to another customer.
   if (parameter === 'payment_method' && (isMissing || code === null)) return METHOD_UNUSABLE;
   if (parameter === 'customer' && isMissing) return METHOD_UNUSABLE;
+  // The method was attached without a mandate, which a debit needs.
+  if (parameter === 'mandate_data') return METHOD_UNUSABLE;
   return notSent('misconfigured');
 }
 

@@ -7,7 +7,7 @@ import {
   ListField,
   ReferenceField,
   TextField,
-  toDto,
+  mapperTo,
   ToField,
   toInstantRange,
 } from '../../../../platform/http';
@@ -17,7 +17,6 @@ import {
   RETRIED_STATUSES,
   type RetriedStatus,
 } from '../domain/delivery';
-import type { RetriedDeliveries } from '../retry-deliveries.service';
 
 export class RetryDeliveriesDto {
   @ListField(
@@ -61,6 +60,4 @@ export class RetriedDeliveriesDto {
   readonly has_more!: boolean;
 }
 
-export function toRetriedDeliveriesDto(retried: RetriedDeliveries): RetriedDeliveriesDto {
-  return toDto(RetriedDeliveriesDto, retried);
-}
+export const toRetriedDeliveriesDto = mapperTo(RetriedDeliveriesDto);

@@ -21,7 +21,7 @@ import {
 import type { ReplayRequest } from '../replays.service';
 
 export class ReplayDto {
-  @InstantField('Start, inclusive.', { example: '2026-03-01T00:00:00.000Z' })
+  @InstantField('Start, inclusive. Must be before `to`.', { example: '2026-03-01T00:00:00.000Z' })
   readonly from!: string;
   @InstantField('End, exclusive.', { example: '2026-03-02T00:00:00.000Z' })
   readonly to!: string;

@@ -6,14 +6,12 @@ import {
   IdProperty,
   InstantProperty,
   TextProperty,
-  toDto,
+  mapperTo,
 } from '../../../../../platform/http';
 import {
-  type PaymentMethodSetup,
   SETUP_PROVIDERS,
   type SetupProvider,
   SETUP_STATUSES,
-  type SetupSecret,
   type SetupStatus,
 } from '../domain/payment-method-setup';
 
@@ -68,10 +66,6 @@ export class SetupSecretDto {
   @InstantProperty('Time at which the setup is canceled.') readonly expires_at!: string;
 }
 
-export function toPaymentMethodSetupDto(setup: PaymentMethodSetup): PaymentMethodSetupDto {
-  return toDto(PaymentMethodSetupDto, setup);
-}
+export const toPaymentMethodSetupDto = mapperTo(PaymentMethodSetupDto);
 
-export function toSetupSecretDto(secret: SetupSecret): SetupSecretDto {
-  return toDto(SetupSecretDto, secret);
-}
+export const toSetupSecretDto = mapperTo(SetupSecretDto);

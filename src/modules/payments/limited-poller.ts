@@ -1,37 +1,42 @@
+import { type BeforeApplicationShutdown, Inject, type OnModuleDestroy } from '@nestjs/common';
+import { Jobs } from '../../platform/jobs';
+
 /** Maximum number of provider requests that one process has in flight for one kind of object. */
 const MAX_CONCURRENT = 5;
 
-/** Callbacks with which a module polls its own objects, such as payments or refunds. */
-export interface DuePolls<Claimed> {
-  /** Leases up to `limit` due objects to this process, and returns them. */
-  readonly claim: (limit: number) => Promise<readonly Claimed[]>;
-  /** Asks the provider about one object and stores the result. Never throws. */
-  readonly poll: (claimed: Claimed) => Promise<void>;
-  /** Called when a poll has ended, so that another object can be polled. */
-  readonly onFree: () => void;
-}
-
 /**
- * Polls providers about due objects, at most {@link MAX_CONCURRENT} at once. An object is claimed only when its call
- * can start, so that the lease covers only this call. A call that hangs does not delay the others.
+ * Job that calls providers for due objects, at most {@link MAX_CONCURRENT} at once. An object is claimed only when its
+ * call can start, so that the lease covers only this call. A call that hangs does not delay the others. When the
+ * application stops, no more objects are claimed, and calls in flight end first.
  */
-export class PollingLimiter<Claimed> {
+export abstract class LimitedPoller<Claimed> implements OnModuleDestroy, BeforeApplicationShutdown {
+  @Inject() protected readonly jobs!: Jobs;
   /** Number of objects being polled, plus those that a claim in flight may return. */
   private taken = 0;
   private readonly busy = new Set<Promise<void>>();
   private stopping = false;
 
-  constructor(private readonly due: DuePolls<Claimed>) {}
+  /** @param name name of the job */
+  protected constructor(protected readonly name: string) {}
+
+  /** Leases up to `limit` due objects to this process, and returns them. */
+  protected abstract claim(limit: number): Promise<readonly Claimed[]>;
+
+  /** Calls the provider for one object and stores the result. Never throws. */
+  protected abstract poll(claimed: Claimed): Promise<void>;
 
   /** Claims as many objects as may be polled now and starts polling them. Does not wait for the answers. */
-  async fill(): Promise<void> {
+  protected async fill(): Promise<void> {
     if (this.stopping) return;
     await this.track(this.claimAndStart());
   }
 
-  /** Stops claiming objects. Calls in flight continue. */
-  stop(): void {
+  onModuleDestroy(): void {
     this.stopping = true;
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    await this.idle();
   }
 
   /** Resolves once no object is being claimed or polled. */
@@ -45,7 +50,7 @@ export class PollingLimiter<Claimed> {
     this.taken += free;
     let claimed: readonly Claimed[] = [];
     try {
-      claimed = await this.due.claim(free);
+      claimed = await this.claim(free);
     } finally {
       this.taken -= free - claimed.length;
     }
@@ -54,10 +59,10 @@ export class PollingLimiter<Claimed> {
 
   private async pollOne(claimed: Claimed): Promise<void> {
     try {
-      await this.due.poll(claimed);
+      await this.poll(claimed);
     } finally {
       this.taken -= 1;
-      this.due.onFree();
+      this.jobs.wake(this.name);
     }
   }
 

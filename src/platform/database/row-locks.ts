@@ -1,0 +1,11 @@
+/**
+ * Row locks by the purpose of the transaction, in SQL. `reference` blocks only `deletion`; `change` also blocks
+ * `change`; `deletion` blocks all three. Use `deletion` to archive a row, too.
+ */
+export const ROW_LOCKS = {
+  reference: 'FOR KEY SHARE',
+  change: 'FOR NO KEY UPDATE',
+  deletion: 'FOR UPDATE',
+} as const;
+
+export type LockPurpose = keyof typeof ROW_LOCKS;
