@@ -103,6 +103,35 @@ describe('what dialogs of the console show before they can be confirmed', () => 
     await button('Close').click();
   });
 
+  it('is the first invoice of a new subscription, whose plan and quantity were chosen', async () => {
+    await engine.open(page, `/customers/${await teller.customer('Beginner Ltd', story.clock)}`);
+    await button('New subscription…').click();
+    await dialog().getByLabel('Plan').selectOption({ label: 'Choose a plan' });
+    expect(await confirm().isDisabled()).toBe(true);
+    await dialog().getByLabel('Plan').selectOption({ label: 'Scale (scale)' });
+    await dialog().getByLabel('Quantity').fill('3');
+    await page.getByText(/^Billed at/).waitFor();
+    expect(await violationsOf(page)).toEqual([]);
+    await confirm().click();
+    await toast('Subscribed.');
+    await page.waitForURL('**/subscriptions/sub_*');
+  });
+
+  it('is the present plan of a subscription, also if it is archived', async () => {
+    const price = { name: 'Base', model: 'flat', timing: 'in_advance', amount: 700 };
+    const terms = { currency: 'USD', interval: 'month', prices: [price] };
+    const { id: plan } = await teller.post('plans', { ...terms, code: 'legacy', name: 'Legacy' });
+    const customer_id = await teller.customer('Legacy Ltd', story.clock);
+    const { id } = await teller.post('subscriptions', { customer_id, plan_id: plan });
+    await engine.query('UPDATE plan SET archived_at = now() WHERE id = $1', [plan]);
+    await engine.open(page, `/subscriptions/${id}`);
+    await button('Change…').click();
+    await dialog().getByLabel('Plan').waitFor();
+    expect(await dialog().getByLabel('Plan').inputValue()).toBe(plan);
+    await dialog().getByText('Choose another plan or quantity.').waitFor();
+    await button('Close').click();
+  });
+
   it('does not hinder the repetition of a change whose answer was lost', async () => {
     const customer = await teller.customer('Unclear Ltd', story.clock);
     const body = { customer_id: customer, plan_id: story.plan };

@@ -5,6 +5,8 @@ import type { Customer } from '../api/objects';
 import { ActionDialog } from '../ui/dialog';
 import { SelectInput, TextInput } from '../ui/field';
 import { Loaded } from '../ui/loaded';
+import { PreviewedDialog } from './invoice-preview';
+import { QUANTITY } from './subscription-dialogs';
 
 const PLANS_SHOWN = 100;
 
@@ -107,22 +109,24 @@ export function NewSubscriptionDialog({ customer, onClose }: CustomerDialogProps
   const plans = $api.useQuery('get', '/v1/plans', { params: { query: { limit: PLANS_SHOWN } } });
   const navigate = useNavigate();
   const [chosen, setChosen] = useState('');
+  const [quantity, setQuantity] = useState('1');
   const [coupon, setCoupon] = useState('');
   const offered = (plans.data?.data ?? []).filter(
     ({ currency }) => customer.currency === null || customer.currency === currency,
   );
-  const planId = chosen === '' ? (offered[0]?.id ?? '') : chosen;
+  const fault = QUANTITY.test(quantity) ? null : 'Write a number.';
   const body = {
     customer_id: customer.id,
-    plan_id: planId,
+    plan_id: chosen,
+    quantity,
     ...(coupon.trim() !== '' && { coupon: coupon.trim() }),
   } satisfies Schemas['CreateSubscriptionDto'];
   return (
-    <ActionDialog<Schemas['SubscriptionDto']>
+    <PreviewedDialog<Schemas['SubscriptionDto']>
       title="New subscription"
       submitLabel="Subscribe"
-      request={(idempotencyKey) =>
-        planId === '' ? null : { method: 'POST', path: '/v1/subscriptions', body, idempotencyKey }
+      request={
+        chosen === '' || fault !== null ? null : { method: 'POST', path: '/v1/subscriptions', body }
       }
       done={() => 'Subscribed.'}
       onDone={({ id }) => void navigate({ to: '/subscriptions/$id', params: { id } })}
@@ -133,13 +137,23 @@ export function NewSubscriptionDialog({ customer, onClose }: CustomerDialogProps
           <SelectInput
             label="Plan"
             hint={offered.length === 0 ? 'There is no plan in the currency of the customer.' : ''}
-            value={planId}
-            options={offered.map(({ id, name, code }) => [id, `${name} (${code})`])}
+            value={chosen}
+            options={[
+              ['', 'Choose a plan'],
+              ...offered.map(({ id, name, code }) => [id, `${name} (${code})`] as const),
+            ]}
             onChange={setChosen}
           />
         )}
       </Loaded>
+      <TextInput
+        label="Quantity"
+        inputMode="decimal"
+        value={quantity}
+        fault={fault}
+        onChange={setQuantity}
+      />
       <TextInput label="Coupon code" value={coupon} onChange={setCoupon} />
-    </ActionDialog>
+    </PreviewedDialog>
   );
 }

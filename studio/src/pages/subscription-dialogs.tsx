@@ -8,7 +8,8 @@ import css from '../ui/ui.module.css';
 import { PreviewedDialog } from './invoice-preview';
 
 const PLANS_SHOWN = 100;
-const QUANTITY = /^\d+(\.\d{1,12})?$/;
+/** Form of a quantity. */
+export const QUANTITY = /^\d+(\.\d{1,12})?$/;
 
 export interface SubscriptionDialogProps {
   readonly subscription: Subscription;
@@ -24,6 +25,7 @@ export function ChangeDialog({ subscription, onClose }: SubscriptionDialogProps)
   const [quantity, setQuantity] = useState(opened.quantity);
   const [when, setWhen] = useState<Change['when']>('now');
   const offered = (plans.data?.data ?? []).filter((plan) => plan.currency === currency);
+  const hasMore = (plans.data?.next_cursor ?? null) !== null;
   const fault = QUANTITY.test(quantity) ? null : 'Write a number.';
   const body = {
     when,
@@ -43,9 +45,15 @@ export function ChangeDialog({ subscription, onClose }: SubscriptionDialogProps)
         {() => (
           <SelectInput
             label="Plan"
-            hint={`Plans in ${currency}.`}
+            hint={`Plans in ${currency}${hasMore ? `, of the newest ${PLANS_SHOWN}` : ''}.`}
             value={planId}
-            options={offered.map((plan) => [plan.id, `${plan.name} (${plan.code})`])}
+            options={[
+              // Archived, or older than the plans that were read.
+              ...(offered.some((plan) => plan.id === opened.plan_id)
+                ? []
+                : [[opened.plan_id, 'The present plan'] as const]),
+              ...offered.map((plan) => [plan.id, `${plan.name} (${plan.code})`] as const),
+            ]}
             onChange={setPlanId}
           />
         )}
