@@ -2,7 +2,12 @@ export type { EarnedPeriod } from './domain/earned-period';
 export { leavesNothingToPay, mayInvoiceBecome } from './domain/finalize';
 export { type Invoice, isCredited } from './domain/invoice';
 export type { CreditLineRequest } from './domain/line-item-request';
-export { type ReturnedMoney, NOTHING_RETURNED, type RefundedOf } from './domain/given-back';
+export {
+  maxRefundable,
+  type ReturnedMoney,
+  NOTHING_RETURNED,
+  type RefundedOf,
+} from './domain/given-back';
 export type { BillingPeriods, GivenBackTerms, BillingRequest } from './domain/billing-request';
 export { GivenBackService } from './given-back.service';
 export {

@@ -40,7 +40,7 @@ const OF_INVOICES_OR_IDS = 'WHERE invoice_id = ANY ($1) OR id = ANY ($2)';
 const APPLIED_TO = 'WHERE invoice_id = ANY ($1) AND amount_applied > 0';
 
 const WITH_OTHERS_OF_INVOICE = `
-  WHERE id = $1
+  WHERE id = $1 OR id = ANY ($2)
     OR amount_applied > 0 AND invoice_id = (SELECT invoice_id FROM payment WHERE id = $1)
   ORDER BY id FOR NO KEY UPDATE`;
 
@@ -88,13 +88,12 @@ export class PaymentsRepository {
   }
 
   /**
-   * Locks the payment and all payments that paid parts of its invoice, until the transaction ends. Returns the payment.
-   * Locks by ascending id, so that two refunds of one invoice do not deadlock.
+   * Returns the payment, all payments that paid parts of its invoice, and the payments with the other ids, locked until
+   * the transaction ends. Locks by ascending id, so that two refunds of one invoice do not deadlock.
    */
-  async lockWithOthersOfInvoice(id: string): Promise<Payment | null> {
+  lockWithOthersOfInvoice(id: string, otherIds: readonly string[]): Promise<readonly Payment[]> {
     this.database.requireTransaction();
-    const locked = await this.database.select(PaymentEntity, WITH_OTHERS_OF_INVOICE, [id]);
-    return locked.find((payment) => payment.id === id) ?? null;
+    return this.database.select(PaymentEntity, WITH_OTHERS_OF_INVOICE, [id, otherIds]);
   }
 
   /** Returns the payments of the invoices and the payments with the ids, locked until the transaction ends. */

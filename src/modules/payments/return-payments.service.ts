@@ -10,7 +10,7 @@ import {
 import { LedgerService } from '../ledger';
 import { lesser } from '../../core/money';
 import { returnedOf, type Payment, withoutInvoice } from './domain/payment';
-import type { DisputedMoney } from './disputes/lost-credit.service';
+import { type DisputedMoney, NOTHING_DISPUTED } from './disputes/lost-credit.service';
 import { paymentUpdated } from './payments.events';
 import { PaymentsRepository } from './payments.repository';
 
@@ -69,7 +69,7 @@ export class ReturnPaymentsService {
             : sum.disputed,
         };
       },
-      { ...NOTHING_RETURNED, disputed: { disputedMinor: 0n, disputedId: null } },
+      { ...NOTHING_RETURNED, disputed: NOTHING_DISPUTED },
     );
   }
 

@@ -37,13 +37,15 @@ export function maxCreditable(
   return heldMinor > withoutNoteMinor ? heldMinor - withoutNoteMinor : 0n;
 }
 
-/** Returns the maximum sum of all refunds of an invoice; null: the whole paid amount. */
-export function maxRefundable({
-  heldMinor,
-  toRefundMinor,
-  paidMinor,
-}: HeldByInvoice): bigint | null {
-  const maxMinor = heldMinor + toRefundMinor;
+/**
+ * Returns the maximum sum of all refunds of an invoice; null: the whole paid amount.
+ * @param lostMinor money and used credit that the maximum leaves, because disputes took it or may take it
+ */
+export function maxRefundable(
+  { heldMinor, toRefundMinor, paidMinor }: HeldByInvoice,
+  lostMinor: bigint,
+): bigint | null {
+  const maxMinor = heldMinor + toRefundMinor - lostMinor;
   return maxMinor < paidMinor ? maxMinor : null;
 }
 

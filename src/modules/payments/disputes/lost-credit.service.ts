@@ -1,6 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { postLossRecovered } from '../../../core/ledger';
-import { CreditBalanceService, type CreditNote, type Invoice } from '../../invoicing';
+import {
+  CreditBalanceService,
+  type CreditNote,
+  type Invoice,
+  NOTHING_RETURNED,
+} from '../../invoicing';
 import { LedgerService } from '../../ledger';
 import type { Payment } from '../domain/payment';
 import { PaymentsRepository } from '../payments.repository';
@@ -13,6 +18,18 @@ export interface DisputedMoney {
   readonly disputedMinor: bigint;
   /** Id of a payment with an open dispute; null if there is no such payment. */
   readonly disputedId: string | null;
+}
+
+export const NOTHING_DISPUTED: DisputedMoney = { disputedMinor: 0n, disputedId: null };
+
+/** A locked payment that is to be refunded, and credit that its invoice used, in minor units. */
+export interface PaymentForRefund {
+  /** Null: the payment does not exist. */
+  readonly payment: Payment | null;
+  /** Used credit of payments that lost money in disputes, as far as no other credit covered the losses. */
+  readonly lostCreditMinor: bigint;
+  /** Used credit of payments with open disputes. */
+  readonly disputedCredit: DisputedMoney;
 }
 
 /**
@@ -56,12 +73,31 @@ export class LostCreditService {
     invoice: Pick<Invoice, 'id' | 'credits'>,
   ): Promise<DisputedMoney & { readonly lost: readonly Payment[] }> {
     const { payments, sources } = await this.lockSources([invoice]);
-    const ids = payments.filter(({ isDisputed }) => isDisputed).map(({ id }) => id);
-    const disputedMinor = invoice.credits
-      .filter(({ creditId }) => ids.includes(sources.get(creditId) ?? ''))
-      .reduce((sum, { amountMinor }) => sum + amountMinor, 0n);
     const lost = payments.filter(({ amountLost }) => amountLost > 0n);
-    return { lost, disputedMinor, disputedId: ids[0] ?? null };
+    return { lost, ...disputedCreditOf(invoice, payments, sources) };
+  }
+
+  /**
+   * Locks a payment that is to be refunded, the other payments of its invoice, and the payments whose credit this
+   * invoice used, until the caller's transaction ends. Must be called before credit is locked.
+   * @param invoice the invoice of the payment; null: it has none
+   */
+  async lockForRefund(
+    paymentId: string,
+    invoice: Pick<Invoice, 'id' | 'credits'> | null,
+  ): Promise<PaymentForRefund> {
+    const credits = invoice?.credits ?? [];
+    const sources = await this.credit.sourcesOf(credits.map(({ creditId }) => creditId));
+    const sourceIds = [...sources.values()];
+    const locked = await this.payments.lockWithOthersOfInvoice(paymentId, sourceIds);
+    const payment = locked.find(({ id }) => id === paymentId) ?? null;
+    if (invoice === null) return { payment, lostCreditMinor: 0n, disputedCredit: NOTHING_DISPUTED };
+    const origins = locked.filter(({ id }) => sourceIds.includes(id));
+    return {
+      payment,
+      lostCreditMinor: await this.lostCreditOf(invoice, origins),
+      disputedCredit: disputedCreditOf(invoice, origins, sources),
+    };
   }
 
   /**
@@ -92,22 +128,53 @@ export class LostCreditService {
     note: CreditNote,
     now: Date,
   ): Promise<void> {
-    if (payments.length === 0 || note.toCredit === 0n) return;
-    let taken = await this.credit.lostOfNotes(invoice.id);
+    if (note.toCredit === 0n) return;
     let amountMinor = 0n;
-    for (const { id, amountLost } of payments) {
-      const { creditId, lost, used } = await this.credit.lockOf(id);
-      const usedHere = invoice.credits
-        .filter((one) => one.creditId === creditId)
-        .reduce((sum, one) => sum + one.amountMinor, 0n);
-      // Earlier credit notes of the invoice covered losses in the same order of payments, so `taken` is divided in this
-      // order.
-      const takenHere = lesser(taken, usedHere);
-      taken -= takenHere;
-      const maxMinor = lesser(lesser(amountLost - lost, used), usedHere - takenHere);
+    for (const { payment, usedMinor } of await this.usesOf(invoice, payments)) {
+      const { id, amountLost } = payment;
+      const { lost, used } = await this.credit.lockOf(id);
+      const maxMinor = lesser(lesser(amountLost - lost, used), usedMinor);
       if (maxMinor > 0n) amountMinor += await this.credit.takeLostOfNote(note.id, id, maxMinor);
     }
     await this.post(note, amountMinor, { sourceId: note.id, occurredAt: now });
+  }
+
+  /**
+   * Returns how much of the credit that an invoice used was lost with the payments it came from, less the losses that
+   * credit already covered. The caller has locked the payments.
+   */
+  private async lostCreditOf(
+    invoice: Pick<Invoice, 'id' | 'credits'>,
+    payments: readonly Payment[],
+  ): Promise<bigint> {
+    const lost = payments.filter(({ amountLost }) => amountLost > 0n);
+    const covered = await this.credit.returnedOf(lost.map(({ id }) => id));
+    const uses = await this.usesOf(invoice, lost);
+    return uses.reduce((sum, { payment: { id, amountLost }, usedMinor }) => {
+      const { lostMinor } = covered.get(id) ?? NOTHING_RETURNED;
+      return sum + lesser(amountLost - lostMinor, usedMinor);
+    }, 0n);
+  }
+
+  /**
+   * Returns how much credit an invoice used of each of the payments, less what its credit notes returned to cover
+   * losses. Earlier notes covered losses in the same order of payments, so their sum is divided in this order.
+   */
+  private async usesOf<Of extends Pick<Payment, 'id'>>(
+    { id, credits }: Pick<Invoice, 'id' | 'credits'>,
+    payments: readonly Of[],
+  ): Promise<readonly { readonly payment: Of; readonly usedMinor: bigint }[]> {
+    if (payments.length === 0) return [];
+    const sources = await this.credit.sourcesOf(credits.map(({ creditId }) => creditId));
+    let taken = await this.credit.lostOfNotes(id);
+    return payments.map((payment) => {
+      const usedMinor = credits
+        .filter(({ creditId }) => sources.get(creditId) === payment.id)
+        .reduce((sum, { amountMinor }) => sum + amountMinor, 0n);
+      const takenHere = lesser(taken, usedMinor);
+      taken -= takenHere;
+      return { payment, usedMinor: usedMinor - takenHere };
+    });
   }
 
   /**
@@ -131,4 +198,20 @@ export class LostCreditService {
     if (amountMinor === 0n) return;
     await this.ledger.post(postLossRecovered({ currency, amountMinor }), { ...origin, customerId });
   }
+}
+
+/** @param sources id of the object that each used credit came from, by credit id */
+function disputedCreditOf(
+  { credits }: Pick<Invoice, 'credits'>,
+  payments: readonly Payment[],
+  sources: ReadonlyMap<string, string>,
+): DisputedMoney {
+  const disputed = payments.filter(({ isDisputed }) => isDisputed).map(({ id }) => id);
+  const used = credits
+    .map(({ creditId, amountMinor }) => ({ sourceId: sources.get(creditId) ?? '', amountMinor }))
+    .filter(({ sourceId }) => disputed.includes(sourceId));
+  return {
+    disputedMinor: used.reduce((sum, { amountMinor }) => sum + amountMinor, 0n),
+    disputedId: used[0]?.sourceId ?? null,
+  };
 }

@@ -296,28 +296,43 @@ export function withoutInvoice(payment: Payment, now: Date): Payment {
   return nextVersion(payment, now, { amountApplied: 0n });
 }
 
+/** Part of a payment that invoices used as credit, or that credit notes gave back as credit, in minor units. */
+export interface UsedMoney {
+  readonly usedMinor: bigint;
+  /** The used part if open disputes about other payments are lost. At least `usedMinor`. */
+  readonly usedIfLostMinor: bigint;
+  /** Id of another payment with an open dispute; null if there is no such payment. */
+  readonly disputedId: string | null;
+}
+
 export type RefundDecision =
   | { readonly kind: 'reserve'; readonly amount: bigint }
   | { readonly kind: 'not_succeeded' }
-  | { readonly kind: 'disputed' }
+  | { readonly kind: 'disputed'; readonly paymentId: string }
   | { readonly kind: 'exceeds'; readonly refundable: bigint };
 
 /**
  * Decides whether an amount of a payment can be refunded. The payment must have succeeded, and no dispute may forbid
- * refunds. The amount must be at least 1 and at most {@link refundableOf}, which also describes `usedMinor` and
- * `creditMinor`.
+ * refunds. The amount must be at least 1 and at most {@link refundableOf}, which also describes `creditMinor`. The
+ * refund must leave what open disputes about other payments may take.
  * @param requested minor units; null: all that can be refunded without `creditMinor`
  */
 export function decideRefund(
   payment: Payment,
   requested: bigint | null,
-  usedMinor: bigint,
+  { usedMinor, usedIfLostMinor, disputedId }: UsedMoney,
   creditMinor: bigint,
 ): RefundDecision {
   if (payment.status !== 'succeeded') return { kind: 'not_succeeded' };
-  if (payment.isDisputed) return { kind: 'disputed' };
-  const refundable = refundableOf(payment, usedMinor, creditMinor);
-  const amount = requested ?? refundableOf(payment, usedMinor);
-  if (amount < 1n || amount > refundable) return { kind: 'exceeds', refundable };
-  return { kind: 'reserve', amount };
+  if (payment.isDisputed) return { kind: 'disputed', paymentId: payment.id };
+  const amountWith = (used: bigint): bigint | null => {
+    const amount = requested ?? refundableOf(payment, used);
+    return amount >= 1n && amount <= refundableOf(payment, used, creditMinor) ? amount : null;
+  };
+  const amount = amountWith(usedIfLostMinor);
+  if (amount !== null) return { kind: 'reserve', amount };
+  if (disputedId !== null && amountWith(usedMinor) !== null) {
+    return { kind: 'disputed', paymentId: disputedId };
+  }
+  return { kind: 'exceeds', refundable: refundableOf(payment, usedIfLostMinor, creditMinor) };
 }
