@@ -5,7 +5,9 @@ export type { CreditLineRequest } from './domain/line-item-request';
 export {
   maxRefundable,
   type ReturnedMoney,
+  NOTHING_REFUNDED,
   NOTHING_RETURNED,
+  type RefundedAmount,
   type RefundedOf,
 } from './domain/given-back';
 export type { BillingPeriods, GivenBackTerms, BillingRequest } from './domain/billing-request';
@@ -16,7 +18,9 @@ export {
   toInvoiceDto,
   toInvoicePreviewDto,
 } from './dto/invoice.dto';
-export { CreditBalanceService } from './credit-balance.service';
+export type { CreditUse } from './domain/credit-grant';
+export { CreditBalanceService, type PaymentCredit } from './credit-balance.service';
+export type { OriginUse } from './credit-grants.repository';
 export { FinalizeInvoicesService } from './finalize-invoices.service';
 export { attemptsFailure, type RetryPlan } from './domain/invoice-collection';
 export { NEXT_COLLECTION, type TimeScope, WAITING_FOR_COLLECTION } from './due-invoices.repository';

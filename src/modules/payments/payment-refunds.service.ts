@@ -6,15 +6,9 @@ import { Outbox } from '../../platform/outbox';
 import { CreditBalanceService, InvoicePaymentsService, maxRefundable } from '../invoicing';
 import { LostCreditService, type PaymentForRefund } from './disputes/lost-credit.service';
 import { paymentDisputed } from './disputes/disputes.errors';
-import {
-  decideRefund,
-  returnedOf,
-  isAllApplied,
-  type Payment,
-  refundableOf,
-  type UsedMoney,
-} from './domain/payment';
+import { isAllApplied, type Payment, returnedOf } from './domain/payment';
 import type { ProviderOutcome } from './domain/payment-provider';
+import { decideRefund, refundableOf, type UsedMoney } from './domain/refundable';
 import {
   paymentNotFound,
   paymentNotRefundable,
@@ -155,10 +149,10 @@ export class PaymentRefundsService {
     amount: bigint,
     now: Date,
   ): Promise<void> {
-    await this.settleReserve(payment, { reserved: amount, refunded: 0n }, now);
-    await this.credit.releaseRefund(refundId, payment.id, payment.amountRefundPending - amount);
+    const after = await this.settleReserve(payment, { reserved: amount, refunded: 0n }, now);
+    await this.credit.releaseRefund(refundId, payment.id, after.amountRefundPending);
     if (isAllApplied(payment)) return;
-    await this.losses.coverLosses([payment], { sourceId: refundId, occurredAt: now });
+    await this.losses.coverLosses([after], { sourceId: refundId, occurredAt: now });
   }
 
   /**
@@ -174,12 +168,10 @@ export class PaymentRefundsService {
     amount: bigint,
     now: Date,
   ): Promise<{ readonly toCreditMinor: bigint; readonly recoveredMinor: bigint }> {
-    await this.settleReserve(payment, { reserved: 0n, refunded: -amount }, now);
-    const stillRefunded = payment.amountRefunded - amount;
-    const toCreditMinor = await this.credit.returnRefund(refundId, payment.id, stillRefunded);
-    const recoveredMinor = isAllApplied(payment)
-      ? 0n
-      : await this.losses.coverLossUnposted(payment);
+    const after = await this.settleReserve(payment, { reserved: 0n, refunded: -amount }, now);
+    const { id, amountRefunded } = after;
+    const toCreditMinor = await this.credit.returnRefund(refundId, id, amountRefunded);
+    const recoveredMinor = isAllApplied(after) ? 0n : await this.losses.coverAfterReturn(after);
     return { toCreditMinor, recoveredMinor };
   }
 
@@ -219,8 +211,7 @@ export class PaymentRefundsService {
   ): Promise<CreditOfInvoice & { readonly payment: Payment }> {
     const { invoiceId } =
       (await this.payments.find(paymentId)) ?? raise(paymentNotFound(paymentId));
-    const invoice = invoiceId === null ? null : await this.invoices.find(invoiceId);
-    const { payment, ...ofCredit } = await this.losses.lockForRefund(paymentId, invoice);
+    const { payment, ...ofCredit } = await this.losses.lockForRefund(paymentId, invoiceId);
     return { payment: payment ?? raise(paymentNotFound(paymentId)), ...ofCredit };
   }
 
@@ -269,9 +260,10 @@ export class PaymentRefundsService {
     before: Payment,
     { reserved, refunded }: { readonly reserved: bigint; readonly refunded: bigint },
     now: Date,
-  ): Promise<void> {
+  ): Promise<Payment> {
     const after = await this.payments.settleRefund(before.id, reserved, refunded, now);
     invariant(after !== null, `The payment ${before.id} is gone.`);
     await this.outbox.record(paymentUpdated, { after, before, occurredAt: now });
+    return after;
   }
 }

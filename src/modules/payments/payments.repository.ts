@@ -37,7 +37,7 @@ const SETTLE_REFUND = `
 
 const OF_INVOICES_OR_IDS = 'WHERE invoice_id = ANY ($1) OR id = ANY ($2)';
 
-const APPLIED_TO = 'WHERE invoice_id = ANY ($1) AND amount_applied > 0';
+const APPLIED_TO_OR_IDS = 'WHERE invoice_id = ANY ($1) AND amount_applied > 0 OR id = ANY ($2)';
 
 const WITH_OTHERS_OF_INVOICE = `
   WHERE id = $1 OR id = ANY ($2)
@@ -117,17 +117,31 @@ export class PaymentsRepository {
     });
   }
 
-  /** Returns the payments that paid parts of the invoices, locked until the transaction ends. */
-  lockAppliedTo(invoiceIds: readonly string[]): Promise<readonly Payment[]> {
+  /**
+   * Returns the payments that paid parts of the invoices, and the payments with the ids, locked until the transaction
+   * ends.
+   */
+  lockAppliedTo(
+    invoiceIds: readonly string[],
+    ids: readonly string[] = [],
+  ): Promise<readonly Payment[]> {
     this.database.requireTransaction();
-    return this.database.select(PaymentEntity, `${APPLIED_TO} ORDER BY id FOR NO KEY UPDATE`, [
-      invoiceIds,
-    ]);
+    return this.database.select(
+      PaymentEntity,
+      `${APPLIED_TO_OR_IDS} ORDER BY id FOR NO KEY UPDATE`,
+      [invoiceIds, ids],
+    );
   }
 
-  /** Returns the payments that paid parts of the invoices. */
-  findAppliedTo(invoiceIds: readonly string[]): Promise<readonly Payment[]> {
-    return this.database.select(PaymentEntity, APPLIED_TO, [invoiceIds]);
+  /** Returns the same payments as {@link lockAppliedTo}, but locks nothing. */
+  findAppliedTo(
+    invoiceIds: readonly string[],
+    ids: readonly string[],
+  ): Promise<readonly Payment[]> {
+    return this.database.select(PaymentEntity, `${APPLIED_TO_OR_IDS} ORDER BY id`, [
+      invoiceIds,
+      ids,
+    ]);
   }
 
   /** Returns the ids of the given invoices that have an automatic charge in progress. */

@@ -1,14 +1,13 @@
 import { reachableFrom } from '../../../../test/support/reachable';
 import {
   type PolledOutcome,
-  decideRefund,
   type Payment,
   PAYMENT_STATUSES,
   PAYMENT_TRANSITIONS,
-  refundableOf,
   withOutcome,
 } from './payment';
 import type { ProviderOutcome } from './payment-provider';
+import { decideRefund, refundableOf } from './refundable';
 import { pollAgainLater } from './poll-lease';
 
 const NOW = new Date('2026-03-01T00:00:00.000Z');
