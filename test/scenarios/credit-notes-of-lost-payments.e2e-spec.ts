@@ -295,6 +295,86 @@ describe('a credit note that is settled as a refund', () => {
     );
   });
 
+  describe('or as credit, before a refund, while a dispute is open,', () => {
+    const balanceOf = async ({ customer }: Pick<Paid, 'customer'>) =>
+      (await story.get<{ balance: number }>(`/v1/customers/${customer}/balance`)).balance;
+
+    /** An invoice of 1,000, of which 400 are disputed and 600 are paid by the payment `second`. */
+    async function disputedInPart(kind: string) {
+      if (kind === 'another payment') {
+        const sold = await paidTwice();
+        return { ...sold, reference: await dispute(sold.payment) };
+      }
+      const { customer } = await story.customerWith('pm_card_visa');
+      const { id: payment } = await story.pay(customer, { amount: 400 });
+      const sold = await invoiced(customer);
+      const { id: second } = await story.post(`/v1/invoices/${sold.invoice}/pay`);
+      return { ...sold, payment, second, reference: await dispute(payment) };
+    }
+
+    describe.each(['another payment', 'a payment whose credit the invoice used'])(
+      'of %s',
+      (kind) => {
+        it('leaves what the dispute may take: the refund pays out the credit of the note', async () => {
+          const sold = await disputedInPart(kind);
+          await note(sold, 600, 'credit').expect(201);
+          const answers = await Promise.all([
+            refund(sold.second, { amount: 400 }),
+            refund(sold.second, { amount: 400 }),
+          ]);
+          expect(answers.map(({ status }) => status).sort()).toEqual([201, 422]);
+          expect(await balanceOf(sold)).toBe(200);
+          story.stripe.closeDispute(sold.reference, 'lost');
+          await story.notified();
+          expect(await balanceOf(sold)).toBe(200);
+          expect((await refund(sold.second, { amount: 201 })).body).toMatchObject({
+            code: 'refund_amount_exceeds_refundable',
+            refundable_amount: 200,
+          });
+        });
+
+        it('leaves what the dispute has taken before the refund', async () => {
+          const sold = await disputedInPart(kind);
+          await note(sold, 600, 'credit').expect(201);
+          story.stripe.closeDispute(sold.reference, 'lost');
+          await story.notified();
+          expect((await refund(sold.second)).body).toMatchObject({
+            code: 'refund_amount_exceeds_refundable',
+            refundable_amount: 600,
+          });
+          expect((await refund(sold.second, { amount: 600 })).status).toBe(201);
+          expect(await balanceOf(sold)).toBe(0);
+        });
+
+        it('refuses the refund if the credit was used, until the dispute is won', async () => {
+          const sold = await disputedInPart(kind);
+          await note(sold, 600, 'credit').expect(201);
+          await story.invoice(sold.customer, 600);
+          for (const body of [{}, { amount: 1 }, { amount: 400 }]) {
+            expect((await refund(sold.second, body)).body).toMatchObject({
+              status: 409,
+              code: 'payment_disputed',
+              detail: expect.stringContaining(sold.payment) as unknown,
+            });
+          }
+          expect((await refund(sold.second, { amount: 401 })).body).toMatchObject({
+            code: 'refund_amount_exceeds_refundable',
+            refundable_amount: 0,
+          });
+          story.stripe.closeDispute(sold.reference, 'won');
+          await story.notified();
+          expect((await refund(sold.second)).body).toMatchObject({ amount: 400 });
+        });
+
+        it('takes without a note all of the payment that is not disputed', async () => {
+          const sold = await disputedInPart(kind);
+          expect((await refund(sold.second)).body).toMatchObject({ amount: 600 });
+          expect((await note(sold, 1, 'credit')).body).toMatchObject({ code: 'payment_disputed' });
+        });
+      },
+    );
+  });
+
   it.each(['note', 'loss'])(
     'and the loss of its payment wait for each other, the %s first',
     async (first) => {

@@ -10,6 +10,7 @@ export {
   postPaymentReturned,
   postRecovery,
   postRefund,
+  postRefundRecovered,
   postRefundReturned,
   postRevenueRelease,
   postVoid,

@@ -203,6 +203,22 @@ export function postDisputeReinstated(reinstated: {
 }
 
 /**
+ * Posts customer credit that covers a refund. Used for credit that became available only after a refund at the provider
+ * had given back its money. Credits the refunds account, which the refund had debited.
+ */
+export function postRefundRecovered(recovered: {
+  readonly currency: string;
+  readonly amountMinor: bigint;
+}): LedgerTransaction {
+  const { currency, amountMinor } = recovered;
+  assertPart(0n, amountMinor);
+  return transaction('refund', currency, [
+    debit('customer_credit', amountMinor),
+    credit('refunds', amountMinor),
+  ]);
+}
+
+/**
  * Posts customer credit that covers the loss of a dispute. Used for credit that became available only after the
  * dispute was lost.
  */

@@ -10,7 +10,7 @@ import { toCreditGrant } from './domain/credit-grant';
 import { type CouponRequest, CouponContextsService } from './coupon-contexts.service';
 import type { InvoiceRateTerms } from './domain/billed-by';
 import type { BillingContext } from './domain/decide-invoice';
-import { maxCreditable, type RefundedOf } from './domain/given-back';
+import { maxCreditable, NOTHING_REFUNDED, type RefundedOf } from './domain/given-back';
 import type { BilledLine } from './domain/held-lines';
 import type { Invoice } from './domain/invoice';
 import type { CreditLineRequest } from './domain/line-item-request';
@@ -151,7 +151,10 @@ export class BillingContextService {
     );
     const held = await this.held.heldBy([...refunded.keys()]);
     return new Map(
-      [...held].map(([id, heldBy]) => [id, maxCreditable(heldBy, refunded.get(id) ?? 0n)]),
+      [...held].map(([id, heldBy]) => [
+        id,
+        maxCreditable(heldBy, refunded.get(id) ?? NOTHING_REFUNDED),
+      ]),
     );
   }
 }

@@ -3,7 +3,7 @@ import { invariant } from '../../core/invariant';
 import { lesser } from '../../core/money';
 import { newId } from '../../platform/ids';
 import { CustomersService } from '../customers';
-import { CreditGrantsRepository } from './credit-grants.repository';
+import { CreditGrantsRepository, type OriginUse } from './credit-grants.repository';
 import {
   type AvailableCredit,
   CreditPayoutsRepository,
@@ -12,6 +12,7 @@ import {
 } from './credit-payouts.repository';
 import {
   type CreditBalance,
+  type CreditUse,
   newGrant,
   type StoredCreditGrant,
   usedByInvoices,
@@ -86,6 +87,11 @@ export class CreditBalanceService {
   /** Returns the id of the invoice, credit note or payment that each credit came from, by credit id. */
   sourcesOf(creditIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
     return this.grants.sourcesOf(creditIds);
+  }
+
+  /** Returns the credits that the invoices used. */
+  usesOf(invoiceIds: readonly string[]): Promise<readonly CreditUse[]> {
+    return this.grants.usesOf(invoiceIds);
   }
 
   /** Returns the credit that came from a payment, locked until the transaction ends. The caller has locked the payment. */
@@ -171,19 +177,27 @@ export class CreditBalanceService {
     return this.grants.takeLost(paymentId, amount);
   }
 
-  /** Returns how much of the credit from credit notes of a locked invoice was lost in disputes, in minor units. */
-  lostOfNotes(invoiceId: string): Promise<bigint> {
-    return this.grants.lostOfNotes(invoiceId);
+  /**
+   * Takes up to `amount` of the unused credit that came from a payment, after refunds of the payment gave back credit
+   * that invoices had used. The caller has locked the payment. Returns the amount taken, which counts as refunded.
+   */
+  takeRefunded(paymentId: string, amount: bigint): Promise<bigint> {
+    return this.grants.takeRefunded(paymentId, amount);
+  }
+
+  /** Returns how much of the credit from credit notes of an invoice {@link takeOfNote} has taken, in minor units. */
+  takenOfNotes(invoiceId: string): Promise<bigint> {
+    return this.grants.takenOfNotes(invoiceId);
   }
 
   /**
-   * Takes up to `amount` of the unused credit that came from a credit note, and returns the amount taken. Used after a
-   * lost dispute about a payment, if the credited invoice had used credit from that payment. The amount counts as lost
-   * credit of the payment.
+   * Takes up to `amount` of the unused credit that came from a credit note, and returns the amount taken. Used if the
+   * credited invoice had used credit from a payment whose money went back. The amount counts as lost, refunded or
+   * reserved credit of the payment.
    * @param amount at most the credit from the payment that invoices have used
    */
-  takeLostOfNote(noteId: string, paymentId: string, amount: bigint): Promise<bigint> {
-    return this.grants.loseAtOrigin(noteId, paymentId, amount);
+  takeOfNote(noteId: string, paymentId: string, use: OriginUse, amount: bigint): Promise<bigint> {
+    return this.grants.takeAtOrigin(noteId, paymentId, use, amount);
   }
 
   /**

@@ -3,8 +3,11 @@ import { invariant } from '../../core/invariant';
 import type { AppliedCredit } from '../../core/invoice';
 import { Database } from '../../platform/database';
 import { CreditGrantEntity } from './credit-grant.entity';
-import type { StoredCreditGrant } from './domain/credit-grant';
+import type { CreditUse, StoredCreditGrant } from './domain/credit-grant';
 import type { ReturnedMoney } from './domain/given-back';
+
+/** Part of the credit of a payment to which credit of a note is added. */
+export type OriginUse = 'lost' | 'refunded' | 'reserved';
 
 /**
  * Uses an amount of a credit. A concurrent change may have made the caller's figures stale, so the statement checks the limits
@@ -35,16 +38,23 @@ const TAKE_LOST = `
   WHERE credit_grant.id = taken.id
   RETURNING taken.amount::text AS amount`;
 
-const LOSE_AT_ORIGIN = `
+/** Marks remaining credit as refunded, up to `$2`. */
+const TAKE_REFUNDED = `
+  UPDATE credit_grant SET remaining = remaining - taken.amount, refunded = refunded + taken.amount
+  FROM (SELECT id, least(remaining, $2) AS amount FROM credit_grant WHERE source_id = $1 FOR NO KEY UPDATE) taken
+  WHERE credit_grant.id = taken.id
+  RETURNING taken.amount::text AS amount`;
+
+const TAKE_AT_ORIGIN = (use: OriginUse): string => `
   WITH taken AS (
     SELECT id, least(remaining, $3) AS amount FROM credit_grant WHERE source_id = $1 FOR NO KEY UPDATE),
   given AS (
     UPDATE credit_grant SET amount = credit_grant.amount - taken.amount, remaining = remaining - taken.amount
     FROM taken WHERE credit_grant.id = taken.id)
-  UPDATE credit_grant SET lost = lost + taken.amount FROM taken WHERE source_id = $2
+  UPDATE credit_grant SET ${use} = ${use} + taken.amount FROM taken WHERE source_id = $2
   RETURNING taken.amount::text AS amount`;
 
-const LOST_OF_NOTES = `
+const TAKEN_OF_NOTES = `
   SELECT coalesce(sum(to_credit - amount), 0)::text AS amount
   FROM credit_note JOIN credit_grant ON credit_grant.source_id = credit_note.id WHERE invoice_id = $1`;
 
@@ -76,6 +86,12 @@ const RETURNED = `
   SELECT source_id, (refunded + reserved)::text AS refunded, lost::text FROM credit_grant WHERE source_id = ANY ($1)`;
 
 const SOURCES = 'SELECT id, source_id FROM credit_grant WHERE id = ANY ($1)';
+
+const USES = `
+  SELECT invoice.id AS invoice_id, source_id, used #>> '{amountMinor,$bigint}' AS amount
+  FROM invoice, LATERAL jsonb_array_elements(invoice.credits) AS used
+    JOIN credit_grant ON credit_grant.id = used ->> 'creditId'
+  WHERE invoice.id = ANY ($1)`;
 
 const BALANCE = `
   SELECT coalesce(sum(remaining + reserved), 0)::text AS balance,
@@ -144,6 +160,21 @@ export class CreditGrantsRepository {
     return new Map(rows.map(({ id, source_id: sourceId }) => [id, sourceId]));
   }
 
+  /** Returns the credits that the invoices used. */
+  async usesOf(invoiceIds: readonly string[]): Promise<readonly CreditUse[]> {
+    if (invoiceIds.length === 0) return [];
+    const rows = await this.database.query<{
+      invoice_id: string;
+      source_id: string;
+      amount: string;
+    }>(USES, [invoiceIds]);
+    return rows.map(({ invoice_id: invoiceId, source_id: sourceId, amount }) => ({
+      invoiceId,
+      sourceId,
+      amountMinor: BigInt(amount),
+    }));
+  }
+
   /**
    * Returns, by source id, the credit that refunds paid out or have reserved, and the credit that lost disputes
    * took.
@@ -184,17 +215,32 @@ export class CreditGrantsRepository {
   }
 
   /**
-   * Takes unused credit of the credit note `sourceId`, up to an amount, and counts it as lost credit of the payment `originId`.
-   * The credited invoice had used credit of that payment, and the credit note gave it back. Returns the amount taken.
+   * Marks unused credit from a source as refunded, up to an amount, for refunds that had taken used credit. Returns the
+   * amount marked.
    */
-  async loseAtOrigin(sourceId: string, originId: string, amount: bigint): Promise<bigint> {
+  async takeRefunded(sourceId: string, amount: bigint): Promise<bigint> {
     this.database.requireTransaction();
-    return this.queryAmount(LOSE_AT_ORIGIN, [sourceId, originId, amount.toString()]);
+    return this.queryAmount(TAKE_REFUNDED, [sourceId, amount.toString()]);
   }
 
-  /** Returns how much credit from credit notes of an invoice was lost in disputes, in minor units. */
-  lostOfNotes(invoiceId: string): Promise<bigint> {
-    return this.queryAmount(LOST_OF_NOTES, [invoiceId]);
+  /**
+   * Takes unused credit of the credit note `sourceId`, up to an amount, and counts it as lost, refunded or reserved credit
+   * of the payment `originId`. The credited invoice had used credit of that payment, and the credit note gave it back.
+   * Returns the amount taken.
+   */
+  async takeAtOrigin(
+    sourceId: string,
+    originId: string,
+    use: OriginUse,
+    amount: bigint,
+  ): Promise<bigint> {
+    this.database.requireTransaction();
+    return this.queryAmount(TAKE_AT_ORIGIN(use), [sourceId, originId, amount.toString()]);
+  }
+
+  /** Returns how much credit from credit notes of an invoice {@link takeAtOrigin} has taken, in minor units. */
+  takenOfNotes(invoiceId: string): Promise<bigint> {
+    return this.queryAmount(TAKEN_OF_NOTES, [invoiceId]);
   }
 
   /**

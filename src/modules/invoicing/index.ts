@@ -2,7 +2,14 @@ export type { EarnedPeriod } from './domain/earned-period';
 export { leavesNothingToPay, mayInvoiceBecome } from './domain/finalize';
 export { type Invoice, isCredited } from './domain/invoice';
 export type { CreditLineRequest } from './domain/line-item-request';
-export { type ReturnedMoney, NOTHING_RETURNED, type RefundedOf } from './domain/given-back';
+export {
+  maxRefundable,
+  type ReturnedMoney,
+  NOTHING_REFUNDED,
+  NOTHING_RETURNED,
+  type RefundedAmount,
+  type RefundedOf,
+} from './domain/given-back';
 export type { BillingPeriods, GivenBackTerms, BillingRequest } from './domain/billing-request';
 export { GivenBackService } from './given-back.service';
 export {
@@ -11,7 +18,9 @@ export {
   toInvoiceDto,
   toInvoicePreviewDto,
 } from './dto/invoice.dto';
-export { CreditBalanceService } from './credit-balance.service';
+export type { CreditUse } from './domain/credit-grant';
+export { CreditBalanceService, type PaymentCredit } from './credit-balance.service';
+export type { OriginUse } from './credit-grants.repository';
 export { FinalizeInvoicesService } from './finalize-invoices.service';
 export { attemptsFailure, type RetryPlan } from './domain/invoice-collection';
 export { NEXT_COLLECTION, type TimeScope, WAITING_FOR_COLLECTION } from './due-invoices.repository';

@@ -3,7 +3,7 @@ import { raise } from '../../platform/errors';
 import { invariant } from '../../core/invariant';
 import { Database } from '../../platform/database';
 import { Outbox } from '../../platform/outbox';
-import { maxRefundable } from './domain/given-back';
+import type { HeldByInvoice } from './domain/given-back';
 import type { Invoice } from './domain/invoice';
 import { nextAttemptAt, type RetryPlan } from './domain/invoice-collection';
 import {
@@ -148,11 +148,8 @@ export class InvoicePaymentsService {
     await this.outbox.record(invoiceUpdated, { after, before, occurredAt: now });
   }
 
-  /**
-   * Returns the maximum sum of all refunds of an invoice, in minor units, after credit notes and credits of later
-   * invoices; null: the whole paid amount.
-   */
-  async maxRefundable(invoiceId: string): Promise<bigint | null> {
-    return maxRefundable(await this.held.heldByInvoice(invoiceId));
+  /** Returns the amounts that limit what refunds of an invoice can still give back. */
+  heldBy(invoiceId: string): Promise<HeldByInvoice> {
+    return this.held.heldByInvoice(invoiceId);
   }
 }

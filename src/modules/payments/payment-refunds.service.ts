@@ -3,17 +3,12 @@ import { raise } from '../../platform/errors';
 import { invariant } from '../../core/invariant';
 import { lesser } from '../../core/money';
 import { Outbox } from '../../platform/outbox';
-import { CreditBalanceService, InvoicePaymentsService } from '../invoicing';
-import { LostCreditService } from './disputes/lost-credit.service';
+import { CreditBalanceService, InvoicePaymentsService, maxRefundable } from '../invoicing';
+import { LostCreditService, type PaymentForRefund } from './disputes/lost-credit.service';
 import { paymentDisputed } from './disputes/disputes.errors';
-import {
-  decideRefund,
-  returnedOf,
-  isAllApplied,
-  type Payment,
-  refundableOf,
-} from './domain/payment';
+import { isAllApplied, type Payment, returnedOf } from './domain/payment';
 import type { ProviderOutcome } from './domain/payment-provider';
+import { decideRefund, refundableOf, type UsedMoney } from './domain/refundable';
 import {
   paymentNotFound,
   paymentNotRefundable,
@@ -29,6 +24,9 @@ import type {
   ResumedRefund,
 } from './providers/requested-refund';
 import { ReturnPaymentsService } from './return-payments.service';
+
+/** Credit that the invoice of a payment used, and that refunds must leave. */
+type CreditOfInvoice = Omit<PaymentForRefund, 'payment'>;
 
 /**
  * Changes payments when refunds are reserved, succeed, fail or are returned. The `refunds` module stores the refunds.
@@ -54,28 +52,29 @@ export class PaymentRefundsService {
    * 3. credit of the customer from credit notes and negative invoices
    * @param requested minor units; null: all of the parts 1 and 2
    * @returns the payment, updated at the current time of its customer, and the amount reserved
-   * @throws {ProblemError} `payment_not_found`, `payment_not_refundable`, `payment_disputed`,
-   *   `refund_amount_exceeds_refundable`, `payment_provider_not_enabled`
+   * @throws {ProblemError} `payment_not_found`, `payment_not_refundable`, `payment_disputed` also for a dispute about
+   *   another payment of the invoice, `refund_amount_exceeds_refundable`, `payment_provider_not_enabled`
    */
   async reserve(
     refundId: string,
     paymentId: string,
     requested: bigint | null,
   ): Promise<{ readonly payment: Payment; readonly amount: bigint }> {
-    const before =
-      (await this.payments.lockWithOthersOfInvoice(paymentId)) ?? raise(paymentNotFound(paymentId));
+    const { payment: before, ...ofCredit } = await this.lockForRefund(paymentId);
     this.gateway.requireEnabled(before.provider);
     // Must precede `usedOf`, which locks only the credit of the payment. Credits must be locked oldest first, and the
     // credit of the payment may be newer than the others.
     const others = await this.credit.lockAvailable(before);
-    const used = await this.usedOf(before);
-    const free = refundableOf(before, used);
-    const needsOthers = used > 0n && (requested === null ? free === 0n : requested > free);
+    const used = await this.usedOf(before, ofCredit);
+    const { usedIfLostMinor } = used;
+    const free = refundableOf(before, usedIfLostMinor);
+    const needsOthers =
+      usedIfLostMinor > 0n && (requested === null ? free === 0n : requested > free);
     const available = needsOthers ? others : [];
     const creditMinor = available.reduce((total, { remaining }) => total + remaining, 0n);
     const decision = decideRefund(before, requested, used, creditMinor);
     if (decision.kind === 'not_succeeded') throw paymentNotRefundable(paymentId, before.status);
-    if (decision.kind === 'disputed') throw paymentDisputed(paymentId);
+    if (decision.kind === 'disputed') throw paymentDisputed(decision.paymentId);
     if (decision.kind === 'exceeds') throw refundAmountExceedsRefundable(decision.refundable);
     const { amount } = decision;
     const now = await this.currentTimeOf(before);
@@ -150,10 +149,10 @@ export class PaymentRefundsService {
     amount: bigint,
     now: Date,
   ): Promise<void> {
-    await this.settleReserve(payment, { reserved: amount, refunded: 0n }, now);
-    await this.credit.releaseRefund(refundId, payment.id, payment.amountRefundPending - amount);
+    const after = await this.settleReserve(payment, { reserved: amount, refunded: 0n }, now);
+    await this.credit.releaseRefund(refundId, payment.id, after.amountRefundPending);
     if (isAllApplied(payment)) return;
-    await this.losses.coverLosses([payment], { sourceId: refundId, occurredAt: now });
+    await this.losses.coverLosses([after], { sourceId: refundId, occurredAt: now });
   }
 
   /**
@@ -169,12 +168,10 @@ export class PaymentRefundsService {
     amount: bigint,
     now: Date,
   ): Promise<{ readonly toCreditMinor: bigint; readonly recoveredMinor: bigint }> {
-    await this.settleReserve(payment, { reserved: 0n, refunded: -amount }, now);
-    const stillRefunded = payment.amountRefunded - amount;
-    const toCreditMinor = await this.credit.returnRefund(refundId, payment.id, stillRefunded);
-    const recoveredMinor = isAllApplied(payment)
-      ? 0n
-      : await this.losses.coverLossUnposted(payment);
+    const after = await this.settleReserve(payment, { reserved: 0n, refunded: -amount }, now);
+    const { id, amountRefunded } = after;
+    const toCreditMinor = await this.credit.returnRefund(refundId, id, amountRefunded);
+    const recoveredMinor = isAllApplied(after) ? 0n : await this.losses.coverAfterReturn(after);
     return { toCreditMinor, recoveredMinor };
   }
 
@@ -209,39 +206,64 @@ export class PaymentRefundsService {
     return payment;
   }
 
-  /**
-   * Returns the part of a locked payment that invoices have used as credit, or that credit notes gave back as credit.
-   */
-  private async usedOf(payment: Payment): Promise<bigint> {
-    const { reserved, refunded, lost, used, paidOut } = await this.credit.lockOf(payment.id);
-    const applied = payment.amountApplied - (returnedOf(payment) - reserved - refunded - lost);
-    const beyond = applied + (await this.refundedBeyondNotes(payment));
-    // `paidOut` is subtracted, because `returnedOf` includes refunds that paid out credit from other sources.
-    return used + (beyond > 0n ? beyond : 0n) - paidOut;
+  private async lockForRefund(
+    paymentId: string,
+  ): Promise<CreditOfInvoice & { readonly payment: Payment }> {
+    const { invoiceId } =
+      (await this.payments.find(paymentId)) ?? raise(paymentNotFound(paymentId));
+    const { payment, ...ofCredit } = await this.losses.lockForRefund(paymentId, invoiceId);
+    return { payment: payment ?? raise(paymentNotFound(paymentId)), ...ofCredit };
   }
 
   /**
-   * Returns the amount by which the refunds of an invoice exceed the maximum that may be refunded after credit notes
-   * and after credits on later invoices. A negative result is an amount that can still be refunded. The caller must
-   * have locked the payments of the invoice.
+   * Returns the part of a locked payment that invoices have used as credit, or that credit notes gave back as credit.
    */
-  private async refundedBeyondNotes({ invoiceId, amountApplied }: Payment): Promise<bigint> {
-    const maxRefundable =
-      invoiceId === null || amountApplied === 0n
-        ? null
-        : await this.invoices.maxRefundable(invoiceId);
-    if (invoiceId === null || maxRefundable === null) return -amountApplied;
-    const refunded = await this.returns.lockRefunded([invoiceId]);
-    return (refunded.get(invoiceId) ?? 0n) - maxRefundable;
+  private async usedOf(payment: Payment, ofCredit: CreditOfInvoice): Promise<UsedMoney> {
+    const { reserved, refunded, lost, used, paidOut } = await this.credit.lockOf(payment.id);
+    const applied = payment.amountApplied - (returnedOf(payment) - reserved - refunded - lost);
+    const limit = await this.limitOf(payment, ofCredit);
+    const usedBeyond = (maxMinor: bigint | null): bigint => {
+      const beyond = applied - (maxMinor ?? payment.amountApplied);
+      // `paidOut` is subtracted, because `returnedOf` includes refunds that paid out credit from other sources.
+      return used + (beyond > 0n ? beyond : 0n) - paidOut;
+    };
+    return {
+      usedMinor: usedBeyond(limit.leftMinor),
+      usedIfLostMinor: usedBeyond(limit.leftIfLostMinor),
+      disputedId: limit.disputedId,
+    };
+  }
+
+  /**
+   * Returns the amount that refunds of the payment's invoice can still give back, after credit notes and after credits
+   * on later invoices, and the same amount if open disputes are lost. Both are null without a limit, and negative if
+   * refunds exceed the limit. The caller must have locked the payments of the invoice.
+   */
+  private async limitOf({ invoiceId, amountApplied }: Payment, ofCredit: CreditOfInvoice) {
+    if (invoiceId === null || amountApplied === 0n) {
+      return { leftMinor: null, leftIfLostMinor: null, disputedId: null };
+    }
+    const held = await this.invoices.heldBy(invoiceId);
+    const { refundedMinor, lostMinor, disputed } = await this.returns.lockReturned(invoiceId);
+    const left = (disputedMinor: bigint): bigint | null => {
+      const maxMinor = maxRefundable(held, ofCredit.lostCreditMinor + disputedMinor);
+      return maxMinor === null ? null : maxMinor - refundedMinor - lostMinor;
+    };
+    return {
+      leftMinor: left(0n),
+      leftIfLostMinor: left(disputed.disputedMinor + ofCredit.disputedCredit.disputedMinor),
+      disputedId: disputed.disputedId ?? ofCredit.disputedCredit.disputedId,
+    };
   }
 
   private async settleReserve(
     before: Payment,
     { reserved, refunded }: { readonly reserved: bigint; readonly refunded: bigint },
     now: Date,
-  ): Promise<void> {
+  ): Promise<Payment> {
     const after = await this.payments.settleRefund(before.id, reserved, refunded, now);
     invariant(after !== null, `The payment ${before.id} is gone.`);
     await this.outbox.record(paymentUpdated, { after, before, occurredAt: now });
+    return after;
   }
 }

@@ -37,10 +37,10 @@ const SETTLE_REFUND = `
 
 const OF_INVOICES_OR_IDS = 'WHERE invoice_id = ANY ($1) OR id = ANY ($2)';
 
-const APPLIED_TO = 'WHERE invoice_id = ANY ($1) AND amount_applied > 0';
+const APPLIED_TO_OR_IDS = 'WHERE invoice_id = ANY ($1) AND amount_applied > 0 OR id = ANY ($2)';
 
 const WITH_OTHERS_OF_INVOICE = `
-  WHERE id = $1
+  WHERE id = $1 OR id = ANY ($2)
     OR amount_applied > 0 AND invoice_id = (SELECT invoice_id FROM payment WHERE id = $1)
   ORDER BY id FOR NO KEY UPDATE`;
 
@@ -87,12 +87,11 @@ export class PaymentsRepository {
   }
 
   /**
-   * Locks the payment and all payments that paid parts of its invoice, until the transaction ends. Returns the payment.
-   * Locks by ascending id, so that two refunds of one invoice do not deadlock.
+   * Returns the payment, all payments that paid parts of its invoice, and the payments with the other ids, locked until
+   * the transaction ends. Locks by ascending id, so that two refunds of one invoice do not deadlock.
    */
-  async lockWithOthersOfInvoice(id: string): Promise<Payment | null> {
-    const locked = await this.database.select(PaymentEntity, WITH_OTHERS_OF_INVOICE, [id]);
-    return locked.find((payment) => payment.id === id) ?? null;
+  lockWithOthersOfInvoice(id: string, otherIds: readonly string[]): Promise<readonly Payment[]> {
+    return this.database.select(PaymentEntity, WITH_OTHERS_OF_INVOICE, [id, otherIds]);
   }
 
   /** Returns the payments of the invoices and the payments with the ids, locked until the transaction ends. */
@@ -115,16 +114,30 @@ export class PaymentsRepository {
     });
   }
 
-  /** Returns the payments that paid parts of the invoices, locked until the transaction ends. */
-  lockAppliedTo(invoiceIds: readonly string[]): Promise<readonly Payment[]> {
-    return this.database.select(PaymentEntity, `${APPLIED_TO} ORDER BY id FOR NO KEY UPDATE`, [
-      invoiceIds,
-    ]);
+  /**
+   * Returns the payments that paid parts of the invoices, and the payments with the ids, locked until the transaction
+   * ends.
+   */
+  lockAppliedTo(
+    invoiceIds: readonly string[],
+    ids: readonly string[] = [],
+  ): Promise<readonly Payment[]> {
+    return this.database.select(
+      PaymentEntity,
+      `${APPLIED_TO_OR_IDS} ORDER BY id FOR NO KEY UPDATE`,
+      [invoiceIds, ids],
+    );
   }
 
-  /** Returns the payments that paid parts of the invoices. */
-  findAppliedTo(invoiceIds: readonly string[]): Promise<readonly Payment[]> {
-    return this.database.select(PaymentEntity, APPLIED_TO, [invoiceIds]);
+  /** Returns the same payments as {@link lockAppliedTo}, but locks nothing. */
+  findAppliedTo(
+    invoiceIds: readonly string[],
+    ids: readonly string[],
+  ): Promise<readonly Payment[]> {
+    return this.database.select(PaymentEntity, `${APPLIED_TO_OR_IDS} ORDER BY id`, [
+      invoiceIds,
+      ids,
+    ]);
   }
 
   /** Returns the ids of the given invoices that have an automatic charge in progress. */

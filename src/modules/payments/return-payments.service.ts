@@ -3,6 +3,9 @@ import { postPaymentReturned } from '../../core/ledger';
 import { Outbox } from '../../platform/outbox';
 import {
   CreditBalanceService,
+  type CreditUse,
+  NOTHING_REFUNDED,
+  type RefundedAmount,
   type ReturnedMoney,
   NOTHING_RETURNED,
   type RefundedOf,
@@ -10,7 +13,11 @@ import {
 import { LedgerService } from '../ledger';
 import { lesser } from '../../core/money';
 import { returnedOf, type Payment, withoutInvoice } from './domain/payment';
-import type { DisputedMoney } from './disputes/lost-credit.service';
+import {
+  type DisputedMoney,
+  LostCreditService,
+  NOTHING_DISPUTED,
+} from './disputes/lost-credit.service';
 import { paymentUpdated } from './payments.events';
 import { PaymentsRepository } from './payments.repository';
 
@@ -29,24 +36,31 @@ export class ReturnPaymentsService {
   constructor(
     private readonly payments: PaymentsRepository,
     private readonly credit: CreditBalanceService,
+    private readonly losses: LostCreditService,
     private readonly ledger: LedgerService,
     private readonly outbox: Outbox,
   ) {}
 
   /**
-   * Returns, by invoice id, the paid money that was refunded, is reserved for refunds, or was lost in disputes.
-   * Invoices without such money are absent. Locks the payments until the caller's transaction ends. Does not lock
-   * credit, because refunds lock the same payments before they change credit.
+   * Returns, by invoice id, the paid money and the used credit whose payments were refunded, are reserved for refunds,
+   * or were lost in disputes. Invoices without such amounts are absent. Locks the payments until the caller's
+   * transaction ends. Does not lock credit, because refunds lock the same payments before they change credit.
    */
   async lockRefunded(invoiceIds: readonly string[]): Promise<RefundedOf> {
     if (invoiceIds.length === 0) return new Map();
-    return this.refundedOf(await this.payments.lockAppliedTo(invoiceIds));
+    const uses = await this.credit.usesOf(invoiceIds);
+    const sourceIds = uses.map(({ sourceId }) => sourceId);
+    const payments = await this.payments.lockAppliedTo(invoiceIds, sourceIds);
+    return this.refundedOf(invoiceIds, payments, uses);
   }
 
   /** Returns the same as {@link lockRefunded}, but locks nothing. */
   async findRefunded(invoiceIds: readonly string[]): Promise<RefundedOf> {
     if (invoiceIds.length === 0) return new Map();
-    return this.refundedOf(await this.payments.findAppliedTo(invoiceIds));
+    const uses = await this.credit.usesOf(invoiceIds);
+    const sourceIds = uses.map(({ sourceId }) => sourceId);
+    const payments = await this.payments.findAppliedTo(invoiceIds, sourceIds);
+    return this.refundedOf(invoiceIds, payments, uses);
   }
 
   /**
@@ -69,16 +83,31 @@ export class ReturnPaymentsService {
             : sum.disputed,
         };
       },
-      { ...NOTHING_RETURNED, disputed: { disputedMinor: 0n, disputedId: null } },
+      { ...NOTHING_RETURNED, disputed: NOTHING_DISPUTED },
     );
   }
 
-  private async refundedOf(payments: readonly Payment[]): Promise<RefundedOf> {
-    const sums = new Map<string, bigint>();
-    for (const { payment, refundedMinor, lostMinor } of await this.returnedOfApplied(payments)) {
+  /** @param payments those that paid the invoices, and those whose credit the invoices used */
+  private async refundedOf(
+    invoiceIds: readonly string[],
+    payments: readonly Payment[],
+    uses: readonly CreditUse[],
+  ): Promise<RefundedOf> {
+    const sums = new Map<string, RefundedAmount>();
+    const applied = payments.filter(
+      ({ invoiceId, amountApplied }) => amountApplied > 0n && invoiceIds.includes(invoiceId ?? ''),
+    );
+    for (const { payment, refundedMinor, lostMinor } of await this.returnedOfApplied(applied)) {
       const { invoiceId } = payment;
       if (invoiceId === null || refundedMinor + lostMinor === 0n) continue;
-      sums.set(invoiceId, (sums.get(invoiceId) ?? 0n) + refundedMinor + lostMinor);
+      const { moneyMinor } = sums.get(invoiceId) ?? NOTHING_REFUNDED;
+      sums.set(invoiceId, {
+        moneyMinor: moneyMinor + refundedMinor + lostMinor,
+        creditMinor: 0n,
+      });
+    }
+    for (const [invoiceId, creditMinor] of await this.losses.lostCreditOf(uses, payments)) {
+      sums.set(invoiceId, { ...(sums.get(invoiceId) ?? NOTHING_REFUNDED), creditMinor });
     }
     return sums;
   }

@@ -25,7 +25,8 @@ import { FirstPaymentsWorkflow } from '../subscriptions/first-payments.workflow'
  * 3. Issues the note. The note first reduces the unpaid amount of the invoice; the rest of the note becomes credit or
  *    is to be refunded.
  * 4. Refuses a note whose refund or credit would need the money of a payment with an open dispute.
- * 5. If the invoice used credit of a payment that lost money in a dispute, uses credit of the note to cover the loss.
+ * 5. If the invoice used credit of a payment that lost money in a dispute or was refunded at the provider, uses credit
+ *    of the note to cover the loss.
  * 6. Activates the subscription if it waited for this invoice and the note leaves nothing to pay.
  */
 @Injectable()

@@ -6,15 +6,9 @@ import {
   isCredited,
   VoidInvoiceService,
 } from '../../invoicing';
-import { LostCreditService, type Payment, ReturnPaymentsService } from '../../payments';
+import { LostCreditService, ReturnPaymentsService } from '../../payments';
 
 const REASON = 'The subscription ended before its first invoice was paid.';
-
-/** Locked invoices, and locked payments that lost money in disputes. The invoices used credit of these payments. */
-interface LockedInvoices {
-  readonly invoices: readonly Invoice[];
-  readonly lost: readonly Payment[];
-}
 
 /**
  * Voids the open invoices of subscriptions that never became active. Credits an invoice that cannot be voided.
@@ -23,7 +17,8 @@ interface LockedInvoices {
  *    invoices used. A caller that locks or changes credit itself must call `lock` first.
  * 2. Turns the payments of these invoices into credit of the customer.
  * 3. Voids each invoice. An invoice with credited lines cannot be voided, so a credit note credits the rest of it. If
- *    returned credit came from a payment that lost money in a dispute, uses the credit to cover the loss.
+ *    returned credit came from a payment that lost money in a dispute or was refunded at the provider, uses the credit
+ *    to cover the loss.
  */
 @Injectable()
 export class VoidUnpaidInvoicesWorkflow {
@@ -39,9 +34,10 @@ export class VoidUnpaidInvoicesWorkflow {
    * Locks the rows that `voidOrCreditAll` changes, until the caller's transaction ends. Call it after locking the
    * subscriptions and before locking credit.
    */
-  async lock(subscriptionIds: readonly string[]): Promise<LockedInvoices> {
+  async lock(subscriptionIds: readonly string[]): Promise<readonly Invoice[]> {
     const invoices = await this.collection.lockOpenOf(subscriptionIds);
-    return { invoices, lost: await this.losses.lockLost(invoices) };
+    await this.losses.lockLost(invoices);
+    return invoices;
   }
 
   /**
@@ -50,10 +46,12 @@ export class VoidUnpaidInvoicesWorkflow {
    */
   async voidOrCreditAll(subscriptionIds: readonly string[], now: Date): Promise<void> {
     if (subscriptionIds.length === 0) return;
-    const { invoices, lost } = await this.lock(subscriptionIds);
+    const invoices = await this.lock(subscriptionIds);
     for (const { id, amountPaid } of invoices) {
       if (amountPaid > 0n) await this.payments.returnAsCredit(id, now);
     }
+    // Reads the payments again, because the step above may have changed them.
+    const lost = await this.losses.lockLost(invoices);
     for (const invoice of invoices) {
       if (isCredited(invoice)) {
         const note = await this.notes.creditUnpaid(invoice, REASON, now);

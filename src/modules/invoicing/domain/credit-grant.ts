@@ -15,12 +15,21 @@ export interface StoredCreditGrant {
   readonly refunded: bigint;
   /**
    * Taken by lost disputes about the payment that the credit came from. If an invoice used this credit and a credit
-   * note gave it back, a dispute can take the credit of the note instead. That amount is included.
+   * note gave it back, a dispute or a refund can take the credit of the note instead. That amount is included in `lost`,
+   * `refunded` or `reserved`.
    */
   readonly lost: bigint;
   /** Id of the invoice, credit note or payment that the credit came from. A source has at most one credit grant. */
   readonly sourceId: string;
   readonly createdAt: Date;
+}
+
+/** Credit from one source that an invoice used, in minor units. */
+export interface CreditUse {
+  readonly invoiceId: string;
+  /** Id of the invoice, credit note or payment that the credit came from. */
+  readonly sourceId: string;
+  readonly amountMinor: bigint;
 }
 
 /** The credit balance of a customer, in minor units of its currency. */

@@ -1,8 +1,18 @@
 import { maxWithTax, partWithin, type HeldLines } from '../../../core/invoice';
-import { allocate } from '../../../core/money';
+import { allocate, greater } from '../../../core/money';
 
-/** Refunded amounts by invoice id, in minor units, pending refunds included. Invoices without refunds are absent. */
-export type RefundedOf = ReadonlyMap<string, bigint>;
+/** Amounts of an invoice that went back to the customer by refunds, pending ones included, or by lost disputes. */
+export interface RefundedAmount {
+  /** Money of the payments of the invoice, in minor units. */
+  readonly moneyMinor: bigint;
+  /** Used credit whose payments were refunded or lost, as far as no other credit covered it. Minor units. */
+  readonly creditMinor: bigint;
+}
+
+export const NOTHING_REFUNDED: RefundedAmount = { moneyMinor: 0n, creditMinor: 0n };
+
+/** Refunded amounts by invoice id. Invoices without refunds are absent. */
+export type RefundedOf = ReadonlyMap<string, RefundedAmount>;
 
 /** Part of the paid money that went back to the customer, in minor units. */
 export interface ReturnedMoney {
@@ -27,23 +37,24 @@ export interface HeldByInvoice {
 /**
  * Returns how much of an invoice may still be credited: what is left of its charges, less refunds without a credit
  * note.
- * @param refundedMinor refunded or reserved by refunds of the invoice's payments
  */
 export function maxCreditable(
   { heldMinor, toRefundMinor }: HeldByInvoice,
-  refundedMinor: bigint,
+  { moneyMinor, creditMinor }: RefundedAmount,
 ): bigint {
-  const withoutNoteMinor = refundedMinor > toRefundMinor ? refundedMinor - toRefundMinor : 0n;
-  return heldMinor > withoutNoteMinor ? heldMinor - withoutNoteMinor : 0n;
+  const withoutNoteMinor = greater(moneyMinor - toRefundMinor, 0n) + creditMinor;
+  return greater(heldMinor - withoutNoteMinor, 0n);
 }
 
-/** Returns the maximum sum of all refunds of an invoice; null: the whole paid amount. */
-export function maxRefundable({
-  heldMinor,
-  toRefundMinor,
-  paidMinor,
-}: HeldByInvoice): bigint | null {
-  const maxMinor = heldMinor + toRefundMinor;
+/**
+ * Returns the maximum sum of all refunds of an invoice; null: the whole paid amount.
+ * @param lostMinor money and used credit that the maximum leaves, because disputes took it or may take it
+ */
+export function maxRefundable(
+  { heldMinor, toRefundMinor, paidMinor }: HeldByInvoice,
+  lostMinor: bigint,
+): bigint | null {
+  const maxMinor = heldMinor + toRefundMinor - lostMinor;
   return maxMinor < paidMinor ? maxMinor : null;
 }
 

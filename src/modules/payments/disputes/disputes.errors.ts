@@ -7,7 +7,7 @@ export const paymentDisputed = defineProblem({
   kind: 'conflict',
   title: 'The payment is disputed',
   meaning:
-    'A dispute about the payment is open. If it is lost, a refund or a credit note would give the money back twice. Wait until it is decided, or accept it at the provider. During an inquiry you may refund or credit if the provider allows refunds.',
+    'A dispute is open about the payment, about another payment of its invoice, or about a payment whose credit the invoice used. If it is lost, the refund or credit note would give the money back twice. Wait until it is decided, or accept it at the provider. During an inquiry you may refund or credit if the provider allows refunds.',
   detail: (id: string) =>
-    `A dispute about the payment ${id} is open. It can be refunded or credited once the dispute is won.`,
+    `A dispute about the payment ${id} is open. Refund or credit its money once the dispute is won.`,
 });

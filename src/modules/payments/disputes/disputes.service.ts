@@ -7,6 +7,7 @@ import { newId } from '../../../platform/ids';
 import { Outbox } from '../../../platform/outbox';
 import { CreditBalanceService } from '../../invoicing';
 import { LedgerService } from '../../ledger';
+import type { Payment } from '../domain/payment';
 import type { ProviderName } from '../domain/payment-provider';
 import type { ReportedDispute } from '../domain/reported-dispute';
 import { PaymentRecordsService } from '../payment-records.service';
@@ -22,6 +23,7 @@ import {
 import { disputeNotFound } from './disputes.errors';
 import { disputeClosed, disputeCreated, disputeUpdated } from './disputes.events';
 import { DisputesRepository } from './disputes.repository';
+import { LostCreditService } from './lost-credit.service';
 
 @Injectable()
 export class DisputesService {
@@ -30,6 +32,7 @@ export class DisputesService {
     private readonly disputes: DisputesRepository,
     private readonly payments: PaymentRecordsService,
     private readonly credit: CreditBalanceService,
+    private readonly losses: LostCreditService,
     private readonly ledger: LedgerService,
     private readonly outbox: Outbox,
   ) {}
@@ -72,7 +75,7 @@ export class DisputesService {
       else await this.disputes.update(after);
       await this.recordEvents(found, after);
       const totals = await this.disputes.totalsOf(paymentId);
-      await this.post(after, money, totals.amountLost);
+      await this.post(after, money, { ...payment, amountLost: totals.amountLost });
       await this.payments.recordDisputes(payment, totals, now);
       return true;
     });
@@ -89,18 +92,20 @@ export class DisputesService {
     }
   }
 
-  /** @param amountLost amount lost in all disputes of the payment, after this report */
-  private async post(dispute: Dispute, money: DisputeMoney, amountLost: bigint): Promise<void> {
+  /** @param payment with the amount lost in all its disputes, after this report */
+  private async post(dispute: Dispute, money: DisputeMoney, payment: Payment): Promise<void> {
     const { id: sourceId, customerId, paymentId, provider, currency, updatedAt } = dispute;
     const source = { sourceId, customerId, occurredAt: updatedAt };
     const { withdrawnMinor, reinstatedMinor, recoveredMinor, lostMinor } = money;
     const withdrawn = { currency, provider, amountMinor: withdrawnMinor };
     await this.ledger.post(postDisputeWithdrawn(withdrawn), source);
     if (reinstatedMinor > 0n) {
-      const toCreditMinor = await this.returnCredit(paymentId, recoveredMinor, amountLost);
+      const toCreditMinor = await this.returnCredit(payment, recoveredMinor);
       const fromLossesMinor = recoveredMinor - toCreditMinor;
       const parts = { amountMinor: reinstatedMinor, fromLossesMinor, toCreditMinor };
       await this.ledger.post(postDisputeReinstated({ currency, provider, ...parts }), source);
+      // A refund at the provider can have taken the credit before the dispute returned it.
+      if (toCreditMinor > 0n) await this.losses.coverLosses([payment], source);
     }
     if (lostMinor > 0n) {
       const fromCreditMinor = await this.credit.takeLost(paymentId, lostMinor);
@@ -113,13 +118,9 @@ export class DisputesService {
    * Makes at most `recoveredMinor` of the credit of a payment available again, after the provider paid back lost money.
    * Credit that covers the remaining loss stays unavailable. Returns the amount made available.
    */
-  private async returnCredit(
-    paymentId: string,
-    recoveredMinor: bigint,
-    amountLost: bigint,
-  ): Promise<bigint> {
-    const { lost } = await this.credit.lockOf(paymentId);
+  private async returnCredit({ id, amountLost }: Payment, recoveredMinor: bigint): Promise<bigint> {
+    const { lost } = await this.credit.lockOf(id);
     const returned = lesser(recoveredMinor, lost - amountLost);
-    return returned > 0n ? -(await this.credit.takeLost(paymentId, -returned)) : 0n;
+    return returned > 0n ? -(await this.credit.takeLost(id, -returned)) : 0n;
   }
 }

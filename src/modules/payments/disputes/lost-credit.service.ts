@@ -1,18 +1,57 @@
 import { Injectable } from '@nestjs/common';
-import { postLossRecovered } from '../../../core/ledger';
-import { CreditBalanceService, type CreditNote, type Invoice } from '../../invoicing';
+import { postLossRecovered, postRefundRecovered } from '../../../core/ledger';
+import {
+  CreditBalanceService,
+  type CreditNote,
+  type CreditUse,
+  type Invoice,
+  NOTHING_RETURNED,
+  type OriginUse,
+  type PaymentCredit,
+  type ReturnedMoney,
+} from '../../invoicing';
 import { LedgerService } from '../../ledger';
-import type { Payment } from '../domain/payment';
+import { type Payment, returnedOf } from '../domain/payment';
+import { refundedBeyondCredit } from '../domain/refundable';
 import { PaymentsRepository } from '../payments.repository';
-import { lesser } from '../../../core/money';
+import { greater, lesser } from '../../../core/money';
 
-type LostPayment = Pick<Payment, 'id' | 'customerId' | 'currency' | 'amountLost'>;
+type LostPayment = Pick<
+  Payment,
+  | 'id'
+  | 'customerId'
+  | 'currency'
+  | 'amountApplied'
+  | 'amountRefunded'
+  | 'amountRefundPending'
+  | 'amountLost'
+>;
 
 export interface DisputedMoney {
   /** Money that open disputes may take back, in minor units. */
   readonly disputedMinor: bigint;
   /** Id of a payment with an open dispute; null if there is no such payment. */
   readonly disputedId: string | null;
+}
+
+export const NOTHING_DISPUTED: DisputedMoney = { disputedMinor: 0n, disputedId: null };
+
+/** A locked payment that is to be refunded, and credit that its invoice used, in minor units. */
+export interface PaymentForRefund {
+  /** Null: the payment does not exist. */
+  readonly payment: Payment | null;
+  /** Used credit of payments with losses, as far as no other credit covered the losses. */
+  readonly lostCreditMinor: bigint;
+  /** Used credit of payments with open disputes. */
+  readonly disputedCredit: DisputedMoney;
+}
+
+/**
+ * Credit that a payment has to give up, in minor units: for succeeded refunds that took used credit, for pending refunds
+ * that took used credit (`reservedMinor`), and for losses in disputes.
+ */
+interface MissingCredit extends ReturnedMoney {
+  readonly reservedMinor: bigint;
 }
 
 /**
@@ -25,8 +64,9 @@ interface CreditOrigin {
 }
 
 /**
- * Covers losses from disputes with unused credit of the disputed payments, including credit that becomes available
- * after the loss.
+ * Covers losses of payments with unused credit of these payments, including credit that becomes available after the
+ * loss. A loss is money that a dispute took, or that a refund at the provider gave back although invoices had used the
+ * credit.
  */
 @Injectable()
 export class LostCreditService {
@@ -38,14 +78,12 @@ export class LostCreditService {
 
   /**
    * Locks the payments of the invoices, and the payments whose credit the invoices used, until the caller's transaction
-   * ends. Must be called before credit is locked. Returns the payments whose credit the invoices used and that lost
-   * money in disputes.
+   * ends. Must be called before credit is locked. Returns the payments whose credit the invoices used and that were
+   * refunded or lost money in disputes.
    */
-  async lockLost(
-    invoices: readonly Pick<Invoice, 'id' | 'credits'>[],
-  ): Promise<readonly Payment[]> {
-    const { payments } = await this.lockSources(invoices);
-    return payments.filter(({ amountLost }) => amountLost > 0n);
+  async lockLost(invoices: readonly Pick<Invoice, 'id'>[]): Promise<readonly Payment[]> {
+    const { payments } = await this.lockSources(invoices.map(({ id }) => id));
+    return payments.filter((payment) => returnedOf(payment) > 0n);
   }
 
   /**
@@ -53,15 +91,28 @@ export class LostCreditService {
    * the invoice used from payments with open disputes.
    */
   async lockDisputed(
-    invoice: Pick<Invoice, 'id' | 'credits'>,
+    invoice: Pick<Invoice, 'id'>,
   ): Promise<DisputedMoney & { readonly lost: readonly Payment[] }> {
-    const { payments, sources } = await this.lockSources([invoice]);
-    const ids = payments.filter(({ isDisputed }) => isDisputed).map(({ id }) => id);
-    const disputedMinor = invoice.credits
-      .filter(({ creditId }) => ids.includes(sources.get(creditId) ?? ''))
-      .reduce((sum, { amountMinor }) => sum + amountMinor, 0n);
-    const lost = payments.filter(({ amountLost }) => amountLost > 0n);
-    return { lost, disputedMinor, disputedId: ids[0] ?? null };
+    const { payments, uses } = await this.lockSources([invoice.id]);
+    const lost = payments.filter((payment) => returnedOf(payment) > 0n);
+    return { lost, ...disputedCreditOf(uses, payments) };
+  }
+
+  /**
+   * Locks a payment that is to be refunded, the other payments of its invoice, and the payments whose credit this
+   * invoice used, until the caller's transaction ends. Must be called before credit is locked.
+   * @param invoiceId the invoice of the payment; null: it has none
+   */
+  async lockForRefund(paymentId: string, invoiceId: string | null): Promise<PaymentForRefund> {
+    const uses = await this.credit.usesOf(invoiceId === null ? [] : [invoiceId]);
+    const sourceIds = uses.map(({ sourceId }) => sourceId);
+    const locked = await this.payments.lockWithOthersOfInvoice(paymentId, sourceIds);
+    const [lostCreditMinor = 0n] = (await this.lostCreditOf(uses, locked)).values();
+    return {
+      payment: locked.find(({ id }) => id === paymentId) ?? null,
+      lostCreditMinor,
+      disputedCredit: disputedCreditOf(uses, locked),
+    };
   }
 
   /**
@@ -69,17 +120,22 @@ export class LostCreditService {
    * to the ledger. Takes at most the losses that are not covered yet.
    */
   async coverLosses(payments: readonly LostPayment[], origin: CreditOrigin): Promise<void> {
-    let amountMinor = 0n;
-    for (const payment of payments) amountMinor += await this.coverLossUnposted(payment);
+    let covered = NOTHING_RETURNED;
+    for (const payment of payments) {
+      const missing = missingOf(payment, await this.credit.lockOf(payment.id));
+      covered = sumOf(covered, await this.take(payment.id, missing));
+    }
     const [payment] = payments;
-    if (payment !== undefined) await this.post(payment, amountMinor, origin);
+    if (payment !== undefined) await this.post(payment, covered, origin);
   }
 
-  /** Covers the loss of one locked payment with its available credit. Posts nothing. Returns the credit used. */
-  async coverLossUnposted({ id, amountLost }: Pick<Payment, 'id' | 'amountLost'>): Promise<bigint> {
-    if (amountLost === 0n) return 0n;
-    const { lost } = await this.credit.lockOf(id);
-    return this.credit.takeLost(id, amountLost - lost);
+  /**
+   * Uses the available credit of one locked payment for its pending refunds and then for its loss in disputes, after the
+   * bank returned a refund. Posts nothing. Returns the credit used for the loss.
+   */
+  async coverAfterReturn(payment: LostPayment): Promise<bigint> {
+    const missing = missingOf(payment, await this.credit.lockOf(payment.id));
+    return (await this.take(payment.id, { ...missing, refundedMinor: 0n })).lostMinor;
   }
 
   /**
@@ -88,47 +144,136 @@ export class LostCreditService {
    */
   async coverLossesFromNote(
     payments: readonly LostPayment[],
-    invoice: Pick<Invoice, 'id' | 'credits'>,
+    invoice: Pick<Invoice, 'id'>,
     note: CreditNote,
     now: Date,
   ): Promise<void> {
     if (payments.length === 0 || note.toCredit === 0n) return;
-    let taken = await this.credit.lostOfNotes(invoice.id);
-    let amountMinor = 0n;
-    for (const { id, amountLost } of payments) {
-      const { creditId, lost, used } = await this.credit.lockOf(id);
-      const usedHere = invoice.credits
-        .filter((one) => one.creditId === creditId)
-        .reduce((sum, one) => sum + one.amountMinor, 0n);
-      // Earlier credit notes of the invoice covered losses in the same order of payments, so `taken` is divided in this
-      // order.
-      const takenHere = lesser(taken, usedHere);
-      taken -= takenHere;
-      const maxMinor = lesser(lesser(amountLost - lost, used), usedHere - takenHere);
-      if (maxMinor > 0n) amountMinor += await this.credit.takeLostOfNote(note.id, id, maxMinor);
+    const uses = await this.credit.usesOf([invoice.id]);
+    let covered = NOTHING_RETURNED;
+    for (const { payment, usedMinor } of await this.leftOf(invoice.id, uses, payments)) {
+      const credit = await this.credit.lockOf(payment.id);
+      const { refundedMinor, reservedMinor, lostMinor } = missingOf(payment, credit);
+      let leftMinor = lesser(credit.used, usedMinor);
+      const take = async (use: OriginUse, missingMinor: bigint): Promise<bigint> => {
+        const maxMinor = lesser(missingMinor, leftMinor);
+        if (maxMinor <= 0n) return 0n;
+        const taken = await this.credit.takeOfNote(note.id, payment.id, use, maxMinor);
+        leftMinor -= taken;
+        return taken;
+      };
+      const refunded = await take('refunded', refundedMinor);
+      await take('reserved', reservedMinor);
+      const lost = await take('lost', lostMinor);
+      covered = sumOf(covered, { refundedMinor: refunded, lostMinor: lost });
     }
-    await this.post(note, amountMinor, { sourceId: note.id, occurredAt: now });
+    await this.post(note, covered, { sourceId: note.id, occurredAt: now });
+  }
+
+  /** Takes available credit of a locked payment, at most the missing amounts. Returns the amounts taken from the balance. */
+  private async take(
+    paymentId: string,
+    { refundedMinor, reservedMinor, lostMinor }: MissingCredit,
+  ): Promise<ReturnedMoney> {
+    const refunded =
+      refundedMinor > 0n ? await this.credit.takeRefunded(paymentId, refundedMinor) : 0n;
+    if (reservedMinor > 0n) await this.credit.reserve(paymentId, reservedMinor);
+    const lost = lostMinor > 0n ? await this.credit.takeLost(paymentId, lostMinor) : 0n;
+    return { refundedMinor: refunded, lostMinor: lost };
   }
 
   /**
-   * Locks the same payments as {@link lockLost}. Returns the payments whose credit the invoices used. `sources` maps
-   * the id of each used credit to the id of the object that the credit came from.
+   * Returns, by invoice id, how much of the credit that invoices used was lost with the payments it came from, less the
+   * losses that credit already covered. Invoices without such credit are absent.
+   * @param payments include those whose credit the invoices used
    */
-  private async lockSources(invoices: readonly Pick<Invoice, 'id' | 'credits'>[]) {
-    const used = invoices.flatMap(({ credits }) => credits.map(({ creditId }) => creditId));
-    const sources = await this.credit.sourcesOf(used);
-    const sourceIds = [...sources.values()];
-    const invoiceIds = invoices.map(({ id }) => id);
+  async lostCreditOf(
+    uses: readonly CreditUse[],
+    payments: readonly Payment[],
+  ): Promise<ReadonlyMap<string, bigint>> {
+    const lost = payments.filter(
+      (payment) => returnedOf(payment) > 0n && uses.some(({ sourceId }) => sourceId === payment.id),
+    );
+    if (lost.length === 0) return new Map();
+    const covered = await this.credit.returnedOf(lost.map(({ id }) => id));
+    const sums = new Map<string, bigint>();
+    for (const invoiceId of new Set(uses.map((use) => use.invoiceId))) {
+      for (const { payment, usedMinor } of await this.leftOf(invoiceId, uses, lost)) {
+        const { refundedMinor, lostMinor } = covered.get(payment.id) ?? NOTHING_RETURNED;
+        const uncovered =
+          refundedBeyondCredit(payment, refundedMinor) + payment.amountLost - lostMinor;
+        const lostHere = lesser(uncovered, usedMinor);
+        if (lostHere > 0n) sums.set(invoiceId, (sums.get(invoiceId) ?? 0n) + lostHere);
+      }
+    }
+    return sums;
+  }
+
+  /**
+   * Returns how much credit an invoice used of each of the payments, less what its credit notes returned to cover
+   * losses. Earlier notes covered losses in the same order of payments, so their sum is divided in this order.
+   */
+  private async leftOf<Of extends Pick<Payment, 'id'>>(
+    invoiceId: string,
+    uses: readonly CreditUse[],
+    payments: readonly Of[],
+  ): Promise<readonly { readonly payment: Of; readonly usedMinor: bigint }[]> {
+    let taken = await this.credit.takenOfNotes(invoiceId);
+    return payments.map((payment) => {
+      const usedMinor = uses
+        .filter((use) => use.invoiceId === invoiceId && use.sourceId === payment.id)
+        .reduce((sum, { amountMinor }) => sum + amountMinor, 0n);
+      const takenHere = lesser(taken, usedMinor);
+      taken -= takenHere;
+      return { payment, usedMinor: usedMinor - takenHere };
+    });
+  }
+
+  /** Locks the same payments as {@link lockLost}. Returns the payments whose credit the invoices used, and the uses. */
+  private async lockSources(invoiceIds: readonly string[]) {
+    const uses = await this.credit.usesOf(invoiceIds);
+    const sourceIds = uses.map(({ sourceId }) => sourceId);
     const payments = await this.payments.lockAll(invoiceIds, sourceIds);
-    return { payments: payments.filter(({ id }) => sourceIds.includes(id)), sources };
+    return { payments: payments.filter(({ id }) => sourceIds.includes(id)), uses };
   }
 
   private async post(
     { customerId, currency }: Pick<Payment, 'customerId' | 'currency'>,
-    amountMinor: bigint,
+    { refundedMinor, lostMinor }: ReturnedMoney,
     origin: CreditOrigin,
   ): Promise<void> {
-    if (amountMinor === 0n) return;
-    await this.ledger.post(postLossRecovered({ currency, amountMinor }), { ...origin, customerId });
+    const source = { ...origin, customerId };
+    await this.ledger.post(postRefundRecovered({ currency, amountMinor: refundedMinor }), source);
+    await this.ledger.post(postLossRecovered({ currency, amountMinor: lostMinor }), source);
   }
+}
+
+/** Returns the credit that a payment has to give up and has not given up yet. */
+function missingOf(
+  payment: LostPayment,
+  { reserved, refunded, lost }: PaymentCredit,
+): MissingCredit {
+  const beyondMinor = refundedBeyondCredit(payment, reserved + refunded);
+  const reservedMinor = lesser(beyondMinor, greater(payment.amountRefundPending - reserved, 0n));
+  return {
+    refundedMinor: beyondMinor - reservedMinor,
+    reservedMinor,
+    lostMinor: greater(payment.amountLost - lost, 0n),
+  };
+}
+
+function sumOf(one: ReturnedMoney, other: ReturnedMoney): ReturnedMoney {
+  return {
+    refundedMinor: one.refundedMinor + other.refundedMinor,
+    lostMinor: one.lostMinor + other.lostMinor,
+  };
+}
+
+function disputedCreditOf(uses: readonly CreditUse[], payments: readonly Payment[]): DisputedMoney {
+  const disputed = payments.filter(({ isDisputed }) => isDisputed).map(({ id }) => id);
+  const ofDisputed = uses.filter(({ sourceId }) => disputed.includes(sourceId));
+  return {
+    disputedMinor: ofDisputed.reduce((sum, { amountMinor }) => sum + amountMinor, 0n),
+    disputedId: ofDisputed[0]?.sourceId ?? null,
+  };
 }

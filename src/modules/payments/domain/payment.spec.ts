@@ -1,14 +1,13 @@
 import { reachableFrom } from '../../../../test/support/reachable';
 import {
   type PolledOutcome,
-  decideRefund,
   type Payment,
   PAYMENT_STATUSES,
   PAYMENT_TRANSITIONS,
-  refundableOf,
   withOutcome,
 } from './payment';
 import type { ProviderOutcome } from './payment-provider';
+import { decideRefund, refundableOf } from './refundable';
 import { pollAgainLater } from './poll-lease';
 
 const NOW = new Date('2026-03-01T00:00:00.000Z');
@@ -162,7 +161,12 @@ describe('a refund of a payment', () => {
       null,
       { kind: 'exceeds', refundable: 0n },
     ],
-    ['anything of a disputed one', { ...succeeded, isDisputed: true }, 1n, { kind: 'disputed' }],
+    [
+      'anything of a disputed one',
+      { ...succeeded, isDisputed: true },
+      1n,
+      { kind: 'disputed', paymentId: payment.id },
+    ],
     [
       'what a lost dispute left',
       { ...partly, amountLost: 4_000n },
@@ -183,6 +187,35 @@ describe('a refund of a payment', () => {
       { kind: 'not_succeeded' },
     ],
   ] as const)('of %s', (_, of, requested, decision) => {
-    expect(decideRefund(of, requested, 0n, 0n)).toEqual(decision);
+    const used = { usedMinor: 0n, usedIfLostMinor: 0n, disputedId: null };
+    expect(decideRefund(of, requested, used, 0n)).toEqual(decision);
+  });
+
+  it.each([
+    ['what is left', null, 0n, { kind: 'reserve', amount: 2_000n }],
+    ['what is left', 2_000n, 0n, { kind: 'reserve', amount: 2_000n }],
+    ['what is left, and other credit', 2_300n, 300n, { kind: 'reserve', amount: 2_300n }],
+    ['more', 2_301n, 300n, { kind: 'disputed', paymentId: 'pay_other' }],
+    [
+      'all that would be left without it',
+      4_300n,
+      300n,
+      { kind: 'disputed', paymentId: 'pay_other' },
+    ],
+    ['more than that', 4_301n, 300n, { kind: 'exceeds', refundable: 2_300n }],
+  ] as const)(
+    'beside a dispute about another payment takes %s',
+    (_, requested, creditMinor, decision) => {
+      const used = { usedMinor: 1_000n, usedIfLostMinor: 3_000n, disputedId: 'pay_other' };
+      expect(decideRefund(partly, requested, used, creditMinor)).toEqual(decision);
+    },
+  );
+
+  it('beside a dispute that may take all that is left names the disputed payment', () => {
+    const used = { usedMinor: 1_000n, usedIfLostMinor: 5_000n, disputedId: 'pay_other' };
+    expect(decideRefund(partly, null, used, 0n)).toEqual({
+      kind: 'disputed',
+      paymentId: 'pay_other',
+    });
   });
 });

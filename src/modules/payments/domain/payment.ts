@@ -1,6 +1,5 @@
 import { invariant } from '../../../core/invariant';
 import type { Metadata } from '../../../core/metadata';
-import { lesser } from '../../../core/money';
 import { isTerminal, type Transitions } from '../../../core/states';
 import { nextVersion } from '../../../core/next-version';
 import type { ProviderName, ProviderOutcome } from './payment-provider';
@@ -269,20 +268,6 @@ export function returnedOf({
   return amountRefunded + amountRefundPending + amountLost;
 }
 
-/**
- * Returns the refundable part of a succeeded payment: the part that is neither refunded, nor reserved by a pending
- * refund, nor lost in a dispute, nor used. Returns zero if the payment has another status.
- * @param usedMinor part that invoices used as credit, or that credit notes gave back as credit
- * @param creditMinor credit of the customer from credit notes and negative invoices. A refund may pay out this credit
- *   in place of the used part
- */
-export function refundableOf(payment: Payment, usedMinor: bigint, creditMinor = 0n): bigint {
-  if (payment.status !== 'succeeded') return 0n;
-  const left = payment.amount - returnedOf(payment);
-  const free = left > usedMinor ? left - usedMinor : 0n;
-  return left > 0n ? lesser(left, free + creditMinor) : 0n;
-}
-
 /** Returns true if no part of the payment became credit. */
 export function isAllApplied({
   amount,
@@ -294,30 +279,4 @@ export function isAllApplied({
 /** Returns the payment detached from its invoice. The whole amount then counts as the customer's credit. */
 export function withoutInvoice(payment: Payment, now: Date): Payment {
   return nextVersion(payment, now, { amountApplied: 0n });
-}
-
-export type RefundDecision =
-  | { readonly kind: 'reserve'; readonly amount: bigint }
-  | { readonly kind: 'not_succeeded' }
-  | { readonly kind: 'disputed' }
-  | { readonly kind: 'exceeds'; readonly refundable: bigint };
-
-/**
- * Decides whether an amount of a payment can be refunded. The payment must have succeeded, and no dispute may forbid
- * refunds. The amount must be at least 1 and at most {@link refundableOf}, which also describes `usedMinor` and
- * `creditMinor`.
- * @param requested minor units; null: all that can be refunded without `creditMinor`
- */
-export function decideRefund(
-  payment: Payment,
-  requested: bigint | null,
-  usedMinor: bigint,
-  creditMinor: bigint,
-): RefundDecision {
-  if (payment.status !== 'succeeded') return { kind: 'not_succeeded' };
-  if (payment.isDisputed) return { kind: 'disputed' };
-  const refundable = refundableOf(payment, usedMinor, creditMinor);
-  const amount = requested ?? refundableOf(payment, usedMinor);
-  if (amount < 1n || amount > refundable) return { kind: 'exceeds', refundable };
-  return { kind: 'reserve', amount };
 }

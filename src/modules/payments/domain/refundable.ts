@@ -1,0 +1,73 @@
+import { greater, lesser } from '../../../core/money';
+import { type Payment, returnedOf } from './payment';
+
+/**
+ * Returns the part of the refunds of a payment, pending ones included, that took credit which invoices had used. Only
+ * refunds that were made at the provider or that succeeded late take such credit.
+ * @param ofCreditMinor credit that the refunds paid out or have reserved
+ */
+export function refundedBeyondCredit(
+  {
+    amountApplied,
+    amountRefunded,
+    amountRefundPending,
+  }: Pick<Payment, 'amountApplied' | 'amountRefunded' | 'amountRefundPending'>,
+  ofCreditMinor: bigint,
+): bigint {
+  return greater(amountRefunded + amountRefundPending - ofCreditMinor - amountApplied, 0n);
+}
+
+/**
+ * Returns the refundable part of a succeeded payment: the part that is neither refunded, nor reserved by a pending
+ * refund, nor lost in a dispute, nor used. Returns zero if the payment has another status.
+ * @param usedMinor part that invoices used as credit, or that credit notes gave back as credit
+ * @param creditMinor credit of the customer from credit notes and negative invoices. A refund may pay out this credit
+ *   in place of the used part
+ */
+export function refundableOf(payment: Payment, usedMinor: bigint, creditMinor = 0n): bigint {
+  if (payment.status !== 'succeeded') return 0n;
+  const left = payment.amount - returnedOf(payment);
+  const free = left > usedMinor ? left - usedMinor : 0n;
+  return left > 0n ? lesser(left, free + creditMinor) : 0n;
+}
+
+/** Part of a payment that invoices used as credit, or that credit notes gave back as credit, in minor units. */
+export interface UsedMoney {
+  readonly usedMinor: bigint;
+  /** The used part if open disputes about other payments are lost. At least `usedMinor`. */
+  readonly usedIfLostMinor: bigint;
+  /** Id of another payment with an open dispute; null if there is no such payment. */
+  readonly disputedId: string | null;
+}
+
+export type RefundDecision =
+  | { readonly kind: 'reserve'; readonly amount: bigint }
+  | { readonly kind: 'not_succeeded' }
+  | { readonly kind: 'disputed'; readonly paymentId: string }
+  | { readonly kind: 'exceeds'; readonly refundable: bigint };
+
+/**
+ * Decides whether an amount of a payment can be refunded. The payment must have succeeded, and no dispute may forbid
+ * refunds. The amount must be at least 1 and at most {@link refundableOf}, which also describes `creditMinor`. The
+ * refund must leave what open disputes about other payments may take.
+ * @param requested minor units; null: all that can be refunded without `creditMinor`
+ */
+export function decideRefund(
+  payment: Payment,
+  requested: bigint | null,
+  { usedMinor, usedIfLostMinor, disputedId }: UsedMoney,
+  creditMinor: bigint,
+): RefundDecision {
+  if (payment.status !== 'succeeded') return { kind: 'not_succeeded' };
+  if (payment.isDisputed) return { kind: 'disputed', paymentId: payment.id };
+  const amountWith = (used: bigint): bigint | null => {
+    const amount = requested ?? refundableOf(payment, used);
+    return amount >= 1n && amount <= refundableOf(payment, used, creditMinor) ? amount : null;
+  };
+  const amount = amountWith(usedIfLostMinor);
+  if (amount !== null) return { kind: 'reserve', amount };
+  if (disputedId !== null && amountWith(usedMinor) !== null) {
+    return { kind: 'disputed', paymentId: disputedId };
+  }
+  return { kind: 'exceeds', refundable: refundableOf(payment, usedIfLostMinor, creditMinor) };
+}
