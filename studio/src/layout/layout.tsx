@@ -54,8 +54,7 @@ function Frame({ session }: { readonly session: ShownSession | null }): ReactNod
     const onKey = (event: KeyboardEvent): void => {
       if (!(event.metaKey || event.ctrlKey) || event.key.toLowerCase() !== 'k') return;
       event.preventDefault();
-      // Going to another page closes an open dialog and loses its text.
-      if (document.querySelector('dialog[open]') === null) setIsSearching(true);
+      setIsSearching(true);
     };
     addEventListener('keydown', onKey);
     return () => removeEventListener('keydown', onKey);
