@@ -206,8 +206,9 @@ export class CreditGrantsRepository {
   }
 
   /**
-   * Takes unused credit from a source for a lost dispute, up to an amount. A negative amount gives lost credit
-   * back. Returns the amount taken.
+   * Takes up to `amount` of the unused credit that came from a payment, because a dispute about the payment was lost. A
+   * negative amount gives such credit back. Returns the amount taken.
+   * @param sourceId id of the payment
    */
   async takeLost(sourceId: string, amount: bigint): Promise<bigint> {
     this.database.requireTransaction();

@@ -23,7 +23,10 @@ import { invoicePaid, invoicePaymentFailed, invoiceUpdated } from './invoicing.e
 import { HeldByInvoiceRepository } from './held-by-invoice.repository';
 import { InvoicesRepository } from './invoices.repository';
 
-/** Amount of a succeeded payment, and the amount of the invoice that the payment had reserved, in minor units. */
+/**
+ * Amount of a succeeded payment, and the part of the unpaid amount of its invoice that the payment reserved while it was
+ * pending. In minor units.
+ */
 export interface SucceededPayment {
   readonly amount: bigint;
   readonly reserved: bigint;

@@ -19,8 +19,9 @@ export class RefundOutcomesService {
   ) {}
 
   /**
-   * Updates the refunded and reserved amounts of the payment for a new status of the refund, posts to the ledger, and
-   * records the event. If money of the payment is free again, stores the refunds that wait for this money.
+   * Applies a new status of a refund: updates the refunded and reserved amounts of the payment, posts to the ledger, and
+   * records the event. If a part of the payment becomes refundable again, records the refunds at the provider that did not
+   * fit before.
    */
   async apply(before: Refund, after: Refund, payment: Payment): Promise<void> {
     invariant(after.status !== 'pending', `The refund ${after.id} went back to pending.`);

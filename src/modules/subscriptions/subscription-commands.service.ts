@@ -103,7 +103,7 @@ export class SubscriptionCommandsService {
   }
 
   /**
-   * Decides to undo a scheduled change. Returns null if the change was undone before.
+   * Returns the outcome of undoing a scheduled change, or null if the change was undone before.
    * @throws {ProblemError} `invalid_transition`
    */
   undo(snapshot: Snapshot, { status }: ScheduledChange): Outcome | null {

@@ -23,7 +23,7 @@ type Conversion = (value: unknown) => unknown;
 interface EntityColumn {
   readonly property: string;
   readonly name: string;
-  /** Converts a value that `pg` read to the value of the property. Null if no conversion is needed. */
+  /** Converts a value from `pg` to the value of the property. Null if no conversion is needed. */
   readonly read: Conversion | null;
   /** Converts the value of the property to a value that `pg` or JSON can write. Null if no conversion is needed. */
   readonly write: Conversion | null;

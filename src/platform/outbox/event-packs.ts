@@ -1,6 +1,6 @@
-/** Position of an event in a pack that the same statement stores. */
+/** Place of an event among the packs that one INSERT statement stores. A pack is one row with several events. */
 export interface PackPlace {
-  /** Number of the pack among the packs of the statement. */
+  /** Index of the pack among the packs of the statement. */
   readonly pack: number;
   /** Position in the pack, from 1. */
   readonly place: number;

@@ -22,7 +22,7 @@ export interface CouponContext {
    * the discounts that credits returned; null if none.
    */
   readonly remainingMinor: bigint | null;
-  /** Discounts by other invoices of the billing period, less discounts that returned to the coupon. */
+  /** Amount of the coupon that other invoices of the billing period used, less amounts that credits gave back to it. */
   readonly takenMinor: bigint;
   /** True if the coupon lasts `once` and an invoice has used it up. */
   readonly isUsedUp: boolean;

@@ -26,8 +26,9 @@ const FILES_PER_STEP = 20;
 const EVENTS_PER_STEP = 2_000;
 
 /**
- * Removes archived events from the database, in small commits. Within the last hour their files must have been read
- * again and matched their recorded digests, and at each commit they must exist in their recorded size.
+ * Removes archived events from the database, in small commits. Requires that each archive file with these events was read
+ * again within the last hour and matched its recorded digest. Each commit checks that the files exist with their recorded
+ * sizes.
  */
 @Injectable()
 export class RemoveArchivedUsage {
