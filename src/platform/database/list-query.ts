@@ -121,8 +121,8 @@ export class ListQuery {
   /**
    * Returns a page of entities.
    * @throws {ProblemError} `invalid_cursor` if the cursor belongs to another order, if its value does not have the
-   *   type of the column of the order, or if it has no value although the order has no long values, or although its row
-   *   is gone or has null in that column
+   *   type of the column of the order. Also if it has no value, unless the order has long values, and its row exists and
+   *   has a value in that column
    */
   async page<Entity extends ObjectLiteral & { readonly id: string }>(
     database: Database,

@@ -86,9 +86,16 @@ function SignInForm({ oidc }: { readonly oidc: ReactNode }): ReactNode {
   );
 }
 
-/** Returns the address that signs in with OpenID Connect and then opens the present page again. */
-const openIdAddress = (): string =>
-  `/v1/session/oidc?return_to=${encodeURIComponent(location.pathname + location.search)}`;
+/** Maximum length of the path to which a sign-in with OpenID Connect returns. */
+const MAX_RETURN_LENGTH = 500;
+
+/** Returns the address that signs in with OpenID Connect and then opens the present page, with its filters if they fit. */
+function openIdAddress(): string {
+  const { pathname, search } = location;
+  const page = pathname + search;
+  const returnTo = page.length > MAX_RETURN_LENGTH ? pathname : page;
+  return `/v1/session/oidc?return_to=${encodeURIComponent(returnTo)}`;
+}
 
 export function SignInPage(): ReactNode {
   return (

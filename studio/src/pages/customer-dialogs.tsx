@@ -6,7 +6,7 @@ import { ActionDialog } from '../ui/dialog';
 import { SelectInput, TextInput } from '../ui/field';
 import { Loaded } from '../ui/loaded';
 import { PreviewedDialog } from './invoice-preview';
-import { QUANTITY } from './subscription-dialogs';
+import { quantityFault } from './subscription-dialogs';
 
 const PLANS_SHOWN = 100;
 
@@ -114,7 +114,7 @@ export function NewSubscriptionDialog({ customer, onClose }: CustomerDialogProps
   const offered = (plans.data?.data ?? []).filter(
     ({ currency }) => customer.currency === null || customer.currency === currency,
   );
-  const fault = QUANTITY.test(quantity) ? null : 'Write a number.';
+  const fault = quantityFault(quantity);
   const body = {
     customer_id: customer.id,
     plan_id: chosen,

@@ -65,7 +65,7 @@ export function DraftAmounts({
           rows={usage}
           keyOf={({ price_id, period_start }) => `${price_id} ${period_start}`}
           columns={[
-            { title: 'Usage', full: ({ name }) => name, cell: ({ name }) => name },
+            { title: 'Usage', cell: ({ name }) => name },
             {
               title: 'Period (UTC)',
               cell: ({ period_start, period_end }) => showPeriod(period_start, period_end),

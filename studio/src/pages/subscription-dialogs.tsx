@@ -8,8 +8,11 @@ import css from '../ui/ui.module.css';
 import { PreviewedDialog } from './invoice-preview';
 
 const PLANS_SHOWN = 100;
-/** Form of a quantity. */
-export const QUANTITY = /^\d+(\.\d{1,12})?$/;
+const QUANTITY = /^\d+(\.\d{1,12})?$/;
+
+/** Returns what is wrong with a quantity; null if it can be sent. */
+export const quantityFault = (text: string): string | null =>
+  QUANTITY.test(text) ? null : 'Write a number.';
 
 export interface SubscriptionDialogProps {
   readonly subscription: Subscription;
@@ -26,7 +29,7 @@ export function ChangeDialog({ subscription, onClose }: SubscriptionDialogProps)
   const [when, setWhen] = useState<Change['when']>('now');
   const offered = (plans.data?.data ?? []).filter((plan) => plan.currency === currency);
   const hasMore = (plans.data?.next_cursor ?? null) !== null;
-  const fault = QUANTITY.test(quantity) ? null : 'Write a number.';
+  const fault = quantityFault(quantity);
   const body = {
     when,
     ...(planId !== opened.plan_id && { plan_id: planId }),
