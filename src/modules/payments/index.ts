@@ -1,3 +1,4 @@
+export { FailureCodeFilter } from './dto/failure-code-filter';
 export { ProviderPoller } from './provider-poller';
 export {
   correctedToSucceeded,

@@ -59,14 +59,12 @@ export { exampleOf } from './example';
 export { ExpandInterceptor, withFields } from './expand.interceptor';
 export { IdPipe } from './id.pipe';
 export {
-  FailureCodeFilter,
   MinAmountField,
   LimitField,
   ListQueryDto,
   MaxAmountField,
   pageOf,
   possibleStatuses,
-  RealTimeFilter,
   toAmountRange,
   toInstant,
   toInstantRange,

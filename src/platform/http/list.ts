@@ -8,7 +8,7 @@ import type { Page, PageRequest } from '../database';
 import { invalidCursor, validationFailed } from '../errors';
 import { type IdPrefix, isId } from '../ids';
 import { IsMinorUnits } from './field-rules';
-import { EnumField, Field, IntegerField, TextField } from './fields';
+import { Field, IntegerField } from './fields';
 import { NestedListProperty, TextProperty } from './properties';
 
 const MAX_PAGE_SIZE = 100;
@@ -36,18 +36,6 @@ export function toInstantRange(from: string | undefined, to: string | undefined)
 
 export function toInstant(text: string | null | undefined): Date | null {
   return typeof text === 'string' ? new Date(text) : null;
-}
-
-/** Query parameter that leaves out objects of customers on test clocks. */
-export function RealTimeFilter(objects: string): PropertyDecorator {
-  const description = `With \`none\`: only ${objects} of customers who are not on a test clock.`;
-  return EnumField(['none'], description, { optional: true });
-}
-
-/** Query parameter with the failure code of the objects that a list returns. */
-export function FailureCodeFilter(objects: string, example: string): PropertyDecorator {
-  const description = `Only failed ${objects} with this code; none if \`status\` differs.`;
-  return TextField(description, { max: 100, optional: true, example });
 }
 
 /** Query parameter with the least amount that a list returns, inclusive. */

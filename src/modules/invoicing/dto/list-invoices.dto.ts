@@ -1,7 +1,6 @@
 import {
   CurrencyField,
   EnumField,
-  RealTimeFilter,
   EnumListFilter,
   FromField,
   MinAmountField,
@@ -15,6 +14,7 @@ import {
   summaryOf,
   WithPaging,
 } from '../../../platform/http';
+import { RealTimeFilter } from '../../test-clocks';
 import { ExpandCustomerField } from '../../customers';
 import {
   type Collection,

@@ -1,8 +1,6 @@
 import {
   CurrencyField,
-  RealTimeFilter,
   EnumListFilter,
-  FailureCodeFilter,
   FromField,
   MinAmountField,
   MaxAmountField,
@@ -14,6 +12,8 @@ import {
   summaryOf,
   WithPaging,
 } from '../../../platform/http';
+import { RealTimeFilter } from '../../test-clocks';
+import { FailureCodeFilter } from './failure-code-filter';
 import { ExpandCustomerField } from '../../customers';
 import { PAYMENT_STATUSES, type PaymentStatus } from '../domain/payment';
 import type { PaymentFilter } from '../domain/payment-filter';

@@ -1,7 +1,6 @@
 import {
   CurrencyField,
   EnumListFilter,
-  FailureCodeFilter,
   FromField,
   MinAmountField,
   MaxAmountField,
@@ -13,6 +12,7 @@ import {
   toInstantRange,
   WithPaging,
 } from '../../../platform/http';
+import { FailureCodeFilter } from '../../payments';
 import { ExpandCustomerField } from '../../customers';
 import { REFUND_STATUSES, type RefundFilter, type RefundStatus } from '../domain/refund';
 

@@ -1,5 +1,4 @@
 import {
-  RealTimeFilter,
   EnumListFilter,
   FromField,
   ReferenceFilter,
@@ -9,6 +8,7 @@ import {
   toInstantRange,
   WithPaging,
 } from '../../../platform/http';
+import { RealTimeFilter } from '../../test-clocks';
 import {
   RENEWING_STATUSES,
   SUBSCRIPTION_STATUSES,
