@@ -25,9 +25,9 @@ export type ProratedPart = Period & {
 
 /**
  * Returns the part as a fraction of `fullPeriod`. By `day`, counts local dates in `timeZone`. The date of a price
- * change counts for the new price. The date on which a subscription ends or is paused is billed, but never more dates
- * than are left in the period. By `second`, counts elapsed time. The denominator is the length of the full period; for
- * a short first period of the `calendar` mode, the length of the whole calendar period.
+ * change counts for the new price. The date on which a subscription ends or is paused is counted too, unless the period
+ * has no date left for it. By `second`, counts elapsed time. The denominator is the length of the full period; for a
+ * short first period of the `calendar` mode, the length of the whole calendar period.
  *
  * @throws InvariantError when the part is not within the full period, the full period is empty, or the zone is unknown.
  */

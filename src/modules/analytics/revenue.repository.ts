@@ -37,8 +37,8 @@ const GROSS = sumOf('revenue', '-');
 const DISCOUNTS = sumOf('discounts', '');
 
 /**
- * Returns SQL that sums the postings by currency, window and group. Covers only the `$5` groups of each currency that
- * have the most revenue, less discounts, in the whole period.
+ * Returns SQL that sums the postings by currency, window and group. Parameter 5 limits the groups of each currency to
+ * those with the most revenue, less discounts, in the whole period.
  */
 const revenueBy = (key: string): string => `
   WITH posted AS MATERIALIZED (

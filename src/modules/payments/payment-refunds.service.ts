@@ -25,7 +25,7 @@ import type {
 } from './providers/requested-refund';
 import { ReturnPaymentsService } from './return-payments.service';
 
-/** Credit that the invoice of a payment used, and that refunds must leave. */
+/** Credit that the invoice of a payment used and that came from lost or disputed payments. Refunds must not pay it out. */
 type CreditOfInvoice = Omit<PaymentForRefund, 'payment'>;
 
 /**

@@ -29,7 +29,7 @@ const isQuery = (column: string): string => `${column} IN ($1::text, lower($1), 
 
 const CUSTOMER_NAME = 'customer.name';
 
-/** Fields of the sources of objects that belong to a customer. */
+/** Parts of the SQL that searches a table whose rows belong to a customer. */
 const ofCustomer = (table: string) => ({
   from: `${table} AS one LEFT JOIN customer ON customer.id = one.customer_id`,
   detail: CUSTOMER_NAME,
@@ -122,7 +122,7 @@ export class SearchRepository {
 
   /**
    * Returns the newest objects whose id begins with the text.
-   * @param hidden resources, such as `api_key`, whose events are left out
+   * @param hidden in a search for events: resources, such as `api_key`, whose events are left out
    */
   byId(
     type: SearchType,

@@ -3,7 +3,7 @@ import { ConcurrencyLimiter } from './concurrency-limiter';
 
 /** Maximum wait for the previous piece of work, which may run for minutes. After the wait, both run in parallel. */
 const MAX_WAIT_FOR_TURN_MS = 500;
-/** Maximum pause of all background work after a piece, so that background work continues under any load. */
+/** Maximum pause of all background work after one piece of work, so that it continues under any load. */
 const MAX_PAUSE_AFTER_PIECE_MS = 250;
 /** Maximum pause of the work itself after a piece that took longer than {@link MAX_PAUSE_AFTER_PIECE_MS}. */
 const MAX_PAUSE_OF_LONG_WORK_MS = 2_000;

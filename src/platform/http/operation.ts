@@ -43,10 +43,9 @@ import { PROBLEM_MEDIA_TYPE, problemType, STATUS_OF_KIND } from './problem-respo
 type AnyProblem = Pick<Problem, 'definition'>;
 
 /**
- * Inputs of an operation, which imply some of its errors.
- * `path`: only a path. `query`: also a query. `list`: also a query with a cursor.
- * `body`: also a body. `post`: a body and an `Idempotency-Key`. `change`: a body and an `If-Match`. `removal`: only an
- * `If-Match`.
+ * Inputs of an operation besides its path, which imply some of its errors.
+ * `path`: none. `query`: a query. `list`: a query with a cursor. `body`: a body. `post`: a body and an `Idempotency-Key`.
+ * `change`: a body and an `If-Match`. `removal`: an `If-Match`.
  */
 type Reads = 'path' | 'query' | 'list' | 'body' | 'post' | 'change' | 'removal';
 
@@ -72,7 +71,7 @@ export interface OperationOptions {
   readonly file?: string;
   /** DTO classes of the lines of an NDJSON answer. */
   readonly lines?: readonly Type<unknown>[];
-  /** True if the answer is an array of `answer`. */
+  /** True if the body of the answer is an array whose elements have the class `answer`. */
   readonly isArray?: true;
   /**
    * Marks a POST that takes an `Idempotency-Key`. `required` is for operations that move money or start a contract:

@@ -19,7 +19,8 @@ export class IdempotencyKeyEntity {
   /** Resource that the answer will describe. Null if one transaction claims and answers the key. */
   @ReferenceColumn({ nullable: true }) readonly resourceId!: string | null;
   /**
-   * End of the lease of the process that answers in a later transaction. Null if the key was claimed without a lease.
+   * End of the lease of the process that has claimed the key and will store the answer in a later transaction. Null if the
+   * key was claimed without a lease.
    */
   @InstantColumn({ nullable: true }) readonly leaseEndsAt!: Date | null;
   /**

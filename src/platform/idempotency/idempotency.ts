@@ -37,8 +37,8 @@ export interface KeyedWork {
   readonly answerTo: (error: unknown) => Answer | null;
 }
 
-/** A request with a key, while its work runs. */
-interface AnsweredCall {
+/** A request with a key while it is executed. */
+interface KeyedCall {
   readonly request: KeyedRequest;
   claimed: boolean;
   /** Answer that the work stored under the key; null until then. */
@@ -50,7 +50,7 @@ interface AnsweredCall {
 export class Idempotency {
   /** Time for which a repeated request waits for the first one to end. Tests shorten it. */
   maxWaitForFirstRequestMs = 5_000;
-  private readonly answering = new CallScope<AnsweredCall>();
+  private readonly answering = new CallScope<KeyedCall>();
 
   constructor(
     private readonly database: Database,
@@ -77,7 +77,7 @@ export class Idempotency {
    */
   inPhases(request: KeyedRequest, work: KeyedWork): Promise<KeyedOutcome> {
     return this.once(request, work, async () => {
-      const current: AnsweredCall = { request, claimed: false, stored: null };
+      const current: KeyedCall = { request, claimed: false, stored: null };
       const answer = await this.database.commits.run(() => this.answering.run(current, work.act));
       if (!current.claimed) return this.claimAndStore(request, answer);
       if (current.stored !== null) return current.stored;

@@ -14,8 +14,8 @@ const TOKEN_SHARE = 10;
 type Policy = 'usage' | 'address' | 'default';
 
 /**
- * Returns the limit of a caller under a policy: the key's own limit, up to its ceiling, or the configured limit. 0: no
- * limit.
+ * Returns the limit of a caller under a policy: the limit of its API key, at most the configured ceiling, or the
+ * configured limit if the key has none. 0: no limit.
  */
 function limitOf(
   policy: Policy,

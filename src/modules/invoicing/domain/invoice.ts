@@ -53,7 +53,7 @@ export interface InvoiceCoupon {
   readonly amountOffMinor: bigint | null;
   /** Discount by the coupon on this invoice. */
   readonly amountMinor: bigint;
-  /** Discount that credits on this invoice returned to the coupon; absent from older invoices. */
+  /** Discount that was returned to the coupon by credits on this invoice; absent from older invoices. */
   readonly returnedMinor?: bigint;
   /** Largest discount that a percentage could give; null or absent: no limit. */
   readonly mostMinor?: bigint | null;
@@ -172,7 +172,7 @@ export interface Invoice {
   readonly overdueAt: Date | null;
   /** End of the grace period of a draft, when it is finalized automatically; null for other invoices. */
   readonly finalizesAt: Date | null;
-  /** Input that the lines of a draft in its grace period are calculated from again when the draft is finalized. */
+  /** For a draft in its grace period: input from which its lines are calculated again when it is finalized. */
   readonly requestedLines: readonly LineItemRequest[] | null;
   readonly finalizedAt: Date | null;
   readonly paidAt: Date | null;

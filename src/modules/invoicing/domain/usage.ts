@@ -245,9 +245,9 @@ export interface Correction {
 }
 
 /**
- * Returns what is still to be billed for a period: the amount of its present usage, within the minimum and maximum
- * of the price, less the billed amount. If usage is taken back, the correction gives back a share of what is left
- * of the billed lines after discounts, credits and refunds.
+ * Returns what is still to be billed for a period: the amount of its present usage, within the minimum and maximum of the
+ * price, less the billed amount. If the usage has become less, the result is negative: that share of the billed lines, but
+ * only of the amount that discounts, credits and refunds have left of them.
  */
 export function correctionOf(
   ratedMinor: bigint,

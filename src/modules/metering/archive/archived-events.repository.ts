@@ -16,10 +16,10 @@ const SET_VERIFIED =
   'UPDATE usage_archive_file SET verified_at = $3 WHERE month = $1 AND number = $2';
 
 /**
- * Deletes archived events of these months: events whose keys were recorded with an archive file. Keeps the events of hours
- * within which a registered window (a period with running totals of its own) begins or ends: when an event is voided, its
- * window is recounted from the totals of whole hours and from the events at the edges of the window. Also keeps the events of
- * hours within which a window that is not registered yet may begin (decision 210).
+ * Deletes the events of these months whose keys were recorded with an archive file. Keeps all events of an hour in which a
+ * registered window (a period with running totals of its own) begins or ends: when an event is voided, such a window is
+ * counted again, from the totals of whole hours and from the events of its first and last hour. Also keeps the events of an
+ * hour in which a window that is not registered yet may begin (decision 210).
  */
 const DELETE = `
   WITH month AS MATERIALIZED (

@@ -112,8 +112,8 @@ const LATE_USAGE = `
 /**
  * CTEs that store the rows of `incoming` as events and update all totals. `fresh` has the stored events. The caller has locked
  * the streams. Inserts in the order of the keys, so that two requests with the same keys cannot deadlock. If a key occurs twice
- * in a request, the first event is stored. The cached plan serves lists of any length, so every join must have few rows on at
- * least one side.
+ * in a request, the first event is stored. PostgreSQL uses one cached plan for short and long lists, and its joins are slow
+ * where both sides have many rows, so every join must have few rows on at least one side.
  * @param incoming SQL of the columns of an event, in the order of {@link EVENT_COLUMNS}, sorted by key digest
  * @param streamIds SQL of a list with the ids of the streams
  */

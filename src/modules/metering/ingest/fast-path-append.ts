@@ -39,8 +39,9 @@ interface Classified {
 }
 
 /**
- * Fast path of ingest: stores and counts events with one statement, based on cached stream state. The statement commits
- * by itself or, if events may be in registered windows, in a transaction with the usage hooks.
+ * Fast path of ingest: stores and counts events with one statement. Takes the id, version and meters of each stream from
+ * the cache. The statement commits by itself. If an event may be in a registered window (a period with running totals of
+ * its own), it commits in one transaction with the callbacks that other modules have registered for new usage.
  */
 @Injectable()
 export class FastPathAppend {

@@ -10,7 +10,7 @@ interface RequestStream {
   readonly name: StreamName;
 }
 
-/** Events of one stream of a request. */
+/** Events of a request that have the same customer and event name (one stream). */
 interface StreamEvents {
   readonly cached: CachedStream | undefined;
   isPlain: boolean;
@@ -195,7 +195,10 @@ export class FastPathBatch {
     return indexes;
   }
 
-  /** Returns the parameters of `ON_PARAMETERS.classify`. `positions` is as in {@link notTried}. */
+  /**
+   * Returns the parameters of the statement that reads why events were not stored (`ON_PARAMETERS.classify`).
+   * @param positions for each stream number, the last position before the append; null for a skipped stream
+   */
   classifyParameters(now: Date, positions: readonly (string | null)[]): readonly unknown[] {
     const ids: (string | undefined)[] = [];
     const wanted: bigint[] = [];

@@ -7,7 +7,10 @@ import type { OnBusy } from './usage-streams';
  * exclusive mode to count stored events.
  */
 const INGEST_KEY = 7_301_995;
-/** Advisory lock class of the creation of meters. One meter per slot is created at a time. */
+/**
+ * Advisory lock class of the creation of meters. Of the event names that share a slot ({@link SLOT_COUNT}), one meter is
+ * created at a time.
+ */
 const CREATION_KEY = 7_301_996;
 /** Number of slots that event names share. With one lock per name, a large request would fill the lock table. */
 const SLOT_COUNT = 64;

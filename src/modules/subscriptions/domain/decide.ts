@@ -216,8 +216,8 @@ function paidUntilOf(period: SubscriptionPeriod | null, at: Date): Date {
 }
 
 /**
- * Decides the end of the subscription of a deleted customer, at the time of its next due work, or at `now` if it has no
- * due work. Bills nothing. Metered items end at the start of the period that is not billed yet, so that no price
+ * Decides the end of the subscription of a deleted customer. The subscription ends when its next work is due, or at `now`
+ * if no work is due. Bills nothing. Metered items end at the start of the period that is not billed yet, so that no price
  * applies to the usage in that period.
  */
 export function decideEndOfDeletedCustomer(snapshot: Snapshot, now: Date): Outcome {

@@ -219,7 +219,10 @@ function firstPeriodProration(
   return partOf(subscription, item, { ...spanOf(period), end: 'border' }, period);
 }
 
-/** Prorates a part of a period. The start of the part is counted in the unit of the item, the end in `endUnit`. */
+/**
+ * Prorates a part of a period. With the unit `day`, the part starts or ends with a whole date; with `second`, at the
+ * instant. The unit of the start is that of the item, the unit of the end is `endUnit`.
+ */
 function partOf(
   { timeZone }: Subscription,
   item: SubscriptionItem,
