@@ -77,10 +77,14 @@ export class PriceInputDto {
     { nullable: true, example: null },
   )
   readonly free_amount?: number | null;
-  @MinorUnitsField(0, 'Minimum minor units per event that is not free; for `percentage`.', {
-    nullable: true,
-    example: null,
-  })
+  @MinorUnitsField(
+    0,
+    'Minimum minor units per event that is not free, also if its amount is negative; for `percentage`.',
+    {
+      nullable: true,
+      example: null,
+    },
+  )
   readonly event_minimum_amount?: number | null;
   @MinorUnitsField(0, 'Maximum minor units per event; for `percentage`.', {
     nullable: true,
