@@ -2,8 +2,14 @@ import { Client } from 'pg';
 import { DataSource } from 'typeorm';
 import { QueueMarkedEvents1795480000001 } from '../../migrations/1795480000001-QueueMarkedEvents';
 import { DeliveryWorker } from '../../src/modules/webhooks/delivery/delivery-worker';
-import { DeliveriesRepository } from '../../src/modules/webhooks/delivery/deliveries.repository';
+import {
+  type ClaimedDelivery,
+  DeliveriesRepository,
+} from '../../src/modules/webhooks/delivery/deliveries.repository';
 import { EventDispatcher } from '../../src/modules/webhooks/delivery/event-dispatcher';
+import { WebhookEndpointsService } from '../../src/modules/webhooks/webhook-endpoints.service';
+import { untilSessionsWait } from '../support/lock-waits';
+import { openTransaction } from '../support/open-transaction';
 import { accept, answer, type Receiver, startReceiver } from '../support/receiver';
 import { startTestApp, type TestApp } from '../support/test-app';
 import { until } from '../support/until';
@@ -79,6 +85,27 @@ describe('the queues of ordered webhook endpoints', () => {
       .get(DeliveriesRepository)
       .claim(now, leaseEndsAt, [{ endpointId, free, ordered }]);
   };
+
+  function recordSuccess(claimed: readonly ClaimedDelivery[]): Promise<ReadonlySet<string>> {
+    const now = engine.clock.now();
+    const attempt = {
+      startedAt: now,
+      durationMs: 1,
+      statusCode: 200,
+      error: null,
+      responseStart: '',
+    };
+    return engine.app.get(DeliveriesRepository).record(
+      claimed.map((delivery) => ({
+        delivery,
+        attempt,
+        isSent: true,
+        status: 'succeeded',
+        dueAt: null,
+      })),
+      now,
+    );
+  }
 
   const rowsReadByClaim = (endpointId: string, claimable = 5): Promise<number> =>
     engine.database.transaction(async () => {
@@ -166,24 +193,7 @@ describe('the queues of ordered webhook endpoints', () => {
     const rows = await engine.database.transaction(async () => {
       const before = await rowsRead();
       const claimed = await claim(endpoint, 5);
-      const now = engine.clock.now();
-      const attempt = {
-        startedAt: now,
-        durationMs: 1,
-        statusCode: 200,
-        error: null,
-        responseStart: '',
-      };
-      const recorded = await engine.app.get(DeliveriesRepository).record(
-        claimed.map((delivery) => ({
-          delivery,
-          attempt,
-          isSent: true,
-          status: 'succeeded',
-          dueAt: null,
-        })),
-        now,
-      );
+      const recorded = await recordSuccess(claimed);
       expect(recorded.size).toBe(5);
       return (await rowsRead()) - before;
     });
@@ -272,6 +282,33 @@ describe('the queues of ordered webhook endpoints', () => {
     await worker.idle();
     expect(await engine.database.query('SELECT FROM webhook_head')).toEqual([]);
   });
+
+  it.each(['result', 'switch'])(
+    'have the second event as head if a result and the switch to ordered are written at once, and the %s is first',
+    async (first) => {
+      const endpoint = await register(false);
+      await record('both', 1, 2);
+      const claimed = await claim(endpoint, 1, false);
+      const steps = {
+        result: () => recordSuccess(claimed),
+        switch: () =>
+          engine.app.get(WebhookEndpointsService).update(endpoint, { ordered: true }, 'any'),
+      };
+      const [one, two] =
+        first === 'result' ? [steps.result, steps.switch] : [steps.switch, steps.result];
+      const commit = await openTransaction(engine.database, one);
+      const second = two();
+      await Promise.race([second, untilSessionsWait(engine.database)]);
+      await commit();
+      await second;
+      expect(
+        await engine.database.query(
+          'SELECT sequence, due_at <= $1 AS "isDue" FROM webhook_head WHERE endpoint_id = $2',
+          [engine.clock.now(), endpoint],
+        ),
+      ).toEqual([{ sequence: 2, isDue: true }]);
+    },
+  );
 
   it('continue when a head does not match its delivery', async () => {
     await register(true);

@@ -158,6 +158,28 @@ describe('replays to webhook endpoints', () => {
     });
   });
 
+  it('leave out the test events of other endpoints, also in a replay of all events', async () => {
+    const other = await engine.http
+      .post('/v1/webhooks/endpoints')
+      .send({ url: 'http://127.0.0.1:9/hooks', events: ['coupon.*'] });
+    const elsewhere = `/v1/webhooks/endpoints/${(other.body as { id: string }).id}`;
+    const ofOther = (await engine.http.post(`${elsewhere}/test`)).body as { event_id: string };
+    const own = (await engine.http.post(`${at}/test`)).body as { event_id: string };
+    const from = engine.clock.now().getTime() - 3_600_000;
+    const period = {
+      from: new Date(from).toISOString(),
+      to: new Date(from + 7_200_000).toISOString(),
+    };
+    const types = ['*', 'webhook_endpoint.*', 'webhook_endpoint.tested'];
+    for (const name of types) {
+      const replayed = await engine.http.post(`${at}/replay`).send({ ...period, events: [name] });
+      expect(replayed.body).toMatchObject({ status: 'completed' });
+    }
+    const made = await deliveries();
+    expect(made).not.toContain(ofOther.event_id);
+    expect(made.filter((id) => id === own.event_id)).toHaveLength(types.length);
+  });
+
   it('without events are completed at once', async () => {
     expect((await start(['refund.*'])).body).toMatchObject({
       status: 'completed',

@@ -3,9 +3,12 @@ import { DUE_SUBSCRIPTIONS } from '../../src/modules/subscriptions';
 import { DueRowsRepository } from '../../src/modules/test-clocks/due-rows.repository';
 import { DeliveryClaims } from '../../src/modules/webhooks/delivery/delivery-claims';
 import { EventDispatcher } from '../../src/modules/webhooks/delivery/event-dispatcher';
+import { WebhookEndpointsService } from '../../src/modules/webhooks/webhook-endpoints.service';
 import { AbandonedWork, Claims, ProcessSession } from '../../src/platform/processes';
 import { createCustomer } from '../support/billing';
 import { createTestDatabase, type TestDatabase } from '../support/databases';
+import { untilSessionsWait } from '../support/lock-waits';
+import { openTransaction } from '../support/open-transaction';
 import { startTestApp, type TestApp } from '../support/test-app';
 
 const LEASE_MS = 60_000;
@@ -108,29 +111,62 @@ describe('claimed work', () => {
     expect(await batches()).toEqual([]);
   });
 
-  it('of an ordered webhook endpoint is due again with the head of its queue', async () => {
+  /** Claims the only delivery to a new endpoint in the first engine. */
+  async function claimDelivery(ordered: boolean): Promise<string> {
     const created = await first.http
       .post('/v1/webhooks/endpoints')
       .send({ url: 'https://example.com/hook', events: ['customer.*'] });
     const { id: endpointId } = created.body as { id: string };
-    await first.http.patch(`/v1/webhooks/endpoints/${endpointId}`).send({ ordered: true });
+    if (ordered) {
+      await first.http.patch(`/v1/webhooks/endpoints/${endpointId}`).send({ ordered });
+    }
     await createCustomer(first);
     while (await first.app.get(EventDispatcher).runDue()) continue;
-    const now = first.clock.now();
     const claimed = await first.app
       .get(DeliveryClaims)
-      .claim(now, [{ endpointId, free: 10, ordered: true }]);
+      .claim(first.clock.now(), [{ endpointId, free: 10, ordered }]);
     expect(claimed).toHaveLength(1);
-    const dueTimes = () =>
-      second.database.query<{ delivery: Date; head: Date }>(
-        `SELECT delivery.due_at AS delivery, head.due_at AS head
-         FROM webhook_delivery AS delivery JOIN webhook_head AS head ON head.delivery_id = delivery.id`,
-      );
+    return endpointId;
+  }
+
+  const dueTimes = () =>
+    second.database.query<{ delivery: Date; head: Date }>(
+      `SELECT delivery.due_at AS delivery, head.due_at AS head
+       FROM webhook_delivery AS delivery JOIN webhook_head AS head ON head.delivery_id = delivery.id`,
+    );
+
+  it('of an ordered webhook endpoint is due again with the head of its queue', async () => {
+    await claimDelivery(true);
+    const now = first.clock.now();
     const leaseEndsAt = new Date(now.getTime() + LEASE_MS);
     expect(await dueTimes()).toEqual([{ delivery: leaseEndsAt, head: leaseEndsAt }]);
 
     await first.close();
     await takeOver();
+    expect(await dueTimes()).toEqual([{ delivery: now, head: now }]);
+  });
+
+  it('of a webhook endpoint that becomes ordered meanwhile is due again with the head of its queue', async () => {
+    const endpoint = await claimDelivery(false);
+    await first.close();
+    // Stops the change after it has read the lease, and before it locks the delivery.
+    await second.database.query(`
+      CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS
+        $$ BEGIN PERFORM pg_advisory_xact_lock_shared(1); RETURN NEW; END $$`);
+    await second.database.query(
+      'CREATE TRIGGER wait BEFORE INSERT ON webhook_head FOR EACH ROW EXECUTE FUNCTION wait()',
+    );
+    const letContinue = await openTransaction(second.database, () =>
+      second.database.query('SELECT pg_advisory_xact_lock(1)'),
+    );
+    const endpoints = second.app.get(WebhookEndpointsService);
+    const changed = endpoints.update(endpoint, { ordered: true }, 'any');
+    await untilSessionsWait(second.database);
+    const takenOver = takeOver();
+    await Promise.race([takenOver, untilSessionsWait(second.database, 2)]);
+    await letContinue();
+    await Promise.all([changed, takenOver]);
+    const now = second.clock.now();
     expect(await dueTimes()).toEqual([{ delivery: now, head: now }]);
   });
 

@@ -29,9 +29,10 @@ const DRAINED_BYTES = 65_536;
 export type Send = (connection: 'kept' | 'new') => ClientRequest;
 
 /**
- * Sends a request and reads its answer. Resolves once the body has ended or `keepBytes` of it have arrived. At the
- * deadline, closes the connection. If a kept-alive connection was closed while the request was sent, sends the request
- * once more on a new connection, so a request may arrive twice.
+ * Sends a request and reads its answer. Resolves once the connection is free or closed, so that a caller that bounds its
+ * calls also bounds its connections. At the deadline, closes the connection. The answer counts if its body has ended or
+ * `keepBytes` of it have arrived by then. If a kept-alive connection was closed while the request was sent, sends the
+ * request once more on a new connection, so a request may arrive twice.
  * @throws {OutboundError} when the call fails or the deadline passes first
  */
 export function exchange(
@@ -44,25 +45,24 @@ export function exchange(
   return new Promise((resolve, reject) => {
     let isSettled = false;
     let current: ClientRequest | null = null;
+    let answer: OutboundAnswer | null = null;
 
-    const settle = (decide: () => void): void => {
+    const settle = (failure: () => OutboundError): void => {
       if (isSettled) return;
       isSettled = true;
-      decide();
+      if (answer === null) reject(failure());
+      else resolve(answer);
     };
-    const fail = (error: unknown): void =>
-      settle(() => reject(toOutboundError(error, elapsedMs())));
+    const fail = (error: unknown): void => settle(() => toOutboundError(error, elapsedMs()));
 
     const read = (response: IncomingMessage): void => {
       response.on('error', fail);
-      readStart(response, keepBytes, (bodyStart) =>
-        settle(() => {
-          const { statusCode: status = 0, headers } = response;
-          const retryAfter = headers['retry-after'] ?? null;
-          const contentType = headers['content-type'] ?? null;
-          resolve({ status, retryAfter, contentType, bodyStart, durationMs: elapsedMs() });
-        }),
-      );
+      readStart(response, keepBytes, (bodyStart) => {
+        const { statusCode: status = 0, headers } = response;
+        const retryAfter = headers['retry-after'] ?? null;
+        const contentType = headers['content-type'] ?? null;
+        answer ??= { status, retryAfter, contentType, bodyStart, durationMs: elapsedMs() };
+      });
     };
 
     const attempt = (connection: 'kept' | 'new'): void => {
@@ -82,13 +82,13 @@ export function exchange(
         if (current !== request) return;
         clearTimeout(deadline);
         // Closed without an error, for example by an unrequested protocol upgrade.
-        settle(() => reject(new OutboundError('reset', elapsedMs())));
+        settle(() => new OutboundError('reset', elapsedMs()));
       });
       request.end(body);
     };
 
     const deadline = setTimeout(() => {
-      settle(() => reject(new OutboundError('timeout', elapsedMs())));
+      settle(() => new OutboundError('timeout', elapsedMs()));
       current?.destroy();
     }, deadlineMs);
     attempt('kept');

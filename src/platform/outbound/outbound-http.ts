@@ -37,7 +37,6 @@ const CONNECTING_TO_ONE_ADDRESS_MS = 2_000;
  * that moment is lost, so this time is shorter.
  */
 const IDLE_MS = 4_000;
-const MAX_CONNECTIONS_TO_A_HOST = 256;
 const MAX_IDLE_CONNECTIONS_TO_A_HOST = 64;
 const MAX_HEADER_BYTES = 16_384;
 /** Identifies this service in the logs of receivers. */
@@ -54,7 +53,6 @@ export class OutboundHttp implements OnApplicationShutdown {
   ) {
     const options = {
       timeout: IDLE_MS,
-      maxSockets: MAX_CONNECTIONS_TO_A_HOST,
       maxFreeSockets: MAX_IDLE_CONNECTIONS_TO_A_HOST,
       autoSelectFamily: true,
       autoSelectFamilyAttemptTimeout: CONNECTING_TO_ONE_ADDRESS_MS,

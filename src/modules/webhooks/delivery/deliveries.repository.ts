@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database, ListQuery, type Page, type PageRequest } from '../../../platform/database';
 import type { WaitingRows } from '../../../platform/jobs';
 import type { Attempt, Delivery, DeliveryFilter, DeliveryStatus } from './domain/delivery';
-import { type ClaimRow, HeadsRepository, IS_PENDING, type ObjectKey } from './heads.repository';
+import { type ClaimRow, HeadsRepository, IS_PENDING } from './heads.repository';
 import { WebhookAttemptEntity } from './webhook-attempt.entity';
 import { WebhookDeliveryEntity } from './webhook-delivery.entity';
 
@@ -33,8 +33,6 @@ export interface ClaimedDelivery {
   readonly attempts: number;
   /** Fencing token of the claim. */
   readonly fence: number;
-  /** True if the endpoint was ordered at the claim. */
-  readonly isOrdered: boolean;
 }
 
 export interface Capacity {
@@ -56,11 +54,6 @@ export interface AttemptResult {
   readonly status: DeliveryStatus;
   /** Time of the next attempt; null: there is no further attempt. */
   readonly dueAt: Date | null;
-}
-
-interface WrittenRow {
-  readonly id: string;
-  readonly isHead: boolean;
 }
 
 export interface NumberedAttempt extends Attempt {
@@ -116,8 +109,7 @@ const CLAIM = `
 /**
  * Writes the results of attempts. Ignores a result if the delivery is no longer pending, or has a newer fence because
  * its lease ended and it was claimed again. Also maintains `webhook_failure`: a success deletes the row of the
- * endpoint, and a failure inserts one if there is none. `isHead` is true if a row of `webhook_head` refers to the
- * delivery.
+ * endpoint, and a failure inserts one if there is none.
  */
 const RECORD = `
   WITH result AS (
@@ -145,8 +137,7 @@ const RECORD = `
   SELECT written.id, written.attempts, result.started_at, result.duration_ms, result.status_code,
     result.error, result.response_start
   FROM written JOIN result ON result.id = written.id
-  RETURNING delivery_id AS id,
-    EXISTS (SELECT FROM webhook_head WHERE webhook_head.delivery_id = webhook_attempt.delivery_id) AS "isHead"`;
+  RETURNING delivery_id`;
 
 const DISCARD = `
   UPDATE webhook_delivery SET status = 'discarded', due_at = NULL, updated_at = $2
@@ -198,11 +189,11 @@ export class DeliveriesRepository {
       const ids = unordered.map(({ endpointId }) => endpointId);
       const free = unordered.map((capacity) => capacity.free);
       const rows = await this.database.query<ClaimRow>(CLAIM, [now, leaseEndsAt, ids, free]);
-      claimed.push(...rows.map((row) => toClaimed(row, false)));
+      claimed.push(...rows.map(toClaimed));
     }
     for (const { endpointId, free } of capacities.filter(({ ordered }) => ordered)) {
       const rows = await this.heads.claim(now, leaseEndsAt, endpointId, free);
-      claimed.push(...rows.map((row) => toClaimed(row, true)));
+      claimed.push(...rows.map(toClaimed));
     }
     return claimed;
   }
@@ -213,27 +204,15 @@ export class DeliveriesRepository {
    */
   record(results: readonly AttemptResult[], now: Date): Promise<ReadonlySet<string>> {
     return this.database.transaction(async () => {
-      const isOrdered = results.some(({ delivery }) => delivery.isOrdered);
-      const locked = isOrdered
-        ? await this.heads.lock(results.map(({ delivery }) => delivery.id))
-        : null;
+      const locked = await this.heads.lock(results.map(({ delivery }) => delivery.id));
       const written = await this.write(results, now);
-      await this.heads.advance(locked ?? (await this.lockHeads(written)));
-      return new Set(written.map(({ id }) => id));
+      await this.heads.advance(locked);
+      return new Set(written);
     });
   }
 
-  /**
-   * Locks the rows of `webhook_head` that refer to the deliveries. If none of the endpoints was ordered at the claim,
-   * such rows exist only for an endpoint that became ordered since then.
-   */
-  private async lockHeads(written: readonly WrittenRow[]): Promise<readonly ObjectKey[]> {
-    const heads = written.filter(({ isHead }) => isHead);
-    return heads.length === 0 ? [] : this.heads.lock(heads.map(({ id }) => id));
-  }
-
-  private write(results: readonly AttemptResult[], now: Date): Promise<readonly WrittenRow[]> {
-    return this.database.query<WrittenRow>(RECORD, [
+  private write(results: readonly AttemptResult[], now: Date): Promise<readonly string[]> {
+    return this.database.queryValues<string>(RECORD, [
       results.map(({ delivery }) => delivery.id),
       results.map(({ delivery }) => delivery.fence),
       results.map(({ status }) => status),
@@ -294,13 +273,12 @@ export class DeliveriesRepository {
   }
 }
 
-function toClaimed(row: ClaimRow, isOrdered: boolean): ClaimedDelivery {
+function toClaimed(row: ClaimRow): ClaimedDelivery {
   return {
     id: row.id,
     endpointId: row.endpoint_id,
     eventId: row.event_id,
     attempts: row.attempts,
     fence: row.fence,
-    isOrdered,
   };
 }

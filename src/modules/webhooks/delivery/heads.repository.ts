@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Database } from '../../../platform/database';
+import { Database, ROW_LOCKS } from '../../../platform/database';
 
 /**
  * Condition for rows of `delivery` that are selected by id: the row is pending. Appending the empty string prevents the
@@ -43,6 +43,15 @@ const CLAIM = `
   )
   SELECT due.object_id, taken.id, taken.endpoint_id, taken.event_id, taken.attempts, taken.fence
   FROM due LEFT JOIN taken ON taken.object_id = due.object_id`;
+
+/**
+ * Waits until no transaction builds or removes heads of the endpoints, and prevents it until this transaction ends. The
+ * next statement then reads the heads that such a transaction committed.
+ */
+const LOCK_ENDPOINTS = `
+  SELECT ordered FROM webhook_endpoint
+  WHERE id = ANY (ARRAY(SELECT endpoint_id FROM webhook_delivery WHERE id = ANY ($1)))
+  ORDER BY id ${ROW_LOCKS.reference}`;
 
 /** Locks in the order of the primary key, like the insertion of heads, so that two transactions do not deadlock. */
 const LOCK = `
@@ -134,10 +143,14 @@ export class HeadsRepository {
     return rows.flatMap((row) => (row.id === null ? [] : [row]));
   }
 
-  /** Locks the heads of the deliveries until the transaction ends. */
+  /**
+   * Locks the heads of the deliveries until the transaction ends. Call it before writing the deliveries. Until then, no
+   * endpoint of the deliveries becomes ordered or unordered.
+   */
   async lock(deliveryIds: readonly string[]): Promise<readonly ObjectKey[]> {
     this.database.requireTransaction();
-    return this.database.query<ObjectKey>(LOCK, [deliveryIds]);
+    const ordered = await this.database.queryValues<boolean>(LOCK_ENDPOINTS, [deliveryIds]);
+    return ordered.includes(true) ? this.database.query<ObjectKey>(LOCK, [deliveryIds]) : [];
   }
 
   /**
@@ -154,14 +167,15 @@ export class HeadsRepository {
     ]);
   }
 
-  /** Makes the heads of released deliveries due at `now`. */
+  /** Makes the heads of released deliveries due at `now`. The caller must have committed the release. */
   async release(deliveryIds: readonly string[], now: Date): Promise<void> {
+    await this.database.query(LOCK_ENDPOINTS, [deliveryIds]);
     await this.database.query(RELEASE, [deliveryIds, now]);
   }
 
   /**
    * Creates the heads of an endpoint that becomes ordered. The caller must have locked the endpoint exclusively, so
-   * that no delivery is added meanwhile.
+   * that no delivery is added and no result is written meanwhile.
    */
   async build(endpointId: string): Promise<void> {
     this.database.requireTransaction();

@@ -2,11 +2,12 @@ import { Injectable } from '@nestjs/common';
 import { Clock } from '../../../platform/clock';
 import { Database } from '../../../platform/database';
 import { Signals } from '../../../platform/jobs';
-import { EventLog } from '../../../platform/outbox';
+import { type EventHead, EventLog } from '../../../platform/outbox';
 import { DeliveriesRepository } from '../delivery/deliveries.repository';
 import { DELIVERY_WORK } from '../delivery/delivery-claims';
 import { newDelivery } from '../delivery/event-dispatcher';
 import { matchesType } from '../domain/event-names';
+import { webhookEndpointTested } from '../webhooks.events';
 import { MAX_REPLAYED, type Replay } from './domain/replay';
 import { ReplaysRepository } from './replays.repository';
 
@@ -35,8 +36,10 @@ export class ReplaySteps {
     const { endpointId, readToAt, readToId, toAt } = before;
     const now = this.clock.now();
     const page = await this.events.headsAfter(readToAt, toAt, readToId, EVENTS_PER_STEP);
-    const matching = page.filter(({ type }) =>
-      before.events.some((name) => matchesType(name, type)),
+    const matching = page.filter(
+      (event) =>
+        !isTestOfOther(event, endpointId) &&
+        before.events.some((name) => matchesType(name, event.type)),
     );
     const room = MAX_REPLAYED - before.replayed;
     const first = matching.slice(0, room);
@@ -70,4 +73,9 @@ export class ReplaySteps {
     });
     return after;
   }
+}
+
+/** Returns true if the event is a test of another endpoint. A test event is sent to the tested endpoint only. */
+function isTestOfOther({ type, objectId }: EventHead, endpointId: string): boolean {
+  return type === webhookEndpointTested.type && objectId !== endpointId;
 }
