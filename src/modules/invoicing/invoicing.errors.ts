@@ -233,9 +233,9 @@ export const creditNoteSettled = defineProblem({
   kind: 'conflict',
   title: 'The credit note was used',
   meaning:
-    'The credit note cannot be voided: the credit that it gave was used, the refund that was issued with it is pending or has succeeded, or its invoice is no longer open.',
+    'The credit note cannot be voided: the credit that it gave was used, the refund that was issued with it is pending or has succeeded, or it lowered an invoice that is no longer open.',
   detail: (id: string) =>
-    `The credit note ${id} cannot be voided: its credit was used, its refund is pending or has succeeded, or its invoice is no longer open.`,
+    `The credit note ${id} cannot be voided: its credit was used, its refund is pending or has succeeded, or it lowered an invoice that is no longer open.`,
 });
 
 export const simulatedPriceUnmatched = defineProblem({

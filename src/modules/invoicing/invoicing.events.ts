@@ -13,7 +13,7 @@ export const invoiceCreated = invoiceEvent(
 
 export const invoiceFinalized = invoiceEvent(
   'invoice.finalized',
-  'An invoice got its number; its amounts never change again.',
+  'An invoice got its number; the amounts that it bills never change again.',
 );
 
 export const invoicePaid = invoiceEvent('invoice.paid', 'An invoice has nothing left to pay.');
@@ -27,8 +27,8 @@ export const invoicePaymentFailed = invoiceEvent(
 
 export const invoiceOverdue = invoiceEvent(
   'invoice.overdue',
-  'An invoice is past due, and no payment of it is pending. Sent once; for an invoice that is charged automatically, ' +
-    'only after the first attempt.',
+  'An invoice is past due, and no payment of it is pending. Sent once, and not before its first automatic ' +
+    'charge was tried, or dropped because there is no payment method.',
   { status: 'open', overdue_at: '2026-03-01T09:30:00.000Z' },
 );
 

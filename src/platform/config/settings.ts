@@ -52,7 +52,7 @@ export const SETTINGS = {
     fallback: '30000',
     ...integerBetween(100, 600_000),
     meaning:
-      'Time limit of a statement. The client waits for the answer for twice this time, but at most 5 s longer than the limit.',
+      'Time limit of a statement. The client waits for the answer for twice this time, or 5 s longer than it if that is less.',
   }),
   MIGRATION_WAIT_MS: setting({
     fallback: '300000',
@@ -197,7 +197,7 @@ export const SETTINGS = {
     fallback: '1,3,5,7',
     accepts: 'up to 10 numbers from 1 to 60, comma separated, or nothing',
     meaning:
-      'Days from each failed attempt to collect an invoice to the next attempt. After the last one, automatic collection stops.',
+      'Days from each failed attempt to collect an invoice to the next attempt. After the last, collection waits for another default payment method.',
     parse: retryDays,
   }),
   AUDIT_RETENTION_MONTHS: setting({

@@ -59,7 +59,7 @@ export class CreditNoteCommandsController {
   @Operation({
     summary: 'Void a credit note',
     description:
-      'The invoice owes the credited amount again. Refused if its credit was used, its invoice is no longer open, the refund issued with it is pending or has succeeded, or a later invoice took back usage of its lines.',
+      'The invoice owes the credited amount again. Refused if its credit was used, it lowered an invoice that is no longer open, the refund issued with it is pending or has succeeded, or a later invoice took back usage of its lines.',
     access: 'invoices:write',
     answer: CreditNoteDto,
     key: 'required',
