@@ -335,6 +335,43 @@ describe('bills of archived usage', () => {
     await verify();
   });
 
+  it('that were void before are regenerated without corrections that a later invoice billed', async () => {
+    await goTo('2026-03-10T12:00:00Z');
+    await report('late', '2026-03-10T10:19:00Z').expect(200);
+    await goTo('2026-04-11T00:00:00Z');
+    const [, second] = await invoices();
+    expect(second?.lines.map(({ amount }) => amount)).toEqual([200, 100]);
+    await command(second, 'void').expect(200);
+    await goTo('2026-06-30T12:00:00Z');
+    const third = (await invoices())[2];
+    expect(third?.lines.map(({ amount }) => amount)).toEqual([200, 100]);
+    await archive();
+    expect(await archivedMonths()).toEqual(['2026-02']);
+    const { body } = await command(second, 'reissue').expect(201);
+    expect(body).toMatchObject({ total: 200, lines: [{ amount: 200 }], reissue_of: second?.id });
+    // The correction is now billed by this invoice only.
+    expect((await command(third, 'void')).body).toMatchObject({ code: 'usage_archived' });
+    await command(body as Invoice, 'void').expect(200);
+    await command(body as Invoice, 'reissue').expect(201);
+    await goTo('2026-07-11T12:00:00Z');
+    const inEffect = (await invoices()).filter(({ status }) => status !== 'void');
+    expect(inEffect.map(({ total }) => total).sort()).toEqual([200, 200, 200, 200, 300]);
+    await verify();
+  });
+
+  it('that were void before are overtaken if a later invoice billed all of their usage', async () => {
+    await goTo('2026-03-10T12:00:00Z');
+    const [first] = await invoices();
+    await command(first, 'void').expect(200);
+    await report('late', '2026-03-10T10:19:00Z').expect(200);
+    await goTo('2026-06-30T12:00:00Z');
+    expect((await invoices())[1]?.lines.map(({ amount }) => amount)).toEqual([200, 300]);
+    await archive();
+    expect(await archivedMonths()).toEqual(['2026-02']);
+    expect((await command(first, 'reissue')).body).toMatchObject({ code: 'invoice_overtaken' });
+    await verify();
+  });
+
   it.each(['void', 'archive'])(
     'are voided before their month is archived or not at all, if both wait for a stream, the %s first',
     async (first) => {

@@ -98,12 +98,25 @@ export class ArchivedUsage {
 
   /**
    * Requires that these billed periods start after the closed months of their streams, so that none of their events is
-   * archived. Locks the streams, so that no further month is closed until the transaction ends.
+   * archived, or were billed after `since`. Locks the streams, so that no further month is closed until the transaction
+   * ends.
+   * @param since null: every period must start after the closed months
    * @param otherwise sentence for the caller: what is refused, and what to do instead
+   * @returns the periods in closed months, billed after `since`
    * @throws {ProblemError} `usage_archived`
    */
-  async lockUnarchived(periods: readonly BilledPeriod[], otherwise: string): Promise<void> {
-    if (periods.length > 0) refuse(await this.months.lockBilled(periods), otherwise);
+  async lockUnarchived(
+    periods: readonly BilledPeriod[],
+    since: Date | null,
+    otherwise: string,
+  ): Promise<readonly BilledPeriod[]> {
+    if (periods.length === 0) return [];
+    const closed = await this.months.lockClosed(periods);
+    const needed = closed.find(
+      ({ billedAt }) => since === null || billedAt === null || billedAt <= since,
+    );
+    refuse(needed?.archivedBefore ?? null, otherwise);
+    return closed.flatMap(({ number }) => periods[number - 1] ?? []);
   }
 }
 
