@@ -505,6 +505,45 @@ describe('bills of archived usage', () => {
     expect(await get(`/v1/meters/${later}/usage`, whole)).toMatchObject({ total: '8' });
   });
 
+  it('are not billed by a new meter that carries values over, even if their month is being written', async () => {
+    await goTo('2026-06-30T12:00:00Z');
+    const recurring = (event_name = CALL) => ({
+      key: `held-${event_name}`,
+      event_name,
+      aggregation: 'weighted_sum',
+      value_property: 'n',
+      is_recurring: true,
+    });
+    const refused = {
+      status: 409,
+      code: 'usage_archived',
+      detail: expect.stringContaining('with another event name') as unknown,
+    };
+    const answer = engine.http.post('/v1/meters').send(recurring());
+    const worker = new Client({ connectionString: engine.databaseUrl });
+    await worker.connect();
+    try {
+      // As a step of the archive that writes the first file.
+      await worker.query('BEGIN');
+      await worker.query(
+        `INSERT INTO usage_archive_progress (id, before_at, next_stream_id, streams, file_number, ended_at)
+         VALUES (1, 'epoch', 0, '{}', 1, 'epoch')`,
+      );
+      await worker.query(
+        `INSERT INTO usage_archive_month (stream_id, start_at, end_at, first_file, last_file, events, voided, digest, written_at)
+         SELECT id, '2026-02-01T00:00:00Z', '2026-03-01T00:00:00Z', 1, 1, 1, 0, repeat('0', 64), now() FROM usage_stream`,
+      );
+      const created = answer.then(({ body }) => body as object);
+      await untilSessionsWait(engine.database);
+      await worker.query('COMMIT');
+      expect(await created).toMatchObject(refused);
+    } finally {
+      await worker.end();
+    }
+    await create('/v1/meters', recurring('other'));
+    await create('/v1/meters', { ...recurring(), is_recurring: false });
+  });
+
   it('stop to grow at constant business', async () => {
     await goTo('2027-02-03T00:00:00Z', true);
     const [row] = await engine.database.query<{ events: number; oldest: Date }>(

@@ -118,6 +118,19 @@ export class ArchivedUsage {
     refuse(needed?.archivedBefore ?? null, otherwise);
     return closed.flatMap(({ number }) => periods[number - 1] ?? []);
   }
+
+  /**
+   * Requires that no events with this name are archived, because the meter to create counts values of any age. Prevents
+   * archiving until the transaction ends.
+   * @throws {ProblemError} `usage_archived`
+   */
+  async requireNoneArchived(eventName: string): Promise<void> {
+    await this.archive.block();
+    refuse(
+      await this.archiveEndOfEventName(eventName),
+      'A new recurring meter would lack the values that they set. Use an earlier meter, or report the present value of each customer with another event name and create the meter for it.',
+    );
+  }
 }
 
 /** @throws {ProblemError} `usage_archived` if `archivedBefore` is not null */
