@@ -218,6 +218,33 @@ describe('an entitlement that counts archived usage', () => {
     expect(await used()).toBe('116');
   });
 
+  it('is refused to a subscription, if its meter is newer than the archived events that it would count', async () => {
+    const earlier = await plan('never');
+    const id = await subscribe(await plan('month'), { start_at: '2026-02-10T10:00:00Z' });
+    await reportAll();
+    await archive();
+    await meter({ aggregation: 'count', value_property: null });
+    const endless = await plan('never');
+    const refused = {
+      status: 409,
+      code: 'usage_archived',
+      detail: expect.stringMatching(/since 2026-02-10T10:00:00.000Z, but the meter/) as unknown,
+    };
+    for (const query of ['', '?preview=true']) {
+      for (const when of ['now', 'period_end']) {
+        expect((await change(id, endless, { when }, query)).body).toMatchObject(refused);
+      }
+    }
+    const past = subscribed(endless, { start_at: '2026-02-28T00:00:00Z' });
+    expect((await engine.http.post('/v1/subscriptions').send(past)).body).toMatchObject({
+      code: 'usage_archived',
+    });
+    await change(id, await plan('month')).expect(200);
+    await change(id, earlier).expect(200);
+    await subscribe(endless, { start_at: '2026-03-01T00:00:00Z' });
+    expect(await used()).toBe('1');
+  });
+
   it('counts the whole first hour, if its events were removed and the window cannot be refused', async () => {
     const [monthly, endless] = [await plan('month'), await plan('never')];
     const first = await subscribe(monthly);

@@ -438,6 +438,22 @@ describe('the archive of usage events', () => {
     expect((await months()).map(({ events }) => events).sort()).toEqual([10, 11_010]);
   });
 
+  it('does not write a closed month while a new meter counts the stored events', async () => {
+    const ada = await createCustomer(engine);
+    await send(event(ada, 'a1', '2026-02-10T00:00:00Z'));
+    engine.clock.set(ARCHIVED_AT);
+    while ((await months()).length === 0) await engine.app.get(DueUsageArchive).runDue();
+    const meter = await insertMeter(engine, { eventName: CALL });
+    await engine.database.query(
+      `INSERT INTO meter_backfill (meter_id, next_stream_id, steps) VALUES ('${meter}', 0, 0)`,
+    );
+    await archiveAt(ARCHIVED_AT);
+    expect(await archived()).toEqual([]);
+    await engine.database.query('DELETE FROM meter_backfill');
+    await archiveAt(ARCHIVED_AT);
+    expect(await archived()).toHaveLength(1);
+  });
+
   it('keeps an event that its file does not have', async () => {
     const ada = await createCustomer(engine);
     await send(event(ada, 'a1', '2026-02-10T00:00:00Z'), event(ada, 'a2', '2026-02-10T00:00:00Z'));

@@ -335,6 +335,43 @@ describe('bills of archived usage', () => {
     await verify();
   });
 
+  it('that were void before are regenerated without corrections that a later invoice billed', async () => {
+    await goTo('2026-03-10T12:00:00Z');
+    await report('late', '2026-03-10T10:19:00Z').expect(200);
+    await goTo('2026-04-11T00:00:00Z');
+    const [, second] = await invoices();
+    expect(second?.lines.map(({ amount }) => amount)).toEqual([200, 100]);
+    await command(second, 'void').expect(200);
+    await goTo('2026-06-30T12:00:00Z');
+    const third = (await invoices())[2];
+    expect(third?.lines.map(({ amount }) => amount)).toEqual([200, 100]);
+    await archive();
+    expect(await archivedMonths()).toEqual(['2026-02']);
+    const { body } = await command(second, 'reissue').expect(201);
+    expect(body).toMatchObject({ total: 200, lines: [{ amount: 200 }], reissue_of: second?.id });
+    // The correction is now billed by this invoice only.
+    expect((await command(third, 'void')).body).toMatchObject({ code: 'usage_archived' });
+    await command(body as Invoice, 'void').expect(200);
+    await command(body as Invoice, 'reissue').expect(201);
+    await goTo('2026-07-11T12:00:00Z');
+    const inEffect = (await invoices()).filter(({ status }) => status !== 'void');
+    expect(inEffect.map(({ total }) => total).sort()).toEqual([200, 200, 200, 200, 300]);
+    await verify();
+  });
+
+  it('that were void before are overtaken if a later invoice billed all of their usage', async () => {
+    await goTo('2026-03-10T12:00:00Z');
+    const [first] = await invoices();
+    await command(first, 'void').expect(200);
+    await report('late', '2026-03-10T10:19:00Z').expect(200);
+    await goTo('2026-06-30T12:00:00Z');
+    expect((await invoices())[1]?.lines.map(({ amount }) => amount)).toEqual([200, 300]);
+    await archive();
+    expect(await archivedMonths()).toEqual(['2026-02']);
+    expect((await command(first, 'reissue')).body).toMatchObject({ code: 'invoice_overtaken' });
+    await verify();
+  });
+
   it.each(['void', 'archive'])(
     'are voided before their month is archived or not at all, if both wait for a stream, the %s first',
     async (first) => {
@@ -466,6 +503,45 @@ describe('bills of archived usage', () => {
     });
     expect(await get(`/v1/meters/${meterId}`)).toMatchObject({ counted_from: null });
     expect(await get(`/v1/meters/${later}/usage`, whole)).toMatchObject({ total: '8' });
+  });
+
+  it('are not billed by a new meter that carries values over, even if their month is being written', async () => {
+    await goTo('2026-06-30T12:00:00Z');
+    const recurring = (event_name = CALL) => ({
+      key: `held-${event_name}`,
+      event_name,
+      aggregation: 'weighted_sum',
+      value_property: 'n',
+      is_recurring: true,
+    });
+    const refused = {
+      status: 409,
+      code: 'usage_archived',
+      detail: expect.stringContaining('with another event name') as unknown,
+    };
+    const answer = engine.http.post('/v1/meters').send(recurring());
+    const worker = new Client({ connectionString: engine.databaseUrl });
+    await worker.connect();
+    try {
+      // As a step of the archive that writes the first file.
+      await worker.query('BEGIN');
+      await worker.query(
+        `INSERT INTO usage_archive_progress (id, before_at, next_stream_id, streams, file_number, ended_at)
+         VALUES (1, 'epoch', 0, '{}', 1, 'epoch')`,
+      );
+      await worker.query(
+        `INSERT INTO usage_archive_month (stream_id, start_at, end_at, first_file, last_file, events, voided, digest, written_at)
+         SELECT id, '2026-02-01T00:00:00Z', '2026-03-01T00:00:00Z', 1, 1, 1, 0, repeat('0', 64), now() FROM usage_stream`,
+      );
+      const created = answer.then(({ body }) => body as object);
+      await untilSessionsWait(engine.database);
+      await worker.query('COMMIT');
+      expect(await created).toMatchObject(refused);
+    } finally {
+      await worker.end();
+    }
+    await create('/v1/meters', recurring('other'));
+    await create('/v1/meters', { ...recurring(), is_recurring: false });
   });
 
   it('stop to grow at constant business', async () => {

@@ -56,11 +56,11 @@ export class RegenerateInvoiceService {
     { customer, charges, refunded, periods }: RegenerationContext,
     now: Date,
   ): Promise<Invoice> {
-    const voided = await this.lockVoid(id);
-    if (isNoLongerOwed(voided, charges)) throw invoiceOvertaken(id);
-    await this.usage.lockUnarchived(
-      voided,
-      `The invoice ${id} billed some of them, and cannot be regenerated without them. Create an invoice with its lines instead.`,
+    const whole = await this.lockVoid(id);
+    if (isNoLongerOwed(whole, charges)) throw invoiceOvertaken(id);
+    const voided = await this.usage.lockUnarchived(
+      whole,
+      `The invoice ${id} billed some of them, and cannot be regenerated without them. Create an invoice with its lines instead, but without usage that a later invoice has billed.`,
     );
     const request = {
       ...voided,

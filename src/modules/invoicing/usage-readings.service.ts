@@ -135,10 +135,20 @@ export class UsageReadingsService {
    * Requires that the events of the usage of an invoice are not archived, because archived usage cannot be billed
    * again. Locks these events against archiving until the transaction ends.
    * @param otherwise sentence for the caller: what is refused, and what to do instead
+   * @returns the invoice; a void one without the lines of archived usage that another invoice has billed since the void
    * @throws {ProblemError} `usage_archived`
    */
-  async lockUnarchived(invoice: Invoice, otherwise: string): Promise<void> {
-    await this.billing.lockUnarchived(usagePeriodsOf(invoice), otherwise);
+  async lockUnarchived(invoice: Invoice, otherwise: string): Promise<Invoice> {
+    const billed = await this.billing.lockUnarchived(
+      usagePeriodsOf(invoice),
+      invoice.voidedAt,
+      otherwise,
+    );
+    const settled = keysOf(billed);
+    const lines = invoice.lines.filter(
+      (line) => !usageOf(line).some((usage) => settled.has(usagePeriodKey(usage))),
+    );
+    return { ...invoice, lines };
   }
 
   /**
@@ -149,9 +159,7 @@ export class UsageReadingsService {
     const periods = usagePeriodsOf(invoice);
     if (subscriptionId === null || periods.length === 0) return [];
     await this.billing.reopen(periods);
-    const subjects = new Set(
-      periods.map(({ itemId, ...period }) => usagePeriodKey({ itemId, period })),
-    );
+    const subjects = keysOf(periods);
     return (await this.late([subscriptionId])).filter(({ request }) =>
       subjects.has(usagePeriodKey(request)),
     );
@@ -193,6 +201,10 @@ export class UsageReadingsService {
 
 function usagePeriodsOf({ lines }: Pick<Invoice, 'lines'>): readonly BilledPeriod[] {
   return lines.flatMap(usageOf).map(({ itemId, period }) => ({ itemId, ...period }));
+}
+
+function keysOf(periods: readonly BilledPeriod[]): ReadonlySet<string> {
+  return new Set(periods.map(({ itemId, ...period }) => usagePeriodKey({ itemId, period })));
 }
 
 /**

@@ -11,6 +11,7 @@ import {
   toMeterTerms,
 } from '../meters';
 import { CreateMeterService } from './create-meter.service';
+import { usageArchived } from './usage.errors';
 
 @ApiTags('Meters')
 @Controller('v1/meters')
@@ -28,7 +29,7 @@ export class CreateMeterController {
     status: 201,
     answer: MeterDto,
     key: 'optional',
-    problems: [meterTermsContradict, tooManyMeters, meterKeyTaken],
+    problems: [meterTermsContradict, tooManyMeters, meterKeyTaken, usageArchived],
   })
   async createMeter(@Body() body: CreateMeterDto): Promise<MeterDto> {
     return withETag(await this.createMeterService.create(toMeterTerms(body)), toMeterDto);

@@ -26,12 +26,13 @@ export class CreateMeterService {
    * Creates a meter. Events stored after its commit are counted when they are stored. Earlier events are counted in the
    * commit of the meter if they are few and no other transaction is storing events of the name. Otherwise a backfill
    * counts them.
-   * @throws {ProblemError} `meter_terms_contradict`, `too_many_meters`, `meter_key_taken`
+   * @throws {ProblemError} `meter_terms_contradict`, `too_many_meters`, `meter_key_taken`, `usage_archived`
    */
   async create(terms: MeterTerms): Promise<Meter> {
     this.meters.assertTerms(terms);
     return this.database.transaction(async () => {
       await lockMeterCreation(this.database, terms.eventName);
+      if (terms.isRecurring) await this.archivedUsage.requireNoneArchived(terms.eventName);
       const streams = await this.backfillMeters.tryLockAll(terms.eventName);
       const meter = await this.meters.create(
         terms,

@@ -81,12 +81,19 @@ export class UsageBillingService {
 
   /**
    * Requires that the events of these periods are not archived, because a reopened period is rated again from its
-   * events. Prevents the archiving of these events until the transaction ends.
+   * events. Leaves out periods that were billed after `since`: an archived period cannot have changed since then. Prevents
+   * the archiving of the other events until the transaction ends.
+   * @param since null: leaves out no period
    * @param otherwise text for the error: what is refused, and what to do instead
+   * @returns the archived periods that were left out
    * @throws {ProblemError} `usage_archived`
    */
-  async lockUnarchived(periods: readonly BilledPeriod[], otherwise: string): Promise<void> {
-    await this.archivedUsage.lockUnarchived(periods, otherwise);
+  lockUnarchived(
+    periods: readonly BilledPeriod[],
+    since: Date | null,
+    otherwise: string,
+  ): Promise<readonly BilledPeriod[]> {
+    return this.archivedUsage.lockUnarchived(periods, since, otherwise);
   }
 
   /**

@@ -16,7 +16,7 @@ export class UsageGroupDto {
     items: { type: 'string', nullable: true },
     nullable: true,
     description:
-      'A value for each property the meter groups by, null if the events lack it. Null: all groups together.',
+      'The text of each `group_by` property of the meter, null unless it is a text, number or boolean. Null: all groups together.',
     example: null,
   })
   readonly group!: readonly (string | null)[] | null;

@@ -129,7 +129,7 @@ class TracedPartDto {
     items: { type: 'string', nullable: true },
     nullable: true,
     description:
-      'Values of the `group_by` properties of the meter, null where events lack one. Null: all groups together.',
+      'The text of each `group_by` property of the meter, null unless it is a text, number or boolean. Null: all groups together.',
     example: ['large'],
   })
   readonly group!: readonly (string | null)[] | null;

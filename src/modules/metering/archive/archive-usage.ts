@@ -61,14 +61,14 @@ export class ArchiveUsage {
     if (progress === null) return 'none';
     const directory = new ArchiveDirectory(usageArchive.directory);
     await directory.requireMounted(await this.archive.lastFileOfNewestMonth());
+    // A backfill counts stored events, but not those of written months, so no month is written while one runs.
+    if (await this.archive.isBackfilling()) return 'none';
     if (progress.streams.length > 0) {
       await this.write(progress, directory);
       return 'done';
     }
     const current = currentOrNewSearch(progress, keptFrom(now, usageArchive.retentionMonths), now);
-    // A backfill reads stored events, so no month is archived while one runs.
-    if (current === null || (await this.archive.isBackfilling())) return 'none';
-    return this.find(current, now);
+    return current === null ? 'none' : this.find(current, now);
   }
 
   /**

@@ -61,18 +61,19 @@ const MISSING_OF_NAME = `
 
 const OF_BILLED_PERIODS = `
   WITH billed AS MATERIALIZED (
-    SELECT DISTINCT billed.stream_id, billed.period_start_at
-    FROM unnest($1::text[], $2::timestamptz[], $3::timestamptz[]) AS one(item_id, start_at, end_at)
+    SELECT one.number, billed.stream_id, billed.period_start_at, max(billed.created_at) AS billed_at, bool_or(is_late) AS is_late
+    FROM unnest($1::text[], $2::timestamptz[], $3::timestamptz[]) WITH ORDINALITY AS one(item_id, start_at, end_at, number)
     JOIN usage_billed AS billed ON billed.item_id = one.item_id
       AND billed.period_start_at = one.start_at AND billed.period_end_at = one.end_at
+    GROUP BY one.number, billed.stream_id, billed.period_start_at
   ),
   locked AS MATERIALIZED (
     SELECT id, closed_before FROM usage_stream WHERE id IN (SELECT stream_id FROM billed) ORDER BY id FOR UPDATE
   )
-  SELECT locked.closed_before AS "archivedBefore"
+  SELECT billed.number::integer, locked.closed_before AS "archivedBefore",
+    CASE WHEN NOT billed.is_late THEN billed.billed_at END AS "billedAt"
   FROM billed JOIN locked ON locked.id = billed.stream_id
-  WHERE locked.closed_before > billed.period_start_at
-  LIMIT 1`;
+  WHERE locked.closed_before > billed.period_start_at`;
 
 /** End of the last closed month. Includes months that are not written yet, because their events will be archived. */
 const CLOSED_OF_CUSTOMER = `
@@ -96,6 +97,15 @@ interface NumberedMonthRow extends MonthRow {
 
 export interface MonthRow extends ArchivedMonth {
   readonly streamId: string;
+}
+
+/** A billed period whose events are archived, or about to be. */
+export interface ClosedPeriod {
+  /** Number of the period in the list of periods, from 1. */
+  readonly number: number;
+  readonly archivedBefore: Date;
+  /** Time of the newest bill of the period; null if the period has late usage that is not billed. */
+  readonly billedAt: Date | null;
 }
 
 interface EndRow {
@@ -168,11 +178,10 @@ export class ArchivedMonthsRepository {
 
   /**
    * Locks the streams of these billed periods, so that none of their months is closed until the transaction ends.
-   * If one of the periods starts before the end of the closed months of its stream, returns that end, otherwise
-   * null.
+   * Returns the periods that start before the end of the closed months of their streams.
    */
-  lockBilled(periods: readonly BilledPeriod[]): Promise<Date | null> {
-    return this.queryEnd(OF_BILLED_PERIODS, [
+  lockClosed(periods: readonly BilledPeriod[]): Promise<readonly ClosedPeriod[]> {
+    return this.database.query<ClosedPeriod>(OF_BILLED_PERIODS, [
       periods.map(({ itemId }) => itemId),
       ...boundsOf(periods),
     ]);

@@ -98,12 +98,38 @@ export class ArchivedUsage {
 
   /**
    * Requires that these billed periods start after the closed months of their streams, so that none of their events is
-   * archived. Locks the streams, so that no further month is closed until the transaction ends.
+   * archived, or were billed after `since`. Locks the streams, so that no further month is closed until the transaction
+   * ends.
+   * @param since null: every period must start after the closed months
    * @param otherwise sentence for the caller: what is refused, and what to do instead
+   * @returns the periods in closed months, billed after `since`
    * @throws {ProblemError} `usage_archived`
    */
-  async lockUnarchived(periods: readonly BilledPeriod[], otherwise: string): Promise<void> {
-    if (periods.length > 0) refuse(await this.months.lockBilled(periods), otherwise);
+  async lockUnarchived(
+    periods: readonly BilledPeriod[],
+    since: Date | null,
+    otherwise: string,
+  ): Promise<readonly BilledPeriod[]> {
+    if (periods.length === 0) return [];
+    const closed = await this.months.lockClosed(periods);
+    const needed = closed.find(
+      ({ billedAt }) => since === null || billedAt === null || billedAt <= since,
+    );
+    refuse(needed?.archivedBefore ?? null, otherwise);
+    return closed.flatMap(({ number }) => periods[number - 1] ?? []);
+  }
+
+  /**
+   * Requires that no events with this name are archived, because the meter to create counts values of any age. Prevents
+   * archiving until the transaction ends.
+   * @throws {ProblemError} `usage_archived`
+   */
+  async requireNoneArchived(eventName: string): Promise<void> {
+    await this.archive.block();
+    refuse(
+      await this.archiveEndOfEventName(eventName),
+      'A new recurring meter would lack the values that they set. Use an earlier meter, or report the present value of each customer with another event name and create the meter for it.',
+    );
   }
 }
 

@@ -16,6 +16,8 @@ const CREATE_PROGRESS = `
 /** Locks the only row, or skips it if another worker has locked it. */
 const LOCK_PROGRESS = 'WHERE id = 1 FOR UPDATE SKIP LOCKED';
 
+const BLOCK = 'SELECT FROM usage_archive_progress WHERE id = 1 FOR SHARE';
+
 const ADVANCE = `
   UPDATE usage_archive_progress SET before_at = $1, month = $2, next_stream_id = $3, next_month = $4, streams = $5,
     file_number = $6, after_at = $7, after_key = $8, ended_at = $9, kept_from_at = $10
@@ -161,6 +163,13 @@ export class UsageArchiveRepository {
     if (progress !== null) return progress;
     await this.database.query(CREATE_PROGRESS);
     return found();
+  }
+
+  /** Waits for the running step of the archive, and prevents further steps until the transaction ends. */
+  async block(): Promise<void> {
+    this.database.requireTransaction();
+    await this.database.query(CREATE_PROGRESS);
+    await this.database.query(BLOCK);
   }
 
   async advance(progress: ArchiveProgress): Promise<void> {

@@ -11,7 +11,7 @@ import {
 import type { MeterTotals, MeterUsage } from '../meter-usage.service';
 
 const GROUP =
-  'With `group_by`: the text of each property, null where events lack it. A text of more than 188 bytes is replaced by `sha256:` and its SHA-256 in hex.';
+  'With `group_by`: the text of each property, null unless it is a text, number or boolean. A text of more than 188 bytes is replaced by `sha256:` and its SHA-256 in hex.';
 
 function GroupProperty(
   description: string,

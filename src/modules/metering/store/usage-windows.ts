@@ -40,9 +40,17 @@ const LOCK_MONTH = `
   WHERE stream_id = $1 AND start_at <= $2 AND end_at > $2 AND written_at IS NOT NULL AND removed_at IS NULL
   FOR SHARE`;
 
+/**
+ * Selects no row for an open window. `isUncounted`: the meter was created after a month of the window was archived. $5: the window
+ * begins at a whole hour.
+ */
 const LACKING = `
-  SELECT ${archivedBefore('$1::bigint')} AS "archivedBefore"
-  WHERE ${lacksEvents('$1::bigint', '$2', '$3::timestamptz')} AND NOT EXISTS (
+  SELECT ${archivedBefore('$1::bigint')} AS "archivedBefore", is_uncounted AS "isUncounted"
+  FROM (SELECT EXISTS (
+    SELECT FROM usage_archive_month AS month JOIN meter ON meter.id = $2
+    WHERE stream_id = $1 AND end_at > $3 AND written_at <= meter.created_at
+  ) AS is_uncounted) AS meter
+  WHERE (is_uncounted OR NOT $5 AND ${lacksEvents('$1::bigint', '$2', '$3::timestamptz')}) AND NOT EXISTS (
     SELECT FROM usage_window WHERE stream_id = $1 AND meter_id = $2 AND start_at = $3 AND end_at = $4)`;
 
 /** Running totals of each requested window that is open. */
@@ -86,24 +94,28 @@ export class UsageWindows {
   }
 
   /**
-   * Requires that the usage of a window can be counted exactly: the window is open or begins at a whole hour, or no event of
-   * the hour in which it begins was archived and removed. The events of that hour stay until the caller's transaction ends.
+   * Requires that the usage of a window can be counted exactly: the window is open, or the meter counts all events since its
+   * start. Events are missing if they were archived before the meter was created, or if the window begins within an hour
+   * whose events were archived and removed. The events of that hour stay until the caller's transaction ends.
    * @throws {ProblemError} `usage_archived`
    */
   async requireCountable(window: UsageWindow): Promise<void> {
     this.database.requireTransaction();
     const { customerId, meter, period } = window;
     const { startAt } = period;
-    if (hourOf(startAt).startAt.getTime() === startAt.getTime()) return;
     const stream = await this.streams.idOf({ customerId, eventName: meter.eventName });
     if (stream === null) return;
-    await this.database.query(LOCK_MONTH, [stream, startAt]);
-    const [lacking] = await this.database.query<{ archivedBefore: Date }>(
+    const isAtHour = hourOf(startAt).startAt.getTime() === startAt.getTime();
+    if (!isAtHour) await this.database.query(LOCK_MONTH, [stream, startAt]);
+    const [lacking] = await this.database.query<{ archivedBefore: Date; isUncounted: boolean }>(
       LACKING,
-      parametersOf(stream, window),
+      [...parametersOf(stream, window), isAtHour],
     );
     if (lacking === undefined) return;
-    const refused = `An entitlement would count usage since ${startAt.toISOString()}, within such an hour. Start the subscription at a whole hour, or choose a plan whose entitlements reset.`;
+    const otherwise = lacking.isUncounted
+      ? `but the meter ${meter.id} was created later and lacks them. Choose a plan whose entitlements reset, or have an earlier meter.`
+      : 'within such an hour. Start the subscription at a whole hour, or choose a plan whose entitlements reset.';
+    const refused = `An entitlement would count usage since ${startAt.toISOString()}, ${otherwise}`;
     throw usageArchived(lacking.archivedBefore, refused);
   }
 
