@@ -60,8 +60,11 @@ const LARGEST_BODY_BYTES = 2 ** 20;
 const LARGEST_ANONYMOUS_BODY_BYTES = 2 ** 14;
 /** Enough for a thousand usage events with all properties. */
 const LARGEST_USAGE_BODY_BYTES = 20 * 2 ** 20;
-/** Memory to reserve for an NDJSON body. The body is read in chunks, with at most two unfinished lines in memory. */
-const NDJSON_BYTES_IN_MEMORY = 2 * 2 ** 20;
+/**
+ * Memory to reserve for an NDJSON body. The body is read in chunks, with at most two unfinished lines in memory, and 1 MiB
+ * of lines until it has a turn.
+ */
+const NDJSON_BYTES_IN_MEMORY = 3 * 2 ** 20;
 
 /** Configures everything between socket and controllers, for `main.ts` and the tests. */
 export function configureApp(app: NestExpressApplication, logger: Logger): void {

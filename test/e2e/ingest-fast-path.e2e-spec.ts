@@ -391,13 +391,6 @@ describe('events of a stream in the cache', () => {
 
     afterEach(() => holder.end());
 
-    const touch = (hour: string) =>
-      holder.query(
-        `UPDATE usage_tally SET duplicates = duplicates
-         WHERE hour = $2 AND stream_id = (SELECT id FROM usage_stream WHERE customer_id = $1)`,
-        [customer, hour],
-      );
-
     const someoneWaits = (): Promise<void> => untilSessionsWait(engine.database);
 
     it('are stored after it is resolved', async () => {
@@ -417,10 +410,16 @@ describe('events of a stream in the cache', () => {
     it('get their results after it is resolved', async () => {
       const [first, second] = [event({ timestamp: FIRST }), event({ timestamp: SECOND })];
       for (let times = 0; times < 2; times += 1) await send({ events: [first, second] });
-      await touch(SECOND);
+      await holder.query(
+        `UPDATE usage_tally SET duplicates = duplicates
+         WHERE hour = $2 AND stream_id = (SELECT id FROM usage_stream WHERE customer_id = $1)`,
+        [customer, SECOND],
+      );
       const sent = send({ events: [first, event(), second] });
       await someoneWaits();
-      await touch(FIRST);
+      // Waits for a lock of the table, not of the row: the victim's second attempt could lock the row again before this
+      // session runs, and would be the victim again, but it gets a lock of the table only after this session.
+      await holder.query('LOCK TABLE usage_tally IN SHARE ROW EXCLUSIVE MODE');
       await holder.query('COMMIT');
       expect(await sent).toEqual({ accepted: 1, duplicates: 2, rejected: [] });
     });

@@ -7,8 +7,10 @@ import { createCustomer } from '../support/metering';
 import { startTestApp, type TestApp } from '../support/test-app';
 import { until } from '../support/until';
 
-/** Number of NDJSON requests that are read at a time. */
+/** Number of long NDJSON requests that are read at a time, and share of one API key. */
 const SLOTS = 4;
+const SHARE = 2;
+const BOOTSTRAP_KEY = '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08';
 /** More than stays in memory before a transaction begins. */
 const MANY_LINES = 8_000;
 
@@ -84,8 +86,8 @@ describe('a client that starts a body and does not finish it', () => {
   const END = '0\r\n\r\n';
 
   /** Opens a request that keeps a slot, in a transaction. */
-  async function hold(): Promise<Socket> {
-    const socket = await openNdjson(engine, 'Connection: close');
+  async function hold(to = engine, ...headers: string[]): Promise<Socket> {
+    const socket = await openNdjson(to, 'Connection: close', ...headers);
     socket.write(chunk(linesOf(MANY_LINES)));
     return socket;
   }
@@ -138,9 +140,47 @@ describe('a client that starts a body and does not finish it', () => {
     expect(await stored()).toBe(before + 3);
   });
 
+  it('does not keep others waiting while its body is short, however many such clients there are', async () => {
+    const stalled = await Promise.all(Array.from({ length: 3 * SLOTS }, () => openNdjson(engine)));
+    let answers = 0;
+    for (const [place, socket] of stalled.entries()) {
+      socket.on('data', () => (answers += 1));
+      socket.write(chunk(place % 2 === 0 ? '\n' : linesOf(1)));
+    }
+    for (const count of [3, MANY_LINES]) {
+      expect((await send(engine, linesOf(count))).body).toMatchObject({ accepted: count });
+    }
+    expect(answers).toBe(0);
+  });
+
+  it('leaves slots to other API keys', async () => {
+    const keyed = await startTestApp({
+      databaseUrl: engine.databaseUrl,
+      environment: { AUTH: 'required', BOOTSTRAP_API_KEY: BOOTSTRAP_KEY },
+    });
+    try {
+      const { body } = await keyed.http
+        .post('/v1/api-keys')
+        .set('Authorization', `Bearer ${BOOTSTRAP_KEY}`)
+        .send({ name: 'Slow', scopes: ['usage:write'] });
+      const slow = `Authorization: Bearer ${(body as { secret: string }).secret}`;
+      const holders = await Promise.all(Array.from({ length: 2 * SLOTS }, () => hold(keyed, slow)));
+      await until('its slots are taken', async () => (await inTransaction()) === SHARE);
+      const lines = linesOf(MANY_LINES);
+      const other = send(keyed, lines).set('Authorization', `Bearer ${BOOTSTRAP_KEY}`);
+      expect((await other).body).toMatchObject({ accepted: MANY_LINES });
+      expect(await inTransaction()).toBe(SHARE);
+      const answers = holders.map((socket) => text(socket));
+      for (const holder of holders) holder.write(END);
+      for (const answer of await Promise.all(answers)) expect(answer).toMatch(/^HTTP\/1\.1 200 /);
+    } finally {
+      await keyed.close();
+    }
+  });
+
   it('waits for a slot without a transaction, and leaves it to others when it gives up', async () => {
     const before = await stored();
-    const holders = await Promise.all(Array.from({ length: SLOTS }, hold));
+    const holders = await Promise.all(Array.from({ length: SLOTS }, () => hold()));
     await until('all slots are taken', async () => (await inTransaction()) === SLOTS);
     const [gone, other] = [await hold(), await hold()];
     gone.destroy();
@@ -155,7 +195,7 @@ describe('a client that starts a body and does not finish it', () => {
     for (const answer of await Promise.all(answers)) expect(answer).toMatch(/^HTTP\/1\.1 200 /);
     expect(await stored()).toBe(before + 1 + (SLOTS + 1) * MANY_LINES);
 
-    await Promise.all(Array.from({ length: SLOTS }, hold));
+    await Promise.all(Array.from({ length: SLOTS }, () => hold()));
     await until('all slots are free again', async () => (await inTransaction()) === SLOTS);
   });
 

@@ -333,6 +333,32 @@ describe('deleting a test clock', () => {
     expect(await tablesWith([String(id)])).toEqual([]);
   });
 
+  it('leaves the lease of a process that has taken the deletion over', async () => {
+    const { id } = await post('/v1/test-clocks', { name: 'Taken over', now: START });
+    await post('/v1/customers', { name: 'Ada Lovelace', test_clock_id: id });
+    const leaseEnd = `'2027-01-01T00:00:00Z'`;
+    await engine.database.query('UPDATE test_clock SET deleted_at = now() WHERE id = $1', [id]);
+    await engine.database.query(`
+      CREATE FUNCTION take_over() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+        UPDATE test_clock SET lease_ends_at = ${leaseEnd}, leased_by = 7 WHERE deleted_at IS NOT NULL;
+        RETURN NULL;
+      END $$`);
+    await engine.database.query(
+      'CREATE TRIGGER take_over AFTER DELETE ON customer FOR EACH STATEMENT EXECUTE FUNCTION take_over()',
+    );
+    const deletion = engine.app.get(DeleteTestClockService);
+    await deletion.runDue();
+    await engine.database.query('DROP FUNCTION take_over CASCADE');
+    const [row] = await engine.database.query(
+      `SELECT leased_by, lease_ends_at = ${leaseEnd} AS is_theirs FROM test_clock WHERE id = $1`,
+      [id],
+    );
+    expect(row).toEqual({ leased_by: 7, is_theirs: true });
+    await engine.database.query('UPDATE test_clock SET lease_ends_at = NULL WHERE id = $1', [id]);
+    while (await deletion.runDue()) continue;
+    expect(await tablesWith([String(id)])).toEqual([]);
+  });
+
   it('works for a clock without customers', async () => {
     const { id } = await post('/v1/test-clocks', { name: 'Empty', now: START });
     expect((await remove(String(id))).status).toBe(204);

@@ -1,9 +1,10 @@
 import { Controller, Post, Req } from '@nestjs/common';
 import { ApiBody, ApiConsumes, ApiExtraModels, ApiTags, getSchemaPath } from '@nestjs/swagger';
 import type { Request } from 'express';
+import { Caller, type Principal } from '../../platform/access';
 import { Configuration } from '../../platform/config';
 import { outcomeUnknown } from '../../platform/errors';
-import { Operation } from '../../platform/http';
+import { Operation, sharingCaller } from '../../platform/http';
 import { Lifecycle } from '../../platform/observability';
 import { AppendResultDto, toAppendResultDto } from './dto/append-result.dto';
 import { NDJSON, readUsageRequest, type UsageReport } from './dto/read-usage-request';
@@ -44,21 +45,24 @@ export class UsageEventsController {
       oneOf: [{ $ref: getSchemaPath(UsageEventReportDto) }, { $ref: getSchemaPath(UsageBatchDto) }],
     },
   })
-  async reportUsage(@Req() request: Request): Promise<AppendResultDto> {
+  async reportUsage(
+    @Req() request: Request,
+    @Caller() caller: Principal,
+  ): Promise<AppendResultDto> {
     const { ndjsonIdleTimeoutMs: longestPauseMs } = this.configuration;
     const { stopping } = this.lifecycle;
     const report = readUsageRequest(request, { longestPauseMs, stopping });
-    return toAppendResultDto(await this.store(report));
+    return toAppendResultDto(await this.store(report, sharingCaller(caller)));
   }
 
-  private store(report: UsageReport): Promise<ReportResult> {
+  private store(report: UsageReport, caller: string | null): Promise<ReportResult> {
     switch (report.kind) {
       case 'event':
         return this.usage.report(report.event);
       case 'batch':
         return this.usage.reportAll(report.items);
       case 'stream':
-        return this.usage.reportStream(report.items);
+        return this.usage.reportStream(report.pieces, caller);
     }
   }
 }

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { ConcurrencyLimiter } from '../../platform/concurrency';
 import type { StoredUsageEvent, UsageEvent } from './domain/usage-event';
+import { type StreamPiece, StreamTurns } from './ingest/stream-turns';
 import {
   type AppendResult,
   type UsageEventFilter,
@@ -21,15 +21,9 @@ export interface ReportResult extends AppendResult {
   readonly uncounted: readonly UncountedEvents[];
 }
 
-/**
- * Maximum number of NDJSON requests at a time. Each uses a database connection for as long as its client sends;
- * further requests wait.
- */
-const MAX_STREAMS = 4;
-
 @Injectable()
 export class UsageEventsService {
-  private readonly streams = new ConcurrencyLimiter(MAX_STREAMS);
+  private readonly turns = new StreamTurns();
 
   constructor(
     private readonly store: UsageStore,
@@ -72,13 +66,19 @@ export class UsageEventsService {
     return this.withUncounted(withMalformed(result, malformed), counts);
   }
 
-  /** Stores events while they arrive, in one commit. If the request body ends early, nothing is stored. */
-  async reportStream(items: AsyncIterable<readonly UsageItem[]>): Promise<ReportResult> {
+  /**
+   * Stores events while they arrive, in one commit. If the request body ends early, nothing is stored.
+   * @param caller whose share of the turns is limited; null: no limit
+   */
+  async reportStream(
+    pieces: AsyncIterable<StreamPiece<UsageItem>>,
+    caller: string | null,
+  ): Promise<ReportResult> {
     const counts = new Map<string, number>();
-    const result = await this.streams.run(async () => {
-      const malformed: Rejection[] = [];
-      return withMalformed(await this.store.append(readable(items, malformed, counts)), malformed);
-    });
+    const malformed: Rejection[] = [];
+    const result = await this.turns.run(pieces, caller, async (items) =>
+      withMalformed(await this.store.append(readable(items, malformed, counts)), malformed),
+    );
     return this.withUncounted(result, counts);
   }
 

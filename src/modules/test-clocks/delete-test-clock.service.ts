@@ -69,40 +69,45 @@ export class DeleteTestClockService implements OnModuleInit {
         fields: { purged_customers: purged },
       });
     });
-    await this.purge(id);
+    await this.purge(id, lease);
   }
 
   /** Purges one portion of an interrupted deletion. Returns true if there may be more. */
   async runDue(): Promise<boolean> {
     const now = this.clock.now();
-    const id = await this.clocks.claimDeleted(now, await this.lease(now));
+    const held = await this.lease(now);
+    const id = await this.clocks.claimDeleted(now, held);
     if (id === null) return false;
     const size = this.portions.get(id) ?? FIRST_PORTION;
-    const next = await this.purgePortion(id, size, NO_LEASE);
+    const next = await this.purgePortion(id, size, held, NO_LEASE);
     if (next === null) this.portions.delete(id);
     else this.portions.set(id, next);
     return true;
   }
 
-  private async purge(id: string): Promise<void> {
+  private async purge(id: string, lease: TestClockLease): Promise<void> {
     const endsAt = performance.now() + LONGEST_REQUEST_MS;
+    let held = lease;
     let size: number | null = FIRST_PORTION;
     while (size !== null && performance.now() < endsAt) {
-      size = await this.purgePortion(id, size, await this.lease(this.clock.now()));
+      const next = await this.lease(this.clock.now());
+      size = await this.purgePortion(id, size, held, next);
+      held = next;
     }
     if (size === null) return;
-    await this.clocks.renewLease(id, NO_LEASE);
+    await this.clocks.renewLease(id, held, NO_LEASE);
     this.jobs.wake(DELETION_WORK);
   }
 
   /**
-   * Purges up to `size` customers and sets the lease. If no customer is left, deletes the row of the clock.
-   * @returns number of customers to purge next; null: the clock is deleted
+   * Purges up to `size` customers and replaces the lease. If no customer is left, deletes the row of the clock.
+   * @returns number of customers to purge next; null: the clock is deleted, or another process has taken the deletion over
    */
   private async purgePortion(
     id: string,
     size: number,
-    lease: TestClockLease,
+    held: TestClockLease,
+    next: TestClockLease,
   ): Promise<number | null> {
     const startedAt = performance.now();
     return this.database.transaction(async () => {
@@ -112,7 +117,7 @@ export class DeleteTestClockService implements OnModuleInit {
         return null;
       }
       await this.events.remove(await this.participants.purge(customerIds), customerIds);
-      await this.clocks.renewLease(id, lease);
+      if (!(await this.clocks.renewLease(id, held, next))) return null;
       return nextPortion(size, performance.now() - startedAt);
     });
   }

@@ -8,12 +8,18 @@ const LOCKS = { reference: 'FOR SHARE', move: 'FOR UPDATE' } as const;
 
 const WHERE_ID = 'WHERE id = $1 AND deleted_at IS NULL';
 
-const MOVE = `
-  SET instant = greatest(instant, $2), lease_ends_at = $4, leased_by = $5, version = version + 1,
-    updated_at = $3
-  ${WHERE_ID}`;
+/**
+ * The version is the fencing token of an advance: begin and each move write a new one. If another call has taken the
+ * advance over, no row matches.
+ */
+const WHERE_HELD = `${WHERE_ID} AND version = $4`;
 
-const RELEASE_LEASE = `lease_ends_at = NULL, leased_by = NULL, version = version + 1, updated_at = $3 ${WHERE_ID}`;
+const MOVE = `
+  SET instant = greatest(instant, $2), lease_ends_at = $5, leased_by = $6, version = version + 1,
+    updated_at = $3
+  ${WHERE_HELD}`;
+
+const RELEASE_LEASE = `lease_ends_at = NULL, leased_by = NULL, version = version + 1, updated_at = $3 ${WHERE_HELD}`;
 
 const END = {
   ready: `SET status = 'ready', instant = $2, target_at = NULL, ${RELEASE_LEASE}`,
@@ -28,12 +34,20 @@ const CLAIM_DELETED = `
     ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED)
   RETURNING id`;
 
+const RENEW_LEASE = `
+  UPDATE test_clock SET lease_ends_at = $4, leased_by = $5
+  WHERE id = $1 AND lease_ends_at = $2 AND leased_by = $3
+  RETURNING id`;
+
 export interface TestClockLease {
   /** Null if any process may take the lease. */
   readonly endsAt: Date | null;
   /** Number of the process that has the lease; null if `endsAt` is null. */
   readonly owner: number | null;
 }
+
+/** Clock as the running advance wrote it last. */
+type HeldClock = Pick<TestClock, 'id' | 'version'>;
 
 @Injectable()
 export class TestClocksRepository {
@@ -62,26 +76,33 @@ export class TestClocksRepository {
   }
 
   /**
-   * Moves a clock forward during an advance, never back, and renews its lease. Returns null if the clock was deleted.
+   * Moves a clock forward during an advance, never back, and renews its lease. Returns null if the clock has another version,
+   * or was deleted.
    */
   move(
-    id: string,
+    { id, version }: HeldClock,
     to: Date,
     now: Date,
     { leaseEndsAt, leasedBy }: Pick<TestClock, 'leaseEndsAt' | 'leasedBy'>,
   ): Promise<TestClock | null> {
+    const parameters = [id, to, now, version, leaseEndsAt, leasedBy];
     return this.database.autocommit(() =>
-      this.database.updateOne(TestClockEntity, MOVE, [id, to, now, leaseEndsAt, leasedBy]),
+      this.database.updateOne(TestClockEntity, MOVE, parameters),
     );
   }
 
   /**
    * Ends an advance. If the status is `advancing`, a later call with the same target can continue the advance. Returns null if
-   * the clock was deleted.
+   * the clock has another version, or was deleted.
    */
-  end(id: string, status: TestClockStatus, to: Date, now: Date): Promise<TestClock | null> {
+  end(
+    { id, version }: HeldClock,
+    status: TestClockStatus,
+    to: Date,
+    now: Date,
+  ): Promise<TestClock | null> {
     this.database.requireTransaction();
-    return this.database.updateOne(TestClockEntity, END[status], [id, to, now]);
+    return this.database.updateOne(TestClockEntity, END[status], [id, to, now, version]);
   }
 
   async update(clock: TestClock): Promise<void> {
@@ -109,8 +130,10 @@ export class TestClocksRepository {
     return this.database.queryValue<string>(CLAIM_DELETED, [now, endsAt, owner]);
   }
 
-  async renewLease(id: string, { endsAt, owner }: TestClockLease): Promise<void> {
-    await this.database.update(TestClockEntity, id, { leaseEndsAt: endsAt, leasedBy: owner });
+  /** Replaces the lease of a deletion. Returns false if the clock no longer has the lease `held`. */
+  async renewLease(id: string, held: TestClockLease, next: TestClockLease): Promise<boolean> {
+    const parameters = [id, held.endsAt, held.owner, next.endsAt, next.owner];
+    return (await this.database.query(RENEW_LEASE, parameters)).length > 0;
   }
 
   /** Deletes the row of a clock without customers. */

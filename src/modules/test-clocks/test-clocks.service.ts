@@ -157,21 +157,26 @@ export class TestClocksService implements OnModuleInit {
    * Advances a clock and runs the jobs that fall due on the way, earliest first. Each job runs in its own commits, with the
    * clock set to the instant at which the job is due. After a crash or an outage, a call with the same target continues the
    * advance. The transaction that begins the advance claims the idempotency key of the request; the transaction that completes
-   * the advance stores the answer.
+   * the advance stores the answer. If another call has taken the advance over because the lease had ended, this call changes
+   * the clock no more, and throws `test_clock_advancing`.
    * @throws {ProblemError} `test_clock_not_found`, `test_clock_cannot_reach`, `test_clock_advancing`, `test_clock_failed`
    */
   async advance(id: string, to: Date, toAnswer: ToAnswer): Promise<TestClock> {
     const leasedBy = await this.session.requireNumber();
-    await this.database.transaction(async () => {
-      await this.begin(id, to, leasedBy);
+    let held = await this.database.transaction(async () => {
+      const begun = await this.begin(id, to, leasedBy);
       await this.recordChange(id, 'advanced', { to: to.toISOString() });
+      return begun;
     });
     try {
       for (;;) {
         const next = await this.participants.nextJob(id);
         if (next === null || next.dueAt > to) break;
-        const { instant } = await this.moveTo(id, next.dueAt);
-        await next.job.runDue(id, instant);
+        const moved = await this.moveTo(held, next.dueAt);
+        // The advance is lost. `complete` changes nothing then, and throws.
+        if (moved === null) break;
+        held = moved;
+        await next.job.runDue(id, held.instant);
       }
     } catch (error) {
       this.logger.error(
@@ -179,13 +184,13 @@ export class TestClocksService implements OnModuleInit {
         'due work failed while a test clock was advancing',
       );
       if (isTemporaryFailure(error)) {
-        await this.interrupt(id, 'advancing', to);
+        await this.interrupt(held, 'advancing', to);
         throw error;
       }
-      await this.interrupt(id, 'failed', to);
+      await this.interrupt(held, 'failed', to);
       throw testClockFailed(id);
     }
-    return this.complete(id, to, toAnswer);
+    return this.complete(held, to, toAnswer);
   }
 
   /** Records a change in the audit log, because test clocks have no events. */
@@ -197,7 +202,7 @@ export class TestClocksService implements OnModuleInit {
     return this.audit.record({ action: `test_clock.${change}`, objectId: id, fields });
   }
 
-  private async begin(id: string, to: Date, leasedBy: number): Promise<void> {
+  private async begin(id: string, to: Date, leasedBy: number): Promise<TestClock> {
     const clock = (await this.clocks.lock(id, 'move')) ?? raise(testClockNotFound(id));
     const now = this.clock.now();
     // Releases the key that an interrupted advance left without an answer.
@@ -212,44 +217,52 @@ export class TestClocksService implements OnModuleInit {
       case 'backwards':
       case 'too_far':
         throw testClockCannotReach(id, clock.instant.toISOString());
-      case null:
-        await this.clocks.update({
+      case null: {
+        const begun: TestClock = {
           ...clock,
           status: 'advancing',
           targetAt: to,
           ...lease(now, leasedBy),
           version: clock.version + 1,
           updatedAt: now,
-        });
+        };
+        await this.clocks.update(begun);
+        return begun;
+      }
     }
   }
 
-  /** Moves the clock to the due time of a job. If the job is overdue, the time of the clock does not change. */
-  private async moveTo(id: string, dueAt: Date): Promise<TestClock> {
+  /**
+   * Moves the clock to the due time of a job. If the job is overdue, the time of the clock does not change. Returns null if the
+   * advance is lost.
+   */
+  private async moveTo(held: TestClock, dueAt: Date): Promise<TestClock | null> {
     const leasedBy = await this.session.requireNumber();
     const now = this.clock.now();
-    const moved = await this.clocks.move(id, dueAt, now, lease(now, leasedBy));
-    return moved ?? raise(testClockNotFound(id));
+    return this.clocks.move(held, dueAt, now, lease(now, leasedBy));
   }
 
-  private complete(id: string, to: Date, toAnswer: ToAnswer): Promise<TestClock> {
+  private complete(held: TestClock, to: Date, toAnswer: ToAnswer): Promise<TestClock> {
     return this.database.transaction(async () => {
-      const ended = await this.end(id, 'ready', to);
-      await this.idempotency.completeFor(id, toAnswer(ended));
+      const ended = await this.end(held, 'ready', to);
+      await this.idempotency.completeFor(held.id, toAnswer(ended));
       return ended;
     });
   }
 
-  private interrupt(id: string, status: 'advancing' | 'failed', to: Date): Promise<void> {
+  private interrupt(held: TestClock, status: 'advancing' | 'failed', to: Date): Promise<void> {
     return this.database.transaction(async () => {
-      await this.end(id, status, to);
-      await this.idempotency.releaseFor(id);
+      await this.end(held, status, to);
+      await this.idempotency.releaseFor(held.id);
     });
   }
 
-  private async end(id: string, status: TestClockStatus, to: Date): Promise<TestClock> {
-    const ended = await this.clocks.end(id, status, to, this.clock.now());
-    return ended ?? raise(testClockNotFound(id));
+  /** @throws {ProblemError} `test_clock_advancing` if the advance is lost, `test_clock_not_found` if the clock was deleted */
+  private async end(held: TestClock, status: TestClockStatus, to: Date): Promise<TestClock> {
+    const ended = await this.clocks.end(held, status, to, this.clock.now());
+    if (ended !== null) return ended;
+    await this.get(held.id);
+    throw testClockAdvancing(held.id);
   }
 }
 

@@ -129,6 +129,6 @@ export function limitBodiesInFlight(sizeOf: (request: Request) => number): Reque
 }
 
 /** Returns the id of a caller whose share is limited; null for callers who cannot be told apart. */
-function sharingCaller({ kind, id }: Principal): string | null {
+export function sharingCaller({ kind, id }: Principal): string | null {
   return kind === 'anonymous' || kind === 'open' ? null : id;
 }

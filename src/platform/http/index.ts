@@ -1,4 +1,4 @@
-export { limitBodiesInFlight } from './body-memory';
+export { limitBodiesInFlight, sharingCaller } from './body-memory';
 export { withinBodyTime } from './body-time';
 export {
   announcedBytes,

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import { serviceUnavailable } from '../errors';
@@ -8,6 +9,11 @@ export class Lifecycle implements OnModuleDestroy {
   private readonly stop = new AbortController();
   /** One callback for each body that is being read. The callback refuses the body if it has not fully arrived. */
   private readonly reading = new Set<() => void>();
+
+  constructor() {
+    // Each NDJSON body in flight listens.
+    setMaxListeners(0, this.stop.signal);
+  }
 
   /** Signal that is aborted when the process starts to stop. */
   get stopping(): AbortSignal {

@@ -8,6 +8,7 @@ import {
   toValidationError,
 } from '../../../platform/http';
 import type { UsageEvent } from '../domain/usage-event';
+import type { StreamPiece } from '../ingest/stream-turns';
 import type { UsageItem } from '../usage-events.service';
 import { readUsageEvent } from './read-usage-event';
 
@@ -18,7 +19,7 @@ export const NDJSON = 'application/x-ndjson';
 export type UsageReport =
   | { readonly kind: 'event'; readonly event: UsageEvent }
   | { readonly kind: 'batch'; readonly items: readonly UsageItem[] }
-  | { readonly kind: 'stream'; readonly items: AsyncIterable<readonly UsageItem[]> };
+  | { readonly kind: 'stream'; readonly pieces: AsyncIterable<StreamPiece<UsageItem>> };
 
 /**
  * Returns the events of a request. Lines of NDJSON are returned as they arrive.
@@ -30,7 +31,7 @@ export function readUsageRequest(request: Request, limits: StallLimits): UsageRe
   const body = request.body as unknown;
   if (body === undefined) {
     if (request.is(NDJSON) === NDJSON) {
-      return { kind: 'stream', items: itemsOf(request, { maxLines: MAX_LINES, ...limits }) };
+      return { kind: 'stream', pieces: piecesOf(request, { maxLines: MAX_LINES, ...limits }) };
     }
     if (hasBody(request)) {
       throw unsupportedMediaType(`Send application/json or ${NDJSON}.`);
@@ -58,12 +59,15 @@ function eventsIn(body: object): readonly unknown[] {
   return events;
 }
 
-async function* itemsOf(
+async function* piecesOf(
   request: Request,
   limits: LineLimits,
-): AsyncGenerator<readonly UsageItem[]> {
+): AsyncGenerator<StreamPiece<UsageItem>> {
   for await (const lines of linesOf(request, limits)) {
-    yield lines.map(({ index, text }) => lineOf(index, text));
+    yield {
+      items: lines.map(({ index, text }) => lineOf(index, text)),
+      bytes: lines.reduce((sum, { text }) => sum + (text?.length ?? 0), 0),
+    };
   }
 }
 

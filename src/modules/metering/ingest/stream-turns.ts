@@ -1,0 +1,80 @@
+import { ConcurrencyLimiter } from '../../../platform/concurrency';
+import { MAX_EVENTS_IN_MEMORY } from './staged-events';
+
+/** Maximum number of short bodies that are stored at a time. */
+const MAX_SHORT = 4;
+/** Maximum number of long bodies at a time. Each uses a database connection for as long as its client sends. */
+const MAX_LONG = 4;
+/** Share of one caller, so that a caller who sends slowly does not keep all others waiting. */
+const MAX_LONG_OF_CALLER = 2;
+/** Maximum size of the lines of a short body. */
+const MAX_SHORT_BYTES = 2 ** 20;
+
+/** Lines of a body that arrived together. */
+export interface StreamPiece<Item> {
+  readonly items: readonly Item[];
+  readonly bytes: number;
+}
+
+interface CallerTurns {
+  readonly limiter: ConcurrencyLimiter;
+  waitingOrRunning: number;
+}
+
+/**
+ * Turns of NDJSON bodies. A short body fits into memory and takes a turn once it has arrived, so a slow client holds no turn.
+ * A long body takes a turn as soon as it has grown too long for memory; until then, nothing more of it is read.
+ */
+export class StreamTurns {
+  private readonly short = new ConcurrencyLimiter(MAX_SHORT);
+  private readonly long = new ConcurrencyLimiter(MAX_LONG);
+  private readonly byCaller = new Map<string, CallerTurns>();
+
+  /**
+   * Runs work that reads a body to its end and stores it.
+   * @param caller whose share is limited; null: no limit
+   */
+  async run<Item, Result>(
+    pieces: AsyncIterable<StreamPiece<Item>>,
+    caller: string | null,
+    store: (items: AsyncIterable<readonly Item[]>) => Promise<Result>,
+  ): Promise<Result> {
+    const turn: (() => void)[] = [];
+    const enterLong = () => this.enterLong(caller);
+    const { short } = this;
+    async function* inTurn(): AsyncGenerator<readonly Item[]> {
+      let [lines, bytes] = [0, 0];
+      for await (const piece of pieces) {
+        lines += piece.items.length;
+        bytes += piece.bytes;
+        const isLong = lines > MAX_EVENTS_IN_MEMORY || bytes > MAX_SHORT_BYTES;
+        if (isLong && turn.length === 0) turn.push(await enterLong());
+        yield piece.items;
+      }
+      if (turn.length === 0) turn.push(await short.enter());
+    }
+    try {
+      return await store(inTurn());
+    } finally {
+      for (const leave of turn) leave();
+    }
+  }
+
+  private async enterLong(caller: string | null): Promise<() => void> {
+    if (caller === null) return this.long.enter();
+    const own = this.byCaller.get(caller) ?? {
+      limiter: new ConcurrencyLimiter(MAX_LONG_OF_CALLER),
+      waitingOrRunning: 0,
+    };
+    this.byCaller.set(caller, own);
+    own.waitingOrRunning += 1;
+    const leaveOwn = await own.limiter.enter();
+    const leave = await this.long.enter();
+    return () => {
+      leave();
+      leaveOwn();
+      own.waitingOrRunning -= 1;
+      if (own.waitingOrRunning === 0) this.byCaller.delete(caller);
+    };
+  }
+}
