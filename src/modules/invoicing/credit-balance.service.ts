@@ -3,7 +3,11 @@ import { invariant } from '../../core/invariant';
 import { lesser } from '../../core/money';
 import { newId } from '../../platform/ids';
 import { CustomersService } from '../customers';
-import { CreditGrantsRepository, type OriginUse } from './credit-grants.repository';
+import {
+  type CoveredCredit,
+  CreditGrantsRepository,
+  type OriginUse,
+} from './credit-grants.repository';
 import {
   type AvailableCredit,
   CreditPayoutsRepository,
@@ -17,7 +21,7 @@ import {
   type StoredCreditGrant,
   usedByInvoices,
 } from './domain/credit-grant';
-import { type ReturnedMoney, NOTHING_RETURNED } from './domain/given-back';
+import { NOTHING_RETURNED } from './domain/given-back';
 
 /** Money of a payment that becomes credit of its customer, in minor units. */
 export interface NewPaymentCredit {
@@ -48,6 +52,8 @@ export interface PaymentCredit {
   /** Used by invoices; cannot be refunded. */
   readonly used: bigint;
 }
+
+const NOTHING_COVERED: CoveredCredit = { ...NOTHING_RETURNED, usedMinor: 0n };
 
 const NOTHING_PAID_OUT: PaidOut = { reserved: 0n, refunded: 0n };
 
@@ -89,9 +95,14 @@ export class CreditBalanceService {
     return this.grants.sourcesOf(creditIds);
   }
 
-  /** Returns the credits that the invoices used. */
+  /** Returns the credits that the invoices used, less what {@link takeOfNote} returned. */
   usesOf(invoiceIds: readonly string[]): Promise<readonly CreditUse[]> {
     return this.grants.usesOf(invoiceIds);
+  }
+
+  /** Returns the same for all invoices that used credit of the payments, the oldest payment and invoice first. */
+  usesOfPayments(paymentIds: readonly string[]): Promise<readonly CreditUse[]> {
+    return this.grants.usesOfPayments(paymentIds);
   }
 
   /** Returns the credit that came from a payment, locked until the transaction ends. The caller has locked the payment. */
@@ -107,15 +118,19 @@ export class CreditBalanceService {
     };
   }
 
-  /** Returns, by payment id, the credit that refunds paid out or have reserved, and the credit that lost disputes took. */
-  async returnedOf(paymentIds: readonly string[]): Promise<ReadonlyMap<string, ReturnedMoney>> {
+  /**
+   * Returns, by payment id, the credit that refunds paid out or have reserved, the credit that lost disputes took, and
+   * the credit of the payment that invoices have used.
+   */
+  async returnedOf(paymentIds: readonly string[]): Promise<ReadonlyMap<string, CoveredCredit>> {
     const own = await this.grants.returnedOf(paymentIds);
     const paidOut = await this.payouts.byPayment(paymentIds);
     return new Map(
       paymentIds.map((id) => {
-        const { refundedMinor, lostMinor } = own.get(id) ?? NOTHING_RETURNED;
+        const covered = own.get(id) ?? NOTHING_COVERED;
         const { reserved, refunded } = paidOut.get(id) ?? NOTHING_PAID_OUT;
-        return [id, { refundedMinor: refundedMinor + reserved + refunded, lostMinor }];
+        const refundedMinor = covered.refundedMinor + reserved + refunded;
+        return [id, { ...covered, refundedMinor }];
       }),
     );
   }
@@ -183,11 +198,6 @@ export class CreditBalanceService {
    */
   takeRefunded(paymentId: string, amount: bigint): Promise<bigint> {
     return this.grants.takeRefunded(paymentId, amount);
-  }
-
-  /** Returns how much of the credit from credit notes of an invoice {@link takeOfNote} has taken, in minor units. */
-  takenOfNotes(invoiceId: string): Promise<bigint> {
-    return this.grants.takenOfNotes(invoiceId);
   }
 
   /**

@@ -5,6 +5,12 @@ import { Database } from '../../platform/database';
 import { CreditGrantEntity } from './credit-grant.entity';
 import type { CreditUse, StoredCreditGrant } from './domain/credit-grant';
 import type { ReturnedMoney } from './domain/given-back';
+import { isInEffect } from './invoice-query';
+
+/** Credit that came from a payment, in minor units: `refundedMinor` and `lostMinor` are the parts that were covered. */
+export interface CoveredCredit extends ReturnedMoney {
+  readonly usedMinor: bigint;
+}
 
 /** Part of the credit of a payment to which credit of a note is added. */
 export type OriginUse = 'lost' | 'refunded' | 'reserved';
@@ -50,13 +56,14 @@ const TAKE_AT_ORIGIN = (use: OriginUse): string => `
     SELECT id, least(remaining, $3) AS amount FROM credit_grant WHERE source_id = $1 FOR NO KEY UPDATE),
   given AS (
     UPDATE credit_grant SET amount = credit_grant.amount - taken.amount, remaining = remaining - taken.amount
-    FROM taken WHERE credit_grant.id = taken.id)
+    FROM taken WHERE credit_grant.id = taken.id),
+  recorded AS (
+    INSERT INTO credit_return (note_id, payment_id, invoice_id, amount)
+    SELECT $1, $2, invoice_id, taken.amount FROM taken, credit_note
+    WHERE credit_note.id = $1 AND taken.amount > 0
+    ON CONFLICT (note_id, payment_id) DO UPDATE SET amount = credit_return.amount + excluded.amount)
   UPDATE credit_grant SET ${use} = ${use} + taken.amount FROM taken WHERE source_id = $2
   RETURNING taken.amount::text AS amount`;
-
-const TAKEN_OF_NOTES = `
-  SELECT coalesce(sum(to_credit - amount), 0)::text AS amount
-  FROM credit_note JOIN credit_grant ON credit_grant.source_id = credit_note.id WHERE invoice_id = $1`;
 
 const RESERVE = `
   SET remaining = remaining - least(remaining, $2), reserved = reserved + least(remaining, $2)
@@ -83,15 +90,26 @@ const RELEASE_RESERVED = `
   WHERE source_id = $1`;
 
 const RETURNED = `
-  SELECT source_id, (refunded + reserved)::text AS refunded, lost::text FROM credit_grant WHERE source_id = ANY ($1)`;
+  SELECT source_id, (refunded + reserved)::text AS refunded, lost::text,
+    (amount - remaining - reserved - refunded - lost)::text AS used
+  FROM credit_grant WHERE source_id = ANY ($1)`;
 
 const SOURCES = 'SELECT id, source_id FROM credit_grant WHERE id = ANY ($1)';
 
 const USES = `
-  SELECT invoice.id AS invoice_id, source_id, used #>> '{amountMinor,$bigint}' AS amount
+  SELECT invoice.id AS invoice_id, source_id,
+    ((used #>> '{amountMinor,$bigint}')::bigint - returned.amount)::text AS amount
   FROM invoice, LATERAL jsonb_array_elements(invoice.credits) AS used
-    JOIN credit_grant ON credit_grant.id = used ->> 'creditId'
-  WHERE invoice.id = ANY ($1)`;
+    JOIN credit_grant ON credit_grant.id = used ->> 'creditId',
+    LATERAL (SELECT coalesce(sum(amount), 0) AS amount FROM credit_return
+      WHERE credit_return.invoice_id = invoice.id AND payment_id = source_id) returned`;
+
+const USES_BY_INVOICES = `${USES} WHERE invoice.id = ANY ($1)`;
+
+const USES_OF_PAYMENTS = `${USES}
+  WHERE source_id = ANY ($1) AND ${isInEffect('invoice')}
+    AND invoice.customer_id = ANY (ARRAY(SELECT customer_id FROM credit_grant WHERE source_id = ANY ($1)))
+  ORDER BY credit_grant.created_at, credit_grant.id, invoice.id`;
 
 const BALANCE = `
   SELECT coalesce(sum(remaining + reserved), 0)::text AS balance,
@@ -160,14 +178,23 @@ export class CreditGrantsRepository {
     return new Map(rows.map(({ id, source_id: sourceId }) => [id, sourceId]));
   }
 
-  /** Returns the credits that the invoices used. */
-  async usesOf(invoiceIds: readonly string[]): Promise<readonly CreditUse[]> {
-    if (invoiceIds.length === 0) return [];
+  /** Returns the credits that the invoices used, less what {@link takeAtOrigin} returned. */
+  usesOf(invoiceIds: readonly string[]): Promise<readonly CreditUse[]> {
+    return this.queryUses(USES_BY_INVOICES, invoiceIds);
+  }
+
+  /** Returns the same for all invoices that used credit of the payments, the oldest payment and invoice first. */
+  usesOfPayments(paymentIds: readonly string[]): Promise<readonly CreditUse[]> {
+    return this.queryUses(USES_OF_PAYMENTS, paymentIds);
+  }
+
+  private async queryUses(sql: string, ids: readonly string[]): Promise<readonly CreditUse[]> {
+    if (ids.length === 0) return [];
     const rows = await this.database.query<{
       invoice_id: string;
       source_id: string;
       amount: string;
-    }>(USES, [invoiceIds]);
+    }>(sql, [ids]);
     return rows.map(({ invoice_id: invoiceId, source_id: sourceId, amount }) => ({
       invoiceId,
       sourceId,
@@ -176,19 +203,18 @@ export class CreditGrantsRepository {
   }
 
   /**
-   * Returns, by source id, the credit that refunds paid out or have reserved, and the credit that lost disputes
-   * took.
+   * Returns, by source id, the credit that refunds paid out or have reserved, the credit that lost disputes took, and
+   * the credit that invoices have used.
    */
-  async returnedOf(sourceIds: readonly string[]): Promise<ReadonlyMap<string, ReturnedMoney>> {
+  async returnedOf(sourceIds: readonly string[]): Promise<ReadonlyMap<string, CoveredCredit>> {
     if (sourceIds.length === 0) return new Map();
-    const rows = await this.database.query<{ source_id: string; refunded: string; lost: string }>(
-      RETURNED,
-      [sourceIds],
-    );
+    const rows = await this.database.query<
+      Record<'source_id' | 'refunded' | 'lost' | 'used', string>
+    >(RETURNED, [sourceIds]);
     return new Map(
-      rows.map(({ source_id: id, refunded, lost }) => [
+      rows.map(({ source_id: id, refunded, lost, used }) => [
         id,
-        { refundedMinor: BigInt(refunded), lostMinor: BigInt(lost) },
+        { refundedMinor: BigInt(refunded), lostMinor: BigInt(lost), usedMinor: BigInt(used) },
       ]),
     );
   }
@@ -227,7 +253,7 @@ export class CreditGrantsRepository {
   /**
    * Takes unused credit of the credit note `sourceId`, up to an amount, and counts it as lost, refunded or reserved credit
    * of the payment `originId`. The credited invoice had used credit of that payment, and the credit note gave it back.
-   * Returns the amount taken.
+   * Records the amount for {@link usesOf}. Returns the amount taken.
    */
   async takeAtOrigin(
     sourceId: string,
@@ -237,11 +263,6 @@ export class CreditGrantsRepository {
   ): Promise<bigint> {
     this.database.requireTransaction();
     return this.queryAmount(TAKE_AT_ORIGIN(use), [sourceId, originId, amount.toString()]);
-  }
-
-  /** Returns how much credit from credit notes of an invoice {@link takeAtOrigin} has taken, in minor units. */
-  takenOfNotes(invoiceId: string): Promise<bigint> {
-    return this.queryAmount(TAKEN_OF_NOTES, [invoiceId]);
   }
 
   /**

@@ -9,7 +9,7 @@ import {
 } from '../../platform/database';
 import { CreditNoteEntity } from './credit-note.entity';
 import type { CreditNote, CreditNoteFilter, GivenBack } from './domain/credit-note';
-import type { ReturnedMoney } from './domain/given-back';
+import type { ReturnedAmounts } from './domain/given-back';
 
 const GIVEN = `
   SELECT coalesce(sum(to_receivable), 0)::text AS to_receivable, coalesce(sum(to_credit), 0)::text AS to_credit,
@@ -49,7 +49,7 @@ export class CreditNotesRepository {
    * Returns the totals of the issued credit notes of an invoice, in minor units, in three parts: the part that lowered
    * the amount owed, the part that became credit, and the part that refunds pay out.
    */
-  async givenOf(invoiceId: string): Promise<Omit<GivenBack, keyof ReturnedMoney | 'held'>> {
+  async givenOf(invoiceId: string): Promise<Omit<GivenBack, keyof ReturnedAmounts | 'held'>> {
     const [row] = await this.database.query<{
       to_receivable: string;
       to_credit: string;

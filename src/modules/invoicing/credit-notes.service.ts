@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { creditNote, type CreditNoteAmounts, type CreditNoteLine } from '../../core/invoice';
+import { greater } from '../../core/money';
 import { nextVersion } from '../../core/next-version';
 import type { ListSummary, Page, PageRequest } from '../../platform/database';
 import { currentActor } from '../../platform/access';
@@ -26,7 +27,7 @@ import {
   settlementOf,
   toCreditable,
 } from './domain/credit-note';
-import { type ReturnedMoney, NOTHING_RETURNED } from './domain/given-back';
+import { type ReturnedAmounts, type ReturnedMoney, NOTHING_RETURNED } from './domain/given-back';
 import { amountRemaining, type Invoice, type InvoiceLine } from './domain/invoice';
 import { closeCollectionAt } from './domain/invoice-collection';
 import { limitOfNote } from './domain/note-limit';
@@ -61,6 +62,8 @@ export interface CreditNoteWithLimits extends IssuedCreditNote {
   readonly leftToRefund: bigint;
   /** Largest total of further notes. */
   readonly leftToGiveBack: bigint;
+  /** Used credit that went back with its payments, and that credit of the note does not cover. */
+  readonly lostCredit: bigint;
 }
 
 /** Issues and voids credit notes, which take back parts of finalized invoices. */
@@ -93,7 +96,8 @@ export class CreditNotesService {
    * Issues a credit note on a locked invoice, in the caller's transaction, for the requested net amounts and the
    * tax on them. The note first lowers what is owed on the invoice. `settle` of the request decides if the rest is
    * to be refunded or becomes credit.
-   * @param returned amounts that refunds and lost disputes took from the payments of the invoice
+   * @param returned amounts that refunds and lost disputes took from the payments of the invoice, and from credit that it
+   *   used
    * @returns the note, the invoice as changed by the note, and the limits of further notes
    * @throws {ProblemError} `reference_not_found`, `invoice_not_creditable`, `credit_exceeds_line`,
    *   `credit_takes_nothing`, `credit_given_back_already`
@@ -101,7 +105,7 @@ export class CreditNotesService {
   async issue(
     request: CreditNoteRequest,
     invoice: Invoice,
-    returned: ReturnedMoney,
+    returned: ReturnedAmounts,
     now: Date,
   ): Promise<CreditNoteWithLimits> {
     if (invoice.status !== 'open' && invoice.status !== 'paid') {
@@ -126,6 +130,7 @@ export class CreditNotesService {
       ...issued,
       leftToRefund: maxRefundableByNote(invoice, given) - issued.note.toRefund,
       leftToGiveBack: limit.creditableTotalMinor - credited.totalMinor,
+      lostCredit: greater(given.lostCreditMinor - limit.lostCreditMinor - issued.note.toCredit, 0n),
     };
   }
 

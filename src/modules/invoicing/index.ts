@@ -20,7 +20,7 @@ export {
 } from './dto/invoice.dto';
 export type { CreditUse } from './domain/credit-grant';
 export { CreditBalanceService, type PaymentCredit } from './credit-balance.service';
-export type { OriginUse } from './credit-grants.repository';
+export type { CoveredCredit, OriginUse } from './credit-grants.repository';
 export { FinalizeInvoicesService } from './finalize-invoices.service';
 export { attemptsFailure, type RetryPlan } from './domain/invoice-collection';
 export { NEXT_COLLECTION, type TimeScope, WAITING_FOR_COLLECTION } from './due-invoices.repository';

@@ -155,4 +155,9 @@ export class InvoicePaymentsService {
   heldBy(invoiceId: string): Promise<HeldByInvoice> {
     return this.held.heldByInvoice(invoiceId);
   }
+
+  /** Returns the same amounts of several invoices by id. */
+  heldByAll(invoiceIds: readonly string[]): Promise<ReadonlyMap<string, HeldByInvoice>> {
+    return this.held.heldBy(invoiceIds);
+  }
 }

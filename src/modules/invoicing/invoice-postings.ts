@@ -15,6 +15,7 @@ import type { EarnedPeriod } from './domain/earned-period';
 import { amountRemaining, type Invoice } from './domain/invoice';
 import { InvoicesRepository } from './invoices.repository';
 import {
+  CREDIT_OF_INVOICES_ROWS,
   DEFERRED_NOTE_ROWS,
   DEFERRED_ROWS,
   DISCOUNT_ROWS,
@@ -23,6 +24,7 @@ import {
   RECEIVABLE_ROWS,
   REVENUE_ROWS,
   TAX_ROWS,
+  USED_CREDIT_ROWS,
   WRITTEN_OFF_ROWS,
 } from './summed-rows';
 
@@ -86,6 +88,11 @@ export class InvoicePostings implements OnModuleInit {
       name: 'deferred_parts_of_credit_notes_equal_postings',
       left: { name: 'credit notes', sql: [DEFERRED_NOTE_ROWS] },
       right: { name: 'ledger', sql: [postedRows('deferred_revenue', 1, 'credit_note')] },
+    });
+    this.checks.registerSums({
+      name: 'used_credit_of_payments_equals_invoices',
+      left: { name: 'credits', sql: [USED_CREDIT_ROWS] },
+      right: { name: 'invoices', sql: CREDIT_OF_INVOICES_ROWS },
     });
   }
 

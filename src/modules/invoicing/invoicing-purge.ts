@@ -5,7 +5,9 @@ export const invoicingPurge = purgeProvider('invoicing', [
   `WITH payouts AS (
     DELETE FROM credit_payout WHERE credit_id IN (SELECT id FROM credit_grant WHERE customer_id = ANY ($1)))
   DELETE FROM credit_grant WHERE customer_id = ANY ($1) RETURNING id`,
-  'DELETE FROM credit_note WHERE customer_id = ANY ($1) RETURNING id',
+  `WITH returns AS (
+    DELETE FROM credit_return WHERE note_id IN (SELECT id FROM credit_note WHERE customer_id = ANY ($1)))
+  DELETE FROM credit_note WHERE customer_id = ANY ($1) RETURNING id`,
   `WITH removed AS (
     DELETE FROM invoice_line WHERE invoice_id IN (SELECT id FROM invoice WHERE customer_id = ANY ($1))
     RETURNING id),

@@ -189,11 +189,14 @@ export const creditTakesNothing = defineProblem({
   }),
 });
 
-function adviceOn({ creditableTotalMinor, refundedMinor }: NoteLimit): string {
+function adviceOn({ creditableTotalMinor, refundedMinor, lostCreditMinor }: NoteLimit): string {
   const lower =
     creditableTotalMinor > 0n
       ? `Lower the lines until they total at most ${creditableTotalMinor} with tax.`
-      : 'Nothing is left to credit.';
+      : `Nothing is left to ${lostCreditMinor > 0n ? 'refund' : 'credit'}.`;
+  if (lostCreditMinor > 0n) {
+    return `${lower} A note with settle "credit" can credit more: its credit covers what went back.`;
+  }
   return refundedMinor > 0n
     ? `${lower} To document a refund that was made, issue the note with settle "refund".`
     : lower;

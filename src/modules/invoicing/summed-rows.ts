@@ -78,6 +78,21 @@ export const CREDIT_OF_PAYMENTS_ROWS = `
   SELECT customer_id AS key, customer_id, currency, amount
   FROM credit_grant WHERE starts_with(source_id, 'pay_')`;
 
+/** Credit from payments that is neither available, reserved, paid out nor lost: invoices have used it. By payment. */
+export const USED_CREDIT_ROWS = `
+  SELECT source_id AS key, customer_id, currency, amount - remaining - reserved - refunded - lost AS amount
+  FROM credit_grant WHERE starts_with(source_id, 'pay_') AND amount > remaining + reserved + refunded + lost`;
+
+/** Credit from payments that invoices in effect used, and what credit notes returned of it, negative. By payment. */
+export const CREDIT_OF_INVOICES_ROWS = [
+  `SELECT source_id AS key, invoice.customer_id, invoice.currency, (used #>> '{amountMinor,$bigint}')::bigint AS amount
+   FROM invoice, LATERAL jsonb_array_elements(credits) AS used
+     JOIN credit_grant ON credit_grant.id = used ->> 'creditId'
+   WHERE ${isInEffect('invoice')} AND credit_applied > 0 AND starts_with(source_id, 'pay_')`,
+  `SELECT payment_id AS key, customer_id, currency, -credit_return.amount AS amount
+   FROM credit_return JOIN credit_note ON credit_note.id = note_id`,
+];
+
 /** Credit that refunds paid out, negative. */
 export const REFUNDED_CREDIT_ROWS = `
   SELECT customer_id AS key, customer_id, currency, -refunded AS amount FROM credit_grant WHERE refunded > 0`;

@@ -9,7 +9,11 @@ export {
 } from './domain/payment';
 export { paymentDisputed } from './disputes/disputes.errors';
 export { DisputesService } from './disputes/disputes.service';
-export { type DisputedMoney, LostCreditService } from './disputes/lost-credit.service';
+export {
+  type DisputedMoney,
+  type LostCreditOfInvoice,
+  LostCreditService,
+} from './disputes/lost-credit.service';
 export { DiscrepanciesService } from './discrepancies/discrepancies.service';
 export {
   discrepancyNotApplicable,

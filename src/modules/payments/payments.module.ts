@@ -11,6 +11,7 @@ import { DisputesController } from './disputes/disputes.controller';
 import { DisputesRepository } from './disputes/disputes.repository';
 import { DisputesService } from './disputes/disputes.service';
 import { LostCreditService } from './disputes/lost-credit.service';
+import { ReturnedMoneyService } from './disputes/returned-money.service';
 import { ClientActionsService } from './client-actions.service';
 import { DetachMethodsService } from './methods/detach-methods.service';
 import { DueDetachments } from './methods/due-detachments';
@@ -67,6 +68,7 @@ import { ReturnPaymentsService } from './return-payments.service';
     DisputesService,
     DueDetachments,
     LostCreditService,
+    ReturnedMoneyService,
     MissedProviderEvents,
     ProviderEventsRepository,
     ProviderEventsService,

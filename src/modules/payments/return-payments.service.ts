@@ -12,12 +12,9 @@ import {
 } from '../invoicing';
 import { LedgerService } from '../ledger';
 import { lesser } from '../../core/money';
-import { returnedOf, type Payment, withoutInvoice } from './domain/payment';
-import {
-  type DisputedMoney,
-  LostCreditService,
-  NOTHING_DISPUTED,
-} from './disputes/lost-credit.service';
+import { type Payment, withoutInvoice } from './domain/payment';
+import { type DisputedMoney, NOTHING_DISPUTED } from './disputes/lost-credit.service';
+import { ReturnedMoneyService } from './disputes/returned-money.service';
 import { paymentUpdated } from './payments.events';
 import { PaymentsRepository } from './payments.repository';
 
@@ -36,7 +33,7 @@ export class ReturnPaymentsService {
   constructor(
     private readonly payments: PaymentsRepository,
     private readonly credit: CreditBalanceService,
-    private readonly losses: LostCreditService,
+    private readonly returned: ReturnedMoneyService,
     private readonly ledger: LedgerService,
     private readonly outbox: Outbox,
   ) {}
@@ -69,7 +66,7 @@ export class ReturnPaymentsService {
    */
   async lockReturned(invoiceId: string): Promise<ReturnedOfInvoice> {
     const payments = await this.payments.lockAppliedTo([invoiceId]);
-    const returned = await this.returnedOfApplied(payments);
+    const returned = await this.returned.partsOf(payments);
     return returned.reduce<ReturnedOfInvoice>(
       (sum, { payment, refundedMinor, lostMinor }) => {
         const { id, amountApplied, isDisputed } = payment;
@@ -97,7 +94,7 @@ export class ReturnPaymentsService {
     const applied = payments.filter(
       ({ invoiceId, amountApplied }) => amountApplied > 0n && invoiceIds.includes(invoiceId ?? ''),
     );
-    for (const { payment, refundedMinor, lostMinor } of await this.returnedOfApplied(applied)) {
+    for (const { payment, refundedMinor, lostMinor } of await this.returned.partsOf(applied)) {
       const { invoiceId } = payment;
       if (invoiceId === null || refundedMinor + lostMinor === 0n) continue;
       const { moneyMinor } = sums.get(invoiceId) ?? NOTHING_REFUNDED;
@@ -106,30 +103,12 @@ export class ReturnPaymentsService {
         creditMinor: 0n,
       });
     }
-    for (const [invoiceId, creditMinor] of await this.losses.lostCreditOf(uses, payments)) {
+    const { lost } = await this.returned.lostCreditOf(uses, payments);
+    for (const [invoiceId, creditMinor] of lost) {
+      if (!invoiceIds.includes(invoiceId)) continue;
       sums.set(invoiceId, { ...(sums.get(invoiceId) ?? NOTHING_REFUNDED), creditMinor });
     }
     return sums;
-  }
-
-  /**
-   * Returns how much of each payment was refunded, is reserved for refunds, or was lost in disputes. Excludes money
-   * that was taken from the part of the payment that had become credit of the customer.
-   */
-  private async returnedOfApplied(
-    payments: readonly Payment[],
-  ): Promise<readonly (ReturnedMoney & { readonly payment: Payment })[]> {
-    const returned = payments.filter((payment) => returnedOf(payment) > 0n);
-    const credit = await this.credit.returnedOf(returned.map(({ id }) => id));
-    return payments.map((payment) => {
-      const { amountRefunded, amountRefundPending, amountLost } = payment;
-      const ofCredit = credit.get(payment.id) ?? NOTHING_RETURNED;
-      return {
-        payment,
-        refundedMinor: amountRefunded + amountRefundPending - ofCredit.refundedMinor,
-        lostMinor: amountLost - ofCredit.lostMinor,
-      };
-    });
   }
 
   /** Detaches payments from their invoice, in the caller's transaction. The money becomes credit of the customer. */

@@ -9,6 +9,7 @@ import {
 } from '../../invoicing';
 import {
   type DisputedMoney,
+  type LostCreditOfInvoice,
   LostCreditService,
   paymentDisputed,
   ReturnPaymentsService,
@@ -53,9 +54,10 @@ export class IssueCreditNoteWorkflow {
         raise(referenceNotFound('/invoice_id', invoiceId));
       const { invoice: before, subscription, now } = locked;
       const credit = await this.losses.lockDisputed(before);
-      const returned = await this.payments.lockReturned(before.id);
-      const issued = await this.notes.issue(request, before, returned, now);
-      assertUndisputed(issued, returned.disputed, credit);
+      const { disputed, ...returned } = await this.payments.lockReturned(before.id);
+      const { lostCreditMinor } = credit;
+      const issued = await this.notes.issue(request, before, { ...returned, lostCreditMinor }, now);
+      assertUndisputed(issued, disputed, credit);
       const { note, invoice } = issued;
       await this.losses.coverLossesFromNote(credit.lost, before, note, now);
       if (invoice.status !== before.status) {
@@ -69,18 +71,19 @@ export class IssueCreditNoteWorkflow {
 /**
  * Refuses a note that would give back money that an open dispute may take.
  * @param money disputed money of payments of the invoice
- * @param credit disputed money of payments whose credit the invoice used
  * @throws {ProblemError} `payment_disputed`
  */
 function assertUndisputed(
-  { note, leftToRefund, leftToGiveBack }: CreditNoteWithLimits,
+  { note, leftToRefund, leftToGiveBack, lostCredit }: CreditNoteWithLimits,
   money: DisputedMoney,
-  credit: DisputedMoney,
+  { disputedCredit }: LostCreditOfInvoice,
 ): void {
-  const id = money.disputedId ?? credit.disputedId;
+  const id = money.disputedId ?? disputedCredit.disputedId;
   if (id === null) return;
-  const isOfMoney = note.toRefund > 0n && leftToRefund < money.disputedMinor;
-  const isOfCredit =
-    note.toCredit > 0n && leftToGiveBack < money.disputedMinor + credit.disputedMinor;
+  const disputedMinor = money.disputedMinor + disputedCredit.disputedMinor;
+  const isOfMoney =
+    note.toRefund > 0n &&
+    (leftToRefund < money.disputedMinor || leftToGiveBack - lostCredit < disputedMinor);
+  const isOfCredit = note.toCredit > 0n && leftToGiveBack < disputedMinor;
   if (isOfMoney || isOfCredit) throw paymentDisputed(id);
 }

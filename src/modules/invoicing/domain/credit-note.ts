@@ -7,7 +7,7 @@ import {
 import { type AmountRange, lesser } from '../../../core/money';
 import type { InstantRange } from '../../../core/time';
 import { type BilledElsewhere, isBilledWith } from './billed-together';
-import type { ReturnedMoney, HeldByInvoice } from './given-back';
+import type { HeldByInvoice, ReturnedAmounts, ReturnedMoney } from './given-back';
 import { amountRemaining, type Invoice, type InvoiceLine } from './invoice';
 
 export const CREDIT_NOTE_STATUSES = ['issued', 'void'] as const;
@@ -177,7 +177,7 @@ export function toCreditable(line: InvoiceLine): CreditableLine {
 }
 
 /** Amounts of an invoice that were given back already, in minor units. */
-export interface GivenBack extends ReturnedMoney {
+export interface GivenBack extends ReturnedAmounts {
   /**
    * Total of the issued credit notes, in three parts: `toReceivableMinor` lowered what was owed, `toCreditMinor`
    * became credit, and `toRefundMinor` is given back by refunds.

@@ -22,6 +22,12 @@ export interface ReturnedMoney {
   readonly lostMinor: bigint;
 }
 
+/** Money and credit that paid an invoice and went back to the customer, in minor units. */
+export interface ReturnedAmounts extends ReturnedMoney {
+  /** Used credit that went back with its payments, as far as no other credit covered it. */
+  readonly lostCreditMinor: bigint;
+}
+
 export const NOTHING_RETURNED: ReturnedMoney = { refundedMinor: 0n, lostMinor: 0n };
 
 /** Amounts that limit what can still be given back of an invoice, in minor units. */

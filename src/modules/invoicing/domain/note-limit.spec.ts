@@ -25,6 +25,7 @@ function given(amounts: Partial<GivenBack> = {}, laterMinor = 0n): GivenBack {
     toRefundMinor: 0n,
     refundedMinor: 0n,
     lostMinor: 0n,
+    lostCreditMinor: 0n,
     ...amounts,
   };
   const { toReceivableMinor, toCreditMinor, toRefundMinor } = parts;

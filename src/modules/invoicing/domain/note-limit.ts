@@ -1,5 +1,11 @@
 import { greater, lesser } from '../../../core/money';
-import { type GivenBack, lostForRefunds, owedOf, type Settlement } from './credit-note';
+import {
+  type GivenBack,
+  lostForRefunds,
+  maxRefundableByNote,
+  owedOf,
+  type Settlement,
+} from './credit-note';
 import type { Invoice, InvoiceLine } from './invoice';
 
 /** The largest total of a further credit note, and what lowers it. Minor units with tax. */
@@ -16,6 +22,8 @@ export interface NoteLimit {
   readonly refundedMinor: bigint;
   /** Lost in disputes, and not counted in the amounts above. */
   readonly lostMinor: bigint;
+  /** Used credit that went back with its payments. 0 unless it limits the new note. */
+  readonly lostCreditMinor: bigint;
 }
 
 /**
@@ -24,6 +32,9 @@ export interface NoteLimit {
  * The amount paid includes credit that the invoice used, and credit from later negative invoices that lowered the
  * amount owed. Refunds and lost disputes without a note lower both limits. But refunds do not lower them for a
  * note that is settled by refund, because the note may document those refunds.
+ *
+ * A note that refunds are to pay out in part has a third limit: the refunds must leave the used credit that went back
+ * with its payments. For other notes, credit of the note covers that loss.
  */
 export function limitOfNote(invoice: Invoice, settle: Settlement, given: GivenBack): NoteLimit {
   const { toReceivableMinor, toCreditMinor, toRefundMinor, held } = given;
@@ -31,10 +42,13 @@ export function limitOfNote(invoice: Invoice, settle: Settlement, given: GivenBa
   const loweredMinor = invoice.amountCredited - toReceivableMinor;
   const paidMinor = invoice.amountPaid + invoice.creditApplied + loweredMinor;
   const left = paidMinor - toCreditMinor - toRefundMinor - withoutNoteMinor;
-  const creditableMinor = lesser(
-    owedOf(invoice) + greater(left, 0n),
-    held.heldMinor - withoutNoteMinor,
-  );
+  const owedMinor = owedOf(invoice);
+  const allMinor = lesser(owedMinor + greater(left, 0n), held.heldMinor - withoutNoteMinor);
+  const refundableMinor = settle === 'refund' ? maxRefundableByNote(invoice, given) : 0n;
+  const isLimitedByCredit =
+    refundableMinor > 0n && owedMinor + refundableMinor > allMinor - given.lostCreditMinor;
+  const lostCreditMinor = isLimitedByCredit ? given.lostCreditMinor : 0n;
+  const creditableMinor = greater(allMinor - lostCreditMinor, lesser(allMinor, owedMinor));
   const onInvoiceMinor = creditedBy(invoice.lines);
   const chargedMinor = invoice.total + onInvoiceMinor;
   const creditNotesMinor = toReceivableMinor + toCreditMinor + toRefundMinor;
@@ -47,6 +61,7 @@ export function limitOfNote(invoice: Invoice, settle: Settlement, given: GivenBa
     creditNotesMinor,
     refundedMinor,
     lostMinor: withoutNoteMinor - refundedMinor,
+    lostCreditMinor,
   };
 }
 
@@ -73,8 +88,8 @@ function creditedBy(lines: readonly InvoiceLine[]): bigint {
 
 /** Returns the charges of the invoice, and each amount that was given back of them, for the detail of an error. */
 export function explainLimit(limit: NoteLimit): string {
-  const { chargedMinor, onInvoiceMinor, laterMinor, creditNotesMinor, refundedMinor, lostMinor } =
-    limit;
+  const { chargedMinor, onInvoiceMinor, laterMinor, creditNotesMinor } = limit;
+  const { refundedMinor, lostMinor, lostCreditMinor } = limit;
   // Credits on this invoice lower what was paid for it, and credits on later invoices lower what is left of its charges. The
   // larger of them limits the note.
   const isOnInvoice = onInvoiceMinor >= laterMinor;
@@ -84,6 +99,7 @@ export function explainLimit(limit: NoteLimit): string {
     [creditNotesMinor, 'credited by other credit notes'],
     [refundedMinor, 'refunded without a credit note'],
     [lostMinor, 'lost in disputes without a credit note'],
+    [lostCreditMinor, 'credit of payments that were refunded or lost'],
   ] as const;
   const taken = parts
     .filter(([amountMinor]) => amountMinor > 0n)

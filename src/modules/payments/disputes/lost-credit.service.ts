@@ -15,6 +15,7 @@ import { type Payment, returnedOf } from '../domain/payment';
 import { refundedBeyondCredit } from '../domain/refundable';
 import { PaymentsRepository } from '../payments.repository';
 import { greater, lesser } from '../../../core/money';
+import { ReturnedMoneyService } from './returned-money.service';
 
 type LostPayment = Pick<
   Payment,
@@ -36,14 +37,18 @@ export interface DisputedMoney {
 
 export const NOTHING_DISPUTED: DisputedMoney = { disputedMinor: 0n, disputedId: null };
 
-/** A locked payment that is to be refunded, and credit that its invoice used, in minor units. */
-export interface PaymentForRefund {
+/** Credit that an invoice used of payments whose money went back, or may go back. Minor units. */
+export interface LostCreditOfInvoice {
+  /** Used credit that refunds and lost disputes took, as far as no other credit covered it. */
+  readonly lostCreditMinor: bigint;
+  /** Used credit that open disputes may take in addition. */
+  readonly disputedCredit: DisputedMoney;
+}
+
+/** A locked payment that is to be refunded, and credit that its invoice used. */
+export interface PaymentForRefund extends LostCreditOfInvoice {
   /** Null: the payment does not exist. */
   readonly payment: Payment | null;
-  /** Used credit of payments with losses, as far as no other credit covered the losses. */
-  readonly lostCreditMinor: bigint;
-  /** Used credit of payments with open disputes. */
-  readonly disputedCredit: DisputedMoney;
 }
 
 /**
@@ -73,6 +78,7 @@ export class LostCreditService {
   constructor(
     private readonly payments: PaymentsRepository,
     private readonly credit: CreditBalanceService,
+    private readonly returned: ReturnedMoneyService,
     private readonly ledger: LedgerService,
   ) {}
 
@@ -87,15 +93,15 @@ export class LostCreditService {
   }
 
   /**
-   * Locks and returns the same payments as {@link lockLost}, for one invoice. Also returns the amount of credit that
-   * the invoice used from payments with open disputes.
+   * Locks and returns the same payments as {@link lockLost}, for one invoice. Also returns the credit of these payments
+   * that the invoice used and that went back, or may go back.
    */
-  async lockDisputed(
-    invoice: Pick<Invoice, 'id'>,
-  ): Promise<DisputedMoney & { readonly lost: readonly Payment[] }> {
-    const { payments, uses } = await this.lockSources([invoice.id]);
+  async lockDisputed({
+    id,
+  }: Pick<Invoice, 'id'>): Promise<LostCreditOfInvoice & { readonly lost: readonly Payment[] }> {
+    const { payments, uses } = await this.lockSources([id]);
     const lost = payments.filter((payment) => returnedOf(payment) > 0n);
-    return { lost, ...disputedCreditOf(uses, payments) };
+    return { lost, ...(await this.lostCreditOf(id, uses, payments)) };
   }
 
   /**
@@ -107,12 +113,8 @@ export class LostCreditService {
     const uses = await this.credit.usesOf(invoiceId === null ? [] : [invoiceId]);
     const sourceIds = uses.map(({ sourceId }) => sourceId);
     const locked = await this.payments.lockWithOthersOfInvoice(paymentId, sourceIds);
-    const [lostCreditMinor = 0n] = (await this.lostCreditOf(uses, locked)).values();
-    return {
-      payment: locked.find(({ id }) => id === paymentId) ?? null,
-      lostCreditMinor,
-      disputedCredit: disputedCreditOf(uses, locked),
-    };
+    const lost = await this.lostCreditOf(invoiceId ?? '', uses, locked);
+    return { payment: locked.find(({ id }) => id === paymentId) ?? null, ...lost };
   }
 
   /**
@@ -151,7 +153,8 @@ export class LostCreditService {
     if (payments.length === 0 || note.toCredit === 0n) return;
     const uses = await this.credit.usesOf([invoice.id]);
     let covered = NOTHING_RETURNED;
-    for (const { payment, usedMinor } of await this.leftOf(invoice.id, uses, payments)) {
+    for (const payment of payments) {
+      const usedMinor = uses.find(({ sourceId }) => sourceId === payment.id)?.amountMinor ?? 0n;
       const credit = await this.credit.lockOf(payment.id);
       const { refundedMinor, reservedMinor, lostMinor } = missingOf(payment, credit);
       let leftMinor = lesser(credit.used, usedMinor);
@@ -182,51 +185,22 @@ export class LostCreditService {
     return { refundedMinor: refunded, lostMinor: lost };
   }
 
-  /**
-   * Returns, by invoice id, how much of the credit that invoices used was lost with the payments it came from, less the
-   * losses that credit already covered. Invoices without such credit are absent.
-   * @param payments include those whose credit the invoices used
-   */
-  async lostCreditOf(
-    uses: readonly CreditUse[],
-    payments: readonly Payment[],
-  ): Promise<ReadonlyMap<string, bigint>> {
-    const lost = payments.filter(
-      (payment) => returnedOf(payment) > 0n && uses.some(({ sourceId }) => sourceId === payment.id),
-    );
-    if (lost.length === 0) return new Map();
-    const covered = await this.credit.returnedOf(lost.map(({ id }) => id));
-    const sums = new Map<string, bigint>();
-    for (const invoiceId of new Set(uses.map((use) => use.invoiceId))) {
-      for (const { payment, usedMinor } of await this.leftOf(invoiceId, uses, lost)) {
-        const { refundedMinor, lostMinor } = covered.get(payment.id) ?? NOTHING_RETURNED;
-        const uncovered =
-          refundedBeyondCredit(payment, refundedMinor) + payment.amountLost - lostMinor;
-        const lostHere = lesser(uncovered, usedMinor);
-        if (lostHere > 0n) sums.set(invoiceId, (sums.get(invoiceId) ?? 0n) + lostHere);
-      }
-    }
-    return sums;
-  }
-
-  /**
-   * Returns how much credit an invoice used of each of the payments, less what its credit notes returned to cover
-   * losses. Earlier notes covered losses in the same order of payments, so their sum is divided in this order.
-   */
-  private async leftOf<Of extends Pick<Payment, 'id'>>(
+  private async lostCreditOf(
     invoiceId: string,
     uses: readonly CreditUse[],
-    payments: readonly Of[],
-  ): Promise<readonly { readonly payment: Of; readonly usedMinor: bigint }[]> {
-    let taken = await this.credit.takenOfNotes(invoiceId);
-    return payments.map((payment) => {
-      const usedMinor = uses
-        .filter((use) => use.invoiceId === invoiceId && use.sourceId === payment.id)
-        .reduce((sum, { amountMinor }) => sum + amountMinor, 0n);
-      const takenHere = lesser(taken, usedMinor);
-      taken -= takenHere;
-      return { payment, usedMinor: usedMinor - takenHere };
-    });
+    payments: readonly Payment[],
+  ): Promise<LostCreditOfInvoice> {
+    const { lost, lostWithDisputes } = await this.returned.lostCreditOf(uses, payments);
+    const lostCreditMinor = lost.get(invoiceId) ?? 0n;
+    const used = uses.map(({ sourceId }) => sourceId);
+    const disputed = payments.find(({ id, isDisputed }) => isDisputed && used.includes(id));
+    return {
+      lostCreditMinor,
+      disputedCredit: {
+        disputedMinor: (lostWithDisputes.get(invoiceId) ?? 0n) - lostCreditMinor,
+        disputedId: disputed?.id ?? null,
+      },
+    };
   }
 
   /** Locks the same payments as {@link lockLost}. Returns the payments whose credit the invoices used, and the uses. */
@@ -266,14 +240,5 @@ function sumOf(one: ReturnedMoney, other: ReturnedMoney): ReturnedMoney {
   return {
     refundedMinor: one.refundedMinor + other.refundedMinor,
     lostMinor: one.lostMinor + other.lostMinor,
-  };
-}
-
-function disputedCreditOf(uses: readonly CreditUse[], payments: readonly Payment[]): DisputedMoney {
-  const disputed = payments.filter(({ isDisputed }) => isDisputed).map(({ id }) => id);
-  const ofDisputed = uses.filter(({ sourceId }) => disputed.includes(sourceId));
-  return {
-    disputedMinor: ofDisputed.reduce((sum, { amountMinor }) => sum + amountMinor, 0n),
-    disputedId: ofDisputed[0]?.sourceId ?? null,
   };
 }

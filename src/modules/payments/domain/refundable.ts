@@ -17,6 +17,39 @@ export function refundedBeyondCredit(
   return greater(amountRefunded + amountRefundPending - ofCreditMinor - amountApplied, 0n);
 }
 
+/** Refunds and losses of a payment that its credit did not cover, in minor units. Pending refunds are included. */
+export interface ReturnedParts {
+  /** Part of the refunds, and of the losses, that took money that paid the invoice of the payment. */
+  readonly refundedMinor: bigint;
+  readonly lostMinor: bigint;
+  /** Part that took credit which invoices have used. */
+  readonly ofUsedCreditMinor: bigint;
+}
+
+/**
+ * Divides the refunds and losses of a payment that its credit did not cover. They took what paid the invoice of the
+ * payment first, and then credit that invoices have used. What exceeds both counts on the invoice: a refund and a
+ * dispute took the same money.
+ * @param covered refunds and losses that the credit of the payment covered, and credit that invoices have used
+ */
+export function returnedParts(
+  payment: Pick<Payment, 'amountApplied' | 'amountRefunded' | 'amountRefundPending' | 'amountLost'>,
+  covered: Readonly<Record<'refundedMinor' | 'lostMinor' | 'usedMinor', bigint>>,
+): ReturnedParts {
+  const { amountApplied, amountRefunded, amountRefundPending, amountLost } = payment;
+  const { usedMinor } = covered;
+  const refundedMinor = amountRefunded + amountRefundPending - covered.refundedMinor;
+  const lostMinor = amountLost - covered.lostMinor;
+  const refundedBeyond = lesser(refundedBeyondCredit(payment, covered.refundedMinor), usedMinor);
+  const beyondMinor = greater(refundedMinor + lostMinor - amountApplied, 0n);
+  const lostBeyond = lesser(beyondMinor, usedMinor) - refundedBeyond;
+  return {
+    refundedMinor: refundedMinor - refundedBeyond,
+    lostMinor: lostMinor - lostBeyond,
+    ofUsedCreditMinor: refundedBeyond + lostBeyond,
+  };
+}
+
 /**
  * Returns the refundable part of a succeeded payment: the part that is neither refunded, nor reserved by a pending
  * refund, nor lost in a dispute, nor used. Returns zero if the payment has another status.

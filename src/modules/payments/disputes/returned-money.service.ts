@@ -1,0 +1,103 @@
+import { Injectable } from '@nestjs/common';
+import {
+  type CoveredCredit,
+  CreditBalanceService,
+  type CreditUse,
+  InvoicePaymentsService,
+  NOTHING_RETURNED,
+} from '../../invoicing';
+import { type Payment, returnedOf } from '../domain/payment';
+import { type ReturnedParts, returnedParts } from '../domain/refundable';
+import { PaymentsRepository } from '../payments.repository';
+import { shareLosses } from './domain/share-losses';
+
+/** Money of a payment that refunds or lost disputes took, as far as its credit did not cover it. */
+export interface ReturnedPayment extends ReturnedParts {
+  readonly payment: Payment;
+}
+
+/** Credit that invoices used of payments whose money went back, by invoice id. Minor units. */
+export interface LostCredit {
+  /** Taken by refunds and lost disputes. */
+  readonly lost: ReadonlyMap<string, bigint>;
+  /** The same if all open disputes are lost. At least the amounts of `lost`. */
+  readonly lostWithDisputes: ReadonlyMap<string, bigint>;
+}
+
+const NOTHING_COVERED: CoveredCredit = { ...NOTHING_RETURNED, usedMinor: 0n };
+
+const NOTHING_LOST: LostCredit = { lost: new Map(), lostWithDisputes: new Map() };
+
+/** Reads how much money of payments went back, and which invoices have to bear it. Changes and locks nothing. */
+@Injectable()
+export class ReturnedMoneyService {
+  constructor(
+    private readonly payments: PaymentsRepository,
+    private readonly credit: CreditBalanceService,
+    private readonly invoices: InvoicePaymentsService,
+  ) {}
+
+  /** Returns the parts of each payment that were refunded, are reserved for refunds, or were lost in disputes. */
+  async partsOf(payments: readonly Payment[]): Promise<readonly ReturnedPayment[]> {
+    const covered = await this.coveredOf(payments.filter((payment) => returnedOf(payment) > 0n));
+    return payments.map((payment) => ({ payment, ...partsWithin(payment, covered) }));
+  }
+
+  /**
+   * Returns how much of the credit that invoices used went back with the payments that it came from, as far as no other
+   * credit covered it. All invoices that used credit of a payment share its losses, see {@link shareLosses}.
+   * @param payments include those whose credit the invoices used. They must be locked, except for previews, because all
+   *   work that gives back credit of a payment locks the payment.
+   */
+  async lostCreditOf(
+    uses: readonly CreditUse[],
+    payments: readonly Payment[],
+  ): Promise<LostCredit> {
+    const concerned = payments.filter(
+      (payment) =>
+        (returnedOf(payment) > 0n || payment.isDisputed) &&
+        uses.some(({ sourceId }) => sourceId === payment.id),
+    );
+    if (concerned.length === 0) return NOTHING_LOST;
+    const covered = await this.coveredOf(concerned);
+    const losses = new Map(
+      concerned.map((payment) => [payment.id, partsWithin(payment, covered).ofUsedCreditMinor]),
+    );
+    const withDisputes = new Map(losses);
+    for (const { id, isDisputed } of concerned) {
+      if (isDisputed) withDisputes.set(id, (covered.get(id) ?? NOTHING_COVERED).usedMinor);
+    }
+    if ([...withDisputes.values()].every((minor) => minor === 0n)) return NOTHING_LOST;
+    const allUses = await this.credit.usesOfPayments(concerned.map(({ id }) => id));
+    const left = await this.leftOf([...new Set(allUses.map(({ invoiceId }) => invoiceId))]);
+    const share = (lossOf: ReadonlyMap<string, bigint>) =>
+      shareLosses(
+        allUses,
+        (id) => lossOf.get(id) ?? 0n,
+        (id) => left.get(id) ?? 0n,
+      );
+    return { lost: share(losses), lostWithDisputes: share(withDisputes) };
+  }
+
+  /** Returns how much each invoice can still give back by credit and refunds, without regard to lost credit. */
+  private async leftOf(invoiceIds: readonly string[]): Promise<ReadonlyMap<string, bigint>> {
+    const held = await this.invoices.heldByAll(invoiceIds);
+    const applied = await this.payments.findAppliedTo(invoiceIds, []);
+    const left = new Map(
+      [...held].map(([id, { heldMinor, toRefundMinor }]) => [id, heldMinor + toRefundMinor]),
+    );
+    for (const { payment, refundedMinor, lostMinor } of await this.partsOf(applied)) {
+      const id = payment.invoiceId ?? '';
+      left.set(id, (left.get(id) ?? 0n) - refundedMinor - lostMinor);
+    }
+    return left;
+  }
+
+  private coveredOf(payments: readonly Payment[]): Promise<ReadonlyMap<string, CoveredCredit>> {
+    return this.credit.returnedOf(payments.map(({ id }) => id));
+  }
+}
+
+function partsWithin(payment: Payment, covered: ReadonlyMap<string, CoveredCredit>): ReturnedParts {
+  return returnedParts(payment, covered.get(payment.id) ?? NOTHING_COVERED);
+}

@@ -1,0 +1,55 @@
+/** Money that went back of a payment and that its credit did not cover, and the invoices that can bear it. */
+export interface LossOfPayment {
+  readonly amount: number;
+  /** Parts of the payment that the invoices have, in money or as credit, by invoice id. */
+  readonly parts: ReadonlyMap<string, number>;
+}
+
+/**
+ * Returns the part of the losses that no invoice can bear: the losses less a maximum flow to the invoices. An invoice
+ * bears at most what it has of a payment, and in all at most what it has not given back.
+ */
+export function unborneLosses(
+  losses: readonly LossOfPayment[],
+  leftOf: ReadonlyMap<string, number>,
+): number {
+  const left = new Map(leftOf);
+  const flows = losses.map(() => new Map<string, number>());
+  /** Finds room for up to `amount` of a loss, and moves other losses to other invoices if that makes room. */
+  const place = (index: number, amount: number, seen: ReadonlySet<string>): number => {
+    for (const [invoice, part] of losses[index]?.parts ?? []) {
+      const here = flows[index]?.get(invoice) ?? 0;
+      const most = Math.min(amount, part - here);
+      if (most <= 0 || seen.has(invoice)) continue;
+      const room = left.get(invoice) ?? 0;
+      let placed = Math.min(most, Math.max(room, 0));
+      if (placed > 0) {
+        left.set(invoice, room - placed);
+      } else {
+        placed = moveAway(invoice, most, new Set([...seen, invoice]));
+      }
+      if (placed === 0) continue;
+      flows[index]?.set(invoice, here + placed);
+      return placed;
+    }
+    return 0;
+  };
+  const moveAway = (invoice: string, amount: number, seen: ReadonlySet<string>): number => {
+    for (const [other, flow] of flows.entries()) {
+      const here = flow.get(invoice) ?? 0;
+      if (here === 0) continue;
+      const moved = place(other, Math.min(amount, here), seen);
+      if (moved === 0) continue;
+      flow.set(invoice, (flow.get(invoice) ?? 0) - moved);
+      return moved;
+    }
+    return 0;
+  };
+  return losses.reduce((total, { amount }, index) => {
+    let missing = amount;
+    for (let placed = -1; placed !== 0 && missing > 0; missing -= placed) {
+      placed = place(index, missing, new Set());
+    }
+    return total + missing;
+  }, 0);
+}
