@@ -238,6 +238,31 @@ describe('the explanation of an invoice', () => {
     });
   });
 
+  it('of an invoice with damaged totals shows the difference, and the invoice can be read', async () => {
+    const story = await Story.begin(engine, on('03-01'), { currency: 'USD' });
+    const draft = await draftOf(story.customerId, 2);
+    const change = (amount: number) =>
+      engine.database.query(
+        `UPDATE invoice SET subtotal = subtotal + $2, total = total + $2, amount_due = amount_due + $2 WHERE id = $1`,
+        [draft, amount],
+      );
+    await change(100);
+    const explained = await explain(draft);
+    expect(explained).toMatchObject({
+      matches: false,
+      stored: { subtotal: 300, total: 300, amount_due: 300 },
+      evaluated: { subtotal: 200, total: 200, amount_due: 200 },
+      data: [{ matches: true }, { matches: true }],
+    });
+    const line = explained.data[0]?.line.id ?? '';
+    await engine.http.get(`/v1/invoices/${draft}/lines/${line}/explanation`).expect(200);
+    const { body } = await engine.http.get(`/v1/invoices/${draft}`).expect(200);
+    expect(body).toMatchObject({ id: draft, subtotal: 300, lines: [{ amount: 100 }, {}] });
+    await engine.http.get(`/v1/invoices/${draft}.pdf`).expect(500);
+    await change(-100);
+    expect(await explain(draft)).toMatchObject({ matches: true });
+  });
+
   it.each(['inv_01h455vb4pex5vsknk084sn02q', 'nonsense'])('of %s is not found', async (id) => {
     const { body } = await engine.http.get(`/v1/invoices/${id}/explanation`);
     expect(body).toMatchObject({ status: 404, code: 'invoice_not_found' });

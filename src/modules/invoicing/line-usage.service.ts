@@ -54,7 +54,7 @@ export class LineUsageService {
    *   `invalid_cursor`
    */
   async listEvents(id: string, lineId: string, page: PageRequest): Promise<LineEvents> {
-    const invoice = await this.invoices.get(id);
+    const invoice = await this.invoices.read(id);
     const line = invoice.lines.find((one) => one.id === lineId);
     if (line === undefined) throw invoiceLineNotFound(lineId);
     if (line.trace.kind !== 'usage') throw invoiceLineWithoutUsage(lineId);
@@ -71,7 +71,7 @@ export class LineUsageService {
    * @throws {ProblemError} `invoice_not_found`, `invoice_line_not_found`
    */
   async explainLine(id: string, lineId: string): Promise<ExplainedLine> {
-    const { invoice, lines } = explain(await this.invoices.get(id));
+    const { invoice, lines } = explain(await this.invoices.read(id));
     const line = lines.filter((one) => one.line.id === lineId);
     const [explained] = await this.withSources(invoice, line);
     if (explained === undefined) throw invoiceLineNotFound(lineId);
@@ -84,7 +84,7 @@ export class LineUsageService {
    * @throws {ProblemError} `invoice_not_found`, `invalid_cursor`
    */
   async explainInvoice(id: string, { limit, after }: PageRequest): Promise<ExplainedInvoice> {
-    const { lines, ...explanation } = explain(await this.invoices.get(id));
+    const { lines, ...explanation } = explain(await this.invoices.read(id));
     const { invoice } = explanation;
     const last = lines.findIndex(({ line }) => line.id === after);
     if (after !== null && last < 0) throw invalidCursor();
