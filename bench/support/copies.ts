@@ -35,8 +35,10 @@ const word = (from: number): string =>
 const OWN_VALUES: Readonly<Record<string, string>> = {
   'customer.name': `${word(1)} || ' ' || ${word(9)}`,
   'customer.email': `lower(${word(1)}) || '@example.com'`,
-  'invoice.number': `original.number || '-' || copy.n`,
-  'credit_note.number': `original.number || '-' || copy.n`,
+  'invoice.number': copiedNumber('INV', 'invoice'),
+  'credit_note.number': copiedNumber('CN', 'credit_note'),
+  'credit_note.lines': `(SELECT jsonb_agg(line || jsonb_build_object('lineId', ${copiedId(`(line ->> 'lineId')`)}))
+    FROM jsonb_array_elements(original.lines) AS line)`,
   'refund.idempotency_key': `original.idempotency_key || '-' || copy.n`,
 };
 
@@ -69,6 +71,16 @@ export async function copyCustomers(client: Client, first: number, last: number)
       [first, last],
     );
   }
+  for (const [series, table] of [
+    ['INV', 'invoice'],
+    ['CN', 'credit_note'],
+  ] as const) {
+    await client.query(
+      `UPDATE invoice_series SET next_number = next_number + $2::integer * (SELECT count(number) FROM template_${table})
+       WHERE name = $1`,
+      [series, last - first + 1],
+    );
+  }
   await client.query(`SET session_replication_role = 'origin'`);
   await client.query(`
     UPDATE coupon SET times_redeemed =
@@ -79,6 +91,14 @@ export async function copyCustomers(client: Client, first: number, last: number)
       SELECT posting.account, posted.currency, 0, sum(posting.amount_minor), count(*)
       FROM ledger_posting posting JOIN ledger_transaction posted ON posted.id = posting.transaction_id
       GROUP BY posting.account, posted.currency`);
+}
+
+/** The next numbers of a series, so that the numbers have no gap. Templates have the numbers from 1. */
+function copiedNumber(series: string, table: string): string {
+  return `'${series}-' || lpad((
+    (SELECT next_number - 1 FROM invoice_series WHERE name = '${series}')
+    + (copy.n - $1::integer) * (SELECT count(number) FROM template_${table})
+    + split_part(original.number, '-', 2)::bigint)::text, 6, '0')`;
 }
 
 function isOwn(column: string): string {

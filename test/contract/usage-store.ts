@@ -231,6 +231,7 @@ export const USAGE_STORE_RULES: Readonly<
     expect(await shown(world, customer, meter)).toEqual([['14', 3]]);
     const asThen = { ...query, upToPosition: then.upToPosition };
     expect(await world.store.aggregate(asThen)).toEqual(then);
+    expect(await world.store.recount(asThen)).toEqual(then);
     const keys: string[] = [];
     for (let after: string | null = null, left = 9; left > 0; left -= 1) {
       const page = await world.store.listCounted(asThen, null, { after, limit: 1 });

@@ -238,6 +238,79 @@ describe('the explanation of an invoice', () => {
     });
   });
 
+  it('of an invoice with damaged totals shows the difference, and the invoice can be read', async () => {
+    const story = await Story.begin(engine, on('03-01'), { currency: 'USD' });
+    const draft = await draftOf(story.customerId, 2);
+    const change = (amount: number) =>
+      engine.database.query(
+        `UPDATE invoice SET subtotal = subtotal + $2, total = total + $2, amount_due = amount_due + $2 WHERE id = $1`,
+        [draft, amount],
+      );
+    await change(100);
+    const explained = await explain(draft);
+    expect(explained).toMatchObject({
+      matches: false,
+      stored: { subtotal: 300, total: 300, amount_due: 300 },
+      evaluated: { subtotal: 200, total: 200, amount_due: 200 },
+      data: [{ matches: true }, { matches: true }],
+    });
+    const line = explained.data[0]?.line.id ?? '';
+    await engine.http.get(`/v1/invoices/${draft}/lines/${line}/explanation`).expect(200);
+    const { body } = await engine.http.get(`/v1/invoices/${draft}`).expect(200);
+    expect(body).toMatchObject({ id: draft, subtotal: 300, lines: [{ amount: 100 }, {}] });
+    await engine.http.get(`/v1/invoices/${draft}.pdf`).expect(500);
+    await change(-100);
+    expect(await explain(draft)).toMatchObject({ matches: true });
+  });
+
+  it.each([
+    ['sum', 'total', 10, '13'],
+    ['max', 'greatest', 10, '11'],
+    ['latest', 'latest', 10, '11'],
+    ['unique', 'distinct_values', 10, '11'],
+    ['count', 'events', 10, '13'],
+  ])('finds a %s that differs from its events', async (aggregation, column, more, billed) => {
+    const story = await Story.begin(engine, on('03-01'), { currency: 'USD' });
+    const meter = await story.meter({ aggregation });
+    const price = { name: 'Calls', model: 'per_unit', unit_amount: '100', timing: 'in_arrears' };
+    const { id: plan } = await story.planOf([{ ...price, meter_id: meter.id }]);
+    await story.subscribe(plan, { collection: 'send_invoice' });
+    await story.advance(on('03-05'));
+    for (const day of ['03-02', '03-03', '03-04']) {
+      await story.reportUsage(meter.event, on(day), { n: 1 });
+    }
+    await story.advance(on('04-01'));
+    const right = (await story.invoices()).at(-1);
+    const events = { sum: '3', count: '3' }[aggregation] ?? '1';
+    expect(await explain(right?.id ?? '')).toMatchObject({
+      matches: true,
+      data: [{ usage_matches: true, matches: true, trace: { parts: [{ quantity: events }] } }],
+    });
+
+    await story.advance(on('04-05'));
+    for (const day of ['04-02', '04-03', '04-04']) {
+      await story.reportUsage(meter.event, on(day), { n: 1 });
+    }
+    if (aggregation === 'unique') {
+      await engine.database.query(
+        `INSERT INTO usage_distinct_value SELECT stream_id, meter_id, start_at, end_at, group_key, gen_random_uuid()
+         FROM usage_distinct_value, generate_series(1, $2) WHERE meter_id = $1 AND start_at = $3`,
+        [meter.id, more, on('04-03')],
+      );
+    }
+    await engine.database.query(
+      `UPDATE usage_bucket SET ${column} = ${column} + $2 WHERE meter_id = $1 AND start_at = $3`,
+      [meter.id, more, on(aggregation === 'latest' ? '04-04' : '04-03')],
+    );
+    await story.advance(on('05-01'));
+    const invoice = (await story.invoices()).at(-1);
+    const wrong = { usage_matches: false, matches: false, line: { quantity: billed } };
+    const explained = await explain(invoice?.id ?? '');
+    expect(explained).toMatchObject({ matches: false, data: [wrong] });
+    const path = `/v1/invoices/${invoice?.id ?? ''}/lines/${explained.data[0]?.line.id ?? ''}/explanation`;
+    expect((await engine.http.get(path)).body).toMatchObject(wrong);
+  });
+
   it.each(['inv_01h455vb4pex5vsknk084sn02q', 'nonsense'])('of %s is not found', async (id) => {
     const { body } = await engine.http.get(`/v1/invoices/${id}/explanation`);
     expect(body).toMatchObject({ status: 404, code: 'invoice_not_found' });

@@ -17,26 +17,198 @@ describe('the verification of the ledger', () => {
   const post = async (path: string, body: object): Promise<string> =>
     ((await engine.http.post(`/v1/${path}`).send(body).expect(201)).body as { id: string }).id;
 
-  /** Adds 1 to a stored amount, returns the checks that fail then, and restores the amount. */
-  async function failuresWithOneMoreIn(
-    table: string,
-    column: string,
-    where: string,
-    id: string,
-  ): Promise<Readonly<Record<string, readonly string[]>>> {
-    const add = (change: number) =>
-      engine.database.query(
-        `UPDATE ${table} SET ${column} = ${column} + ${change} WHERE ${where} = $1`,
-        [id],
-      );
-    await add(1);
+  type Failures = Readonly<Record<string, readonly string[]>>;
+
+  /** Damages stored rows, returns the checks that fail then, and repairs the rows. */
+  async function failuresAfter(damage: string, repair: string): Promise<Failures> {
+    await engine.database.query(damage);
     const { checks } = await verifyLedger(engine);
-    await add(-1);
+    await engine.database.query(repair);
     expect(await verifyLedger(engine)).toMatchObject({ ok: true });
     return Object.fromEntries(
       checks.filter(({ ok }) => !ok).map(({ name, offending }) => [name, offending]),
     );
   }
+
+  /** Adds 1 to a stored amount, returns the checks that fail then, and restores the amount. */
+  function failuresWithOneMoreIn(
+    table: string,
+    column: string,
+    where: string,
+    id: string,
+  ): Promise<Failures> {
+    const add = (change: number) =>
+      `UPDATE ${table} SET ${column} = ${column} + ${change} WHERE ${where} = '${id}'`;
+    return failuresAfter(add(1), add(-1));
+  }
+
+  /** Exchanges a stored amount between two rows, returns the checks that fail then, and exchanges it again. */
+  function failuresWithExchanged(
+    table: string,
+    column: string,
+    [one, other]: readonly [string, string],
+  ): Promise<Failures> {
+    const exchange = `
+      UPDATE ${table} SET ${column} = theirs.${column} FROM ${table} AS theirs
+      WHERE ${table}.id IN ('${one}', '${other}') AND theirs.id IN ('${one}', '${other}')
+        AND theirs.id <> ${table}.id`;
+    return failuresAfter(exchange, exchange);
+  }
+
+  const openInvoice = async (customer: string, amount: number): Promise<string> => {
+    const lines = [{ description: 'Work', amount }];
+    const id = await post('invoices', { customer_id: customer, currency: 'EUR', lines });
+    await engine.http.post(`/v1/invoices/${id}/finalize`).expect(200);
+    return id;
+  };
+
+  describe('finds amounts that are stored at another object of the same customer:', () => {
+    let customer: string;
+
+    beforeAll(async () => {
+      customer = await createCustomer(engine);
+    });
+
+    it('a reserve at another invoice', async () => {
+      const invoices = [
+        await openInvoice(customer, 1_000),
+        await openInvoice(customer, 700),
+      ] as const;
+      await post(`invoices/${invoices[0]}/pay`, {
+        provider: 'sandbox',
+        payment_method_id: 'pm_sandbox_pending',
+      });
+      expect(await failuresWithExchanged('invoice', 'amount_pending', invoices)).toEqual({
+        payments_under_way_equal_invoices_reserved: [
+          `${invoices[0]} EUR: payments 1000, invoices 0`,
+          `${invoices[1]} EUR: payments 0, invoices 1000`,
+        ],
+      });
+    });
+
+    it('refunded money and reserves at another payment', async () => {
+      const of = { customer_id: customer, currency: 'EUR' };
+      const one = await createPayment(engine, of);
+      const other = await createPayment(engine, of);
+      await post(`refunds/payment/${one}`, { amount: 2_500 });
+      expect(await failuresWithExchanged('payment', 'amount_refunded', [one, other])).toEqual({
+        refunds_equal_payments_refunded: [
+          `${one} EUR: refunds 2500, payments 0`,
+          `${other} EUR: refunds 0, payments 2500`,
+        ],
+      });
+      const pending = { ...of, payment_method_id: 'pm_sandbox_refund_pending' };
+      const waiting = await createPayment(engine, pending);
+      await post(`refunds/payment/${waiting}`, { amount: 700 });
+      const reserved = 'amount_refund_pending';
+      expect(await failuresWithExchanged('payment', reserved, [waiting, other])).toEqual({
+        refunds_under_way_equal_payments_reserved: expect.arrayContaining([
+          `${waiting} EUR: refunds 700, payments 0`,
+        ]) as string[],
+      });
+    });
+
+    it('money at another payment', async () => {
+      const of = { customer_id: customer, currency: 'EUR' };
+      const one = await createPayment(engine, of);
+      const other = await createPayment(engine, { ...of, amount: 4_000 });
+      expect(await failuresWithExchanged('payment', 'amount', [one, other])).toEqual({
+        payments_less_refunds_equal_cash_clearing: [
+          `sandbox ${one} EUR: stored 4000, ledger 10000`,
+          `sandbox ${other} EUR: stored 10000, ledger 4000`,
+        ],
+        payments_not_applied_equal_their_credits: [
+          `${one} EUR: payments 4000, credits 10000`,
+          `${other} EUR: payments 10000, credits 4000`,
+        ],
+      });
+    });
+
+    it('totals at another invoice', async () => {
+      const of = await createCustomer(engine);
+      const [one, other] = [await openInvoice(of, 1_000), await openInvoice(of, 700)];
+      const move = (amount: number) => `
+        UPDATE invoice SET subtotal = subtotal + change, total = total + change, amount_due = amount_due + change
+        FROM (VALUES ('${one}', ${amount}), ('${other}', ${-amount})) AS moved (invoice_id, change) WHERE id = invoice_id`;
+      expect(await failuresAfter(move(100), move(-100))).toMatchObject({
+        invoices_equal_their_lines: [
+          `${one} subtotal EUR: invoices 1100, lines 1000`,
+          `${other} subtotal EUR: invoices 600, lines 700`,
+        ],
+      });
+    });
+
+    it('amounts at the line of another invoice', async () => {
+      const vat = await post('tax-rates', { name: 'VAT', percentage: '20' });
+      const taxed = await createCustomer(engine, { tax_rate_ids: [vat] });
+      const invoices = [await openInvoice(taxed, 1_000), await openInvoice(taxed, 700)];
+      const lines = await engine.database.queryValues<string>(
+        'SELECT id FROM invoice_line WHERE invoice_id = ANY ($1) ORDER BY invoice_id',
+        [invoices],
+      );
+      const pair = [lines[0] ?? '', lines[1] ?? ''] as const;
+      const checks = async (column: string) =>
+        Object.keys(await failuresWithExchanged('invoice_line', column, pair));
+      expect(await checks('net')).toEqual(['revenue_equals_invoices_less_credit_notes']);
+      expect(await checks('tax')).toEqual([
+        'invoices_equal_their_lines',
+        'taxes_equal_invoices_less_credit_notes',
+      ]);
+    });
+  });
+
+  it('finds lines whose credited amounts differ from their credits', async () => {
+    const vat = await post('tax-rates', { name: 'VAT', percentage: '25', inclusive: true });
+    const customer = await createCustomer(engine, { tax_rate_ids: [vat] });
+    const invoice = await openInvoice(customer, 1_000);
+    const [line = ''] = await engine.database.queryValues<string>(
+      'SELECT id FROM invoice_line WHERE invoice_id = $1',
+      [invoice],
+    );
+    const note = { invoice_id: invoice, reason: 'Late', settle: 'credit' };
+    await post('credit-notes', { ...note, lines: [{ invoice_line_id: line, amount: 200 }] });
+    const failuresWith = (column: string, damaged: string, stored: string) =>
+      failuresAfter(
+        `UPDATE invoice_line SET ${column} = ${damaged} WHERE id = '${line}'`,
+        `UPDATE invoice_line SET ${column} = ${stored} WHERE id = '${line}'`,
+      );
+    expect(await failuresWith('credited', '0', '250')).toEqual({
+      credited_lines_equal_their_credits: [`${line} credited EUR: lines 0, credits 250`],
+    });
+    expect(await failuresWith('credited_net', '0', '200')).toEqual({
+      credited_lines_equal_their_credits: [`${line} net EUR: lines 0, credits 200`],
+    });
+    const shares = `'[{"taxRateId": "${vat}", "taxMinor": {"$bigint": "50"}}]'`;
+    expect(await failuresWith('credited_tax_shares', `'[]'`, shares)).toEqual({
+      credited_lines_equal_their_credits: [`${line} tax EUR: lines 0, credits 50`],
+    });
+  });
+
+  it('finds numbers of invoices and credit notes with a gap', async () => {
+    await openInvoice(await createCustomer(engine), 100);
+    const last = `(SELECT max(number) FROM invoice WHERE starts_with(number, 'INV-'))`;
+    const failures = await failuresAfter(
+      `UPDATE invoice SET number = 'INV-900000' WHERE number = ${last}`,
+      `UPDATE invoice SET number = (SELECT 'INV-' || lpad((next_number - 1)::text, 6, '0') FROM invoice_series WHERE name = 'INV')
+       WHERE number = 'INV-900000'`,
+    );
+    expect(failures).toEqual({
+      numbers_have_no_gap: [expect.stringMatching(/^INV: last \d+, stored \d+, greatest 900000$/)],
+    });
+    const take = (change: number) =>
+      `UPDATE invoice_series SET next_number = next_number + ${change} WHERE name = 'CN'`;
+    expect(await failuresAfter(take(1), take(-1))).toEqual({
+      numbers_have_no_gap: [expect.stringMatching(/^CN: last \d+, stored \d+, greatest \d+$/)],
+    });
+  });
+
+  it('finds a coupon that was redeemed more often than it counts', async () => {
+    const terms = { type: 'percent', percent_off: '10', duration: 'once' };
+    const coupon = await post('coupons', { code: 'ONCE', ...terms });
+    expect(await failuresWithOneMoreIn('coupon', 'times_redeemed', 'id', coupon)).toEqual({
+      redemptions_equal_coupons: [`${coupon}: times_redeemed 1, redemptions 0`],
+    });
+  });
 
   it('finds refunds that differ from the refunded and the reserved amount of their payment', async () => {
     const customer = await createCustomer(engine);
@@ -49,11 +221,14 @@ describe('the verification of the ledger', () => {
     const refund = await post(`refunds/payment/${payment}`, { amount: 2_500 });
     await post(`refunds/payment/${waiting}`, { amount: 700 });
     expect(await failuresWithOneMoreIn('refund', 'amount', 'id', refund)).toEqual({
-      refunds_equal_payments_refunded: [`${customer} USD: refunds 2501, payments 2500`],
+      payments_less_refunds_equal_cash_clearing: [
+        `sandbox ${refund} USD: stored -2501, ledger -2500`,
+      ],
+      refunds_equal_payments_refunded: [`${payment} USD: refunds 2501, payments 2500`],
     });
     const reserved = await failuresWithOneMoreIn('payment', 'amount_refund_pending', 'id', payment);
     expect(reserved).toEqual({
-      refunds_under_way_equal_payments_reserved: [`${customer} USD: refunds 700, payments 701`],
+      refunds_under_way_equal_payments_reserved: [`${payment} USD: refunds 0, payments 1`],
     });
   });
 
@@ -61,7 +236,7 @@ describe('the verification of the ledger', () => {
     const customer = await createCustomer(engine);
     const payment = await createPayment(engine, { customer_id: customer });
     expect(await failuresWithOneMoreIn('payment', 'amount_lost', 'id', payment)).toEqual({
-      lost_disputes_equal_payments_lost: [`${customer} USD: disputes 0, payments 1`],
+      lost_disputes_equal_payments_lost: [`${payment} USD: disputes 0, payments 1`],
     });
   });
 
@@ -78,26 +253,28 @@ describe('the verification of the ledger', () => {
     });
     await engine.http.post(`/v1/invoices/${invoice}/finalize`).expect(200);
     expect(await failuresWithOneMoreIn('invoice', 'inclusive_tax', 'id', invoice)).toEqual({
-      invoices_equal_their_lines: [`${customer} tax EUR: invoices 301, lines 300`],
+      invoices_equal_their_lines: [`${invoice} tax EUR: invoices 301, lines 300`],
     });
     const [line] = await engine.database.query<{ id: string }>(
       'SELECT id FROM invoice_line WHERE invoice_id = $1 LIMIT 1',
       [invoice],
     );
     expect(await failuresWithOneMoreIn('invoice_line', 'amount', 'id', line?.id ?? '')).toEqual({
-      invoices_equal_their_lines: [`${customer} subtotal EUR: invoices 1500, lines 1501`],
+      invoices_equal_their_lines: [`${invoice} subtotal EUR: invoices 1500, lines 1501`],
     });
   });
 
   describe('compares deferred revenue with lines:', () => {
     let customer: string;
     let invoice: string;
+    let subscription: string;
+    let note: string;
 
     beforeAll(async () => {
       customer = await createCustomer(engine);
       const prices = [{ name: 'Base', model: 'flat', timing: 'in_advance', amount: 3_000 }];
       const plan = { code: 'pro', name: 'Pro', currency: 'EUR', interval: 'month', prices };
-      await post('subscriptions', {
+      subscription = await post('subscriptions', {
         customer_id: customer,
         plan_id: await post('plans', plan),
         collection: 'send_invoice',
@@ -105,7 +282,7 @@ describe('the verification of the ledger', () => {
       const { body } = await engine.http.get(`/v1/invoices?customer_id=${customer}`);
       const [first] = (body as { data: { id: string; lines: { id: string }[] }[] }).data;
       invoice = first?.id ?? '';
-      await post('credit-notes', {
+      note = await post('credit-notes', {
         invoice_id: invoice,
         lines: [{ invoice_line_id: first?.lines[0]?.id, amount: 400 }],
         reason: 'Late',
@@ -151,11 +328,22 @@ describe('the verification of the ledger', () => {
       expect(await failed()).toEqual([]);
     });
 
+    it('finds a running subscription that is never billed again', async () => {
+      const next = await engine.database.queryValue<Date>(
+        'SELECT next_billing_at FROM subscription WHERE id = $1',
+        [subscription],
+      );
+      const set = (value: string) =>
+        `UPDATE subscription SET next_billing_at = ${value} WHERE id = '${subscription}'`;
+      const failures = await failuresAfter(set('NULL'), set(`'${next?.toISOString() ?? ''}'`));
+      expect(failures).toEqual({ running_subscriptions_have_due_work: [subscription] });
+    });
+
     it('finds a credit note whose deferred part differs from its posting', async () => {
       expect(await failuresWithOneMoreIn('credit_note', 'deferred', 'invoice_id', invoice)).toEqual(
         {
           deferred_parts_of_credit_notes_equal_postings: [
-            `${customer} EUR: credit notes 401, ledger 400`,
+            `${note} EUR: credit notes 401, ledger 400`,
           ],
         },
       );

@@ -323,6 +323,30 @@ describe('monthly recurring revenue', () => {
     await engine.database.query('UPDATE mrr_change SET after_minor = 1000');
   });
 
+  it('is reported by the verification of the ledger if a change does not follow the one before it', async () => {
+    const id = await subscribe(await planOf(1_000));
+    const plan_id = await planOf(2_000);
+    await engine.http
+      .post(`/v1/subscriptions/${id}/change`)
+      .send({ plan_id, when: 'now' })
+      .expect(200);
+    const shift = (amount: number) =>
+      engine.database.query(
+        'UPDATE mrr_change SET before_minor = before_minor + $1, after_minor = after_minor + $1 WHERE sequence = 1',
+        [amount],
+      );
+    await shift(500);
+    const { checks } = await verifyLedger(engine);
+    expect(checks.filter((check) => !check.ok)).toEqual([
+      {
+        name: 'mrr_changes_follow_each_other',
+        ok: false,
+        offending: [`${id} 1: before 500, expected 0`, `${id} 2: before 1000, expected 1500`],
+      },
+    ]);
+    await shift(-500);
+  });
+
   it('records one change for two concurrent requests with the same plan, and none for a replay', async () => {
     const id = await subscribe(await planOf(1_000));
     const plan_id = await planOf(2_000);

@@ -1,4 +1,4 @@
-import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import {
   postCreditApplied,
   postCreditNote,
@@ -9,24 +9,11 @@ import {
   postWriteOff,
   type LedgerTransaction,
 } from '../../core/ledger';
-import { LedgerChecks, LedgerService, postedRows } from '../ledger';
+import { LedgerService } from '../ledger';
 import type { CreditNote } from './domain/credit-note';
 import type { EarnedPeriod } from './domain/earned-period';
 import { amountRemaining, type Invoice } from './domain/invoice';
 import { InvoicesRepository } from './invoices.repository';
-import {
-  CREDIT_OF_INVOICES_ROWS,
-  DEFERRED_NOTE_ROWS,
-  DEFERRED_ROWS,
-  DISCOUNT_ROWS,
-  INVOICE_AMOUNT_ROWS,
-  LINE_AMOUNT_ROWS,
-  RECEIVABLE_ROWS,
-  REVENUE_ROWS,
-  TAX_ROWS,
-  USED_CREDIT_ROWS,
-  WRITTEN_OFF_ROWS,
-} from './summed-rows';
 
 /** Credit from a negative invoice that lowered what is owed on other invoices of its subscription. */
 export interface UsedCredit {
@@ -36,65 +23,13 @@ export interface UsedCredit {
   readonly recoveredMinor: bigint;
 }
 
-/** Posts changes of invoices to the ledger, and checks that the ledger equals the invoices. */
+/** Posts changes of invoices to the ledger. */
 @Injectable()
-export class InvoicePostings implements OnModuleInit {
+export class InvoicePostings {
   constructor(
     private readonly ledger: LedgerService,
-    private readonly checks: LedgerChecks,
     private readonly invoices: InvoicesRepository,
   ) {}
-
-  onModuleInit(): void {
-    this.checks.registerSums({
-      name: 'receivables_equal_open_invoices',
-      left: { name: 'stored', sql: [RECEIVABLE_ROWS] },
-      right: { name: 'ledger', sql: [postedRows('accounts_receivable')] },
-    });
-    this.checks.registerSums({
-      name: 'write_offs_equal_uncollectible_invoices',
-      left: { name: 'stored', sql: [WRITTEN_OFF_ROWS] },
-      right: { name: 'ledger', sql: [postedRows('bad_debt')] },
-    });
-    this.checks.registerSums({
-      name: 'invoices_equal_their_lines',
-      left: { name: 'invoices', sql: [INVOICE_AMOUNT_ROWS] },
-      right: { name: 'lines', sql: [LINE_AMOUNT_ROWS] },
-    });
-    this.checks.registerSums({
-      name: 'discounts_equal_invoices',
-      left: { name: 'stored', sql: [DISCOUNT_ROWS] },
-      right: { name: 'ledger', sql: [postedRows('discounts')] },
-    });
-    this.checks.registerSums({
-      name: 'taxes_equal_invoices_less_credit_notes',
-      left: { name: 'stored', sql: TAX_ROWS },
-      right: { name: 'ledger', sql: [postedRows('tax_payable', -1)] },
-    });
-    this.checks.registerSums({
-      name: 'revenue_equals_invoices_less_credit_notes',
-      left: { name: 'stored', sql: REVENUE_ROWS },
-      right: {
-        name: 'ledger',
-        sql: [postedRows('revenue', -1), postedRows('deferred_revenue', -1)],
-      },
-    });
-    this.checks.registerSums({
-      name: 'deferred_revenue_equals_lines_not_released',
-      left: { name: 'stored', sql: [DEFERRED_ROWS] },
-      right: { name: 'ledger', sql: [postedRows('deferred_revenue', -1)] },
-    });
-    this.checks.registerSums({
-      name: 'deferred_parts_of_credit_notes_equal_postings',
-      left: { name: 'credit notes', sql: [DEFERRED_NOTE_ROWS] },
-      right: { name: 'ledger', sql: [postedRows('deferred_revenue', 1, 'credit_note')] },
-    });
-    this.checks.registerSums({
-      name: 'used_credit_of_payments_equals_invoices',
-      left: { name: 'credits', sql: [USED_CREDIT_ROWS] },
-      right: { name: 'invoices', sql: CREDIT_OF_INVOICES_ROWS },
-    });
-  }
 
   /**
    * Posts finalized invoices, and recognizes the deferred revenue of closed periods. Revenue of lines billed in

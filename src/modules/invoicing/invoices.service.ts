@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { nextVersion } from '../../core/next-version';
 import type { ListSummary, Page, PageRequest } from '../../platform/database';
 import { invalidTransition, raise } from '../../platform/errors';
@@ -6,7 +6,7 @@ import { Outbox } from '../../platform/outbox';
 import { BilledTogetherRepository } from './billed-together.repository';
 import { mayInvoiceBecome } from './domain/finalize';
 import { closeCollectionAt } from './domain/invoice-collection';
-import { assertTotals, type Invoice, isCredited } from './domain/invoice';
+import { assertTotals, type Invoice, isCredited, brokenTotalOf } from './domain/invoice';
 import type { InvoiceFilter } from './domain/invoice-filter';
 import { InvoicePostings } from './invoice-postings';
 import { InvoicesRepository } from './invoices.repository';
@@ -18,6 +18,8 @@ import { VoidInvoiceService } from './void-invoice.service';
 /** Reads invoices, and changes their states. */
 @Injectable()
 export class InvoicesService {
+  private readonly logger = new Logger('invoices');
+
   constructor(
     private readonly invoices: InvoicesRepository,
     private readonly together: BilledTogetherRepository,
@@ -27,10 +29,26 @@ export class InvoicesService {
     private readonly outbox: Outbox,
   ) {}
 
-  /** @throws {ProblemError} `invoice_not_found` */
+  /**
+   * @throws {ProblemError} `invoice_not_found`
+   * @throws {InvariantError} when the stored totals are damaged
+   */
   async get(id: string): Promise<Invoice> {
     const invoice = (await this.invoices.find(id)) ?? raise(invoiceNotFound(id));
     assertTotals(invoice);
+    return invoice;
+  }
+
+  /**
+   * Returns an invoice to be read only. Damaged totals are logged, so that a damaged invoice can be examined.
+   * @throws {ProblemError} `invoice_not_found`
+   */
+  async read(id: string): Promise<Invoice> {
+    const invoice = (await this.invoices.find(id)) ?? raise(invoiceNotFound(id));
+    const broken = brokenTotalOf(invoice);
+    if (broken !== null) {
+      this.logger.error({ invoice_id: id, broken }, 'the totals of an invoice are damaged');
+    }
     return invoice;
   }
 

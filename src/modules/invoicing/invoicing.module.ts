@@ -20,6 +20,7 @@ import { CreditNotesService } from './credit-notes.service';
 import { EditInvoiceService } from './edit-invoice.service';
 import { FinalizationService } from './finalization.service';
 import { FinalizeInvoicesService } from './finalize-invoices.service';
+import { InvoiceLedgerCheck } from './invoice-ledger-check';
 import { InvoicePostings } from './invoice-postings';
 import { InvoiceDraftsService } from './invoice-drafts.service';
 import { DueInvoices } from './due-invoices';
@@ -90,6 +91,7 @@ import { VoidInvoiceService } from './void-invoice.service';
     CouponContextsService,
     FirstBillsService,
     BillingContextService,
+    InvoiceLedgerCheck,
     InvoicePostings,
     LowerOpenInvoicesService,
     FinalizationService,

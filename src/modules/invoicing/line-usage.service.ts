@@ -1,15 +1,22 @@
 import { Injectable } from '@nestjs/common';
-import type { Rational } from '../../core/decimal';
+import { compare, parseExact, type Rational, ZERO } from '../../core/decimal';
 import { invariant } from '../../core/invariant';
 import type { PageRequest } from '../../platform/database';
 import { invalidCursor } from '../../platform/errors';
 import { CatalogService } from '../catalog';
-import { type ArchivedMonth, type UsageEventPage, type UsageQuery, UsageStore } from '../metering';
+import {
+  type ArchivedMonth,
+  type UsageEventPage,
+  type UsageQuery,
+  type UsageReading,
+  UsageStore,
+} from '../metering';
 import { MetersService } from '../meters';
 import { CreditBalanceService } from './credit-balance.service';
 import { explain, type Explanation, type InvoiceExplanation } from './domain/explain';
 import type { Invoice, InvoiceLine } from './domain/invoice';
 import { exactAmountOf } from './domain/trace';
+import type { UsageTrace } from './domain/usage';
 import { InvoicesService } from './invoices.service';
 import { invoiceLineNotFound, invoiceLineWithoutUsage } from './invoicing.errors';
 
@@ -26,6 +33,8 @@ export interface ExplainedLine extends Explanation {
   /** Null for a line without a price. */
   readonly priceName: string | null;
   readonly archived: readonly ArchivedMonth[];
+  /** True if the stored events give the billed usage; null if they were not counted again. */
+  readonly usageMatches: boolean | null;
 }
 
 /** The calculation of an invoice, with a page of its lines. */
@@ -34,6 +43,8 @@ export interface ExplainedInvoice extends Omit<InvoiceExplanation, 'lines'> {
   readonly creditSources: ReadonlyMap<string, string>;
   readonly page: { readonly items: readonly ExplainedLine[]; readonly next: string | null };
 }
+
+type CountedQuery = UsageQuery & { readonly upToPosition: bigint };
 
 /** Explains invoices and their lines, and finds the events that lines billed. */
 @Injectable()
@@ -54,7 +65,7 @@ export class LineUsageService {
    *   `invalid_cursor`
    */
   async listEvents(id: string, lineId: string, page: PageRequest): Promise<LineEvents> {
-    const invoice = await this.invoices.get(id);
+    const invoice = await this.invoices.read(id);
     const line = invoice.lines.find((one) => one.id === lineId);
     if (line === undefined) throw invoiceLineNotFound(lineId);
     if (line.trace.kind !== 'usage') throw invoiceLineWithoutUsage(lineId);
@@ -71,7 +82,7 @@ export class LineUsageService {
    * @throws {ProblemError} `invoice_not_found`, `invoice_line_not_found`
    */
   async explainLine(id: string, lineId: string): Promise<ExplainedLine> {
-    const { invoice, lines } = explain(await this.invoices.get(id));
+    const { invoice, lines } = explain(await this.invoices.read(id));
     const line = lines.filter((one) => one.line.id === lineId);
     const [explained] = await this.withSources(invoice, line);
     if (explained === undefined) throw invoiceLineNotFound(lineId);
@@ -84,17 +95,19 @@ export class LineUsageService {
    * @throws {ProblemError} `invoice_not_found`, `invalid_cursor`
    */
   async explainInvoice(id: string, { limit, after }: PageRequest): Promise<ExplainedInvoice> {
-    const { lines, ...explanation } = explain(await this.invoices.get(id));
+    const { lines, ...explanation } = explain(await this.invoices.read(id));
     const { invoice } = explanation;
     const last = lines.findIndex(({ line }) => line.id === after);
     if (after !== null && last < 0) throw invalidCursor();
     const shown = lines.slice(last + 1, last + 1 + limit);
     const hasMore = last + 1 + limit < lines.length;
+    const items = await this.withSources(invoice, shown);
     return {
       ...explanation,
+      matches: explanation.matches && items.every(({ usageMatches }) => usageMatches !== false),
       creditSources: await this.credit.sourcesOf(invoice.credits.map(({ creditId }) => creditId)),
       page: {
-        items: await this.withSources(invoice, shown),
+        items,
         next: hasMore ? (shown.at(-1)?.line.id ?? null) : null,
       },
     };
@@ -108,21 +121,56 @@ export class LineUsageService {
     const lines = explained.map(({ line }) => line);
     const names = await this.catalog.getPriceNames(lines.flatMap(({ priceId }) => priceId ?? []));
     const metered = lines.filter(({ trace }) => trace.kind === 'usage');
-    const archived = await this.usage.listArchived(await this.queriesOf(invoice, metered));
+    const queries = await this.queriesOf(invoice, metered);
+    const archived = await this.usage.listArchived(queries);
     const byLine = new Map(metered.map(({ id }, index) => [id, archived[index] ?? []]));
-    return explained.map((one) => ({
-      ...one,
-      exact: exactAmountOf(one.line.trace),
-      priceName: names.get(one.line.priceId ?? '') ?? null,
-      archived: byLine.get(one.line.id) ?? [],
-    }));
+    const recounted = await this.recount(metered, queries);
+    return explained.map((one) => {
+      const usageMatches = recounted.get(one.line.id) ?? null;
+      return {
+        ...one,
+        matches: one.matches && usageMatches !== false,
+        exact: exactAmountOf(one.line.trace),
+        priceName: names.get(one.line.priceId ?? '') ?? null,
+        archived: byLine.get(one.line.id) ?? [],
+        usageMatches,
+      };
+    });
+  }
+
+  /**
+   * Counts the usage of lines again from the stored events. Lines of different groups of the same usage are counted
+   * together. Leaves out weighted sums, whose values can carry over from any earlier event.
+   * @param queries the query of each line
+   * @returns by line id, whether the line billed this usage; null if there are too many events, or archived ones
+   */
+  private async recount(
+    lines: readonly InvoiceLine[],
+    queries: readonly CountedQuery[],
+  ): Promise<ReadonlyMap<string, boolean | null>> {
+    const readings = new Map<string, UsageReading | null>();
+    const matches = new Map<string, boolean | null>();
+    for (const [index, { id, trace }] of lines.entries()) {
+      const query = queries[index];
+      if (query === undefined || trace.kind !== 'usage') continue;
+      const { period, upToPosition } = query;
+      const meter = trace.isByGroup ? query.meter : { ...query.meter, groupBy: [] };
+      if (meter.aggregation === 'weighted_sum') continue;
+      const span = [period.startAt.getTime(), period.endAt.getTime(), upToPosition];
+      const key = [meter.id, trace.isByGroup, ...span].join(' ');
+      const known = readings.get(key);
+      const reading = known === undefined ? await this.usage.recount({ ...query, meter }) : known;
+      readings.set(key, reading);
+      matches.set(id, reading === null ? null : isUsageOf(trace, reading));
+    }
+    return matches;
   }
 
   /** Returns, for each usage line, the query for the usage that the line counted, in the order of the lines. */
   private async queriesOf(
     { customerId }: Invoice,
     lines: readonly InvoiceLine[],
-  ): Promise<readonly UsageQuery[]> {
+  ): Promise<readonly CountedQuery[]> {
     const traces = lines.flatMap(({ trace }) => (trace.kind === 'usage' ? [trace] : []));
     const meters = await this.meters.getAll(traces.map(({ meter }) => meter.id));
     return traces.map(({ meter: { id }, period, countedFrom: heldSince, upToPosition }) => {
@@ -131,4 +179,13 @@ export class LineUsageService {
       return { customerId, meter, period, heldSince, upToPosition };
     });
   }
+}
+
+/** Returns true if a reading has the quantity of each part of a trace. */
+function isUsageOf({ parts }: UsageTrace, { groups }: UsageReading): boolean {
+  const values = new Map(groups.map(({ group, value }) => [JSON.stringify(group), value]));
+  return parts.every(({ group, quantity }) => {
+    const value = values.get(JSON.stringify(group ?? [])) ?? ZERO;
+    return compare(value, parseExact(quantity)) === 0;
+  });
 }

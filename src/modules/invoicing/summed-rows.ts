@@ -2,80 +2,86 @@ import { isInEffect } from './invoice-query';
 
 /**
  * Statements for the checks of the ledger, which add up the amounts by key and currency. Each statement returns the
- * columns `key` (the customer), `customer_id`, `currency` and `amount` (in minor units).
+ * columns `key`, `customer_id`, `currency` and `amount` (in minor units). The key is the smallest object that both sides of
+ * a check know, so that errors in two objects of a customer do not cancel out.
  */
 
-/** Amounts that customers still owe on open invoices. */
+/** Amounts that customers still owe on open invoices, by customer. */
 export const RECEIVABLE_ROWS = `
   SELECT customer_id AS key, customer_id, currency, amount_due - amount_paid - amount_credited AS amount
   FROM invoice WHERE status = 'open'`;
 
-/** Unpaid amounts of uncollectible invoices: the amounts that were written off. */
+/** Unpaid amounts of uncollectible invoices, by customer: the amounts that were written off. */
 export const WRITTEN_OFF_ROWS = `
   SELECT customer_id AS key, customer_id, currency, amount_due - amount_paid - amount_credited AS amount
   FROM invoice WHERE status = 'uncollectible'`;
 
+/** Discounts, by invoice. */
 export const DISCOUNT_ROWS = `
-  SELECT customer_id AS key, customer_id, currency, discount AS amount FROM invoice WHERE ${isInEffect('invoice')} AND discount <> 0`;
+  SELECT id AS key, customer_id, currency, discount AS amount FROM invoice WHERE ${isInEffect('invoice')} AND discount <> 0`;
 
-/** Subtotals and taxes of finalized invoices, void ones included. The key has the customer and the name of the amount. */
+/** Amounts of finalized invoices, void ones included. The key has the invoice and the name of the amount. */
 export const INVOICE_AMOUNT_ROWS = `
-  SELECT customer_id || ' ' || name AS key, customer_id, currency, part.amount
-  FROM invoice CROSS JOIN LATERAL (VALUES ('subtotal', subtotal), ('tax', tax + inclusive_tax)) AS part (name, amount)
+  SELECT id || ' ' || name AS key, customer_id, currency, part.amount
+  FROM invoice CROSS JOIN LATERAL (
+    VALUES ('subtotal', subtotal), ('discount', discount), ('tax', tax + inclusive_tax)) AS part (name, amount)
   WHERE status <> 'draft' AND part.amount <> 0`;
 
-/** Amounts and taxes of the lines of these invoices, with the same keys. */
+/** Amounts of the lines of these invoices, with the same keys. */
 export const LINE_AMOUNT_ROWS = `
-  SELECT customer_id || ' ' || name AS key, customer_id, currency, part.amount
+  SELECT invoice_id || ' ' || name AS key, customer_id, currency, part.amount
   FROM invoice JOIN invoice_line AS line ON invoice_id = invoice.id
-    CROSS JOIN LATERAL (VALUES ('subtotal', line.amount), ('tax', line.tax)) AS part (name, amount)
+    CROSS JOIN LATERAL (
+      VALUES ('subtotal', line.amount), ('discount', line.discount), ('tax', line.tax)) AS part (name, amount)
   WHERE status <> 'draft' AND part.amount <> 0`;
 
-/** Taxes of invoices less taxes of credit notes. */
+/** Taxes of invoices less taxes of credit notes, by invoice and credit note. */
 export const TAX_ROWS = [
-  `SELECT customer_id AS key, customer_id, currency, line.tax AS amount
+  `SELECT invoice_id AS key, customer_id, currency, line.tax AS amount
    FROM invoice JOIN invoice_line AS line ON invoice_id = invoice.id WHERE ${isInEffect('invoice')} AND line.tax <> 0`,
-  `SELECT customer_id AS key, customer_id, currency, -tax AS amount FROM credit_note WHERE status = 'issued' AND tax <> 0`,
+  `SELECT id AS key, customer_id, currency, -tax AS amount FROM credit_note WHERE status = 'issued' AND tax <> 0`,
 ];
 
 /**
- * Net amounts of invoices before discounts, less the net amounts of credit notes: revenue, recognized or still
- * deferred.
+ * Net amounts of invoices before discounts, less the net amounts of credit notes, by invoice and credit note: revenue,
+ * recognized or still deferred.
  */
 export const REVENUE_ROWS = [
-  `SELECT customer_id AS key, customer_id, currency, line.net + line.discount AS amount
+  `SELECT invoice_id AS key, customer_id, currency, line.net + line.discount AS amount
    FROM invoice JOIN invoice_line AS line ON invoice_id = invoice.id WHERE ${isInEffect('invoice')}`,
-  `SELECT customer_id AS key, customer_id, currency, -net AS amount FROM credit_note WHERE status = 'issued'`,
+  `SELECT id AS key, customer_id, currency, -net AS amount FROM credit_note WHERE status = 'issued'`,
 ];
 
-/** Net amounts of lines billed in advance whose revenue is not released, less what credit notes took off them. */
+/**
+ * Net amounts of lines billed in advance whose revenue is not released, less what credit notes took off them, by customer.
+ */
 export const DEFERRED_ROWS = `
   SELECT customer_id AS key, customer_id, currency, line.net - line.credited_net AS amount
   FROM invoice JOIN invoice_line AS line ON invoice_id = invoice.id
   WHERE ${isInEffect('invoice')} AND line.is_in_advance AND NOT line.is_released
     AND NOT EXISTS (SELECT FROM released_line WHERE line_id = line.id)`;
 
-/** Parts of credit notes that were deferred revenue when the note was issued, also of notes that are void now. */
+/** Parts of credit notes that were deferred revenue when the note was issued, by note, also of notes that are void now. */
 export const DEFERRED_NOTE_ROWS = `
-  SELECT customer_id AS key, customer_id, currency, deferred AS amount FROM credit_note WHERE deferred <> 0`;
+  SELECT id AS key, customer_id, currency, deferred AS amount FROM credit_note WHERE deferred <> 0`;
 
-/** Amounts that payments paid on invoices. */
+/** Amounts that payments paid, by invoice. */
 export const INVOICES_PAID_ROWS = `
-  SELECT customer_id AS key, customer_id, currency, amount_paid AS amount FROM invoice WHERE amount_paid <> 0`;
+  SELECT id AS key, customer_id, currency, amount_paid AS amount FROM invoice WHERE amount_paid <> 0`;
 
-/** Amounts reserved on invoices for payments that have not ended. */
+/** Amounts reserved for payments that have not ended, by invoice. */
 export const INVOICES_RESERVED_ROWS = `
-  SELECT customer_id AS key, customer_id, currency, amount_pending AS amount
+  SELECT id AS key, customer_id, currency, amount_pending AS amount
   FROM invoice WHERE amount_pending <> 0`;
 
-/** Credit balances: available credit, plus credit reserved for pending refunds. */
+/** Credit balances, by customer: available credit, plus credit reserved for pending refunds. */
 export const CREDIT_BALANCE_ROWS = `
   SELECT customer_id AS key, customer_id, currency, remaining + reserved AS amount
   FROM credit_grant WHERE remaining > 0 OR reserved > 0`;
 
-/** Credit that came from payments: its `source_id` has the prefix of payment ids. */
+/** Credit that came from payments, by payment: its `source_id` has the prefix of payment ids. */
 export const CREDIT_OF_PAYMENTS_ROWS = `
-  SELECT customer_id AS key, customer_id, currency, amount
+  SELECT source_id AS key, customer_id, currency, amount
   FROM credit_grant WHERE starts_with(source_id, 'pay_')`;
 
 /** Credit from payments that is neither available, reserved, paid out nor lost: invoices have used it. By payment. */
@@ -93,15 +99,52 @@ export const CREDIT_OF_INVOICES_ROWS = [
    FROM credit_return JOIN credit_note ON credit_note.id = note_id`,
 ];
 
-/** Credit that refunds paid out, negative. */
+/** Credit that refunds paid out, by customer, negative. */
 export const REFUNDED_CREDIT_ROWS = `
   SELECT customer_id AS key, customer_id, currency, -refunded AS amount FROM credit_grant WHERE refunded > 0`;
 
-/** Credit that was taken back because of lost disputes, negative. */
+/** Credit that was taken back because of lost disputes, by customer, negative. */
 export const LOST_CREDIT_ROWS = `
   SELECT customer_id AS key, customer_id, currency, -lost AS amount FROM credit_grant WHERE lost > 0`;
 
-/** Parts of issued credit notes that refunds pay out, negative. */
+/** Parts of issued credit notes that refunds pay out, by customer, negative. */
 export const CREDIT_NOTE_REFUND_ROWS = `
   SELECT customer_id AS key, customer_id, currency, -to_refund AS amount
   FROM credit_note WHERE status = 'issued' AND to_refund <> 0`;
+
+const BIGINT = "'$bigint'";
+/** SQL sum of the taxes in a JSON list of tax shares. */
+const taxIn = (shares: string, condition = 'true'): string => `(
+  SELECT coalesce(sum((share -> 'taxMinor' ->> ${BIGINT})::bigint), 0)
+  FROM jsonb_array_elements(${shares}) AS share WHERE ${condition})`;
+
+/** Credited amounts of lines. The key has the line and the name of the amount. */
+export const CREDITED_ROWS = `
+  SELECT line.id || ' ' || name AS key, customer_id, currency, part.amount
+  FROM invoice_line AS line JOIN invoice ON invoice.id = invoice_id
+    CROSS JOIN LATERAL (VALUES
+      ('credited', credited), ('net', credited_net), ('tax', ${taxIn('credited_tax_shares')})
+    ) AS part (name, amount)
+  WHERE credited <> 0 OR credited_net <> 0 OR credited_tax_shares <> '[]'`;
+
+/** Amounts of the lines of issued credit notes, and of credit lines of invoices, with the keys of the credited lines. */
+export const CREDITING_ROWS = [
+  `SELECT (line ->> 'lineId') || ' ' || name AS key, note.customer_id, note.currency, part.amount
+   FROM credit_note AS note JOIN invoice ON invoice.id = invoice_id
+     CROSS JOIN LATERAL jsonb_array_elements(note.lines) AS line
+     CROSS JOIN LATERAL (SELECT (line -> 'netMinor' ->> ${BIGINT})::bigint AS minor) AS net
+     CROSS JOIN LATERAL (VALUES
+       ('credited', net.minor + ${taxIn("line -> 'taxShares'", `share ->> 'taxRateId' IN (${inclusiveRatesOf('invoice')})`)}),
+       ('net', net.minor),
+       ('tax', (line -> 'taxMinor' ->> ${BIGINT})::bigint)
+     ) AS part (name, amount)
+   WHERE note.status = 'issued'`,
+  `SELECT credits_line_id || ' credited' AS key, customer_id, currency, -line.amount AS amount
+   FROM invoice_line AS line JOIN invoice ON invoice.id = invoice_id
+   WHERE credits_line_id IS NOT NULL AND ${isInEffect('invoice')}`,
+];
+
+function inclusiveRatesOf(invoice: string): string {
+  return `SELECT rate ->> 'taxRateId' FROM jsonb_array_elements(${invoice}.tax_rates) AS rate
+    WHERE (rate -> 'inclusive')::boolean`;
+}

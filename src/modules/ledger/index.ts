@@ -1,4 +1,4 @@
 export { LedgerChecks } from './ledger-checks';
-export { POSTED_CASH_ROWS, postedRows } from './ledger-rows';
+export { POSTED_CASH_ROWS, postedRows, postedRowsBySource } from './ledger-rows';
 export { LedgerModule } from './ledger.module';
 export { LedgerService } from './ledger.service';

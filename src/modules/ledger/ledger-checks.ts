@@ -8,9 +8,10 @@ import {
   type LastReconciliation,
   type LedgerCheck,
   MAX_OFFENDING,
+  type QueryCheck,
   type SumsCheck,
 } from './domain/posted-transaction';
-import { LedgerRepository } from './ledger.repository';
+import { LedgerRepository, WRONG_TOTALS } from './ledger.repository';
 
 export interface Verification {
   readonly results: readonly CheckResult[];
@@ -57,11 +58,7 @@ export class LedgerChecks implements OnModuleInit {
       name: 'every_posting_has_its_transaction',
       run: (since) => this.ledger.findOrphaned(since),
     });
-    this.register({
-      name: 'totals_of_accounts_equal_postings',
-      run: () => this.ledger.findWrongTotals(),
-      onlyForWholeLedger: true,
-    });
+    this.registerQuery({ name: 'totals_of_accounts_equal_postings', sql: WRONG_TOTALS });
   }
 
   /** Adds a check. Call it when a module starts. */
@@ -75,6 +72,11 @@ export class LedgerChecks implements OnModuleInit {
   /** Adds a check that `left` and `right` have equal sums for every key and currency. */
   registerSums({ name, left, right }: SumsCheck): void {
     this.register({ name, run: (since) => this.ledger.findDifferences(left, right, since) });
+  }
+
+  /** Adds a check that `sql` finds nothing. It runs only if the whole ledger is verified. */
+  registerQuery({ name, sql }: QueryCheck): void {
+    this.register({ name, run: () => this.ledger.findViolations(sql), onlyForWholeLedger: true });
   }
 
   /**

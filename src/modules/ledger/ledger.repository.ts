@@ -38,7 +38,8 @@ const TOTALS = `
   FROM ledger_total
   GROUP BY account, currency HAVING sum(postings) > 0 ORDER BY account, currency`;
 
-const WRONG_TOTALS = `
+/** Finds accounts whose running total, or count of postings, differs from their postings. */
+export const WRONG_TOTALS = `
   SELECT account || ' ' || currency || ': kept ' || sum(kept) || ', posted ' || sum(posted) AS id
   FROM (
     SELECT account, currency::text AS currency, amount_minor AS kept, 0 AS posted, postings FROM ledger_total
@@ -171,9 +172,9 @@ export class LedgerRepository {
     }));
   }
 
-  /** Returns texts about accounts whose running total, or count of postings, differs from their postings. */
-  findWrongTotals(): Promise<readonly string[]> {
-    return this.idsOf(WRONG_TOTALS, []);
+  /** Returns the ids or texts that a statement finds, with the parameter $1 as their largest number. */
+  findViolations(sql: string): Promise<readonly string[]> {
+    return this.idsOf(sql, []);
   }
 
   /**

@@ -15,7 +15,13 @@ export {
   usageArchived,
   usagePeriodEmpty,
 } from './usage.errors';
-export { type UsageEventPage, type UsageProof, type UsageQuery, UsageStore } from './usage-store';
+export {
+  type UsageEventPage,
+  type UsageProof,
+  type UsageQuery,
+  type UsageReading,
+  UsageStore,
+} from './usage-store';
 export { UsageWindows } from './store/usage-windows';
 export { isUsageRequest } from './usage-route';
 export { UsageHooks } from './usage-hooks';

@@ -59,6 +59,12 @@ export class PostgresUsageStore extends UsageStore {
     return this.reader.aggregate(query);
   }
 
+  override recount(
+    query: UsageQuery & { readonly upToPosition: bigint },
+  ): Promise<UsageReading | null> {
+    return this.reader.recount(query);
+  }
+
   override series(query: UsageSeriesQuery): Promise<UsageSeries> {
     return this.reader.series(query);
   }

@@ -157,6 +157,8 @@ export interface UsageEventPage {
   readonly next: string | null;
 }
 
+export const MAX_RECOUNTED_EVENTS = 10_000;
+
 /**
  * Interface between metering and the storage of usage, so that a store on many machines can replace PostgreSQL. Every
  * store must pass `test/contract/usage-store.ts`.
@@ -178,6 +180,14 @@ export abstract class UsageStore {
    * @throws {ProblemError} `usage_archived`
    */
   abstract aggregate(query: UsageQuery): Promise<UsageReading>;
+
+  /**
+   * Counts the usage of a period again, up to the position of the query, from single events and not from running totals.
+   * Returns null if the period has more than {@link MAX_RECOUNTED_EVENTS} events of the stream, or archived months.
+   */
+  abstract recount(
+    query: UsageQuery & { readonly upToPosition: bigint },
+  ): Promise<UsageReading | null>;
 
   /**
    * Returns the exact usage of many windows from one snapshot.

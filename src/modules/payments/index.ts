@@ -90,7 +90,7 @@ export {
   toPaymentRequest,
 } from './dto/create-payment.dto';
 export { PaymentsService } from './payments.service';
-export { REFUNDED_ROWS, REFUNDS_RESERVED_ROWS } from './summed-rows';
+export { DISPUTED_CASH_ROWS, PAID_ROWS, REFUNDED_ROWS, REFUNDS_RESERVED_ROWS } from './summed-rows';
 export { PROVIDER_EVENTS_WORK } from './provider-events/provider-events.service';
 export {
   type KnownEvent,

@@ -8,17 +8,16 @@ import {
   CREDIT_NOTE_REFUND_ROWS,
   REFUNDED_CREDIT_ROWS,
 } from '../invoicing';
-import { LedgerChecks, POSTED_CASH_ROWS, postedRows } from '../ledger';
+import { LedgerChecks, postedRows, postedRowsBySource } from '../ledger';
 import {
   APPLIED_ROWS,
-  DISPUTED_CASH_ROWS,
   DISPUTED_ROWS,
-  HELD_ROWS,
+  IN_FLIGHT_ROWS,
+  LOST_BY_CUSTOMER_ROWS,
   LOST_ROWS,
   NOT_APPLIED_ROWS,
   PAYMENTS_LOST_ROWS,
-  REFUNDED_ROWS,
-  IN_FLIGHT_ROWS,
+  REFUNDED_BY_CUSTOMER_ROWS,
 } from './summed-rows';
 
 /** Registers ledger checks that compare payments, refunds, credit and disputes with the ledger and with invoices. */
@@ -27,11 +26,6 @@ export class PaymentLedgerCheck implements OnModuleInit {
   constructor(private readonly checks: LedgerChecks) {}
 
   onModuleInit(): void {
-    this.checks.registerSums({
-      name: 'payments_less_refunds_equal_cash_clearing',
-      left: { name: 'payments', sql: [HELD_ROWS, DISPUTED_CASH_ROWS] },
-      right: { name: 'ledger', sql: [POSTED_CASH_ROWS] },
-    });
     this.checks.registerSums({
       name: 'payments_applied_equal_invoices_paid',
       left: { name: 'payments', sql: [APPLIED_ROWS] },
@@ -54,13 +48,16 @@ export class PaymentLedgerCheck implements OnModuleInit {
     });
     this.checks.registerSums({
       name: 'refunds_less_credit_notes_equal_refunds',
-      left: { name: 'stored', sql: [REFUNDED_ROWS, REFUNDED_CREDIT_ROWS, CREDIT_NOTE_REFUND_ROWS] },
+      left: {
+        name: 'stored',
+        sql: [REFUNDED_BY_CUSTOMER_ROWS, REFUNDED_CREDIT_ROWS, CREDIT_NOTE_REFUND_ROWS],
+      },
       right: { name: 'ledger', sql: [postedRows('refunds')] },
     });
     this.checks.registerSums({
       name: 'open_disputes_equal_disputed',
       left: { name: 'disputes', sql: [DISPUTED_ROWS] },
-      right: { name: 'ledger', sql: [postedRows('disputed')] },
+      right: { name: 'ledger', sql: [postedRowsBySource('disputed')] },
     });
     this.checks.registerSums({
       name: 'lost_disputes_equal_payments_lost',
@@ -69,7 +66,7 @@ export class PaymentLedgerCheck implements OnModuleInit {
     });
     this.checks.registerSums({
       name: 'lost_disputes_less_credit_equal_dispute_losses',
-      left: { name: 'stored', sql: [LOST_ROWS, LOST_CREDIT_ROWS] },
+      left: { name: 'stored', sql: [LOST_BY_CUSTOMER_ROWS, LOST_CREDIT_ROWS] },
       right: { name: 'ledger', sql: [postedRows('dispute_losses')] },
     });
   }

@@ -1,48 +1,59 @@
-/** SQL for `SummedRows.sql` of ledger checks. Each statement returns `(key, customer_id, currency, amount)`. */
+/**
+ * SQL for `SummedRows.sql` of ledger checks. Each statement returns `(key, customer_id, currency, amount)`. The key is the
+ * smallest object that both sides of the check know, so that errors in two objects of a customer do not cancel out.
+ */
 
-/** Succeeded payments less refunds, by provider. */
-export const HELD_ROWS = `
-  SELECT provider AS key, customer_id, currency, amount - amount_refunded AS amount
-  FROM payment WHERE status = 'succeeded'`;
+/** Succeeded payments, by provider and payment. */
+export const PAID_ROWS = `
+  SELECT provider || ' ' || id AS key, customer_id, currency, amount FROM payment WHERE status = 'succeeded'`;
 
-/** Parts of payments that paid invoices, by customer. */
+/** Parts of payments that paid invoices, by invoice. */
 export const APPLIED_ROWS = `
-  SELECT customer_id AS key, customer_id, currency, amount_applied AS amount
-  FROM payment WHERE status = 'succeeded'`;
+  SELECT invoice_id AS key, customer_id, currency, amount_applied AS amount
+  FROM payment WHERE amount_applied <> 0`;
 
-/** Parts of payments that paid no invoice, by customer. */
+/** Parts of payments that paid no invoice, by payment. */
 export const NOT_APPLIED_ROWS = `
-  SELECT customer_id AS key, customer_id, currency, amount - amount_applied AS amount
-  FROM payment WHERE status = 'succeeded'`;
+  SELECT id AS key, customer_id, currency, amount - amount_applied AS amount
+  FROM payment WHERE status = 'succeeded' AND amount <> amount_applied`;
 
-/** Money that refunds gave back, by customer. */
+/** Money that refunds gave back, by payment. */
 export const REFUNDED_ROWS = `
-  SELECT customer_id AS key, customer_id, currency, amount_refunded AS amount
-  FROM payment WHERE status = 'succeeded'`;
+  SELECT id AS key, customer_id, currency, amount_refunded AS amount
+  FROM payment WHERE amount_refunded <> 0`;
 
-/** Amounts of payments that are reserved for pending refunds, by customer. */
+/** The same, by customer. */
+export const REFUNDED_BY_CUSTOMER_ROWS = `
+  SELECT customer_id AS key, customer_id, currency, amount_refunded AS amount
+  FROM payment WHERE amount_refunded <> 0`;
+
+/** Amounts of payments that are reserved for pending refunds, by payment. */
 export const REFUNDS_RESERVED_ROWS = `
-  SELECT customer_id AS key, customer_id, currency, amount_refund_pending AS amount
+  SELECT id AS key, customer_id, currency, amount_refund_pending AS amount
   FROM payment WHERE amount_refund_pending <> 0`;
 
-/** Parts of payments that were lost in disputes, as the payments show them, by customer. */
+/** Parts of payments that were lost in disputes, as the payments show them, by payment. */
 export const PAYMENTS_LOST_ROWS = `
-  SELECT customer_id AS key, customer_id, currency, amount_lost AS amount FROM payment WHERE amount_lost <> 0`;
+  SELECT id AS key, customer_id, currency, amount_lost AS amount FROM payment WHERE amount_lost <> 0`;
 
-/** Payments that are to pay an invoice and have no final outcome yet, by customer. */
+/** Payments that are to pay an invoice and have no final outcome yet, by invoice. */
 export const IN_FLIGHT_ROWS = `
-  SELECT customer_id AS key, customer_id, currency, amount
+  SELECT invoice_id AS key, customer_id, currency, amount
   FROM payment WHERE invoice_id IS NOT NULL AND due_at IS NOT NULL`;
 
-/** Funds that disputes withdrew, less funds that were paid back, as negative amounts, by provider. */
+/** Funds that disputes withdrew, less funds that were paid back, as negative amounts, by provider and dispute. */
 export const DISPUTED_CASH_ROWS = `
-  SELECT provider AS key, customer_id, currency, amount_reinstated - amount_withdrawn AS amount FROM dispute`;
+  SELECT provider || ' ' || id AS key, customer_id, currency, amount_reinstated - amount_withdrawn AS amount FROM dispute`;
 
-/** Funds that disputes withdrew and that are neither paid back nor lost, by customer. */
+/** Funds that disputes withdrew and that are neither paid back nor lost, by dispute. */
 export const DISPUTED_ROWS = `
-  SELECT customer_id AS key, customer_id, currency, amount_withdrawn - amount_reinstated - amount_lost AS amount
+  SELECT id AS key, customer_id, currency, amount_withdrawn - amount_reinstated - amount_lost AS amount
   FROM dispute`;
 
-/** Funds lost in disputes, by customer. */
+/** Funds lost in disputes, by payment. */
 export const LOST_ROWS = `
+  SELECT payment_id AS key, customer_id, currency, amount_lost AS amount FROM dispute`;
+
+/** The same, by customer. */
+export const LOST_BY_CUSTOMER_ROWS = `
   SELECT customer_id AS key, customer_id, currency, amount_lost AS amount FROM dispute`;

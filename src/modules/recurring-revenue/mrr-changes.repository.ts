@@ -31,6 +31,17 @@ const EARNING_AFTER_END = `
   GROUP BY subscription_id HAVING sum(after_minor - before_minor) <> 0
   ORDER BY subscription_id LIMIT $1`;
 
+/** Finds changes that do not begin with the amount that the change before them, or zero, ended with. */
+export const BROKEN_CHAINS = `
+  SELECT subscription_id || ' ' || sequence || ': before ' || before_minor || ', expected ' || expected
+  FROM (
+    SELECT subscription_id, sequence, before_minor, row_number() OVER changes AS position,
+      coalesce(lag(after_minor) OVER changes, 0) AS expected
+    FROM mrr_change WINDOW changes AS (PARTITION BY subscription_id ORDER BY sequence)
+  ) AS change
+  WHERE before_minor <> expected OR sequence <> position
+  ORDER BY 1 LIMIT $1`;
+
 const LAST_CHANGED_FIRST = { column: 'changed_at', isAscending: false } as const;
 
 @Injectable()

@@ -2,15 +2,15 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Clock } from '../../platform/clock';
 import { LedgerChecks } from '../ledger';
 import { type Subscription, SubscriptionsRepository } from '../subscriptions';
-import { MrrChangesRepository } from './mrr-changes.repository';
+import { BROKEN_CHAINS, MrrChangesRepository } from './mrr-changes.repository';
 import { RecurringRevenueService } from './recurring-revenue.service';
 
 const PAGE_SIZE = 1_000;
 const MAX_OFFENDING = 100;
 
 /**
- * Checks, when the ledger is verified, that the recorded changes of each subscription add up to its present
- * recurring revenue.
+ * Checks, when the ledger is verified, that the recorded changes of each subscription follow each other and add up to its
+ * present recurring revenue.
  */
 @Injectable()
 export class MrrLedgerCheck implements OnModuleInit {
@@ -28,6 +28,7 @@ export class MrrLedgerCheck implements OnModuleInit {
       run: () => this.run(),
       onlyForWholeLedger: true,
     });
+    this.checks.registerQuery({ name: 'mrr_changes_follow_each_other', sql: BROKEN_CHAINS });
   }
 
   private async run(): Promise<readonly string[]> {

@@ -1,18 +1,28 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { LedgerChecks } from '../ledger';
-import { REFUNDED_ROWS, REFUNDS_RESERVED_ROWS } from '../payments';
+import { LedgerChecks, POSTED_CASH_ROWS } from '../ledger';
+import { DISPUTED_CASH_ROWS, PAID_ROWS, REFUNDED_ROWS, REFUNDS_RESERVED_ROWS } from '../payments';
 import type { RefundStatus } from './domain/refund';
 
-/** Returns SQL for `SummedRows.sql`: refunds with a status, by customer. */
+/** Returns SQL for `SummedRows.sql`: refunds with a status, by payment. */
 const refundRows = (status: RefundStatus): string => `
-  SELECT customer_id AS key, customer_id, currency, amount FROM refund WHERE status = '${status}'`;
+  SELECT payment_id AS key, customer_id, currency, amount FROM refund WHERE status = '${status}'`;
 
-/** Registers ledger checks that compare refunds with the refunded and reserved amounts of payments. */
+/** Succeeded refunds as negative amounts, by provider and refund. */
+const REFUNDED_CASH_ROWS = `
+  SELECT provider || ' ' || refund.id AS key, refund.customer_id, refund.currency, -refund.amount AS amount
+  FROM refund JOIN payment ON payment.id = payment_id WHERE refund.status = 'succeeded'`;
+
+/** Registers ledger checks that compare refunds with payments, and both with the cash clearing accounts. */
 @Injectable()
 export class RefundLedgerCheck implements OnModuleInit {
   constructor(private readonly checks: LedgerChecks) {}
 
   onModuleInit(): void {
+    this.checks.registerSums({
+      name: 'payments_less_refunds_equal_cash_clearing',
+      left: { name: 'stored', sql: [PAID_ROWS, REFUNDED_CASH_ROWS, DISPUTED_CASH_ROWS] },
+      right: { name: 'ledger', sql: [POSTED_CASH_ROWS] },
+    });
     this.checks.registerSums({
       name: 'refunds_equal_payments_refunded',
       left: { name: 'refunds', sql: [refundRows('succeeded')] },

@@ -200,32 +200,25 @@ export function isCredited({ lines }: Pick<Invoice, 'lines'>): boolean {
   return lines.some(({ credited, creditedNet }) => credited > 0n || creditedNet > 0n);
 }
 
-/**
- * Asserts that the totals of an invoice equal the sums of its lines.
- *
- * @throws InvariantError when they do not.
- */
-export function assertTotals(invoice: Invoice): void {
+/** Returns the rule that the totals of an invoice break, in words; null if they equal the sums of its lines. */
+export function brokenTotalOf(invoice: Invoice): string | null {
   const total = (of: (line: InvoiceLine) => bigint): bigint =>
     invoice.lines.reduce((sum, line) => sum + of(line), 0n);
-  invariant(
-    total(({ amount }) => amount) === invoice.subtotal,
-    'the subtotal equals the sum of the lines',
-  );
-  invariant(
-    total(({ discount }) => discount) === invoice.discount,
-    'the discount equals the sum of the lines',
-  );
-  invariant(
-    total(({ net, tax }) => net + tax) === invoice.total,
-    'the total equals the sum of the lines',
-  );
-  invariant(
-    invoice.total === invoice.subtotal - invoice.discount + invoice.tax,
-    'the total is subtotal less discount plus tax',
-  );
-  invariant(
-    invoice.total === invoice.amountDue + invoice.creditApplied - invoice.creditedToBalance,
-    'the total is due, applied from credit, or credited',
-  );
+  const rules = {
+    'the subtotal equals the sum of the lines': total(({ amount }) => amount) === invoice.subtotal,
+    'the discount equals the sum of the lines':
+      total(({ discount }) => discount) === invoice.discount,
+    'the total equals the sum of the lines': total(({ net, tax }) => net + tax) === invoice.total,
+    'the total is subtotal less discount plus tax':
+      invoice.total === invoice.subtotal - invoice.discount + invoice.tax,
+    'the total is due, applied from credit, or credited':
+      invoice.total === invoice.amountDue + invoice.creditApplied - invoice.creditedToBalance,
+  };
+  return Object.entries(rules).find(([, holds]) => !holds)?.[0] ?? null;
+}
+
+/** @throws InvariantError when the totals of an invoice do not equal the sums of its lines. */
+export function assertTotals(invoice: Invoice): void {
+  const broken = brokenTotalOf(invoice);
+  invariant(broken === null, broken ?? '');
 }

@@ -79,7 +79,15 @@ export class ExplanationDto {
     'Archived months with usage events of the line, oldest first. The line keeps the billed quantity.',
   )
   readonly archived!: readonly ArchivedMonthDto[];
-  @BooleanProperty('True if `evaluated` equals `line`.', true) readonly matches!: boolean;
+  @BooleanProperty(
+    'True if the stored usage events give the billed quantity. Null: not compared, because the line bills no usage or a ' +
+      '`weighted_sum`, months are archived, or the period has more than 10,000 events.',
+    true,
+    { nullable: true },
+  )
+  readonly usage_matches!: boolean | null;
+  @BooleanProperty('True if `evaluated` equals `line`, and `usage_matches` is not false.', true)
+  readonly matches!: boolean;
 }
 
 export function toExplanationDto({
@@ -88,6 +96,7 @@ export function toExplanationDto({
   exact,
   evaluated,
   archived,
+  usageMatches,
   matches,
 }: ExplainedLine): ExplanationDto {
   const rounding = exact === null ? null : subtract(rational(evaluated.amount), exact);
@@ -114,6 +123,7 @@ export function toExplanationDto({
       tax: toWireAmount(evaluated.tax),
     },
     archived: archived.map(toArchivedMonthDto),
+    usage_matches: usageMatches,
     matches,
   };
 }

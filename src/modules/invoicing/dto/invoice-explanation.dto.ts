@@ -75,7 +75,8 @@ export class InvoiceExplanationDto extends pageOf(ExplanationDto) {
   )
   readonly evaluated!: ExplainedTotalsDto;
   @BooleanProperty(
-    'True if all evaluated amounts (totals, lines, coupons, rates) equal the stored ones.',
+    'True if all evaluated amounts (totals, lines, coupons, rates) equal the stored ones, and the usage of the lines of this ' +
+      'page does not differ from its events.',
     true,
   )
   readonly matches!: boolean;

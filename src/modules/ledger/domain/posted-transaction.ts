@@ -81,6 +81,14 @@ export interface SumsCheck {
   readonly right: SummedRows;
 }
 
+/** A check that a statement finds no violation in the whole database. */
+export interface QueryCheck {
+  /** Name of the invariant: snake_case, stable, unique. */
+  readonly name: string;
+  /** SQL whose only column is the id of a violation or a short text about it. At most `$1` rows. */
+  readonly sql: string;
+}
+
 export interface CheckResult {
   readonly name: string;
   /** Violations, at most {@link MAX_OFFENDING}; empty if the invariant holds. */

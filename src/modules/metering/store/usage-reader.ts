@@ -13,12 +13,22 @@ import { edgesOf, splitAtHours, withoutHours } from '../domain/hours';
 import { REQUESTED_PERIODS, requestedPeriodParameters } from './requested-periods';
 import { type TotalsRow, toUsageTotals } from './totals-row';
 import { groupOf, NOT_VOIDED, totalsOf } from './totals-sql';
-import type { UsageQuery, UsageReading, UsageSeries, UsageSeriesQuery } from '../usage-store';
+import {
+  MAX_RECOUNTED_EVENTS,
+  type UsageQuery,
+  type UsageReading,
+  type UsageSeries,
+  type UsageSeriesQuery,
+} from '../usage-store';
 import { UsageStreams } from './usage-streams';
 
 /** Condition: when the stream was at position $8, the event was stored and not yet voided. */
 const COUNTED_AT_POSITION =
   'event.position <= $8 AND (event.voided_position IS NULL OR event.voided_position > $8)';
+
+const HAS_MORE_EVENTS = `
+  SELECT true FROM usage_event WHERE stream_id = $1 AND occurred_at >= $2 AND occurred_at < $3
+  OFFSET ${MAX_RECOUNTED_EVENTS} LIMIT 1`;
 
 interface GroupTotalsRow extends TotalsRow {
   readonly last_position: string;
@@ -44,6 +54,22 @@ export class UsageReader {
     const query = { customerId, meter, windows: [period], groupBy: meter.groupBy, heldSince };
     const { whole, countedFrom, upToPosition: lastPosition } = await this.read(query, upToPosition);
     return { groups: whole, countedFrom, upToPosition: upToPosition ?? lastPosition };
+  }
+
+  async recount(
+    query: UsageQuery & { readonly upToPosition: bigint },
+  ): Promise<UsageReading | null> {
+    const { customerId, meter, period } = query;
+    const stream = await this.streams.idOf({ customerId, eventName: meter.eventName });
+    if (stream === null) return this.aggregate(query);
+    const isTooLong = await this.database.queryValue<boolean>(HAS_MORE_EVENTS, [
+      stream,
+      period.startAt,
+      period.endAt,
+    ]);
+    const archivedBefore = await this.archivedUsage.archiveEndOfStream(stream);
+    const isArchived = archivedBefore !== null && archivedBefore > period.startAt;
+    return isTooLong === true || isArchived ? null : this.aggregate(query);
   }
 
   series(query: UsageSeriesQuery): Promise<UsageSeries> {
