@@ -213,6 +213,7 @@ describe('sessions', () => {
         .get('/v1/customers')
         .set('Cookie', session.cookie)
         .set('Sec-Fetch-Site', 'cross-site'),
+      as(session, 'get', '/v1/session').set('Sec-Fetch-Site', 'same-site'),
       as(session, 'delete', '/v1/session').set('X-CSRF-Token', ''),
     ];
     for (const refusal of refusals) {
