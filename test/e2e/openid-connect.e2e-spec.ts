@@ -156,6 +156,17 @@ describe('signing in with OpenID Connect', () => {
     const answer = await signIn({ ...ADA, email: 'eve@example.com' });
     const customers = await http(engine).get('/v1/customers').set('Cookie', pageOf(answer).Cookie);
     expect(customers.status).toBe(200);
+    await createAdmin(engine, 'support', 'sue@example.com');
+    const support = pageOf(await signIn({ ...ADA, email: 'sue@example.com' }));
+    const session = await http(engine).get('/v1/session').set('Cookie', support.Cookie);
+    const { csrf_token: csrf } = session.body as { readonly csrf_token: string };
+    const page = { ...support, 'X-CSRF-Token': csrf };
+    const created = await http(engine).post('/v1/customers').set(page).send({ name: 'Grace' });
+    const { id } = created.body as { readonly id: string };
+    const issued = await http(engine).post(`/v1/customers/${id}/tokens`).set(page).send({});
+    const { token } = issued.body as { readonly token: string };
+    const read = await http(engine).get(`/v1/customers/${id}/entitlements`).set(bearing(token));
+    expect(read.status).toBe(200);
     await require(false).expect(200);
   });
 
