@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { scopesOfRole } from '../../core/access';
-import { type Principal, requireHeldScopes } from '../../platform/access';
+import { actAsAdmin, type Principal, requireHeldScopes } from '../../platform/access';
 import { raise } from '../../platform/errors';
 import { Clock } from '../../platform/clock';
 import {
@@ -61,6 +61,8 @@ export class StudioService {
     };
     await this.database.transaction(async () => {
       await this.admins.insert(admin);
+      // A person creates the account by signing in for the first time.
+      actAsAdmin(admin.id);
       await this.outbox.record(studioAdminCreated, { after: admin, occurredAt: now });
     });
     return admin;
