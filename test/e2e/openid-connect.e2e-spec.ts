@@ -194,7 +194,12 @@ describe('signing in with OpenID Connect', () => {
         ({ email }) => email === 'created@example.com',
       );
       expect(made).toEqual([
-        expect.objectContaining({ role: 'admin', name: 'Ada Lovelace', password_scheme: 'none' }),
+        expect.objectContaining({
+          role: 'admin',
+          name: 'Ada Lovelace',
+          password_scheme: 'none',
+          password_changed_at: null,
+        }),
       ]);
       const { id = '' } = made[0] as { id?: string };
       const events = await http(engine).get(`/v1/events?object_id=${id}`).set(owner);

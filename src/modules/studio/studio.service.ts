@@ -21,6 +21,7 @@ import {
   type StudioAdmin,
   withChange,
 } from './domain/studio-admin';
+import { NO_PASSWORD } from './domain/password-hash';
 import { lastOwner, studioAdminNotFound } from './studio.errors';
 import { studioAdminCreated, studioAdminUpdated } from './studio.events';
 import { StudioRepository } from './studio.repository';
@@ -55,6 +56,7 @@ export class StudioService {
       id: newId('admin'),
       version: 1,
       isActive: true,
+      passwordChangedAt: details.passwordHash === NO_PASSWORD ? null : now,
       sessionsValidFrom: now,
       createdAt: now,
       updatedAt: now,
