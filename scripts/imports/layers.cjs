@@ -4,7 +4,8 @@
  * fails the check.
  */
 const LAYERS = [
-  ['access', 'analytics', 'audit', 'search', 'sessions', 'webhooks'],
+  ['access', 'analytics', 'audit', 'search', 'webhooks'],
+  ['sessions'],
   ['studio'],
   ['billing'],
   ['reconciliations'],

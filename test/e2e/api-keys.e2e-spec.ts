@@ -80,7 +80,10 @@ describe('API keys', () => {
       .set('Sec-Fetch-Site', 'cross-site');
     expect([foreign.status, foreign.body]).toEqual([
       403,
-      expect.objectContaining({ code: 'cross_site_request' }),
+      expect.objectContaining({
+        code: 'cross_site_request',
+        detail: expect.stringContaining('HTTP basic authentication') as string,
+      }),
     ]);
   });
 

@@ -1,3 +1,4 @@
+import { createAdmin, pageOf, PASSWORD } from '../support/admins';
 import { bearing, BOOTSTRAP_KEY, createKey, WITH_KEYS } from '../support/keys';
 import { signedIn } from '../support/signed-in';
 import { eventsOf, startTestApp, type TestApp } from '../support/test-app';
@@ -172,6 +173,30 @@ describe('customer tokens', () => {
     // Credentials are read again within a second.
     await until('the token is refused', async () => (await read(token)).status === 401);
     expect((await read(token)).body).toMatchObject({ reason: 'revoked' });
+  });
+
+  it('lose their scopes while the admin that issued them must enrol a second factor', async () => {
+    const { email } = await createAdmin(engine, 'support');
+    const signIn = await engine.uncheckedHttp
+      .post('/v1/session')
+      .send({ email, password: PASSWORD });
+    const answer = await engine.http
+      .post(`/v1/customers/${customer}/tokens`)
+      .set(pageOf(signIn))
+      .send({})
+      .expect(201);
+    const { token } = answer.body as Issued;
+    expect((await read(token)).status).toBe(200);
+    const require = (second_factor_required: boolean) =>
+      engine.http
+        .patch('/v1/studio-settings')
+        .set(bearing(BOOTSTRAP_KEY))
+        .send({ second_factor_required });
+    await require(true).expect(200);
+    // Credentials are read again within a second.
+    await until('the token is refused', async () => (await read(token)).status === 403);
+    await require(false).expect(200);
+    await until('the token is accepted', async () => (await read(token)).status === 200);
   });
 
   it.each([

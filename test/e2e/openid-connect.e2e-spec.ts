@@ -144,7 +144,7 @@ describe('signing in with OpenID Connect', () => {
     expect(event?.data.object).toMatchObject({ admin_id: id, method: 'openid_connect' });
     const audit = await http(engine).get('/v1/audit-log?operation=finishOpenIdSignIn').set(owner);
     expect((audit.body as { data: readonly object[] }).data).toEqual([
-      expect.objectContaining({ actor: { id: 'anonymous', type: 'anonymous' } }),
+      expect.objectContaining({ actor: { id, type: 'admin' } }),
     ]);
   });
 
@@ -156,6 +156,17 @@ describe('signing in with OpenID Connect', () => {
     const answer = await signIn({ ...ADA, email: 'eve@example.com' });
     const customers = await http(engine).get('/v1/customers').set('Cookie', pageOf(answer).Cookie);
     expect(customers.status).toBe(200);
+    await createAdmin(engine, 'support', 'sue@example.com');
+    const support = pageOf(await signIn({ ...ADA, email: 'sue@example.com' }));
+    const session = await http(engine).get('/v1/session').set('Cookie', support.Cookie);
+    const { csrf_token: csrf } = session.body as { readonly csrf_token: string };
+    const page = { ...support, 'X-CSRF-Token': csrf };
+    const created = await http(engine).post('/v1/customers').set(page).send({ name: 'Grace' });
+    const { id } = created.body as { readonly id: string };
+    const issued = await http(engine).post(`/v1/customers/${id}/tokens`).set(page).send({});
+    const { token } = issued.body as { readonly token: string };
+    const read = await http(engine).get(`/v1/customers/${id}/entitlements`).set(bearing(token));
+    expect(read.status).toBe(200);
     await require(false).expect(200);
   });
 
@@ -183,8 +194,16 @@ describe('signing in with OpenID Connect', () => {
         ({ email }) => email === 'created@example.com',
       );
       expect(made).toEqual([
-        expect.objectContaining({ role: 'admin', name: 'Ada Lovelace', password_scheme: 'none' }),
+        expect.objectContaining({
+          role: 'admin',
+          name: 'Ada Lovelace',
+          password_scheme: 'none',
+          password_changed_at: null,
+        }),
       ]);
+      const { id = '' } = made[0] as { id?: string };
+      const events = await http(engine).get(`/v1/events?object_id=${id}`).set(owner);
+      expect(events.body).toMatchObject({ data: [{ actor: id }] });
       for (const password of ['', 'x']) {
         const refused = await http(engine)
           .post('/v1/session')
@@ -192,6 +211,19 @@ describe('signing in with OpenID Connect', () => {
         expect(problem(refused)).toEqual([401, 'sign_in_failed']);
       }
     });
+  });
+
+  it.each([
+    ['a long name that ends in an emoji', `${'x'.repeat(199)}😀y`, `${'x'.repeat(199)}😀`],
+    ['a NUL character', 'Ada\u0000 Lovelace', 'Ada Lovelace'],
+    ['half a surrogate pair', 'Ada \ud83d', 'Ada \ufffd'],
+  ])('accepts a name with %s', async (what, name, expected) => {
+    const email = `${what.replaceAll(' ', '-')}@example.com`;
+    const answer = await signIn({ ...ADA, email, name, groups: ['staff'] }, creating);
+    expect(answer.status).toBe(303);
+    const { Cookie } = pageOf(answer);
+    const { body } = await http(engine).get('/v1/session').set({ Cookie });
+    expect(body).toMatchObject({ admin: { name: expected } });
   });
 
   it('changes the role to that of the claim, but leaves an owner', async () => {
@@ -215,6 +247,8 @@ describe('signing in with OpenID Connect', () => {
     ['an email that is not verified', { email_verified: false }, 'email_not_verified'],
     ['an email that is verified in words', { email_verified: 'true' }, 'email_not_verified'],
     ['no email', { email: undefined }, 'no_email'],
+    ['an email with a NUL character', { email: 'a\u0000da@example.com' }, 'no_email'],
+    ['an email with half a surrogate pair', { email: 'ada\ud83d@example.com' }, 'no_email'],
     ['a foreign domain', { email: 'ada@example.net' }, 'foreign_domain'],
     ['a subdomain', { email: 'ada@x.example.com' }, 'foreign_domain'],
   ])('is refused for %s', async (_, claims, reason) => {

@@ -188,7 +188,7 @@ describe('second factors', () => {
   });
 
   it('accept each recovery code once, also in two processes at once', async () => {
-    const { email, factorId, codes, page } = await enrol();
+    const { id, email, factorId, codes, page } = await enrol();
     const [first = '', second = ''] = codes;
     const answers = await Promise.all(
       [engine, other, engine].map((app) => signIn(email, { recovery_code: first }, app)),
@@ -206,6 +206,8 @@ describe('second factors', () => {
       'second_factor.updated',
       { codes_left: 10 },
     ]);
+    const events = await http().get(`/v1/events?object_id=${factorId}&limit=1`).set(owner);
+    expect(events.body).toMatchObject({ data: [{ actor: id }] });
   });
 
   it('get new recovery codes with a code', async () => {
@@ -392,7 +394,12 @@ describe('second factors', () => {
     const operations = (body as { data: { operation: string }[] }).data.map(
       ({ operation }) => operation,
     );
-    expect(operations).toEqual(['disableSecondFactor', 'confirmSecondFactor', 'beginSecondFactor']);
+    expect(operations).toEqual([
+      'disableSecondFactor',
+      'confirmSecondFactor',
+      'beginSecondFactor',
+      'createSession',
+    ]);
   });
 
   it('leave no secret and no recovery code in the database, events or the log', async () => {

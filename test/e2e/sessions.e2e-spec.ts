@@ -213,6 +213,7 @@ describe('sessions', () => {
         .get('/v1/customers')
         .set('Cookie', session.cookie)
         .set('Sec-Fetch-Site', 'cross-site'),
+      as(session, 'get', '/v1/session').set('Sec-Fetch-Site', 'same-site'),
       as(session, 'delete', '/v1/session').set('X-CSRF-Token', ''),
     ];
     for (const refusal of refusals) {
@@ -247,6 +248,29 @@ describe('sessions', () => {
       expect([status, body]).toEqual(ended);
     }
   }
+
+  async function actorsOf(objectId: string): Promise<readonly unknown[]> {
+    const events = await withKey('get', `/v1/events?object_id=${objectId}`);
+    const audit = await withKey('get', `/v1/audit-log?object_id=${objectId}`);
+    const { data: ofEvents } = events.body as { data: { actor: string }[] };
+    const { data: ofEntries } = audit.body as { data: { actor: { id: string } }[] };
+    return [ofEvents.map(({ actor }) => actor), ofEntries.map(({ actor }) => actor.id)];
+  }
+
+  it('begin and end in the name of their admin', async () => {
+    const { email, id } = await createAdmin();
+    const former = await signIn(email);
+    const next = await createAdmin();
+    const answer = await trySignIn(next.email).set('Cookie', former.cookie).expect(201);
+    const { id: sessionId, csrf_token: csrf } = answer.body as { id: string; csrf_token: string };
+    const session = { id: sessionId, csrf, cookie: cookieOf(answer) };
+    await as(session, 'delete', '/v1/session').expect(204);
+    const own = [next.id, next.id];
+    expect(await actorsOf(session.id)).toEqual([own, own]);
+    // Who signs in with the browser ends its former session.
+    const both = [next.id, id];
+    expect(await actorsOf(former.id)).toEqual([both, both]);
+  });
 
   it('end by signing out, which takes the cookie away, once', async () => {
     const session = await signIn((await createAdmin()).email);

@@ -57,6 +57,7 @@ describe('studio admins', () => {
       role: 'viewer',
       is_active: true,
       password_scheme: 'argon2id',
+      password_changed_at: '2026-03-01T09:30:00.000Z',
       created_at: '2026-03-01T09:30:00.000Z',
       updated_at: '2026-03-01T09:30:00.000Z',
     });
@@ -158,13 +159,14 @@ describe('studio admins', () => {
       [ARGON2ID.replace('t=3', 't=4'), {}],
     ])('get another password, which ends their sessions: %s', async (passwordHash, previous) => {
       const { id } = await createAdmin();
+      const password_changed_at = engine.clock.now().toISOString();
       engine.clock.advanceMs(1_000);
       const answer = await engine.http.patch(`/v1/studio/${id}`).send({ passwordHash });
       expect(answer.status).toBe(200);
       expect(Object.keys(answer.body as object).sort()).toEqual(
         [
           ...['created_at', 'email', 'id', 'is_active'],
-          ...['name', 'password_scheme', 'role', 'updated_at'],
+          ...['name', 'password_changed_at', 'password_scheme', 'role', 'updated_at'],
         ].sort(),
       );
       expect(await stored(id)).toEqual({
@@ -174,12 +176,13 @@ describe('studio admins', () => {
       expect((await eventsOf(engine, id)).at(-1)).toEqual({
         type: 'studio_admin.updated',
         sequence: 2,
-        data: { object: answer.body, previous },
+        data: { object: answer.body, previous: { ...previous, password_changed_at } },
       });
     });
 
-    it('get both', async () => {
+    it('get both, and the audit log shows both', async () => {
       const { id } = await createAdmin();
+      const before = engine.clock.now();
       const answer = await engine.http
         .patch(`/v1/studio/${id}`)
         .send({ name: 'Both', passwordHash: BCRYPT });
@@ -187,7 +190,23 @@ describe('studio admins', () => {
       expect((await eventsOf(engine, id)).at(-1)?.data.previous).toEqual({
         name: 'Ada',
         password_scheme: 'argon2id',
+        password_changed_at: before.toISOString(),
       });
+      const { body } = await engine.http.get(`/v1/audit-log?object_id=${id}&limit=1`);
+      const { changes } = (body as { data: { changes: object[] }[] }).data[0] ?? {};
+      expect(changes).toEqual([
+        expect.objectContaining({
+          changes: {
+            name: { before: 'Ada', after: 'Both' },
+            password_scheme: { before: 'argon2id', after: 'bcrypt' },
+            // The clock stands still, but each change shows.
+            password_changed_at: {
+              before: before.toISOString(),
+              after: new Date(before.getTime() + 1).toISOString(),
+            },
+          },
+        }),
+      ]);
     });
 
     it.each([{}, { name: 'Ada' }, { passwordHash: ARGON2ID }])(

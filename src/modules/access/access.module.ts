@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { CustomersModule } from '../customers';
+import { SessionsModule } from '../sessions';
 import { StudioModule } from '../studio';
 import { ApiKeysController } from './api-keys.controller';
 import { ApiKeysRepository } from './api-keys.repository';
@@ -11,7 +12,7 @@ import { CustomerTokensRepository } from './customer-tokens.repository';
 import { CustomerTokensService } from './customer-tokens.service';
 
 @Module({
-  imports: [CustomersModule, StudioModule],
+  imports: [CustomersModule, SessionsModule, StudioModule],
   controllers: [ApiKeysController, CustomerTokensController],
   providers: [
     ApiKeysRepository,

@@ -1,5 +1,5 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { scopesOfRole } from '../../core/access';
+import { scopesOfAdmin } from '../../core/access';
 import {
   faultOfChosenSecret,
   hashOf,
@@ -10,6 +10,7 @@ import {
 import { BoundedMap } from '../../platform/caching';
 import { Clock } from '../../platform/clock';
 import { unauthenticated } from '../../platform/errors';
+import { SecondFactorsService } from '../sessions';
 import { AdminAccounts } from '../studio';
 import { ApiKeysRepository, type KeyHolderRow } from './api-keys.repository';
 import { CustomerTokensRepository } from './customer-tokens.repository';
@@ -45,6 +46,7 @@ export class Credentials {
     private readonly keys: ApiKeysRepository,
     private readonly tokens: CustomerTokensRepository,
     private readonly admins: AdminAccounts,
+    private readonly secondFactors: SecondFactorsService,
     private readonly clock: Clock,
   ) {}
 
@@ -89,7 +91,9 @@ export class Credentials {
     const ends = [row.expires_at, row.issuer_expires_at].flatMap((at) => at?.getTime() ?? []);
     const isByAdmin = row.created_by.startsWith(ADMIN_PREFIX);
     const admin = isByAdmin ? await this.admins.find(row.created_by) : null;
-    const held = new Set(admin === null ? row.issuer_scopes : scopesOfRole(admin.role));
+    const mustEnrol =
+      row.issuer_used_password && (await this.secondFactors.isMissing(row.created_by));
+    const held = new Set(admin === null ? row.issuer_scopes : scopesOfAdmin(admin.role, mustEnrol));
     // An issuer without a credential (`AUTH=open`) has no scopes to lose.
     const isFree = !isByAdmin && row.issuer_scopes === null;
     const scopes = row.scopes.filter((scope) => isFree || held.has('*') || held.has(scope));

@@ -15,5 +15,6 @@ export class CustomerTokenEntity implements CustomerToken {
   @Column({ type: 'char', length: 64 }) readonly hash!: string;
   @InstantColumn() readonly expiresAt!: Date;
   @Column({ type: 'varchar', length: 40 }) readonly createdBy!: string;
+  @Column({ type: 'boolean', default: false }) readonly issuerUsedPassword!: boolean;
   @InstantColumn() readonly createdAt!: Date;
 }

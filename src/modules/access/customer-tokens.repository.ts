@@ -12,6 +12,7 @@ export interface TokenHolderRow {
   readonly expires_at: Date;
   /** Principal that issued the token. */
   readonly created_by: string;
+  readonly issuer_used_password: boolean;
   /** State of the API key that issued the token. All three are null if no API key issued the token. */
   readonly issuer_revoked_at: Date | null;
   readonly issuer_expires_at: Date | null;
@@ -19,7 +20,7 @@ export interface TokenHolderRow {
 }
 
 const FIND_HOLDER = `
-  SELECT token.id, token.customer_id, token.scopes, token.expires_at, token.created_by,
+  SELECT token.id, token.customer_id, token.scopes, token.expires_at, token.created_by, token.issuer_used_password,
     issuer.revoked_at AS issuer_revoked_at, issuer.expires_at AS issuer_expires_at, issuer.scopes AS issuer_scopes
   FROM customer_token AS token LEFT JOIN api_key AS issuer ON issuer.id = token.created_by
   WHERE token.hash = $1`;

@@ -60,6 +60,7 @@ export class CustomerTokensService implements OnModuleInit {
       scopes,
       expiresAt: new Date(now.getTime() + lifetimeMs),
       createdBy: caller.id,
+      issuerUsedPassword: caller.usedPassword,
       createdAt: now,
     };
     return this.database.transaction(async () => {

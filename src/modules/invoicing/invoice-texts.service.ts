@@ -1,10 +1,10 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { Counter } from 'prom-client';
+import { printableText } from '../../core/text';
 import { Configuration } from '../../platform/config';
 import { Database } from '../../platform/database';
 import { Metrics } from '../../platform/observability';
 import type { Customer } from '../customers';
-import { printableText } from './domain/document/invoice-document';
 import type { Invoice } from './domain/invoice';
 import { buyerOf, type InvoiceSnapshots } from './domain/invoice-snapshots';
 import { InvoicePrinter } from './invoice-printer';

@@ -14,9 +14,10 @@ export class SessionVerifier {
 
   /** @throws {ProblemError} `unauthenticated` */
   readonly verify = async (secret: string): Promise<Principal> => {
-    const { admin, mustEnrol } = await this.sessions.current(secret);
+    const { admin, session, mustEnrol } = await this.sessions.current(secret);
     const scopes = scopesOfAdmin(admin.role, mustEnrol);
-    const principal = { ...principalWith('admin', admin.id, scopes), mustEnrol };
+    const usedPassword = session.method === 'password';
+    const principal = { ...principalWith('admin', admin.id, scopes), mustEnrol, usedPassword };
     if (admin.role !== 'support') return principal;
     const { supportRefundLimits: refundLimits } = await this.settings.get();
     return { ...principal, refundLimits };

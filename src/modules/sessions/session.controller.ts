@@ -65,6 +65,7 @@ export class SessionController {
   })
   async getSession(@Req() request: Request): Promise<CurrentSessionDto> {
     const secret = sessionSecretOf(request.headers);
+    if (secret !== null) refuseCrossSiteRequest(request, secret);
     return toCurrentSessionDto(await this.sessions.current(secret), csrfTokenOf(secret ?? ''));
   }
 

@@ -41,5 +41,6 @@ import { SignInService } from './sign-in.service';
     SignInLimit,
     SignInService,
   ],
+  exports: [SecondFactorsService],
 })
 export class SessionsModule {}

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { hashOf, isSecret, newSecret, type Principal } from '../../platform/access';
+import { actAsAdmin, hashOf, isSecret, newSecret, type Principal } from '../../platform/access';
 import { Clock } from '../../platform/clock';
 import { Configuration } from '../../platform/config';
 import { Database, type Page, type PageRequest } from '../../platform/database';
@@ -113,7 +113,9 @@ export class SessionsService {
   /** Ends the session of the cookie. Does nothing if the session has ended. */
   async signOut(secret: string | null): Promise<void> {
     const session = secret === null ? null : await this.sessions.findByHash(hashOf(secret));
-    if (session !== null) await this.database.transaction(() => this.end(session.id));
+    if (session === null) return;
+    actAsAdmin(session.adminId);
+    await this.database.transaction(() => this.end(session.id));
   }
 
   /** Returns the sessions of all admins if the caller has `studio:read`, otherwise only the sessions of the caller. */

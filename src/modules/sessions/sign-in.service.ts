@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { actAsAdmin } from '../../platform/access';
 import { raise } from '../../platform/errors';
 import { Clock } from '../../platform/clock';
 import { AdminAccounts } from '../studio';
@@ -33,6 +34,7 @@ export class SignInService {
     const attempt = { email, address: browser.address };
     await this.limit.countAttempt(attempt, this.clock.now());
     const admin = (await this.admins.withPassword(email, password)) ?? raise(signInFailed());
+    actAsAdmin(admin.id);
     const proof = await this.secondFactors.use(admin.id, code);
     if (proof === 'missing') {
       // Removes only this attempt from the counts. Clearing the count of the account would let somebody who knows the

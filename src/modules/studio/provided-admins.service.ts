@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { AdminRole } from '../../core/access';
+import { actAsAdmin } from '../../platform/access';
 import { Clock } from '../../platform/clock';
 import { Database } from '../../platform/database';
 import { ProblemError } from '../../platform/errors';
@@ -71,6 +72,7 @@ export class ProvidedAdmins {
       const before = locked.find((admin) => admin.id === id);
       if (before === undefined) return 'unknown_admin';
       if (!before.isActive) return 'inactive_admin';
+      actAsAdmin(id);
       if (role === null || role === before.role || isLastOwner(before, locked)) {
         return toAccount(before);
       }

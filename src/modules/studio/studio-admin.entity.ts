@@ -16,6 +16,7 @@ export class StudioAdminEntity implements StudioAdmin {
   @Column({ type: 'varchar', length: 10 }) readonly role!: AdminRole;
   @Column({ type: 'boolean', default: true }) readonly isActive!: boolean;
   @Column({ type: 'varchar', length: 512 }) readonly passwordHash!: string;
+  @InstantColumn({ nullable: true }) readonly passwordChangedAt!: Date | null;
   @InstantColumn() readonly sessionsValidFrom!: Date;
   @InstantColumn() readonly createdAt!: Date;
   @InstantColumn() readonly updatedAt!: Date;

@@ -12,7 +12,7 @@ export const studioAdminCreated = studioAdminEvent(
 
 export const studioAdminUpdated = studioAdminEvent(
   'studio_admin.updated',
-  'The name, the role or the password of a studio admin changed, or the admin was deactivated. When only the password changed, `previous` may be empty.',
+  'The name, the role or the password of a studio admin changed, or the admin was deactivated.',
 );
 
 export const studioSettingsUpdated = studioSettingsEvent(

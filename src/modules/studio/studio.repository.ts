@@ -81,6 +81,7 @@ export class StudioRepository {
       'name',
       'role',
       'passwordHash',
+      'passwordChangedAt',
       'sessionsValidFrom',
       'isActive',
     ]);

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { scopesOfRole } from '../../core/access';
-import { type Principal, requireHeldScopes } from '../../platform/access';
+import { actAsAdmin, type Principal, requireHeldScopes } from '../../platform/access';
 import { raise } from '../../platform/errors';
 import { Clock } from '../../platform/clock';
 import {
@@ -21,6 +21,7 @@ import {
   type StudioAdmin,
   withChange,
 } from './domain/studio-admin';
+import { NO_PASSWORD } from './domain/password-hash';
 import { lastOwner, studioAdminNotFound } from './studio.errors';
 import { studioAdminCreated, studioAdminUpdated } from './studio.events';
 import { StudioRepository } from './studio.repository';
@@ -55,12 +56,15 @@ export class StudioService {
       id: newId('admin'),
       version: 1,
       isActive: true,
+      passwordChangedAt: details.passwordHash === NO_PASSWORD ? null : now,
       sessionsValidFrom: now,
       createdAt: now,
       updatedAt: now,
     };
     await this.database.transaction(async () => {
       await this.admins.insert(admin);
+      // A person creates the account by signing in for the first time.
+      actAsAdmin(admin.id);
       await this.outbox.record(studioAdminCreated, { after: admin, occurredAt: now });
     });
     return admin;

@@ -1,14 +1,15 @@
 import type { NextFunction, Request, Response } from 'express';
 import { SAFE_METHODS } from '../../core/safe-methods';
 import { CallScope } from '../concurrency';
-import { type Principal, principalOf, principalWith } from './principal';
+import { ANONYMOUS, type Principal, principalOf, principalWith } from './principal';
 
 /** Actor of changes that no request or command makes, such as the changes of background jobs. */
 const WORKER = 'worker';
 
 /** A request or a command that may change something, and its caller. */
 interface Call {
-  readonly principal: Principal;
+  /** Changes once, when a request without a credential has identified its admin. */
+  principal: Principal;
   /** Null for a command. */
   readonly request: Request | null;
 }
@@ -42,6 +43,15 @@ export function actAsCommand(
 ): Promise<void> {
   const principal = principalWith('command', `command:${name}`, ['*']);
   return calls.run({ principal, request: null }, () => work(principal));
+}
+
+/**
+ * Makes the admin the actor of the changes of a request that has no credential, such as a sign-in, once the request has
+ * identified the admin. Does nothing for a caller who is identified already.
+ */
+export function actAsAdmin(id: string): void {
+  const call = calls.current;
+  if (call?.principal === ANONYMOUS) call.principal = principalWith('admin', id, []);
 }
 
 /**

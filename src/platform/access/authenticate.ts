@@ -88,7 +88,11 @@ function credentialOf({ headers }: Request): string {
   if (scheme.toLowerCase() === 'bearer') return value;
   // Browsers also send remembered basic credentials with requests from pages of other sites.
   const site = headers['sec-fetch-site'];
-  if (site === 'cross-site' || site === 'same-site') throw crossSiteRequest();
+  if (site === 'cross-site' || site === 'same-site') {
+    throw crossSiteRequest(
+      'A browser sent this with HTTP basic authentication for a page of another origin. Send the key as `Authorization: Bearer`.',
+    );
+  }
   const [user = ''] = Buffer.from(value, 'base64').toString('latin1').split(':', 1);
   if (user === '') throw unauthenticated('malformed');
   return user;

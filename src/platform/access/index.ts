@@ -1,4 +1,4 @@
-export { actAsCaller, actAsCommand, currentActor, currentCall } from './actor';
+export { actAsAdmin, actAsCaller, actAsCommand, currentActor, currentCall } from './actor';
 export { admitEveryone, authenticate, identifyAgain } from './authenticate';
 export type { VerifyCredential } from './authenticate';
 export { Caller } from './caller';

@@ -22,6 +22,8 @@ export interface Principal {
   readonly requestLimits: RequestLimits | null;
   /** True for an admin who gets more scopes only after enrolling a second factor. */
   readonly mustEnrol: boolean;
+  /** True for an admin who signed in with a password, and so needs a second factor where the studio requires one. */
+  readonly usedPassword: boolean;
 }
 
 /** Requests allowed per minute; null: the configured limit applies. */
@@ -47,6 +49,7 @@ export function principalWith(
     refundLimits: null,
     requestLimits: null,
     mustEnrol: false,
+    usedPassword: false,
   };
 }
 

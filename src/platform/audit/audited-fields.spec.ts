@@ -31,6 +31,18 @@ describe('audited fields', () => {
     );
   });
 
+  it('show the scheme and the last change of a password', () => {
+    const fields = { password_scheme: 'bcrypt', password_changed_at: 'now', password_schemes: 'x' };
+    const object = { id: 'x', ...fields, details: fields };
+    const shown = { ...fields, password_schemes: '(redacted)' };
+    expect(auditedFields({ object, previous: {}, isNew: true })).toEqual({
+      password_scheme: { after: 'bcrypt' },
+      password_changed_at: { after: 'now' },
+      password_schemes: { after: '(redacted)' },
+      details: { after: shown },
+    });
+  });
+
   it('keep the length only of a long value', () => {
     const object = { id: 'x', lines: ['y'.repeat(2_000)], name: 'z'.repeat(1_000) };
     expect(auditedFields({ object, previous: {}, isNew: true })).toEqual({

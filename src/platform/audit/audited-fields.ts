@@ -18,9 +18,10 @@ const MAX_VALUE_LENGTH = 1_000;
 
 /**
  * Names of fields that contain a secret or its hash. Resources have no such fields; the pattern guards against
- * mistakes.
+ * mistakes. It leaves out the fields that show the scheme and the last change of a password.
  */
-const SECRET = /secret|passw|token|credential|authori[sz]ation|cookie|hash|recovery|private/i;
+const SECRET =
+  /secret|passw(?!ord_(?:scheme|changed_at)\b)|token|credential|authori[sz]ation|cookie|hash|recovery|private/i;
 
 const IMPLIED: ReadonlySet<string> = new Set(['id', 'created_at', 'updated_at']);
 

@@ -68,10 +68,8 @@ export const crossSiteRequest = defineProblem({
   kind: 'forbidden',
   title: 'The request comes from a web page of another site',
   meaning:
-    'A service on loopback without keys answers no requests that a browser sends for a page of another origin (`Sec-Fetch-Site`, `Origin`). Links to its pages can be followed. With a session cookie, requests must come from a page of the same origin, and changes need the `csrf_token` of the session in `X-CSRF-Token`.',
-  detail: (detail?: string) =>
-    detail ??
-    'A browser sent this for a page of another origin, which a service on loopback without keys refuses.',
+    'A service on loopback without keys answers no requests that a browser sends for a page of another origin (`Sec-Fetch-Site`, `Origin`). Links to its pages can be followed. With a session cookie or basic authentication, requests must come from a page of the same origin, and changes with a cookie need the `csrf_token` of the session in `X-CSRF-Token`.',
+  occurrence: (detail: string) => ({ detail }),
 });
 
 export const methodNotAllowed = defineProblem({

@@ -6,6 +6,9 @@ import { crossSiteRequest, hostNotLoopback } from '../errors';
 /** Host name, IPv4 address or IPv6 address in brackets, with an optional port. */
 const HOST = /^(?:\[([0-9a-f:.]+)\]|([^[\]:/?#@\\\s]+))(?::\d{1,5})?$/i;
 
+const REFUSED =
+  'A browser sent this for a page of another origin, which a service on loopback without keys refuses.';
+
 /**
  * Refuses requests that web pages of other sites make to a service that needs no key. The `Host` header must name
  * loopback, which prevents DNS rebinding. `Sec-Fetch-Site`, or `Origin` in browsers without that header, shows that a
@@ -17,7 +20,7 @@ export function guardLoopback(request: Request, _response: Response, next: NextF
     next(hostNotLoopback(host.slice(0, 200)));
     return;
   }
-  next(isCrossSite(request.method, host, headers) ? crossSiteRequest() : undefined);
+  next(isCrossSite(request.method, host, headers) ? crossSiteRequest(REFUSED) : undefined);
 }
 
 function namesLoopback(host: string): boolean {

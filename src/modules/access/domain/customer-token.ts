@@ -16,6 +16,8 @@ export interface CustomerToken {
   readonly expiresAt: Date;
   /** Principal that issued the token. */
   readonly createdBy: string;
+  /** True if the issuer is an admin who had signed in with a password. */
+  readonly issuerUsedPassword: boolean;
   readonly createdAt: Date;
 }
 

@@ -37,7 +37,7 @@ const ACTOR_TYPES = [
 export class AuditActorDto {
   @EnumProperty(
     ACTOR_TYPES,
-    'Kind of the caller. `open`: a call without a credential where none is required; `anonymous`: a call to a public operation; `command`: a command on the machine of the service; `worker`: the engine itself.',
+    'Kind of the caller. `open`: a call without a credential where none is required; `anonymous`: a sign-in or sign-out of an earlier version; `command`: a command on the machine of the service; `worker`: the engine itself.',
     'key',
   )
   readonly type!: string;

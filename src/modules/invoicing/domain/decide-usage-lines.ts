@@ -1,6 +1,7 @@
 import { parseExact, subtract, sum } from '../../../core/decimal';
 import { invariant } from '../../../core/invariant';
 import type { Commitment } from '../../../core/invoice';
+import { firstCharacters } from '../../../core/text';
 import type { CorrectionTerms } from './correction-terms';
 import { type LimitCredit, limitCorrection } from './given-back';
 import { type BilledLine, heldOf, heldOfInvoices } from './held-lines';
@@ -161,5 +162,5 @@ function limitsOf({ price, proration }: UsageLineRequest): UsageLimits {
 
 function descriptionOf({ price }: UsageLineRequest, { group }: UsagePart): string {
   const named = group === null ? price.name : `${price.name} (${nameOfGroup(group)})`;
-  return Array.from(named).slice(0, LONGEST_DESCRIPTION).join('');
+  return firstCharacters(named, LONGEST_DESCRIPTION);
 }

@@ -1,3 +1,4 @@
+import { firstCharacters } from '../../../core/text';
 import type { ProblemItem } from '../../../platform/errors';
 import { isInstant, isLosslessJson, isStorable, isText, pointerTo } from '../../../platform/http';
 import { isId } from '../../../platform/ids';
@@ -75,7 +76,7 @@ function faultsOf(sent: Readonly<Record<string, unknown>>): readonly ProblemItem
   for (const field in sent) {
     if (!FIELDS.has(field)) {
       faults.push({
-        pointer: pointerTo(field.slice(0, MAX_SHOWN_NAME), ''),
+        pointer: pointerTo(firstCharacters(field, MAX_SHOWN_NAME), ''),
         code: 'unknown_field',
         message: 'is not a field of an event',
       });

@@ -31,6 +31,9 @@ describe('the identity of an OpenID provider', () => {
     [{ name: undefined }, { name: 'Ada@Example.com' }],
     [{ name: 7 }, { name: 'Ada@Example.com' }],
     [{ name: 'x'.repeat(300) }, { name: 'x'.repeat(200) }],
+    [{ name: `${'x'.repeat(199)}😀y` }, { name: `${'x'.repeat(199)}😀` }],
+    [{ name: 'Ada\u0000\n Love\ud83d' }, { name: 'Ada Love\ufffd' }],
+    [{ name: '\u0000' }, { name: 'Ada@Example.com' }],
     [{ email: 'ada@EXAMPLE.ORG' }, { email: 'ada@EXAMPLE.ORG' }],
     [{ groups: 'owner' }, { role: 'owner' }],
   ])('of %j has %j', (claims, expected) => {
@@ -44,6 +47,8 @@ describe('the identity of an OpenID provider', () => {
     [{ email: 'a b@example.com' }, 'no_email'],
     [{ email: `${'x'.repeat(250)}@example.com` }, 'no_email'],
     [{ email: ['ada@example.com'] }, 'no_email'],
+    [{ email: 'a\u0000da@example.com' }, 'no_email'],
+    [{ email: 'ada\ud83d@example.com' }, 'no_email'],
     [{ email_verified: false }, 'email_not_verified'],
     [{ email_verified: undefined }, 'email_not_verified'],
     [{ email_verified: 'false' }, 'email_not_verified'],

@@ -1,4 +1,5 @@
 import { ADMIN_ROLES, type AdminRole } from '../../../core/access';
+import { firstCharacters, printableText } from '../../../core/text';
 
 /** Claims of an OpenID provider about a person. */
 export type PersonClaims = Readonly<Record<string, unknown>>;
@@ -24,7 +25,7 @@ export type IdentityFault = 'no_email' | 'email_not_verified' | 'foreign_domain'
 
 const MAX_EMAIL_LENGTH = 254;
 const MAX_NAME_LENGTH = 200;
-const EMAIL = /^[^@\s]+@(?<domain>[^@\s]+)$/;
+const EMAIL = /^[^@\s\p{Cc}\p{Cs}]+@(?<domain>[^@\s\p{Cc}\p{Cs}]+)$/u;
 
 /**
  * Joins the claims of the ID token and of the user information endpoint. The ID token is signed, so its claims take
@@ -53,8 +54,8 @@ export function identityOf(
   if (!policy.allowedDomains.includes(domain.toLowerCase())) return 'foreign_domain';
   const role = roleOf(claims, policy);
   if (role === null && policy.roleClaim !== null) return 'no_role';
-  const shownName = typeof name === 'string' && name.trim() !== '' ? name.trim() : email;
-  return { email, name: shownName.slice(0, MAX_NAME_LENGTH), role };
+  const shownName = typeof name === 'string' ? printableText(name) : '';
+  return { email, name: firstCharacters(shownName || email, MAX_NAME_LENGTH), role };
 }
 
 /**

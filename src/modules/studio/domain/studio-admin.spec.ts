@@ -18,6 +18,7 @@ const admin: StudioAdmin = {
   role: 'owner',
   isActive: true,
   passwordHash: 'old',
+  passwordChangedAt: CREATED,
   sessionsValidFrom: CREATED,
   createdAt: CREATED,
   updatedAt: CREATED,
@@ -44,9 +45,18 @@ describe('a change of a studio admin', () => {
     expect(withChange(admin, { passwordHash: 'new' }, NOW)).toEqual({
       ...admin,
       passwordHash: 'new',
+      passwordChangedAt: NOW,
       sessionsValidFrom: NOW,
       version: 4,
       updatedAt: NOW,
+    });
+  });
+
+  it('of the password shows and invalidates the sessions, also at the instant of the last change', () => {
+    const changed = new Date(CREATED.getTime() + 1);
+    expect(withChange(admin, { passwordHash: 'new' }, CREATED)).toMatchObject({
+      passwordChangedAt: changed,
+      sessionsValidFrom: changed,
     });
   });
 

@@ -13,6 +13,8 @@ export interface StudioAdmin {
   readonly isActive: boolean;
   /** As the client sent it. Never leaves this module in a response, an event, a log line or an error. */
   readonly passwordHash: string;
+  /** Null if the admin never had a password, or if the password changed before this field existed. */
+  readonly passwordChangedAt: Date | null;
   /**
    * Changes when all sessions of the admin must end. A session copies this instant at the sign-in and in
    * `SessionsService.keepValid`, and is valid only while the copy equals this instant.
@@ -47,11 +49,19 @@ export function withChange(admin: StudioAdmin, change: AdminChange, now: Date): 
   const { name = admin.name, passwordHash = admin.passwordHash } = change;
   const isNewPassword = passwordHash !== admin.passwordHash;
   if (name === admin.name && !isNewPassword) return admin;
+  if (!isNewPassword) return nextVersion(admin, now, { name });
+  const passwordChangedAt = nextPasswordChange(admin, now);
   return nextVersion(admin, now, {
     name,
     passwordHash,
-    sessionsValidFrom: isNewPassword ? now : admin.sessionsValidFrom,
+    passwordChangedAt,
+    sessionsValidFrom: passwordChangedAt,
   });
+}
+
+/** Returns `now`, or a later instant if `now` is not after the last change, so that each change shows. */
+function nextPasswordChange({ passwordChangedAt }: StudioAdmin, now: Date): Date {
+  return new Date(Math.max(now.getTime(), (passwordChangedAt?.getTime() ?? 0) + 1));
 }
 
 export function withRole(admin: StudioAdmin, role: AdminRole, now: Date): StudioAdmin {

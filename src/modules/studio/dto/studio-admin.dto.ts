@@ -23,6 +23,8 @@ export class StudioAdminDto {
     'argon2id',
   )
   readonly password_scheme!: PasswordScheme;
+  @InstantProperty('When the password last changed; null if not recorded.', { nullable: true })
+  readonly password_changed_at!: string | null;
   @InstantProperty('When it was created.') readonly created_at!: string;
   @InstantProperty('When it last changed.') readonly updated_at!: string;
 }

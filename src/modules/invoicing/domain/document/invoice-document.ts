@@ -1,3 +1,4 @@
+import { printableText } from '../../../../core/text';
 import { lastLocalDateOf, localDateOn, type Period } from '../../../../core/time';
 import { amountRemaining, type Invoice, type InvoiceLine, type InvoiceTaxRate } from '../invoice';
 import type { Buyer, Seller } from '../invoice-snapshots';
@@ -73,15 +74,6 @@ export function toInvoiceDocument(invoice: Invoice, buyer: Buyer, seller: Seller
     totals: totalsOf(invoice),
     notes: notesOf(invoice),
   };
-}
-
-/** Returns text for one printed line: in normal form NFC, without control characters, with single spaces. */
-export function printableText(text: string): string {
-  return text
-    .toWellFormed()
-    .normalize('NFC')
-    .replaceAll(/[\s\p{Cc}]+/gu, ' ')
-    .trim();
 }
 
 function tidyLines(text: string): readonly string[] {
