@@ -6,6 +6,7 @@ import { createTestDatabase, type TestDatabase } from '../support/databases';
 import { RunningService } from '../support/running-service';
 
 const ROOT = join(__dirname, '../..');
+const GUIDES = ['pricing', 'usage', 'subscriptions', 'entitlements', 'invoicing'];
 const EXPECTED = /^# => (.*)$/gm;
 
 /** Returns the shell blocks of a page, in order, except those that start or test the service. */
@@ -29,7 +30,7 @@ describe('the walk of', () => {
     await database.drop();
   });
 
-  it.each(['README.md', 'docs/pricing.md', 'docs/usage.md'])(
+  it.each(['README.md', ...GUIDES.map((guide) => `docs/${guide}.md`)])(
     '%s prints what the page shows, also when it is repeated',
     async (page) => {
       const walk = walkOf(page);
