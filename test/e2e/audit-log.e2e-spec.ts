@@ -327,6 +327,14 @@ describe('the audit log', () => {
       await expect(database.query(`DELETE FROM ${table}`)).rejects.toThrow(/append-only/);
       await expect(database.query(`TRUNCATE ${table}`)).rejects.toThrow(/append-only/);
     }
+    const partitions = await engine.database.query<{ name: string }>(
+      `SELECT relname AS name FROM pg_class WHERE relispartition AND relname ~ '^audit_(log|change)_[0-9d]'
+         AND relkind = 'r'`,
+    );
+    expect(partitions.length).toBeGreaterThanOrEqual(8);
+    for (const { name } of partitions) {
+      await expect(engine.database.query(`TRUNCATE ${name}`)).rejects.toThrow(/append-only/);
+    }
   });
 
   async function oldestUnsealedSeconds(): Promise<string | undefined> {

@@ -46,9 +46,9 @@ describe('the customer of a refund', () => {
     const query = (sql: string, ...values: readonly unknown[]) =>
       engine.database.query(sql, values);
     await query('ALTER TABLE refund ALTER customer_id DROP NOT NULL');
-    await query('ALTER TABLE refund DISABLE TRIGGER refund_customer');
+    await query('ALTER TABLE refund DISABLE TRIGGER USER');
     await query('UPDATE refund SET customer_id = NULL');
-    await query('ALTER TABLE refund ENABLE TRIGGER refund_customer');
+    await query('ALTER TABLE refund ENABLE TRIGGER USER');
     await query('UPDATE refund SET attempts = attempts WHERE id = $1', meanwhile.id);
     expect(await get(`refunds?customer_id=${meanwhile.customer}`)).toMatchObject({
       data: [{ id: meanwhile.id }],

@@ -1,6 +1,7 @@
 import { DueSubscriptions } from '../../src/modules/billing/subscriptions/due-subscriptions';
 import { createCustomer } from '../support/billing';
 import { startTestApp, type TestApp } from '../support/test-app';
+import { withoutTriggers } from '../support/without-triggers';
 
 const LINES = `
   SELECT trace, shared_trace_id FROM invoice_line JOIN invoice ON invoice.id = invoice_id
@@ -129,8 +130,7 @@ describe('what invoices have in common', () => {
     await renew(engine, '2026-04-01T00:00:00.000Z');
     const before = await explanations();
     for (const statement of STORE_ALONE) await engine.database.query(statement);
-    await engine.database.query('DELETE FROM shared_trace');
-    await engine.database.query('DELETE FROM invoice_snapshot');
+    await withoutTriggers(engine, ['DELETE FROM shared_trace', 'DELETE FROM invoice_snapshot']);
     expect((await engine.database.query(SNAPSHOTS))[1]).toMatchObject({
       own: { buyer: { name: 'Ada Lovelace' } },
       snapshot_id: null,

@@ -173,7 +173,7 @@ describe('beside ten times as many customers', () => {
     );
     const oldest = rows.map(({ id }) => id);
     await client.query(
-      `UPDATE invoice SET status = 'paid', amount_paid = amount_due
+      `UPDATE invoice SET status = 'paid', paid_at = finalized_at, amount_paid = amount_due
        WHERE status = 'open' AND customer_id <> ALL ($1)`,
       [oldest],
     );

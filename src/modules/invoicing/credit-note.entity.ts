@@ -25,6 +25,11 @@ import type { CreditNote, CreditNoteStatus, Settlement } from './domain/credit-n
   'credit_note_total_check',
   `"total" = "net" + "tax" AND "total" = "to_receivable" + "to_credit" + "to_refund" AND ("net" > 0 OR ("net" = 0 AND "tax" > 0))`,
 )
+@Check(
+  'credit_note_parts_check',
+  `"tax" >= 0 AND "to_receivable" >= 0 AND "to_credit" >= 0 AND "to_refund" >= 0 AND "deferred" >= 0 AND "deferred" <= "net"`,
+)
+@Check('credit_note_lines_check', `"lines" <> '[]'`)
 export class CreditNoteEntity implements CreditNote {
   @IdColumn() readonly id!: string;
   @RowVersionColumn() readonly version!: number;

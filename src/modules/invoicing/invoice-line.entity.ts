@@ -31,6 +31,16 @@ import type { SplitTrace } from './domain/shared-trace';
   'invoice_line_proration_check',
   `("proration_numerator" IS NULL) = ("proration_denominator" IS NULL) AND "proration_numerator" >= 0 AND "proration_numerator" <= "proration_denominator"`,
 )
+// A line with several tax rates can have inclusive and exclusive ones.
+@Check(
+  'invoice_line_net_check',
+  `"amount" - "discount" IN ("net", "net" + "tax") OR jsonb_array_length("tax_shares") > 1`,
+)
+// `credited` can be above `amount`, because a credit of a charge also credits its minimum.
+@Check(
+  'invoice_line_credited_check',
+  `"credited" >= 0 AND "credited_net" >= 0 AND "credited_net" <= greatest("net", 0)`,
+)
 @Check('invoice_line_trace_check', `"trace" IS NOT NULL OR "shared_trace_id" IS NOT NULL`)
 @Check('invoice_line_period_check', `"period_start_at" <= "period_end_at"`)
 @Check('invoice_line_proration_unit_check', `"proration_unit" IN ('day', 'second')`)

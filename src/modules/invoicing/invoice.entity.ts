@@ -70,6 +70,23 @@ export const CHARGEABLE = `"status" = 'open' AND "amount_pending" < "amount_due"
 )
 @Check('invoice_pending_check', `"amount_pending" >= 0`)
 @Check(
+  'invoice_draft_check',
+  `"status" <> 'draft' OR ("amount_paid" = 0 AND "amount_credited" = 0 AND "amount_pending" = 0)`,
+)
+@Check(
+  'invoice_settled_check',
+  `"status" NOT IN ('open', 'paid') OR ("status" = 'paid') = ("amount_due" = "amount_paid" + "amount_credited")`,
+)
+@Check(
+  'invoice_finalized_check',
+  `("status" = 'draft') = ("finalized_at" IS NULL) AND ("status" = 'draft') = ("due_at" IS NULL) AND "days_until_due" >= 0`,
+)
+@Check(
+  'invoice_closed_check',
+  `("status" <> 'paid' OR "paid_at" IS NOT NULL) AND ("status" <> 'void' OR "voided_at" IS NOT NULL) AND ("status" <> 'uncollectible' OR "uncollectible_at" IS NOT NULL)`,
+)
+@Check('invoice_credits_check', `("credit_applied" = 0) = ("credits" = '[]')`)
+@Check(
   'invoice_collect_check',
   `"attempt_count" >= 0 AND ("collect_at" IS NULL OR ("collection" = 'automatic' AND "status" <> 'draft'))`,
 )

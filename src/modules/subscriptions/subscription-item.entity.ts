@@ -5,6 +5,7 @@ import type { ItemEnd, ProrationMode, SoldPrice, SubscriptionItem } from './doma
 @Entity('subscription_item')
 @Index('subscription_item_subscription_index', ['subscriptionId', 'id'])
 @Check('subscription_item_span_check', `"start_at" <= "end_at"`)
+@Check('subscription_item_quantity_check', `"quantity" >= 0`)
 @Check('subscription_item_proration_check', `"proration" IN ('day', 'second', 'none')`)
 @Check('subscription_item_ended_by_check', `"ended_by" IN ('pause', 'day_change', 'second_change')`)
 export class SubscriptionItemEntity implements SubscriptionItem {

@@ -55,6 +55,14 @@ import { RENEWS } from './subscription-query';
   'subscription_renewal_failure_check',
   `("renewal_failed_at" IS NULL) = ("renewal_failure_code" IS NULL)`,
 )
+@Check(
+  'subscription_running_check',
+  `"status" IN ('incomplete', 'canceled', 'incomplete_expired') OR ("current_period_start_at" IS NOT NULL AND "current_period_end_at" IS NOT NULL)`,
+)
+@Check(
+  'subscription_terms_check',
+  `"quantity" >= 0 AND "interval_count" >= 1 AND "days_until_due" >= 0`,
+)
 @Check('subscription_period_check', `"current_period_start_at" <= "current_period_end_at"`)
 @Check('subscription_collection_check', `"collection" IN ('automatic', 'send_invoice')`)
 @Check('subscription_billing_anchor_check', `"billing_anchor" IN ('anniversary', 'calendar')`)

@@ -25,6 +25,19 @@ const OVERLAPPING = `
 const OLDEST = `
   SELECT name FROM (${BOUNDS}) AS partition WHERE end_at <= $2 ORDER BY end_at LIMIT 1`;
 
+/**
+ * Statements that create the triggers on TRUNCATE of a table on its partitions that lack them. PostgreSQL copies only row
+ * triggers to partitions. `OR REPLACE`, because several processes may create the same trigger.
+ */
+const MISSING_TRIGGERS = `
+  SELECT replace(
+    replace(pg_get_triggerdef(refusal.oid, true), 'CREATE TRIGGER', 'CREATE OR REPLACE TRIGGER'),
+    format(' ON %s ', inhparent::regclass), format(' ON %s ', inhrelid::regclass)) AS sql
+  FROM pg_trigger AS refusal JOIN pg_inherits ON inhparent = tgrelid
+  WHERE tgrelid = $1::regclass AND tgtype & 32 <> 0
+    AND NOT EXISTS (SELECT FROM pg_trigger AS own WHERE own.tgrelid = inhrelid AND own.tgname = refusal.tgname)
+  ORDER BY inhrelid`;
+
 /** Creates and drops the monthly partitions of tables. */
 @Injectable()
 export class Partitions {
@@ -32,7 +45,8 @@ export class Partitions {
 
   /**
    * Creates the partitions of this month and the following ones, each in a transaction of its own. Skips a month if a
-   * partition overlaps it, if the lock is not free soon, or if the default partition has rows of that month.
+   * partition overlaps it, if the lock is not free soon, or if the default partition has rows of that month. What
+   * refuses TRUNCATE of the table then also refuses it for each partition, older ones included.
    * @param months number of months, the current one included
    */
   async createMonths(table: string, now: Date, months: number): Promise<void> {
@@ -41,6 +55,9 @@ export class Partitions {
       await this.withShortWaits(
         `CREATE TABLE IF NOT EXISTS "${table}_${suffix}" PARTITION OF "${table}" FOR VALUES FROM ('${from}') TO ('${to}')`,
       );
+    }
+    for (const { sql } of await this.database.query<{ sql: string }>(MISSING_TRIGGERS, [table])) {
+      await this.withShortWaits(sql);
     }
   }
 
