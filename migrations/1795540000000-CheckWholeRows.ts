@@ -73,17 +73,22 @@ export class CheckWholeRows1795540000000 implements MigrationInterface {
   ];
 
   readonly name = 'CheckWholeRows1795540000000';
+  /** Each statement commits by itself: a transaction that locks several tables could deadlock with requests. */
+  readonly transaction = false;
 
   async up(queryRunner: QueryRunner): Promise<void> {
+    await queryRunner.query('SET lock_timeout = 1000');
     for (const [table, checks] of CheckWholeRows1795540000000.constraints) {
       const added = checks.map(
-        ([name, rule]) => `ADD CONSTRAINT "${name}" CHECK (${rule}) NOT VALID`,
+        ([name, rule]) =>
+          `DROP CONSTRAINT IF EXISTS "${name}", ADD CONSTRAINT "${name}" CHECK (${rule}) NOT VALID`,
       );
       await queryRunner.query(`ALTER TABLE "${table}" ${added.join(', ')}`);
     }
   }
 
   async down(queryRunner: QueryRunner): Promise<void> {
+    await queryRunner.query('SET lock_timeout = 1000');
     for (const [table, checks] of CheckWholeRows1795540000000.constraints) {
       const dropped = checks.map(([name]) => `DROP CONSTRAINT "${name}"`);
       await queryRunner.query(`ALTER TABLE "${table}" ${dropped.join(', ')}`);

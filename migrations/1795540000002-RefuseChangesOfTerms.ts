@@ -28,10 +28,13 @@ const TERMS = [
  */
 export class RefuseChangesOfTerms1795540000002 implements MigrationInterface {
   readonly name = 'RefuseChangesOfTerms1795540000002';
+  /** Each statement commits by itself: a transaction that locks several tables could deadlock with requests. */
+  readonly transaction = false;
 
   async up(queryRunner: QueryRunner): Promise<void> {
+    await queryRunner.query('SET lock_timeout = 1000');
     await queryRunner.query(`
-      CREATE FUNCTION "refuse_change"() RETURNS trigger LANGUAGE plpgsql AS $$
+      CREATE OR REPLACE FUNCTION "refuse_change"() RETURNS trigger LANGUAGE plpgsql AS $$
       BEGIN
         RAISE EXCEPTION '% of % is refused: what it would change never changes', TG_OP, TG_TABLE_NAME
           USING ERRCODE = 'integrity_constraint_violation', TABLE = TG_TABLE_NAME, CONSTRAINT = TG_NAME;
@@ -39,14 +42,14 @@ export class RefuseChangesOfTerms1795540000002 implements MigrationInterface {
     `);
     for (const [table, statements] of IMMUTABLE) {
       await queryRunner.query(`
-        CREATE TRIGGER "${table}_immutable" BEFORE ${statements} ON "${table}"
+        CREATE OR REPLACE TRIGGER "${table}_immutable" BEFORE ${statements} ON "${table}"
         FOR EACH STATEMENT EXECUTE FUNCTION "refuse_change"()
       `);
     }
     for (const [table, columns] of TERMS) {
       const of = (row: string): string => columns.map((column) => `${row}."${column}"`).join(', ');
       await queryRunner.query(`
-        CREATE TRIGGER "${table}_immutable" BEFORE UPDATE ON "${table}" FOR EACH ROW
+        CREATE OR REPLACE TRIGGER "${table}_immutable" BEFORE UPDATE ON "${table}" FOR EACH ROW
         WHEN ((${of('OLD')}) IS DISTINCT FROM (${of('NEW')})) EXECUTE FUNCTION "refuse_change"()
       `);
     }
@@ -55,6 +58,7 @@ export class RefuseChangesOfTerms1795540000002 implements MigrationInterface {
   }
 
   async down(queryRunner: QueryRunner): Promise<void> {
+    await queryRunner.query('SET lock_timeout = 1000');
     for (const [trigger, table] of [
       ['event_pack_truncated', 'event_pack'],
       ['event_pack_kept', 'event_pack'],
@@ -71,7 +75,7 @@ export class RefuseChangesOfTerms1795540000002 implements MigrationInterface {
   /** Allows deleting the snapshots of customers on a test clock, as for the ledger. */
   private async keepSnapshots(queryRunner: QueryRunner): Promise<void> {
     await queryRunner.query(`
-      CREATE FUNCTION "keep_invoice_snapshot"() RETURNS trigger LANGUAGE plpgsql AS $$
+      CREATE OR REPLACE FUNCTION "keep_invoice_snapshot"() RETURNS trigger LANGUAGE plpgsql AS $$
       BEGIN
         IF EXISTS (SELECT FROM customer WHERE id = OLD.customer_id AND test_clock_id IS NOT NULL) THEN
           RETURN OLD;
@@ -81,7 +85,7 @@ export class RefuseChangesOfTerms1795540000002 implements MigrationInterface {
       END $$
     `);
     await queryRunner.query(`
-      CREATE TRIGGER "invoice_snapshot_kept" BEFORE DELETE ON "invoice_snapshot"
+      CREATE OR REPLACE TRIGGER "invoice_snapshot_kept" BEFORE DELETE ON "invoice_snapshot"
       FOR EACH ROW EXECUTE FUNCTION "keep_invoice_snapshot"()
     `);
   }
@@ -89,7 +93,7 @@ export class RefuseChangesOfTerms1795540000002 implements MigrationInterface {
   /** Keeps the data of stored events. The data of deleted events can be removed. */
   private async keepPacks(queryRunner: QueryRunner): Promise<void> {
     await queryRunner.query(`
-      CREATE FUNCTION "keep_event_pack"() RETURNS trigger LANGUAGE plpgsql AS $$
+      CREATE OR REPLACE FUNCTION "keep_event_pack"() RETURNS trigger LANGUAGE plpgsql AS $$
       BEGIN
         IF TG_OP = 'DELETE' THEN
           IF NOT EXISTS (SELECT FROM event WHERE pack_id = OLD.id) THEN
@@ -107,11 +111,11 @@ export class RefuseChangesOfTerms1795540000002 implements MigrationInterface {
       END $$
     `);
     await queryRunner.query(`
-      CREATE TRIGGER "event_pack_kept" BEFORE UPDATE OR DELETE ON "event_pack"
+      CREATE OR REPLACE TRIGGER "event_pack_kept" BEFORE UPDATE OR DELETE ON "event_pack"
       FOR EACH ROW EXECUTE FUNCTION "keep_event_pack"()
     `);
     await queryRunner.query(`
-      CREATE TRIGGER "event_pack_truncated" BEFORE TRUNCATE ON "event_pack"
+      CREATE OR REPLACE TRIGGER "event_pack_truncated" BEFORE TRUNCATE ON "event_pack"
       FOR EACH STATEMENT EXECUTE FUNCTION "refuse_change"()
     `);
   }

@@ -13,11 +13,14 @@ const OWNED = [
  */
 export class CheckOwners1795540000003 implements MigrationInterface {
   readonly name = 'CheckOwners1795540000003';
+  /** Each statement commits by itself: a transaction that locks several tables could deadlock with requests. */
+  readonly transaction = false;
 
   async up(queryRunner: QueryRunner): Promise<void> {
+    await queryRunner.query('SET lock_timeout = 1000');
     for (const target of ['payment', 'invoice']) {
       await queryRunner.query(`
-        CREATE FUNCTION "refuse_other_${target}"() RETURNS trigger LANGUAGE plpgsql AS $$
+        CREATE OR REPLACE FUNCTION "refuse_other_${target}"() RETURNS trigger LANGUAGE plpgsql AS $$
         BEGIN
           IF EXISTS (
             SELECT FROM ${target}
@@ -33,13 +36,14 @@ export class CheckOwners1795540000003 implements MigrationInterface {
     for (const [table, column, routine] of OWNED) {
       // After the trigger refund_customer, in the order of names.
       await queryRunner.query(`
-        CREATE TRIGGER "${table}_owner" BEFORE INSERT OR UPDATE OF "${column}", "customer_id", "currency"
+        CREATE OR REPLACE TRIGGER "${table}_owner" BEFORE INSERT OR UPDATE OF "${column}", "customer_id", "currency"
         ON "${table}" FOR EACH ROW EXECUTE FUNCTION "${routine}"()
       `);
     }
   }
 
   async down(queryRunner: QueryRunner): Promise<void> {
+    await queryRunner.query('SET lock_timeout = 1000');
     for (const [table] of OWNED) {
       await queryRunner.query(`DROP TRIGGER "${table}_owner" ON "${table}"`);
     }

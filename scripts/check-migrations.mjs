@@ -54,6 +54,9 @@ const WAITS_HARMLESSLY = [
   /^(SELECT|WITH)\b/i,
 ];
 
+/** First statement of a migration without a transaction that limits its waits for locks. */
+const LIMITS_WAITS = /^SET lock_timeout = [1-9]/i;
+
 /** Returns a recorded migration. `transaction` is true if it runs in one transaction. */
 const recorded = (name, statements, transaction = true) => ({ name, statements, transaction });
 
@@ -83,6 +86,7 @@ function run(command, args) {
 /** Returns violations of this project's own rules, as `rule: message`. */
 function projectFaults({ statements, transaction }) {
   const texts = statements.map(withoutComments);
+  const isUnlimited = !transaction && !LIMITS_WAITS.test(texts[0] ?? '');
   return [
     ...texts
       .filter(
@@ -90,11 +94,11 @@ function projectFaults({ statements, transaction }) {
       )
       .map((sql) => `whole-table-change: change rows in batches, each with a LIMIT: ${sql}`),
     ...texts
-      .filter((sql) => !transaction && !WAITS_HARMLESSLY.some((form) => form.test(sql)))
+      .filter((sql) => isUnlimited && !WAITS_HARMLESSLY.some((form) => form.test(sql)))
       .map(
         (sql) =>
-          'lock-without-limit: a migration without a transaction waits for locks without a time limit. ' +
-          `Move to a migration with a transaction: ${sql}`,
+          'lock-without-limit: a migration without a transaction waits for locks without a time limit. Set ' +
+          `lock_timeout first, so that it is run again, or move to a migration with a transaction: ${sql}`,
       ),
   ];
 }
@@ -139,6 +143,7 @@ const CONTROLS = [
   ['whole-table-change', recorded('control', ['DELETE FROM "a" WHERE "b" = 1'])],
 ];
 const ACCEPTED = [
+  recorded('control', ['SET lock_timeout = 2000', 'ALTER TABLE "a" ADD "b" text'], false),
   recorded('control', [
     'CREATE TABLE "a" ("id" text PRIMARY KEY, "b" integer)',
     'CREATE INDEX "i" ON "a" ("b")',
