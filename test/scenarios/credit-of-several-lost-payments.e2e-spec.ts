@@ -180,6 +180,24 @@ describe('each unit of lost credit counts once', () => {
     });
   });
 
+  it('on another invoice that used the same payment, if the older one has no room for all losses', async () => {
+    const { customer, payments } = await prepaid(1_000);
+    const [older = ''] = payments;
+    const returned = await credit.refundThere(older, 500);
+    const { id: younger } = await story.pay(customer, { amount: 500 });
+    const first = await story.invoice(customer, 1_000);
+    story.stripe.failRefund(returned);
+    await story.notified();
+    const second = await story.invoice(customer, 1_000);
+    const cash = await credit.payInvoice(second);
+    await credit.note(first, 500);
+    await credit.note(second, 500);
+    await story.invoice(customer, 1_000);
+    await credit.lose(older, 500);
+    await credit.lose(younger, 500);
+    expect((await credit.refund(cash, { amount: 500 })).body).toMatchObject(exceeds(0));
+  });
+
   it('if a refund at Stripe and an open dispute took a payment', async () => {
     const { customer, payments } = await prepaid(1_000);
     const [payment = ''] = payments;

@@ -47,28 +47,26 @@ export class ReturnedMoneyService {
    * Returns how much of the credit that invoices used went back with the payments that it came from, as far as no other
    * credit covered it. All invoices that used credit of a payment share its losses, see {@link shareLosses}.
    * @param payments include those whose credit the invoices used. They must be locked, except for previews, because all
-   *   work that gives back credit of a payment locks the payment.
+   *   work that gives back credit of a payment locks the payment
    */
   async lostCreditOf(
     uses: readonly CreditUse[],
     payments: readonly Payment[],
   ): Promise<LostCredit> {
     const concerned = payments.filter(
-      (payment) =>
-        (returnedOf(payment) > 0n || payment.isDisputed) &&
-        uses.some(({ sourceId }) => sourceId === payment.id),
+      (payment) => mayBeLost(payment) && uses.some(({ sourceId }) => sourceId === payment.id),
     );
     if (concerned.length === 0) return NOTHING_LOST;
-    const covered = await this.coveredOf(concerned);
+    const { payments: all, uses: allUses } = await this.withConnected(concerned);
+    const covered = await this.coveredOf(all);
     const losses = new Map(
-      concerned.map((payment) => [payment.id, partsWithin(payment, covered).ofUsedCreditMinor]),
+      all.map((payment) => [payment.id, partsWithin(payment, covered).ofUsedCreditMinor]),
     );
     const withDisputes = new Map(losses);
-    for (const { id, isDisputed } of concerned) {
+    for (const { id, isDisputed } of all) {
       if (isDisputed) withDisputes.set(id, (covered.get(id) ?? NOTHING_COVERED).usedMinor);
     }
     if ([...withDisputes.values()].every((minor) => minor === 0n)) return NOTHING_LOST;
-    const allUses = await this.credit.usesOfPayments(concerned.map(({ id }) => id));
     const left = await this.leftOf([...new Set(allUses.map(({ invoiceId }) => invoiceId))]);
     const share = (lossOf: ReadonlyMap<string, bigint>) =>
       shareLosses(
@@ -77,6 +75,24 @@ export class ReturnedMoneyService {
         (id) => left.get(id) ?? 0n,
       );
     return { lost: share(losses), lostWithDisputes: share(withDisputes) };
+  }
+
+  /**
+   * Adds the payments that were lost or are disputed, and whose credit the same invoices used, and so on: their losses
+   * compete for what these invoices can still give back. Does not lock the added payments. Also returns all uses of credit
+   * of the payments.
+   */
+  private async withConnected(
+    payments: readonly Payment[],
+  ): Promise<{ readonly payments: readonly Payment[]; readonly uses: readonly CreditUse[] }> {
+    const uses = await this.credit.usesOfPayments(payments.map(({ id }) => id));
+    const ofInvoices = await this.credit.usesOf([...new Set(uses.map((use) => use.invoiceId))]);
+    const otherIds = new Set(ofInvoices.map(({ sourceId }) => sourceId));
+    for (const { id } of payments) otherIds.delete(id);
+    if (otherIds.size === 0) return { payments, uses };
+    const others = await this.payments.findAppliedTo([], [...otherIds]);
+    const lost = others.filter(mayBeLost);
+    return lost.length === 0 ? { payments, uses } : this.withConnected([...payments, ...lost]);
   }
 
   /** Returns how much each invoice can still give back by credit and refunds, without regard to lost credit. */
@@ -97,6 +113,9 @@ export class ReturnedMoneyService {
     return this.credit.returnedOf(payments.map(({ id }) => id));
   }
 }
+
+/** Returns true if money of the payment went back, or may go back by an open dispute. */
+const mayBeLost = (payment: Payment): boolean => returnedOf(payment) > 0n || payment.isDisputed;
 
 function partsWithin(payment: Payment, covered: ReadonlyMap<string, CoveredCredit>): ReturnedParts {
   return returnedParts(payment, covered.get(payment.id) ?? NOTHING_COVERED);
