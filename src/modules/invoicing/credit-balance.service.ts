@@ -3,11 +3,7 @@ import { invariant } from '../../core/invariant';
 import { lesser } from '../../core/money';
 import { newId } from '../../platform/ids';
 import { CustomersService } from '../customers';
-import {
-  type CoveredCredit,
-  CreditGrantsRepository,
-  type OriginUse,
-} from './credit-grants.repository';
+import { CreditGrantsRepository, type OriginUse } from './credit-grants.repository';
 import {
   type AvailableCredit,
   CreditPayoutsRepository,
@@ -21,7 +17,7 @@ import {
   type StoredCreditGrant,
   usedByInvoices,
 } from './domain/credit-grant';
-import { NOTHING_RETURNED } from './domain/given-back';
+import { type CoveredCredit, NOTHING_COVERED } from './domain/given-back';
 
 /** Money of a payment that becomes credit of its customer, in minor units. */
 export interface NewPaymentCredit {
@@ -52,8 +48,6 @@ export interface PaymentCredit {
   /** Used by invoices; cannot be refunded. */
   readonly used: bigint;
 }
-
-const NOTHING_COVERED: CoveredCredit = { ...NOTHING_RETURNED, usedMinor: 0n };
 
 const NOTHING_PAID_OUT: PaidOut = { reserved: 0n, refunded: 0n };
 

@@ -4,13 +4,8 @@ import type { AppliedCredit } from '../../core/invoice';
 import { Database } from '../../platform/database';
 import { CreditGrantEntity } from './credit-grant.entity';
 import type { CreditUse, StoredCreditGrant } from './domain/credit-grant';
-import type { ReturnedMoney } from './domain/given-back';
+import type { CoveredCredit } from './domain/given-back';
 import { isInEffect } from './invoice-query';
-
-/** Credit that came from a payment, in minor units: `refundedMinor` and `lostMinor` are the parts that were covered. */
-export interface CoveredCredit extends ReturnedMoney {
-  readonly usedMinor: bigint;
-}
 
 /** Part of the credit of a payment to which credit of a note is added. */
 export type OriginUse = 'lost' | 'refunded' | 'reserved';

@@ -9,6 +9,8 @@ export {
   NOTHING_RETURNED,
   type RefundedAmount,
   type RefundedOf,
+  type CoveredCredit,
+  NOTHING_COVERED,
 } from './domain/given-back';
 export type { BillingPeriods, GivenBackTerms, BillingRequest } from './domain/billing-request';
 export { GivenBackService } from './given-back.service';
@@ -20,7 +22,7 @@ export {
 } from './dto/invoice.dto';
 export type { CreditUse } from './domain/credit-grant';
 export { CreditBalanceService, type PaymentCredit } from './credit-balance.service';
-export type { CoveredCredit, OriginUse } from './credit-grants.repository';
+export type { OriginUse } from './credit-grants.repository';
 export { FinalizeInvoicesService } from './finalize-invoices.service';
 export { attemptsFailure, type RetryPlan } from './domain/invoice-collection';
 export { NEXT_COLLECTION, type TimeScope, WAITING_FOR_COLLECTION } from './due-invoices.repository';

@@ -30,6 +30,13 @@ export interface ReturnedAmounts extends ReturnedMoney {
 
 export const NOTHING_RETURNED: ReturnedMoney = { refundedMinor: 0n, lostMinor: 0n };
 
+/** Credit that came from a payment, in minor units: `refundedMinor` and `lostMinor` are the parts that were covered. */
+export interface CoveredCredit extends ReturnedMoney {
+  readonly usedMinor: bigint;
+}
+
+export const NOTHING_COVERED: CoveredCredit = { ...NOTHING_RETURNED, usedMinor: 0n };
+
 /** Amounts that limit what can still be given back of an invoice, in minor units. */
 export interface HeldByInvoice {
   /** Charges of the invoice with tax, less what later invoices and credit notes credited. */

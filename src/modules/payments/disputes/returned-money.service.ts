@@ -4,7 +4,7 @@ import {
   CreditBalanceService,
   type CreditUse,
   InvoicePaymentsService,
-  NOTHING_RETURNED,
+  NOTHING_COVERED,
 } from '../../invoicing';
 import { type Payment, returnedOf } from '../domain/payment';
 import { type ReturnedParts, returnedParts } from '../domain/refundable';
@@ -23,8 +23,6 @@ export interface LostCredit {
   /** The same if all open disputes are lost. At least the amounts of `lost`. */
   readonly lostWithDisputes: ReadonlyMap<string, bigint>;
 }
-
-const NOTHING_COVERED: CoveredCredit = { ...NOTHING_RETURNED, usedMinor: 0n };
 
 const NOTHING_LOST: LostCredit = { lost: new Map(), lostWithDisputes: new Map() };
 
