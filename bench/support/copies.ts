@@ -20,10 +20,17 @@ const TABLES = [
   'ledger_transaction',
   'ledger_posting',
   'event',
+  'event_pack',
 ] as const;
 
 /** Prefixes of ids that each copy has of its own; ids of plans, prices and coupons stay. */
 const OWN_PREFIXES = 'cus,sub,si,sp,red,inv,il,cn,crd,pay,ref,mrrc,ltx,evt';
+
+/** Rows to copy of tables that also have rows of no customer; all rows of the other tables. */
+const TEMPLATES: Readonly<Record<string, string>> = {
+  event: `WHERE ${isOwn('object_id')}`,
+  event_pack: 'WHERE id IN (SELECT pack_id FROM template_event)',
+};
 
 const TAG_LENGTH = 10;
 
@@ -40,6 +47,8 @@ const OWN_VALUES: Readonly<Record<string, string>> = {
   'credit_note.lines': `(SELECT jsonb_agg(line || jsonb_build_object('lineId', ${copiedId(`(line ->> 'lineId')`)}))
     FROM jsonb_array_elements(original.lines) AS line)`,
   'refund.idempotency_key': `original.idempotency_key || '-' || copy.n`,
+  'event.pack_id': copiedPack('pack_id'),
+  'event_pack.id': copiedPack('id'),
 };
 
 /**
@@ -51,8 +60,8 @@ export async function copyCustomers(client: Client, first: number, last: number)
   await client.query(`SET session_replication_role = 'replica'`);
   for (const table of TABLES) {
     await client.query(`
-      CREATE TEMPORARY TABLE IF NOT EXISTS template_${table} AS SELECT * FROM ${table}
-      ${table === 'event' ? `WHERE ${isOwn('object_id')}` : ''}`);
+      CREATE TEMPORARY TABLE IF NOT EXISTS template_${table} AS
+      SELECT * FROM ${table} ${TEMPLATES[table] ?? ''}`);
   }
   for (const table of TABLES) {
     const { rows } = await client.query<{ name: string; is_id: boolean }>(
@@ -91,6 +100,11 @@ export async function copyCustomers(client: Client, first: number, last: number)
       SELECT posting.account, posted.currency, 0, sum(posting.amount_minor), count(*)
       FROM ledger_posting posting JOIN ledger_transaction posted ON posted.id = posting.transaction_id
       GROUP BY posting.account, posted.currency`);
+}
+
+/** The number of a copied pack. Negative, so that it differs from the numbers of the sequence `event_pack_id`. */
+function copiedPack(column: string): string {
+  return `-original.${column} - copy.n::bigint * (SELECT max(id) FROM template_event_pack)`;
 }
 
 /** The next numbers of a series, so that the numbers have no gap. Templates have the numbers from 1. */
