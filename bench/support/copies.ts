@@ -42,8 +42,6 @@ const word = (from: number): string =>
 const OWN_VALUES: Readonly<Record<string, string>> = {
   'customer.name': `${word(1)} || ' ' || ${word(9)}`,
   'customer.email': `lower(${word(1)}) || '@example.com'`,
-  'invoice.number': copiedNumber('INV', 'invoice'),
-  'credit_note.number': copiedNumber('CN', 'credit_note'),
   'credit_note.lines': `(SELECT jsonb_agg(line || jsonb_build_object('lineId', ${copiedId(`(line ->> 'lineId')`)}))
     FROM jsonb_array_elements(original.lines) AS line)`,
   'refund.idempotency_key': `original.idempotency_key || '-' || copy.n`,
@@ -51,12 +49,25 @@ const OWN_VALUES: Readonly<Record<string, string>> = {
   'event_pack.id': copiedPack('id'),
 };
 
+/** Columns of copies with real invoice numbers, which have no gap. */
+const REAL: Readonly<Record<string, string>> = {
+  'invoice.number': copiedNumber('INV', 'invoice'),
+  'credit_note.number': copiedNumber('CN', 'credit_note'),
+};
+
 /**
  * Copies all rows of the template customers, with ids of their own, so that copies from `first` to `last` exist. The ids of a
  * copy begin with its number instead of a time. Triggers and foreign keys are not checked: a copy of consistent rows
  * is consistent.
+ * @param clockId test clock of the copies; null: they are real customers
  */
-export async function copyCustomers(client: Client, first: number, last: number): Promise<void> {
+export async function copyCustomers(
+  client: Client,
+  first: number,
+  last: number,
+  clockId: string | null = null,
+): Promise<void> {
+  const ofCopies = { ...OWN_VALUES, ...(clockId === null ? REAL : onClock(clockId)) };
   await client.query(`SET session_replication_role = 'replica'`);
   for (const table of TABLES) {
     await client.query(`
@@ -64,6 +75,8 @@ export async function copyCustomers(client: Client, first: number, last: number)
       SELECT * FROM ${table} ${TEMPLATES[table] ?? ''}`);
   }
   for (const table of TABLES) {
+    // Customers on a test clock have no MRR.
+    if (clockId !== null && table === 'mrr_change') continue;
     const { rows } = await client.query<{ name: string; is_id: boolean }>(
       `SELECT attname AS name, atttypid = 'varchar'::regtype AND atttypmod = 44 AS is_id
        FROM pg_attribute WHERE attrelid = $1::regclass AND attnum > 0 AND NOT attisdropped
@@ -72,7 +85,7 @@ export async function copyCustomers(client: Client, first: number, last: number)
     );
     const values = rows.map(({ name, is_id: isId }) => {
       const column = `original."${name}"`;
-      return OWN_VALUES[`${table}.${name}`] ?? (isId ? copiedId(column) : column);
+      return ofCopies[`${table}.${name}`] ?? (isId ? copiedId(column) : column);
     });
     await client.query(
       `INSERT INTO ${table} SELECT ${values.join(', ')}
@@ -80,16 +93,7 @@ export async function copyCustomers(client: Client, first: number, last: number)
       [first, last],
     );
   }
-  for (const [series, table] of [
-    ['INV', 'invoice'],
-    ['CN', 'credit_note'],
-  ] as const) {
-    await client.query(
-      `UPDATE invoice_series SET next_number = next_number + $2::integer * (SELECT count(number) FROM template_${table})
-       WHERE name = $1`,
-      [series, last - first + 1],
-    );
-  }
+  if (clockId === null) await advanceSeries(client, last - first + 1);
   await client.query(`SET session_replication_role = 'origin'`);
   await client.query(`
     UPDATE coupon SET times_redeemed =
@@ -102,6 +106,33 @@ export async function copyCustomers(client: Client, first: number, last: number)
       GROUP BY posting.account, posted.currency`);
 }
 
+/** Columns of copies on a test clock, whose numbers need not be consecutive. */
+function onClock(clockId: string): Readonly<Record<string, string>> {
+  const id = `'${clockId}'`;
+  const number = (series: string): string =>
+    `'${series}-' || copy.n || split_part(original.number, '-', 2)`;
+  return {
+    'customer.test_clock_id': id,
+    'subscription.test_clock_id': id,
+    'invoice.test_clock_id': id,
+    'invoice.number': number('TEST'),
+    'credit_note.number': number('TEST-CN'),
+  };
+}
+
+async function advanceSeries(client: Client, copies: number): Promise<void> {
+  for (const [series, table] of [
+    ['INV', 'invoice'],
+    ['CN', 'credit_note'],
+  ] as const) {
+    await client.query(
+      `UPDATE invoice_series SET next_number = next_number + $2::integer * (SELECT count(number) FROM template_${table})
+       WHERE name = $1`,
+      [series, copies],
+    );
+  }
+}
+
 /** The number of a copied pack. Negative, so that it differs from the numbers of the sequence `event_pack_id`. */
 function copiedPack(column: string): string {
   return `-original.${column} - copy.n::bigint * (SELECT max(id) FROM template_event_pack)`;
@@ -109,10 +140,11 @@ function copiedPack(column: string): string {
 
 /** The next numbers of a series, so that the numbers have no gap. Templates have the numbers from 1. */
 function copiedNumber(series: string, table: string): string {
-  return `'${series}-' || lpad((
-    (SELECT next_number - 1 FROM invoice_series WHERE name = '${series}')
+  const next = `((SELECT next_number - 1 FROM invoice_series WHERE name = '${series}')
     + (copy.n - $1::integer) * (SELECT count(number) FROM template_${table})
-    + split_part(original.number, '-', 2)::bigint)::text, 6, '0')`;
+    + split_part(original.number, '-', 2)::bigint)::text`;
+  // lpad cuts off the end of longer numbers.
+  return `'${series}-' || lpad(${next}, greatest(6, length(${next})), '0')`;
 }
 
 function isOwn(column: string): string {
