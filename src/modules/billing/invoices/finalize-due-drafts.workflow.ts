@@ -2,8 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { RefundedAmounts } from '../refunded-amounts';
 import { Database } from '../../../platform/database';
 import { type DueDraft, FinalizeInvoicesService } from '../../invoicing';
-import { RecurringRevenueService } from '../../recurring-revenue';
 import { SubscriptionPeriodsService, SubscriptionsRepository } from '../../subscriptions';
+import { DerivedState } from '../subscriptions/derived-state';
 
 /**
  * Finalizes renewal drafts whose grace period is over.
@@ -13,7 +13,8 @@ import { SubscriptionPeriodsService, SubscriptionsRepository } from '../../subsc
  * 3. Reads, for each subscription, the instant up to which charges billed in advance are earned.
  * 4. Locks the payments of invoices whose usage changed, so that refunded money is not credited as well.
  * 5. Calculates the drafts again with the usage until now, and finalizes them. Deletes drafts without lines.
- * 6. Records the MRR of the subscriptions: the months of a coupon begin when the first invoice with it is finalized.
+ * 6. Ends coupons again that a returned discount lets run although the subscription has ended. Records the MRR of
+ *    the subscriptions: the months of a coupon begin when the first invoice with it is finalized.
  */
 @Injectable()
 export class FinalizeDueDraftsWorkflow {
@@ -23,7 +24,7 @@ export class FinalizeDueDraftsWorkflow {
     private readonly periods: SubscriptionPeriodsService,
     private readonly refundedAmounts: RefundedAmounts,
     private readonly finalizeInvoices: FinalizeInvoicesService,
-    private readonly revenue: RecurringRevenueService,
+    private readonly derivedState: DerivedState,
   ) {}
 
   /**
@@ -39,7 +40,7 @@ export class FinalizeDueDraftsWorkflow {
       const earned = await this.periods.earnedUntil(subscriptionIds);
       const givenBack = await this.refundedAmounts.lock({ subscriptionIds });
       await this.finalizeInvoices.finalizeAll(waiting, earned, givenBack, now);
-      await this.revenue.record(subscriptions, now);
+      await this.derivedState.updateAfterInvoices(subscriptions, now);
     });
   }
 }

@@ -3,9 +3,9 @@ import { RefundedAmounts } from '../refunded-amounts';
 import { Database } from '../../../platform/database';
 import { raise } from '../../../platform/errors';
 import { FinalizeInvoicesService, type Invoice, invoiceNotFound } from '../../invoicing';
-import { RecurringRevenueService } from '../../recurring-revenue';
 import { SubscriptionPeriodsService } from '../../subscriptions';
 import { BillingLocks } from '../billing-locks';
+import { DerivedState } from '../subscriptions/derived-state';
 
 const NOTHING_EARNED: ReadonlyMap<string, Date> = new Map();
 
@@ -16,8 +16,9 @@ const NOTHING_EARNED: ReadonlyMap<string, Date> = new Map();
  * 2. Reads the instant up to which charges of the subscription that are billed in advance are earned.
  * 3. Locks the payments of invoices whose usage changed, so that refunded money is not credited as well.
  * 4. Calculates the amounts with the present usage, taxes, coupons and credit, and finalizes the invoice.
- * 5. Records the MRR of the subscription, which may change: the months of a repeating coupon begin when the first
- *    invoice with the coupon is finalized.
+ * 5. Ends coupons again that a returned discount lets run although the subscription has ended. Records the MRR of
+ *    the subscription, which may change: the months of a repeating coupon begin when the first invoice with the
+ *    coupon is finalized.
  */
 @Injectable()
 export class FinalizeInvoiceWorkflow {
@@ -27,7 +28,7 @@ export class FinalizeInvoiceWorkflow {
     private readonly periods: SubscriptionPeriodsService,
     private readonly refundedAmounts: RefundedAmounts,
     private readonly finalizeInvoices: FinalizeInvoicesService,
-    private readonly revenue: RecurringRevenueService,
+    private readonly derivedState: DerivedState,
   ) {}
 
   /**
@@ -49,7 +50,7 @@ export class FinalizeInvoiceWorkflow {
         givenBack,
         now,
       );
-      if (subscription !== null) await this.revenue.record([subscription], now);
+      if (subscription !== null) await this.derivedState.updateAfterInvoices([subscription], now);
       return finalized;
     });
   }

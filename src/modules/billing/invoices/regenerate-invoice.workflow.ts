@@ -7,10 +7,10 @@ import {
   InvoicesService,
   RegenerateInvoiceService,
 } from '../../invoicing';
-import { RecurringRevenueService } from '../../recurring-revenue';
 import { SubscriptionPeriodsService, SubscriptionsRepository } from '../../subscriptions';
 import { BillingLocks } from '../billing-locks';
 import { RefundedAmounts } from '../refunded-amounts';
+import { DerivedState } from '../subscriptions/derived-state';
 
 /**
  * Regenerates void invoices.
@@ -20,7 +20,8 @@ import { RefundedAmounts } from '../refunded-amounts';
  * 3. Locks the payments of the invoices that the new invoice credits or corrects, and reads how much of these payments
  *    was refunded.
  * 4. Locks the void invoice, makes a new one with the present coupons, taxes and credit, and finalizes it.
- * 5. Records the MRR of the subscription: the months of a coupon may begin with the new invoice.
+ * 5. Ends coupons again that a returned discount lets run although the subscription has ended. Records the MRR of
+ *    the subscription: the months of a coupon may begin with the new invoice.
  */
 @Injectable()
 export class RegenerateInvoiceWorkflow {
@@ -32,7 +33,7 @@ export class RegenerateInvoiceWorkflow {
     private readonly invoices: InvoicesService,
     private readonly refundedAmounts: RefundedAmounts,
     private readonly regenerateInvoice: RegenerateInvoiceService,
-    private readonly revenue: RecurringRevenueService,
+    private readonly derivedState: DerivedState,
   ) {}
 
   /**
@@ -56,7 +57,7 @@ export class RegenerateInvoiceWorkflow {
       const invoice = await this.regenerateInvoice.regenerate(id, terms, now);
       const { subscriptionId } = found;
       const billed = subscriptionId === null ? null : await this.subscriptions.find(subscriptionId);
-      if (billed !== null) await this.revenue.record([billed], now);
+      if (billed !== null) await this.derivedState.updateAfterInvoices([billed], now);
       return invoice;
     });
   }

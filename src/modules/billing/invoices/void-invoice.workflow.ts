@@ -1,12 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { raise } from '../../../platform/errors';
 import { Database } from '../../../platform/database';
-import { RedemptionsService } from '../../coupons';
 import { type Invoice, invoiceNotFound, InvoicesService } from '../../invoicing';
 import { LostCreditService } from '../../payments';
-import { RecurringRevenueService } from '../../recurring-revenue';
 import { BillingLocks } from '../billing-locks';
 import { FirstPaymentsWorkflow } from '../subscriptions/first-payments.workflow';
+import { DerivedState } from '../subscriptions/derived-state';
 
 /**
  * Voids invoices.
@@ -27,10 +26,9 @@ export class VoidInvoiceWorkflow {
     private readonly database: Database,
     private readonly locks: BillingLocks,
     private readonly invoices: InvoicesService,
-    private readonly redemptions: RedemptionsService,
     private readonly losses: LostCreditService,
     private readonly firstPayments: FirstPaymentsWorkflow,
-    private readonly revenue: RecurringRevenueService,
+    private readonly derivedState: DerivedState,
   ) {}
 
   /**
@@ -44,9 +42,7 @@ export class VoidInvoiceWorkflow {
       await this.firstPayments.lockBeforeInvoice(subscription);
       const lost = await this.losses.lockLost([locked.invoice]);
       const invoice = await this.invoices.void(locked.invoice, now);
-      if (subscription !== null && subscription.endedAt !== null)
-        await this.redemptions.endAll([subscription.id], now);
-      if (subscription !== null) await this.revenue.record([subscription], now);
+      if (subscription !== null) await this.derivedState.updateAfterInvoices([subscription], now);
       await this.losses.coverLosses(lost, { sourceId: id, occurredAt: now });
       await this.firstPayments.endInvoice(invoice, subscription, now);
       return invoice;

@@ -3,7 +3,6 @@ import { invariant } from '../../../core/invariant';
 import { nextVersion } from '../../../core/next-version';
 import { isTerminal } from '../../../core/states';
 import { toEventRecord } from '../../../platform/outbox';
-import { RedemptionsService } from '../../coupons';
 import { type Invoice, IssueInvoiceService, leavesNothingToPay } from '../../invoicing';
 import {
   activated,
@@ -35,9 +34,8 @@ interface Applied extends Decision {
  * 3. Writes the subscriptions, their items, periods and scheduled changes.
  * 4. Updates the entitlement balances of the customers.
  * 5. Prepares the invoices, in the order of the decisions, and recognizes the revenue of closed periods.
- * 6. Voids or credits the invoices of subscriptions that ended without their first payment. Ends the coupons of
- *    subscriptions that ended. Activates subscriptions whose first invoice leaves nothing to pay. Records MRR, with the
- *    coupons that remain after the invoices.
+ * 6. Voids or credits the invoices of subscriptions that ended without their first payment. Activates subscriptions whose first invoice leaves nothing to pay. Ends the coupons of
+ *    subscriptions that ended. Records MRR, with the coupons that remain after the invoices.
  * 7. Numbers and stores the invoices, and records the events of the subscriptions.
  */
 @Injectable()
@@ -49,7 +47,6 @@ export class ApplyOutcomesWorkflow {
     private readonly refundedAmounts: RefundedAmounts,
     private readonly prepaidDrafts: FinalizePrepaidDraftsWorkflow,
     private readonly unpaidInvoices: VoidUnpaidInvoicesWorkflow,
-    private readonly redemptions: RedemptionsService,
   ) {}
 
   /** Writes one decision. Returns the changed subscription. */
@@ -95,9 +92,11 @@ export class ApplyOutcomesWorkflow {
       now,
     );
     await this.unpaidInvoices.voidOrCreditAll(givenUp, now);
-    await this.redemptions.endAll(decided.flatMap(idIfEnded), now);
     const applied = await this.activateWithoutPayment(decided, prepared.drafts, now);
-    await this.derivedState.recordRevenue(applied, now);
+    await this.derivedState.updateAfterInvoices(
+      applied.map(({ after }) => after),
+      now,
+    );
     const ofSubscriptions = applied.flatMap(({ before, after, outcome: { events } }) =>
       events.map((fact) =>
         toEventRecord(SUBSCRIPTION_EVENTS[fact], { after, before, occurredAt: now }),
@@ -137,11 +136,6 @@ export class ApplyOutcomesWorkflow {
       return { ...one, after, outcome: { ...one.outcome, events: ['activated'] } };
     });
   }
-}
-
-/** Returns a list with the id of the subscription if it has ended, otherwise an empty list. */
-function idIfEnded({ after: { id, status } }: Applied): readonly string[] {
-  return isTerminal(SUBSCRIPTION_TRANSITIONS, status) ? [id] : [];
 }
 
 /**

@@ -7,6 +7,7 @@ import { FinalUsageService } from '../../metering';
 import { SubscriptionsRepository } from '../../subscriptions';
 import { BillingLocks } from '../billing-locks';
 import { lateUsageRequestOf } from './billing-request';
+import { DerivedState } from './derived-state';
 
 /**
  * Bills ended subscriptions whose usage changed after their last invoice. Each subscription gets an invoice of its own.
@@ -15,6 +16,7 @@ import { lateUsageRequestOf } from './billing-request';
  * 2. Drops the late usage of deleted customers, who are not billed.
  * 3. Locks the payments of invoices whose usage changed, so that refunded money is not credited as well.
  * 4. Calls {@link BillingLocks.lockBeforeInvoices}, then makes the invoices.
+ * 5. Ends coupons again that a returned discount lets run.
  */
 @Injectable()
 export class BillLateUsageWorkflow {
@@ -26,6 +28,7 @@ export class BillLateUsageWorkflow {
     private readonly refundedAmounts: RefundedAmounts,
     private readonly locks: BillingLocks,
     private readonly issueInvoice: IssueInvoiceService,
+    private readonly derivedState: DerivedState,
   ) {}
 
   /** Bills the late usage of these ended subscriptions in one commit. */
@@ -46,6 +49,7 @@ export class BillLateUsageWorkflow {
         ...givenBack,
       }));
       await this.issueInvoice.issueAll(requests, now);
+      await this.derivedState.updateAfterInvoices(billed, now);
     });
   }
 }

@@ -1,18 +1,27 @@
 import { Injectable } from '@nestjs/common';
+import { RedemptionsService } from '../../coupons';
 import { SubscriptionBalancesService, type SubscriptionChange } from '../../entitlements';
 import { RecurringRevenueService } from '../../recurring-revenue';
+import type { Subscription } from '../../subscriptions';
 
-/** Keeps entitlement balances and recorded MRR in step with subscriptions, in the transaction that changes them. */
+/**
+ * Keeps entitlement balances, redemptions and recorded MRR in step with subscriptions and their invoices, in the
+ * transaction that changes them.
+ */
 @Injectable()
 export class DerivedState {
   constructor(
     private readonly balances: SubscriptionBalancesService,
+    private readonly redemptions: RedemptionsService,
     private readonly revenue: RecurringRevenueService,
   ) {}
 
   async update(changes: readonly SubscriptionChange[], now: Date): Promise<void> {
     await this.updateBalances(changes, now);
-    await this.recordRevenue(changes, now);
+    await this.revenue.record(
+      changes.map(({ after }) => after),
+      now,
+    );
   }
 
   updateBalances(changes: readonly SubscriptionChange[], now: Date): Promise<void> {
@@ -20,13 +29,16 @@ export class DerivedState {
   }
 
   /**
-   * Records the MRR of the subscriptions. Call it after making their invoices, because the first invoice with a coupon
-   * starts the months of the coupon.
+   * Ends the redemptions of ended subscriptions, and records the MRR of all the subscriptions. Call it after invoices
+   * were made or voided: a discount that an invoice returns lets a used-up redemption run again, and the first invoice
+   * with a repeating coupon starts its months.
    */
-  recordRevenue(changes: readonly SubscriptionChange[], now: Date): Promise<void> {
-    return this.revenue.record(
-      changes.map(({ after }) => after),
+  async updateAfterInvoices(subscriptions: readonly Subscription[], now: Date): Promise<void> {
+    const ended = subscriptions.filter(({ endedAt }) => endedAt !== null);
+    await this.redemptions.endAll(
+      ended.map(({ id }) => id),
       now,
     );
+    await this.revenue.record(subscriptions, now);
   }
 }
