@@ -1,4 +1,5 @@
 import type { INestApplicationContext } from '@nestjs/common';
+import { AdoptPaymentWorkflow } from '../../src/modules/billing/payments/adopt-payment.workflow';
 import { DueCollections } from '../../src/modules/billing/payments/due-collections';
 import { DuePayments } from '../../src/modules/billing/payments/due-payments';
 import { DueProviderEvents } from '../../src/modules/billing/payments/due-provider-events';
@@ -9,6 +10,8 @@ import { newId } from '../../src/platform/ids';
 import { copyTestDatabase, createTestDatabase, type TestDatabase } from '../support/databases';
 import { type Answer, EngineWithStripe } from '../support/stripe/engine-with-stripe';
 import { startStripeDouble, type StripeDouble } from '../support/stripe/stripe-double';
+import { openTransaction } from '../support/open-transaction';
+import { untilSessionsWait } from '../support/lock-waits';
 import { startTestApp, type TestApp } from '../support/test-app';
 
 const MINUTE_MS = 60_000;
@@ -255,6 +258,27 @@ describe('a restored backup', () => {
     await applyEvents();
     expect(await creditOf(customer)).toBe(950);
     expect(await creditOf(other)).toBe(700);
+  });
+
+  it('adopts a payment once if several notifications about it are applied at the same time', async () => {
+    const { customer } = await shop.customerWith('pm_card_visa');
+    await listEvents();
+    await makeBackup();
+    const { id } = await shop.pay(customer);
+    const [charged] = succeeded();
+    await restore();
+    const adopt = () => work(AdoptPaymentWorkflow).adopt('stripe', charged?.id ?? '');
+    // Both wait here before they write.
+    const commit = await openTransaction(engine.database, () =>
+      engine.database.query('SELECT FROM customer WHERE id = $1 FOR NO KEY UPDATE', [customer]),
+    );
+    const both = Promise.all([adopt(), adopt()]);
+    await untilSessionsWait(engine.database, 2);
+    await commit();
+    expect(await both).toEqual([true, true]);
+    expect(await payment(id)).toMatchObject({ status: 'succeeded' });
+    expect(await creditOf(customer)).toBe(1_000);
+    await isVerified();
   });
 
   it('waits for a debit that began since, instead of charging its invoice again', async () => {

@@ -64,6 +64,8 @@ const SENT = `
     AND (sent_at, id) > ($4, $5)
   ORDER BY sent_at, id LIMIT $6`;
 
+const LOCK_ID = 'SELECT pg_advisory_xact_lock(hashtextextended($1, 0))';
+
 @Injectable()
 export class PaymentsRepository {
   readonly table = 'payment';
@@ -79,6 +81,16 @@ export class PaymentsRepository {
 
   find(id: string): Promise<Payment | null> {
     return this.database.selectOne(PaymentEntity, 'WHERE id = $1', [id]);
+  }
+
+  /**
+   * Returns true if there is no such payment. Other transactions that call this method with the same id wait until this
+   * transaction ends.
+   */
+  async lockMissing(id: string): Promise<boolean> {
+    this.database.requireTransaction();
+    await this.database.query(LOCK_ID, [id]);
+    return (await this.find(id)) === null;
   }
 
   /** Returns the payment, locked until the transaction ends. */

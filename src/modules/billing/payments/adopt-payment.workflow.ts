@@ -66,7 +66,7 @@ export class AdoptPaymentWorkflow {
       return;
     }
     const { now } = locked;
-    if ((await this.payments.find(paymentId)) !== null) return;
+    if (!(await this.payments.lockMissing(paymentId))) return;
     await this.customers.fixCurrency(customerId, currency);
     const isReserved = charge.outcome.kind === 'pending';
     const invoiceId = await this.lockInvoice(charge, isReserved, now);
