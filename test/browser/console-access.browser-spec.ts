@@ -1,6 +1,6 @@
 import { Secret, TOTP } from 'otpauth';
 import { PASSWORD } from '../support/admins';
-import { untilQuiet, violationsOf } from '../support/browser';
+import { openPage, untilQuiet, violationsOf } from '../support/browser';
 import { RunningConsole, type SignedInPage } from '../support/running-console';
 
 // A busy machine takes many times as long as a quiet one.
@@ -29,6 +29,19 @@ describe('access to the console', () => {
 
   const toast = ({ page }: SignedInPage, text: string): Promise<void> =>
     page.getByRole('status').filter({ hasText: text }).first().waitFor();
+
+  it('shows on the page to sign in why a sign-in with OpenID Connect failed', async () => {
+    const { context, page, faults } = await openPage(engine.browser);
+    await page.goto(`${engine.service.url}/v1/session/oidc?return_to=/studio/`);
+    const alert = page.getByRole('alert').filter({ hasText: 'no OpenID provider' });
+    await alert.waitFor();
+    expect(await violationsOf(page)).toEqual([]);
+    await page.getByLabel('Email').waitFor();
+    await page.goto(`${engine.service.url}/studio/?sign_in_error=no_role`);
+    await page.getByText('None of your groups has a role here.').waitFor();
+    expect(faults.found).toEqual([]);
+    await context.close();
+  });
 
   it('offers a viewer nothing that a viewer may not do', async () => {
     const viewer = await engine.signIn(await engine.admin('viewer'));

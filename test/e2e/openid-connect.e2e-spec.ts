@@ -101,6 +101,16 @@ describe('signing in with OpenID Connect', () => {
     return reason === undefined ? [status, code] : [status, code, reason];
   }
 
+  /** Expects that a browser is redirected to the console with the reason why a sign-in failed. */
+  async function expectShown(app: TestApp, path: string, reason: string): Promise<void> {
+    const accept = 'text/html,application/xhtml+xml,*/*;q=0.8';
+    const answer = await http(app).get(path).set('Accept', accept).redirects(0);
+    expect(answer.status).toBe(303);
+    expect(answer.headers['location']).toBe(`/studio/?sign_in_error=${reason}`);
+    expect(answer.headers['cache-control']).toBe('no-store');
+    expect(cookieOf(answer, 'billing_session')).toBeUndefined();
+  }
+
   async function countOf(table: string): Promise<number> {
     const [row] = await engine.database.query<{ count: string }>(`SELECT count(*) FROM ${table}`);
     return Number(row?.count);
@@ -366,7 +376,10 @@ describe('signing in with OpenID Connect', () => {
     for (const app of [unreachable, misnamed]) {
       const answer = await http(app).get(BEGIN).redirects(0);
       expect(problem(answer)).toEqual([503, 'openid_unavailable']);
+      await expectShown(app, BEGIN, 'openid_unavailable');
     }
+    await expectShown(off, BEGIN, 'openid_disabled');
+    await expectShown(engine, `${CALLBACK}?code=x&state=y`, 'openid_expired');
     for (const app of [off, unreachable, misnamed]) await app.close();
   });
 

@@ -8,6 +8,7 @@ import { TextInput } from '../ui/field';
 import { Card, Problem } from '../ui/page';
 import css from '../ui/ui.module.css';
 import type { CurrentSession } from '../api/objects';
+import { openIdRefusal, withoutOpenIdRefusal } from './openid-refusals';
 import { begin } from './session';
 
 /** Refusal of a sign-in with the right password and without a code. The form then asks for the code. */
@@ -92,17 +93,23 @@ const MAX_RETURN_LENGTH = 500;
 /** Returns the address that signs in with OpenID Connect and then opens the present page, with its filters if they fit. */
 function openIdAddress(): string {
   const { pathname, search } = location;
-  const page = pathname + search;
+  const page = pathname + withoutOpenIdRefusal(search);
   const returnTo = page.length > MAX_RETURN_LENGTH ? pathname : page;
   return `/v1/session/oidc?return_to=${encodeURIComponent(returnTo)}`;
 }
 
 export function SignInPage(): ReactNode {
+  const refusal = openIdRefusal(location.search);
   return (
     <main id="main" className="sign-in">
       <h1>Billing console</h1>
       <Card title="Sign in">
         <div className={css['body']}>
+          {refusal !== null && (
+            <p role="alert" className={css['problem']}>
+              {refusal}
+            </p>
+          )}
           <SignInForm
             oidc={
               <a className={css['button']} href={openIdAddress()}>

@@ -7,6 +7,7 @@ import {
   setFlowCookie,
   setSessionCookie,
 } from '../../../platform/access';
+import { ProblemError } from '../../../platform/errors';
 import { Operation } from '../../../platform/http';
 import { LONGEST_SESSION_MS } from '../domain/session';
 import { BeginOpenIdSignInDto } from '../dto/begin-openid-sign-in.dto';
@@ -20,6 +21,11 @@ import {
 import { FLOW_MS, OpenIdSignIn } from './openid-sign-in.service';
 
 const PATH = 'v1/session/oidc';
+
+/** Page of the console that shows why a sign-in failed. */
+const CONSOLE = '/studio/';
+const SHOWN_IN_CONSOLE =
+  'If it fails, a browser (`Accept: text/html`) is redirected to the console, which shows the reason.';
 
 function parameter(name: string, description: string): ApiQueryOptions {
   return { name, required: false, description, schema: { type: 'string' } };
@@ -42,7 +48,8 @@ export class OpenIdController {
   @Operation({
     summary: 'Sign in with OpenID Connect',
     description:
-      'Open it in a browser. Redirects to the configured OpenID provider, which redirects to the callback.',
+      'Open it in a browser. Redirects to the configured OpenID provider, which redirects to the callback. ' +
+      SHOWN_IN_CONSOLE,
     access: 'public',
     status: 303,
     problems: [openIdDisabled, openIdUnavailable],
@@ -52,9 +59,11 @@ export class OpenIdController {
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
   ): Promise<void> {
-    const { url, cookie } = await this.signIns.begin(returnTo);
-    setFlowCookie({ request, response }, { text: cookie, expiresInMs: FLOW_MS });
-    response.set('Cache-Control', 'no-store').location(url);
+    await redirect({ request, response }, async () => {
+      const { url, cookie } = await this.signIns.begin(returnTo);
+      setFlowCookie({ request, response }, { text: cookie, expiresInMs: FLOW_MS });
+      return url;
+    });
   }
 
   @Get('callback')
@@ -66,7 +75,8 @@ export class OpenIdController {
     summary: 'Finish a sign-in with OpenID Connect',
     description:
       'The OpenID provider redirects the browser here. Begins a session like `POST /v1/session`, and redirects to `return_to`. ' +
-      'Each sign-in is finished once, by the browser that began it, within ten minutes. Further query parameters are ignored.',
+      'Each sign-in is finished once, by the browser that began it, within ten minutes. Further query parameters are ignored. ' +
+      SHOWN_IN_CONSOLE,
     access: 'public',
     status: 303,
     problems: [openIdDisabled, openIdExpired, openIdRefused, openIdUnavailable, openIdAdminRefused],
@@ -82,8 +92,28 @@ export class OpenIdController {
     const cookie = flowCookieOf(headers);
     if (cookie !== null) clearFlowCookie({ request, response });
     const query = new URL(originalUrl, 'http://localhost').search.slice(1);
-    const { secret, returnTo } = await this.signIns.finish(query, cookie, browser);
-    setSessionCookie({ request, response }, { secret, expiresInMs: LONGEST_SESSION_MS });
-    response.set('Cache-Control', 'no-store').location(returnTo);
+    await redirect({ request, response }, async () => {
+      const { secret, returnTo } = await this.signIns.finish(query, cookie, browser);
+      setSessionCookie({ request, response }, { secret, expiresInMs: LONGEST_SESSION_MS });
+      return returnTo;
+    });
   }
+}
+
+/**
+ * Redirects to the address that `step` returns. If `step` fails, redirects a browser to the console with the code of
+ * the error, and throws the error for other callers.
+ */
+async function redirect(
+  { request, response }: { readonly request: Request; readonly response: Response },
+  step: () => Promise<string>,
+): Promise<void> {
+  const location = await step().catch((error: unknown) => {
+    if (!(error instanceof ProblemError) || request.accepts('json', 'html') !== 'html') throw error;
+    const { definition, occurrence } = error;
+    const reason = occurrence.extensions?.['reason'];
+    const shown = new URLSearchParams({ sign_in_error: String(reason ?? definition.code) });
+    return `${CONSOLE}?${shown.toString()}`;
+  });
+  response.set('Cache-Control', 'no-store').location(location);
 }
