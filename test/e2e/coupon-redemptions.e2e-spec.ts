@@ -244,7 +244,7 @@ describe('redemptions of coupons', () => {
       await redeem(request(code, { subscriptionId }));
     }
     const end = () =>
-      engine.database.transaction(() => redemptions().endAll([subscriptionId], engine.clock.now()));
+      engine.database.transaction(() => redemptions().endAll([{ id: subscriptionId, endedAt: engine.clock.now() }]));
     await end();
     expect(await running(subscriptionId)).toEqual([]);
     const endedAt = engine.clock.now();

@@ -10,7 +10,7 @@ import { CouponRedemptionEntity } from './coupon-redemption.entity';
 import { CouponEntity } from './coupon.entity';
 import { couponAlreadyRedeemed } from './coupons.errors';
 import type { Coupon } from './domain/coupon';
-import type { CouponRedemption, RedeemedTerms } from './domain/redemption';
+import type { CouponRedemption, EndedSubscription, RedeemedTerms } from './domain/redemption';
 
 /**
  * Counts a redemption of a coupon. Checks the limits of the coupon again, because other redemptions may have reached
@@ -23,8 +23,9 @@ const COUNT = `
   RETURNING id`;
 
 const END_ALL = `
-  UPDATE coupon_redemption SET ended_at = $2
-  WHERE subscription_id = ANY ($1) AND ended_at IS NULL`;
+  UPDATE coupon_redemption SET ended_at = ended.at
+  FROM unnest($1::text[], $2::timestamptz[]) AS ended (subscription_id, at)
+  WHERE coupon_redemption.subscription_id = ended.subscription_id AND ended_at IS NULL`;
 
 @Injectable()
 export class RedemptionsRepository {
@@ -118,8 +119,11 @@ export class RedemptionsRepository {
     );
   }
 
-  async endAll(subscriptionIds: readonly string[], now: Date): Promise<void> {
-    await this.database.query(END_ALL, [subscriptionIds, now]);
+  async endAll(ended: readonly EndedSubscription[]): Promise<void> {
+    await this.database.query(END_ALL, [
+      ended.map(({ id }) => id),
+      ended.map(({ endedAt }) => endedAt),
+    ]);
   }
 
   private async withCoupons(

@@ -24,6 +24,7 @@ import {
   type AppliedRedemption,
   type CouponRedemption,
   isUsedUp,
+  type EndedSubscription,
   type InvoiceDiscount,
   redemptionOf,
   type RedeemedTerms,
@@ -207,10 +208,10 @@ export class RedemptionsService {
     return new Map(found.map((terms) => [terms.redemption.id, terms]));
   }
 
-  /** Ends all running redemptions of subscriptions. */
-  async endAll(subscriptionIds: readonly string[], now: Date): Promise<void> {
+  /** Ends all running redemptions of ended subscriptions, each at the end of its subscription. */
+  async endAll(ended: readonly EndedSubscription[]): Promise<void> {
     this.database.requireTransaction();
-    if (subscriptionIds.length > 0) await this.redemptions.endAll(subscriptionIds, now);
+    if (ended.length > 0) await this.redemptions.endAll(ended);
   }
 
   /**

@@ -34,10 +34,8 @@ export class DerivedState {
    * with a repeating coupon starts its months.
    */
   async updateAfterInvoices(subscriptions: readonly Subscription[], now: Date): Promise<void> {
-    const ended = subscriptions.filter(({ endedAt }) => endedAt !== null);
     await this.redemptions.endAll(
-      ended.map(({ id }) => id),
-      now,
+      subscriptions.flatMap(({ id, endedAt }) => (endedAt === null ? [] : [{ id, endedAt }])),
     );
     await this.revenue.record(subscriptions, now);
   }

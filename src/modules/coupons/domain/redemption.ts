@@ -34,6 +34,11 @@ export interface RedeemedTerms {
   readonly coupon: Coupon;
 }
 
+export interface EndedSubscription {
+  readonly id: string;
+  readonly endedAt: Date;
+}
+
 export interface RedemptionRequest {
   /** Coupon code as entered by the customer. */
   readonly code: string;
