@@ -115,7 +115,7 @@ export class UsageReadingsService {
       const { customerId, subscriptionId } = request;
       const rateIds = taxRates.map(({ taxRateId }) => taxRateId);
       const terms = invoice === null ? null : termsOfBill(invoice, rateIds);
-      return usage.map((counted) => ({
+      return usage.filter(hasTime).map((counted) => ({
         customerId,
         subscriptionId,
         ...billOf(counted, invoice?.lines ?? [], terms),
@@ -197,6 +197,11 @@ export class UsageReadingsService {
     }
     return { meter: termsOf(meter), countedFrom, upToPosition, parts };
   }
+}
+
+/** Returns false for a period that ends where it starts. It can have a minimum, but no usage. */
+function hasTime({ request: { period } }: CountedUsage): boolean {
+  return period.startAt < period.endAt;
 }
 
 function usagePeriodsOf({ lines }: Pick<Invoice, 'lines'>): readonly BilledPeriod[] {

@@ -53,7 +53,7 @@ export {
 } from './subscriptions.errors';
 export { activated, isAwaitingPayment, isFirstPaymentOverdue } from './domain/first-payment';
 export { decideExpiry, decideEndUnpaid } from './domain/decide-first-payment';
-export { nextBilling } from './domain/look-ahead';
+export { billingsAhead, type NextBilling } from './domain/look-ahead';
 export { SUBSCRIPTION_IDS } from './new-ids';
 export { StartSubscriptionService } from './start-subscription.service';
 export { decideEndOfDeletedCustomer, decideDue } from './domain/decide';

@@ -3,7 +3,13 @@ import { Database } from '../../../platform/database';
 import type { RedeemedTerms } from '../../coupons';
 import type { Customer } from '../../customers';
 import { type Invoice, IssueInvoiceService } from '../../invoicing';
-import { nextBilling, type Outcome, type Snapshot, SUBSCRIPTION_IDS } from '../../subscriptions';
+import {
+  billingsAhead,
+  type NextBilling,
+  type Outcome,
+  type Snapshot,
+  SUBSCRIPTION_IDS,
+} from '../../subscriptions';
 import { FinalizePrepaidDraftsWorkflow } from '../invoices/finalize-prepaid-drafts.workflow';
 import { RefundedAmounts } from '../refunded-amounts';
 import { creditsOf, billingRequestOf, periodsAfter } from './billing-request';
@@ -42,21 +48,23 @@ export class PreviewInvoiceWorkflow {
     now: Date,
     redeemed: readonly RedeemedTerms[] = [],
   ): Promise<SubscriptionPreview> {
-    const preview = await this.previewNext(snapshot, decided, customer, now, redeemed);
-    if (decided.billing === null || preview.invoice.lines.length > 0) return preview;
-    const after = { ...decided, billing: null };
-    const next = await this.previewNext(snapshot, after, customer, now, redeemed);
-    return next.invoice.lines.length > 0 ? next : preview;
+    let first: SubscriptionPreview | null = null;
+    for (const billing of billingsAhead(snapshot, decided, SUBSCRIPTION_IDS, now)) {
+      const preview = await this.previewOf(snapshot, billing, customer, now, redeemed);
+      if (preview.invoice.lines.length > 0) return preview;
+      first ??= preview;
+    }
+    const none = { outcome: decided, at: now };
+    return first ?? this.previewOf(snapshot, none, customer, now, redeemed);
   }
 
-  private async previewNext(
+  private async previewOf(
     snapshot: Snapshot,
-    decided: Outcome,
+    { outcome, at: billsAt }: NextBilling,
     customer: Customer,
     now: Date,
     redeemed: readonly RedeemedTerms[],
   ): Promise<SubscriptionPreview> {
-    const { outcome, at: billsAt } = nextBilling(snapshot, decided, SUBSCRIPTION_IDS, now);
     const givenBack = await this.refundedAmounts.read({
       credits: creditsOf(outcome),
       subscriptionIds: [outcome.subscription.id],

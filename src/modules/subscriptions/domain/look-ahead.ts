@@ -9,40 +9,39 @@ import type { Snapshot, SubscriptionItem } from './subscription';
  */
 const MAX_DECISIONS_AHEAD = 4;
 
-/** The decision that makes the next invoice, and the time of that invoice. */
+/** A decision that may make the next invoice, and the time of that invoice. */
 export interface NextBilling {
   readonly outcome: Outcome;
   readonly at: Date;
 }
 
 /**
- * Returns the outcome that makes the next invoice: `decided` if it makes an invoice, otherwise the outcome of the first
- * later due work that makes an invoice, if nothing else changes until then. If no later work makes an invoice, returns
- * `decided`.
+ * Returns the outcomes that may make the next invoice: `decided`, then the outcomes of later due work if nothing else
+ * changes until then. An outcome that bills only late usage makes an invoice only if there is late usage.
  */
-export function nextBilling(
+export function* billingsAhead(
   snapshot: Snapshot,
   decided: Outcome,
   ids: NewSubscriptionIds,
   now: Date,
-): NextBilling {
+): Iterable<NextBilling> {
   let state = snapshot;
   let outcome = decided;
   let at = now;
-  for (let ahead = 0; ahead < MAX_DECISIONS_AHEAD && !canBill(state, outcome); ahead += 1) {
+  for (let ahead = 0; ahead <= MAX_DECISIONS_AHEAD; ahead += 1) {
+    if (canBill(state, outcome)) yield { outcome, at };
     const next = stateAfter(state, outcome);
     const dueAt = next.subscription.nextBillingAt;
-    if (dueAt === null || isAwaitingPayment(next.subscription)) break;
+    if (dueAt === null || isAwaitingPayment(next.subscription)) return;
     // Work that fell due in the past, as after a back-dated start, is done now.
     at = dueAt > now ? dueAt : now;
     outcome = decideDue(next, ids, at);
     state = next;
   }
-  return canBill(state, outcome) ? { outcome, at } : { outcome: decided, at: now };
 }
 
 /**
- * Returns false if the outcome makes no invoice. The end of a trial has no late usage, because no period was billed
+ * Returns false if the outcome makes no invoice, whatever usage there is. The end of a trial has no late usage, because no period was billed
  * before.
  */
 function canBill({ period }: Snapshot, { billing }: Outcome): boolean {

@@ -314,7 +314,18 @@ describe('charges in arrears', () => {
       ended('03-11T09:00:00'),
       [['usage', '03-01T00:00', '03-11T09:00', 1_100n]],
     ],
-    ['usage of no time', { price: metered }, ended('03-01T00:00:00'), []],
+    [
+      'usage of no time, with the minimum of its day',
+      { price: metered },
+      ended('03-01T00:00:00'),
+      [['usage', '03-01T00:00', '03-01T00:00', 100n]],
+    ],
+    [
+      'an item that a change ended at the start of the period',
+      { startAt: at('02-01T00:00:00'), endAt: START, endedBy: 'second_change' },
+      toTheEnd,
+      [],
+    ],
     ['a price in advance', { price: price() }, toTheEnd, []],
   ])('%s', (_, parts, until, expected) => {
     const items = [item({ price: arrears, ...parts })];

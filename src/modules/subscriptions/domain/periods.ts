@@ -147,10 +147,13 @@ export function arrearsCharges(
       const end = holdsOn ? until.end : item.endedBy === 'pause' ? 'termination' : 'border';
       const endUnit = (holdsOn ? until.unit : changeUnitOf(item)) ?? unitOf(item);
       const isCountedAlike = end === 'border' && endUnit === unitOf(item);
+      // An item that a change ended at the start of the period was billed with the former period.
+      const wasBilled = !holdsOn && end === 'border' && item.startAt < period.startAt;
       // An item that ends at its start may still be charged. With proration by day, a termination or a pause bills that
       // date. If the start is counted by day and a change counts the end by second, the time from midnight to the
       // change is billed.
-      if (startAt > endAt || (startAt.getTime() === endAt.getTime() && isCountedAlike)) return [];
+      const isSkipped = isCountedAlike || wasBilled;
+      if (startAt > endAt || (startAt.getTime() === endAt.getTime() && isSkipped)) return [];
       const lastsToPeriodEnd =
         endAt.getTime() === period.endAt.getTime() || (holdsOn && end === 'termination');
       const isWhole =
@@ -165,8 +168,7 @@ export function arrearsCharges(
         : partOf(subscription, item, { ...part, end }, period, endUnit);
       const charged = charge(subscription, item, part, period, proration);
       const { usage } = item.price;
-      if (usage === undefined) return [charged];
-      return startAt < endAt ? [usageOf(charged, usage, period.startAt)] : [];
+      return [usage === undefined ? charged : usageOf(charged, usage, period.startAt)];
     });
 }
 
