@@ -170,7 +170,7 @@ export const creditExceedsLine = defineProblem({
   meaning:
     'A credit note takes at most `creditable_amount` of a line, without tax: its amount less its discounts, its share of the reduction by a `maximum_amount`, earlier credit notes, and what later invoices credited or corrected.',
   occurrence: (pointer: string, creditable: bigint) => ({
-    detail: `${pointer} is more than the ${creditable} minor units that are left of the line.`,
+    detail: `${pointer} is more than the ${creditable} minor units that are left of the line${creditable === 0n ? ', or the note names the line twice' : ''}.`,
     errors: [{ pointer, code: 'exceeds_line', message: 'is more than is left of the line' }],
     extensions: { creditable_amount: Number(creditable) },
   }),
