@@ -90,7 +90,12 @@ describe('credit notes of lines of which only tax is left', () => {
       [taxed, 0],
       [taxed, 0],
     ]);
-    expect(twice.body).toMatchObject({ code: 'credit_takes_nothing', creditable_amount: 0 });
+    expect(twice.body).toMatchObject({
+      code: 'credit_takes_nothing',
+      detail:
+        '/lines/1/amount is 0, but nothing is left of the line, or the note names the line twice.',
+      creditable_amount: 0,
+    });
     await issue(invoice, [[taxed, 0]]).expect(201);
     expect((await issue(invoice, [[taxed, 0]])).body).toMatchObject({
       code: 'credit_takes_nothing',

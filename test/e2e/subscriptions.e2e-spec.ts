@@ -215,7 +215,7 @@ describe('subscriptions on the real clock', () => {
     });
     expect(await send('cancel', { when: 'now', at: '2026-03-09T00:00:00Z' })).toMatchObject({
       code: 'subscription_terms_contradict',
-      detail: '/at goes with `when: at` alone.',
+      detail: '/at can only be sent with `when: at`.',
     });
     await story.command(id, 'pause');
     expect(await send('pause')).toMatchObject({

@@ -98,9 +98,7 @@ describe('a subscription that starts far in the past', () => {
       expect(answer.status).toBe(422);
       expect(answer.body).toMatchObject({
         code: 'subscription_terms_contradict',
-        errors: [
-          { pointer: '/start_at', message: 'asks for more than 366 periods to be billed at once' },
-        ],
+        errors: [{ pointer: '/start_at', message: 'lies more than 366 billing periods back' }],
       });
     }
     expect((await invoiceNumbers()).length).toBe(1);

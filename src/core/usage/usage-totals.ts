@@ -104,7 +104,7 @@ export function valueOf(
 
 /** A registered window, or the first part of one. */
 interface WindowPart extends Period {
-  /** End of the whole window. A `weighted_sum` holds values until then. Default: `endAt`. */
+  /** End of the whole window; default: `endAt`. A `weighted_sum` counts the value that it has at `endAt` until then. */
   readonly heldUntil?: Date | undefined;
 }
 

@@ -165,8 +165,8 @@ export class MeteredUsageService {
   }
 
   /**
-   * @param heldUntil end of the full window, until which a `weighted_sum` holds values; later than the end of `period` if
-   *   `period` is only the first part of the window
+   * @param heldUntil end of the full window, until which a `weighted_sum` counts its last value; later than the end of
+   *   `period` if `period` is only the first part of the window
    */
   private async openPart(
     customerId: string,

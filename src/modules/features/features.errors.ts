@@ -27,7 +27,7 @@ export const entitlementInUse = defineProblem({
   kind: 'conflict',
   title: 'The entitlement is in use',
   meaning:
-    'A plan, an add-on link, a grant or a consumption refers to the entitlement. Links can be deleted; the others remain.',
+    'A plan, an add-on link, a grant or a consumption refers to the entitlement. Only links can be deleted.',
   detail: (id: string) =>
     `The entitlement ${id} cannot be deleted: a plan, an add-on link, a grant or a consumption refers to it.`,
 });

@@ -46,7 +46,7 @@ export class FinalizeInvoicesService {
    * Finalizes a locked draft, in the caller's transaction. The draft gets the next number, and its amounts are calculated for the
    * last time, with the present usage, taxes and credit.
    * @param earnedUntil instant up to which charges billed in advance are earned, by subscription id
-   * @param givenBack late usage of the draft's subscription, and refunds of the invoices that the draft credits or corrects
+   * @param givenBack late usage, which the draft may bill, and refunds, which limit what it can credit of earlier invoices
    * @throws {ProblemError} `invalid_transition`, `invoice_empty`, `invoice_too_large`
    */
   async finalize(

@@ -143,11 +143,11 @@ export const invoiceRegenerated = defineProblem({
 export const invoiceOvertaken = defineProblem({
   code: 'invoice_overtaken',
   kind: 'conflict',
-  title: 'The charges of the invoice are no longer owed as it billed them',
+  title: 'The charges of the invoice have changed or are no longer owed',
   meaning:
-    'The invoice cannot be regenerated. An item that it billed in advance was changed, or ended with credit, before the end of its period; or nothing is left to bill or credit; or its subscription never began. Bill what is owed with a one-off invoice.',
+    'The invoice cannot be regenerated. An item that it billed in advance was changed before the end of its period, or ended then and its unused part was credited; or nothing is left to bill or credit; or its subscription never began. Bill what is owed with a one-off invoice.',
   detail: (id: string) =>
-    `The charges of the invoice ${id} are no longer owed as it billed them. Create a one-off invoice instead.`,
+    `The invoice ${id} cannot be regenerated: its charges have changed or are no longer owed. Create a one-off invoice for what is owed.`,
 });
 
 export const creditNoteNotFound = defineNotFound('credit_note_not_found', 'a credit note');
@@ -168,9 +168,9 @@ export const creditExceedsLine = defineProblem({
   kind: 'rule_broken',
   title: 'The credit exceeds what is left of the line',
   meaning:
-    'A credit note takes at most `creditable_amount` of a line, without tax: its amount less discounts, the reduction by a maximum, earlier credit notes, and what later invoices credited or corrected.',
+    'A credit note takes at most `creditable_amount` of a line, without tax: its amount less its discounts, its share of the reduction by a `maximum_amount`, earlier credit notes, and what later invoices credited or corrected.',
   occurrence: (pointer: string, creditable: bigint) => ({
-    detail: `${pointer} is more than the ${creditable} minor units that are left of the line.`,
+    detail: `${pointer} is more than the ${creditable} minor units that are left of the line${creditable === 0n ? ', or the note names the line twice' : ''}.`,
     errors: [{ pointer, code: 'exceeds_line', message: 'is more than is left of the line' }],
     extensions: { creditable_amount: Number(creditable) },
   }),
@@ -179,11 +179,14 @@ export const creditExceedsLine = defineProblem({
 export const creditTakesNothing = defineProblem({
   code: 'credit_takes_nothing',
   kind: 'rule_broken',
-  title: 'A credit of 0 takes nothing from a line',
+  title: 'A credit of 0 takes nothing from the line',
   meaning:
-    'Use an `amount` of 0 only if a line has only tax left. This one has `creditable_amount` left.',
+    'An `amount` of 0 is only for a line that has only tax left and is named once. This one has `creditable_amount` left.',
   occurrence: (pointer: string, creditable: bigint) => ({
-    detail: `${pointer} is 0, but more than tax is left of the line: ${creditable} minor units without tax can be credited.`,
+    detail:
+      creditable === 0n
+        ? `${pointer} is 0, but nothing is left of the line, or the note names the line twice.`
+        : `${pointer} is 0, which is only for a line of which nothing but tax is left. ${creditable} minor units without tax are left of this line.`,
     errors: [{ pointer, code: 'takes_nothing', message: 'takes nothing of the line' }],
     extensions: { creditable_amount: Number(creditable) },
   }),
@@ -195,7 +198,7 @@ function adviceOn({ creditableTotalMinor, refundedMinor, lostCreditMinor }: Note
       ? `Lower the lines until they total at most ${creditableTotalMinor} with tax.`
       : `Nothing is left to ${lostCreditMinor > 0n ? 'refund' : 'credit'}.`;
   if (lostCreditMinor > 0n) {
-    return `${lower} A note with settle "credit" can credit more: its credit covers what went back.`;
+    return `${lower} A note with settle "credit" can be larger: the credit that it gives then covers what was refunded or lost.`;
   }
   return refundedMinor > 0n
     ? `${lower} To document a refund that was made, issue the note with settle "refund".`
@@ -224,9 +227,9 @@ export const creditGivenBackAlready = defineProblem({
 export const creditNoteCorrected = defineProblem({
   code: 'credit_note_corrected',
   kind: 'conflict',
-  title: 'Usage that the credit note credited was taken back',
+  title: 'A later invoice corrected usage that the credit note credits',
   meaning:
-    'A later invoice corrected usage of a credited line and gave back only what the note had left, so the note cannot be voided.',
+    'A later invoice took back usage of a line that the note credits. Because of the note it gave back less, so the note cannot be voided.',
   detail: (id: string) =>
     `An invoice after the credit note ${id} took back usage of its lines, so the note cannot be voided.`,
 });

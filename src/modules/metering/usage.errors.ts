@@ -45,9 +45,9 @@ export const usageEventArchived = defineProblem({
   kind: 'conflict',
   title: 'The event is archived',
   meaning:
-    'The event lies in a month whose events are archived, or in a billed period with such a month. It stays counted and cannot be voided any more. `GET /v1/usage-archive/months` lists the files with the events of a customer.',
+    'The event lies in a month whose events are archived, or in a billed period with such a month. Such an event stays counted and cannot be voided. `GET /v1/usage-archive/months` lists the files with the events of a customer.',
   detail: (key: string) =>
-    `The event ${JSON.stringify(key)} is in an archived month, or in a billed period that begins in one. It cannot be voided any more, nor read once it is removed.`,
+    `The event ${JSON.stringify(key)} is in an archived month, or in a billed period that begins in one. Such an event cannot be voided, and once it is removed from the database it cannot be read either.`,
 });
 
 export const usageArchived = defineProblem({
@@ -55,7 +55,7 @@ export const usageArchived = defineProblem({
   kind: 'conflict',
   title: 'The events of the period are archived',
   meaning:
-    'The request needs single events of an archived month, of which only the totals of whole UTC hours are stored. Reading usage: request a period that begins and ends at whole UTC hours, or is after the archived months. Invoices: one that billed usage of such a month cannot be voided, nor regenerated unless a later invoice billed that usage. Issue a credit note, or create an invoice with the lines of the void one, but without usage that a later invoice billed. Meters: a new recurring one would lack the values that archived events set. Use an earlier meter or another event name. Subscriptions: one with metered prices cannot start before the end of the archived months of its customer. A start or change is also refused if an entitlement would begin to count usage in the middle of an hour whose events were removed, or before events that were archived before its meter was created. Start at a whole hour, or choose a plan whose entitlements reset.',
+    'The request needs single events of an archived month, but only totals of whole UTC hours are stored. The answer says what to do instead. To read usage, request a period that begins and ends at whole UTC hours, or is after the archived months. An invoice that billed usage of such a month cannot be voided, nor regenerated unless a later invoice billed that usage. A new recurring meter would lack the values that archived events set. A subscription with metered prices cannot start before the end of the archived months of its customer. A start or change is also refused if an entitlement would count usage from the middle of an hour whose events were removed, or usage that was archived before its meter was created.',
   detail: (before: Date, instead?: string) =>
     `Events before ${before.toISOString()} are archived: only totals of whole UTC hours are stored. ${instead ?? 'Request whole hours, or a period after that instant.'}`,
 });
@@ -116,7 +116,7 @@ export const tooMuchUsageToTotal = defineProblem({
   kind: 'rule_broken',
   title: 'The period has too much usage to add up at once',
   meaning:
-    'Totals are added up from a running total per customer, hour and group, at most 2,000,000. Request shorter periods.',
+    'The answer is the sum of at most 2,000,000 totals, one per customer, hour and group. Request shorter periods.',
   detail: (max: number) =>
-    `The period has more than ${max} running totals of customers, hours and groups. Request a shorter period.`,
+    `The usage of the period consists of more than ${max} totals (one per customer, hour and group). Request a shorter period.`,
 });

@@ -140,8 +140,9 @@ export const paymentActionNotRequired = defineProblem({
 export const webhookSignatureInvalid = defineProblem({
   code: 'webhook_signature_invalid',
   kind: 'unauthenticated',
-  title: 'The signature of the notification is wrong',
+  title: 'The signature or mode of the notification is wrong',
   meaning:
     'The header `Stripe-Signature` is missing, was made with a secret that is not in `STRIPE_WEBHOOK_SECRETS`, or has a time that differs by more than five minutes; or a test event arrived in live mode, or a live event in test mode. Nothing was stored.',
-  detail: () => 'No secret of this service verifies the signature of the notification.',
+  detail: () =>
+    'The signature of the notification is missing or wrong, or its time is more than five minutes off, or the mode of the notification (test or live) is not that of the service.',
 });

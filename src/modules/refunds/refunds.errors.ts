@@ -15,7 +15,7 @@ export const refundLimitExceeded = defineProblem({
   kind: 'forbidden',
   title: 'The caller may not refund so much of a payment',
   meaning:
-    'An owner has limited the total that admins with this role may refund of one payment. `limit` is this total in minor units of the payment’s currency, including pending and earlier refunds. Nothing was refunded. Ask an admin without a limit.',
+    'An owner has limited what admins with the role `support` may refund of one payment in total. `limit` is this total in minor units of the payment’s currency, including pending and earlier refunds. Nothing was refunded. Ask an admin without a limit.',
   occurrence: (limit: bigint, currency: string) => ({
     detail: `You may refund a total of at most ${limit} minor units (${currency}) of a payment. Ask an admin without a limit.`,
     extensions: { limit: Number(limit) },

@@ -101,7 +101,7 @@ const PERSON_FAULTS = {
   no_email: 'The OpenID provider names no email.',
   email_not_verified: 'The OpenID provider has not verified the email.',
   foreign_domain: 'The domain of the email is not allowed here.',
-  no_role: 'No group of the person has a role here.',
+  no_role: 'None of your groups at the OpenID provider is assigned a role of this service.',
   unknown_admin: 'There is no account with this email.',
   inactive_admin: 'The account with this email is inactive.',
 } as const;

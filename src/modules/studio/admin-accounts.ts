@@ -30,7 +30,7 @@ export class AdminAccounts {
     return admin === null ? null : toAccount(admin);
   }
 
-  /** Ends all sessions of the admin. `SessionsService.keepValid`, in the same transaction, keeps one session. */
+  /** Ends all sessions of the admin. To keep one, call `SessionsService.keepValid` for it in the same transaction. */
   async endSessions(id: string, now: Date): Promise<void> {
     await this.admins.endSessions(id, now);
   }

@@ -87,7 +87,7 @@ export class StudioRepository {
     ]);
   }
 
-  /** Ends all sessions of the admin. `SessionsService.keepValid`, in the same transaction, keeps one session. */
+  /** Ends all sessions of the admin. To keep one, call `SessionsService.keepValid` for it in the same transaction. */
   async endSessions(id: string, now: Date): Promise<void> {
     await this.database.update(StudioAdminEntity, id, { sessionsValidFrom: now });
   }

@@ -66,14 +66,14 @@ export class StartSubscriptionService {
       throw subscriptionTermsContradict('/start_at', 'lies after the year 9000');
     }
     if (command.paymentBehavior !== 'allow_active' && command.collection !== 'automatic') {
-      throw subscriptionTermsContradict('/payment_behavior', 'goes with `collection: automatic`');
+      throw subscriptionTermsContradict('/payment_behavior', 'needs `collection: automatic`');
     }
     const trialDays = command.trialDays ?? version.trialDays;
     const subscription = subscriptionOf(command, offer, customer, { startAt, trialDays, now });
     const items = itemsOf(subscription.id, offer, startAt, SUBSCRIPTION_IDS);
     const created = { ...subscription, currency };
     if (periodsBegun(created, now, MAX_PERIODS + 1) > MAX_PERIODS) {
-      const message = `asks for more than ${MAX_PERIODS} periods to be billed at once`;
+      const message = `lies more than ${MAX_PERIODS} billing periods back`;
       throw subscriptionTermsContradict('/start_at', message);
     }
     const snapshot = { subscription: created, items, period: null, pending: null };

@@ -73,7 +73,8 @@ export class SubscriptionCommandsService {
     const { subscription, period, pending } = snapshot;
     refuse(subscription, transitionRefusal(subscription, 'canceled'));
     if ((when === 'at') !== (at !== null)) {
-      const fault = when === 'at' ? 'is required for `when: at`' : 'goes with `when: at` alone';
+      const fault =
+        when === 'at' ? 'is required for `when: at`' : 'can only be sent with `when: at`';
       throw subscriptionTermsContradict('/at', fault);
     }
     if (when === 'now') {

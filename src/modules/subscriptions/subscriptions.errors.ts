@@ -15,7 +15,7 @@ export const subscriptionNotRunning = defineProblem({
   kind: 'conflict',
   title: 'The status of the subscription does not allow this',
   meaning:
-    'Only a subscription that is trialing, active or past due can be changed. A subscription without a running period can only be canceled now. An ended subscription cannot redeem a coupon.',
+    'Only a subscription that is trialing, active or past due can be changed. A subscription without a running period can be canceled only with `when: now`. An ended subscription cannot redeem a coupon.',
   occurrence: (id: string, status: string) => ({
     detail: `The subscription ${id} is ${status}, which does not allow this.`,
     extensions: { subscription_status: status },
@@ -55,7 +55,7 @@ export const subscriptionBehind = defineProblem({
     readonly id: string;
     readonly nextBillingAt: Date | null;
   }) => ({
-    detail: `The subscription ${id} is billed up to ${nextBillingAt?.toISOString() ?? 'its start'} so far.`,
+    detail: `The subscription ${id} is billed only up to ${nextBillingAt?.toISOString() ?? 'its start'}, so it cannot be changed yet. Try again later; on a test clock, advance the clock.`,
     retryAfterSeconds: 5,
   }),
 });
@@ -83,7 +83,7 @@ export const subscriptionTermsContradict = defineProblem({
   kind: 'rule_broken',
   title: 'The terms of the subscription contradict each other',
   meaning:
-    'An add-on is named once and is in the currency of the plan; `plan_version: current` needs the plan of the subscription; `at` needs `when: at` and is in the future; a start is at most two years and 366 periods ago, and not after the year 9000; `payment_behavior: default_incomplete` needs `collection: automatic`.',
+    'An add-on may be named once, in the currency of the plan; `plan_version: current` is only for the present plan of the subscription; `at` is only for `when: at`, and must be in the future; a start may be at most two years and at most 366 periods ago, and not after the year 9000; `payment_behavior: default_incomplete` needs `collection: automatic`.',
   occurrence: (pointer: string, message: string) => ({
     detail: `${pointer} ${message}.`,
     errors: [{ pointer, code: 'contradiction', message }],

@@ -46,11 +46,11 @@ export const forbidden = defineProblem({
 export const scopeNotHeld = defineProblem({
   code: 'scope_not_held',
   kind: 'forbidden',
-  title: 'The caller lacks a scope that it would hand out or take over',
+  title: 'The caller lacks a scope of the key, token or admin',
   meaning:
-    'A caller cannot create or change an API key, customer token or admin with scopes that the caller lacks, nor obtain its secret; the scopes of an admin are those of its role. `required_scope` names the first one that is missing; `*` stands for all scopes.',
+    'A caller cannot create or change an API key, customer token or admin that has a scope the caller lacks, nor get the secret of such a key or token. The scopes of an admin are those of its role. `required_scope` names the first one that is missing; `*` stands for all scopes.',
   occurrence: (scope: string) => ({
-    detail: `This would give, or take over, the scope ${scope}, which your credential does not hold.`,
+    detail: `Your credential lacks the scope ${scope}, so it cannot create, change or obtain a credential that has it.`,
     extensions: { required_scope: scope },
   }),
 });

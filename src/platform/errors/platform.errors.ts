@@ -58,9 +58,9 @@ export const hostNotLoopback = defineProblem({
   kind: 'forbidden',
   title: 'The Host header does not name this machine',
   meaning:
-    'The service listens on loopback without keys, and answers only requests whose `Host` is `localhost`, `127.x.x.x` or `[::1]`: otherwise a web page could reach it through DNS rebinding. Use such an address; a proxy in front must send one.',
+    'The service listens on loopback without API keys, so it answers only requests whose `Host` is `localhost`, `127.x.x.x` or `[::1]`: otherwise a web page could reach it through DNS rebinding. Use such an address; a proxy in front must send one.',
   detail: (host: string) =>
-    `The Host header is ${JSON.stringify(host)}; the service answers to localhost, 127.0.0.1 and [::1] only.`,
+    `The Host header is ${JSON.stringify(host)}; the service answers only requests to localhost, 127.x.x.x or [::1].`,
 });
 
 export const crossSiteRequest = defineProblem({
@@ -68,7 +68,7 @@ export const crossSiteRequest = defineProblem({
   kind: 'forbidden',
   title: 'The request comes from a web page of another site',
   meaning:
-    'A service on loopback without keys answers no requests that a browser sends for a page of another origin (`Sec-Fetch-Site`, `Origin`). Links to its pages can be followed. With a session cookie or basic authentication, requests must come from a page of the same origin, and changes with a cookie need the `csrf_token` of the session in `X-CSRF-Token`.',
+    'A service on loopback without API keys answers no requests that a browser sends for a page of another origin (`Sec-Fetch-Site`, `Origin`). Links to its pages can be followed. With a session cookie or basic authentication, requests must come from a page of the same origin, and changes with a cookie need the `csrf_token` of the session in `X-CSRF-Token`.',
   occurrence: (detail: string) => ({ detail }),
 });
 
@@ -131,7 +131,7 @@ export const payloadTooLarge = defineProblem({
   kind: 'too_large',
   title: 'The body is too large',
   meaning:
-    'A body may hold 1 MiB; one that reports usage 20 MiB, or as NDJSON 100,000 lines of 1 MiB each and 256 MiB in all. A compressed NDJSON body may expand to a hundred times its size.',
+    'A body may have up to 1 MiB; reported usage, up to 20 MiB, or as NDJSON up to 256 MiB with 100,000 lines of up to 1 MiB each. Beyond its first MiB, decompressed NDJSON may be at most a hundred times its compressed size.',
   occurrence: (detail: string) => ({ detail }),
 });
 
@@ -150,9 +150,9 @@ export const requestTimeout = defineProblem({
   kind: 'timed_out',
   title: 'The body arrived too slowly',
   meaning:
-    'The client paused its NDJSON for `NDJSON_IDLE_TIMEOUT_MS` (default 30 s), or took longer than that and sent ' +
-    'less than 500 bytes a second. Other bodies have 10 s plus a second for each 10 kB. Nothing was stored, and the connection is closed. Send the request ' +
-    'again.',
+    'No byte of an NDJSON body arrived for `NDJSON_IDLE_TIMEOUT_MS` (default 30 s), or the body took longer than this, at ' +
+    'less than 500 bytes a second. Other bodies must arrive within 10 s plus a second for each 10 kB. Nothing was stored, ' +
+    'and the connection is closed. Send the request again.',
   detail: (longestPauseMs: number) =>
     `Too little of the body arrived within ${longestPauseMs} ms. Nothing was stored. Send the request again.`,
 });
@@ -220,7 +220,7 @@ export const idempotencyKeyRequired = defineProblem({
     'The operation moves money or starts a contract, and `IDEMPOTENCY_KEYS` is `required`. Nothing was done. Send the ' +
     'request with an `Idempotency-Key` header, and repeat it with the same key if no answer arrives.',
   detail: () =>
-    'Send this request with an Idempotency-Key header, so that a repetition is not executed twice.',
+    'Send this request with an Idempotency-Key header, so that it is not executed twice if you repeat it.',
 });
 
 export const outcomeUnknown = defineProblem({

@@ -7,7 +7,7 @@ import { crossSiteRequest, hostNotLoopback } from '../errors';
 const HOST = /^(?:\[([0-9a-f:.]+)\]|([^[\]:/?#@\\\s]+))(?::\d{1,5})?$/i;
 
 const REFUSED =
-  'A browser sent this for a page of another origin, which a service on loopback without keys refuses.';
+  'A browser sent this for a page of another origin, which a service on loopback without API keys refuses.';
 
 /**
  * Refuses requests that web pages of other sites make to a service that needs no key. The `Host` header must name

@@ -20,8 +20,8 @@ export interface ExchangeLimits {
 }
 
 /**
- * If a body ends within this many bytes after `keepBytes`, it is read to its end, which is cheaper than a new
- * connection.
+ * Maximum number of bytes after the kept ones (`keepBytes`) that are read and dropped so that the connection can be
+ * used again, which is cheaper than a new one.
  */
 const DRAINED_BYTES = 65_536;
 

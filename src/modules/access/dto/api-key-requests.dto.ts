@@ -13,7 +13,7 @@ function ScopesField(options?: { readonly optional: true }): PropertyDecorator {
   return Field(
     { enum: [...GRANTED_SCOPES], isArray: true, minItems: 1, uniqueItems: true },
     [IsArray(), ArrayMinSize(1), HasNoRepeats(), IsIn(GRANTED_SCOPES, { each: true, message })],
-    'What the key may be used for, at most what the caller may do. `*` stands for all scopes, those of later versions included.',
+    'Scopes of the key, which must be scopes of the caller. `*` stands for all scopes, including those of later versions.',
     { ...options, example: ['usage:write', 'entitlements:read'] },
   );
 }

@@ -57,9 +57,9 @@ export class MrrMovementsWindowDto extends ReportWindowDto {
   @TextProperty('Revenue of subscriptions that had none before.', '80000') readonly new!: string;
   @TextProperty('Revenue gained by subscriptions that had some.', '25000')
   readonly expansion!: string;
-  @TextProperty('Revenue that subscriptions lost without losing all; zero or negative.', '-15000')
+  @TextProperty('Revenue lost by subscriptions that still have some; zero or negative.', '-15000')
   readonly contraction!: string;
-  @TextProperty('Revenue of subscriptions that lost all; zero or negative.', '-50000')
+  @TextProperty('Revenue lost by subscriptions that have none left; zero or negative.', '-50000')
   readonly churn!: string;
   @TextProperty('Revenue of subscriptions that had lost all before.', '10000')
   readonly reactivation!: string;

@@ -14,7 +14,7 @@ import type { Receivables } from '../domain/receivables';
 
 export class ReceivablesQueryDto {
   @InstantField(
-    'Reports what was owed at this instant, such as the end of a month, from transactions before it. In the future: what is owed now, with its age then. Default: now.',
+    'Shows what was owed at this instant, from transactions before it; for an instant in the future, what is owed now, with its age then. Default: now.',
     { optional: true },
   )
   readonly at?: string;

@@ -42,7 +42,7 @@ export class AuditActorDto {
   )
   readonly type!: string;
   @TextProperty(
-    'Id of the key, the admin or the customer token; `command:` and its name, such as `command:keys create`; otherwise the type.',
+    'Id of the API key, admin or customer token; of a command, `command:` and its name, such as `command:keys create`; otherwise the same as `type`.',
     'key_01h455vb4pex5vsknk084sn02q',
   )
   readonly id!: string;

@@ -99,7 +99,7 @@ export class AuditVerificationDto {
   )
   readonly dropped_months_match!: boolean;
   @TextListProperty(
-    'Other fields of this answer that are unknown, because PostgreSQL cannot read a row: `unsealed_changes`, `empty_entries`, `dropped_months`, `dropped_months_match`; and `dropped_seals`, the seals of dropped months.',
+    'Parts that are unknown because PostgreSQL cannot read a row: `unsealed_changes`, `empty_entries`, `dropped_months`, `dropped_months_match`, or `dropped_seals` (the seals of dropped months).',
     [],
   )
   readonly unreadable!: readonly string[];

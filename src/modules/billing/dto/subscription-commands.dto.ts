@@ -63,11 +63,10 @@ export class CreateSubscriptionDto {
     example: 'WELCOME20',
   })
   readonly coupon?: string | null;
-  @InstantField(
-    'Start; default: now. At most two years and 366 periods in the past: then the first period is billed at once, and ' +
-      'later ones in the background.',
-    { nullable: true, example: null },
-  )
+  @InstantField('Start, at most two years and at most 366 periods ago. Default: now.', {
+    nullable: true,
+    example: null,
+  })
   readonly start_at?: string | null;
   @EnumField(
     BILLING_ANCHORS,

@@ -20,7 +20,7 @@ import { SettlePaymentWorkflow } from './settle-payment.workflow';
  *
  * 1. First commit: claims the idempotency key, locks the customer, chooses the payment method, locks the invoice and
  *    reserves the amount, writes the pending payment.
- * 2. Charges the payment at its provider, outside any transaction.
+ * 2. Charges the payment at its provider, outside any transaction. If the provider prepares charges, commits the reference.
  * 3. Second commit: settles the payment (`SettlePaymentWorkflow`).
  */
 @Injectable()

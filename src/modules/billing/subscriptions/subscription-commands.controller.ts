@@ -64,9 +64,9 @@ export class SubscriptionCommandsController {
     summary: 'Subscribe a customer',
     description:
       'Bills the `in_advance` prices of the plan and the add-ons, unless the start is in the future or a trial comes first. With a ' +
-      'start in the past, at most two years and 366 periods ago, the first period is billed at once, and later ones in ' +
-      'the background, each with a `subscription.renewed` event. With `payment_behavior: default_incomplete` it becomes ' +
-      'active when the first invoice is paid.',
+      'start in the past, the first period is billed at once, and later ones in the background, each with a ' +
+      '`subscription.renewed` event. With `payment_behavior: default_incomplete` it becomes active when the first invoice ' +
+      'is paid.',
     access: 'subscriptions:write',
     status: 201,
     answer: SubscriptionDto,

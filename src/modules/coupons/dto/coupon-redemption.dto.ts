@@ -22,10 +22,13 @@ export class CouponRedemptionDto {
   @TextProperty('Id of the customer.', 'cus_01h455vb4pex5vsknk084sn02q')
   readonly customer_id!: string;
   @TextProperty('ISO 4217; the currency of the subscription.', 'EUR') readonly currency!: string;
-  @IntegerProperty('Minor units taken off so far, minus discounts returned by credits.', 0)
+  @IntegerProperty(
+    'Minor units taken off so far, minus discounts on charges that credits took back.',
+    0,
+  )
   readonly applied_amount!: number;
   @IntegerProperty(
-    'Minor units left for duration `once`: the rest of `amount_off`; with `percent_off`, the discount that credits returned, for the billing period that was discounted. Otherwise null.',
+    'Minor units left for duration `once`: the rest of `amount_off`; with `percent_off`, discounts on charges that credits took back, for the same billing period. Otherwise null.',
     null,
     { nullable: true },
   )

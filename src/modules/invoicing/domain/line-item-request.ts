@@ -16,7 +16,7 @@ export interface BilledPrice {
 /** Bills a quantity at a price, for a period or a part of one. */
 export interface ChargeLineRequest {
   readonly kind: 'charge';
-  /** True if a change within the period causes this charge, for the rest of the period. */
+  /** True if the charge is for the rest of a period, because of a change within the period. */
   readonly isProration: boolean;
   readonly itemId: string;
   readonly price: BilledPrice;
@@ -55,7 +55,7 @@ export interface UsageLineRequest {
   readonly billTerms?: BillTerms;
 }
 
-/** Usage of a subscription that changed after its period was billed. */
+/** Usage that changed after its period was billed, and the subscription that it belongs to. */
 export interface LateUsageRequest {
   readonly subscriptionId: string;
   readonly request: UsageLineRequest;

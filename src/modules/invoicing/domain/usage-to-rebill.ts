@@ -7,8 +7,8 @@ import type { UsageLineRequest } from './line-item-request';
 import { ratePart, zeroUsageShare } from './usage';
 
 /**
- * Usage of a void invoice that must be rated again, because the lines of that invoice no longer bill the amount
- * owed.
+ * Usage of a void invoice that must be rated again: late usage always, other usage if the amount still to be billed
+ * differs from the amount of the invoice's lines.
  */
 export interface UsageToRebill {
   /** Usage that changed and that no other invoice billed. It is billed as counted now. */

@@ -121,8 +121,8 @@ export interface UsageTrace {
   /** Minimum and maximum of the price. A true-up is a separate line; for late usage it is part of this line. */
   readonly limits: UsageLimits;
   /**
-   * Share of the full period for which the fee at zero usage is charged; null: the full period. Absent from older
-   * lines, which charged the whole fee.
+   * Share of the full period that the fee at zero usage (the flat amount of the first tier) is prorated to; null: the
+   * full period. Absent from lines of earlier versions, which charged the whole fee.
    */
   readonly zeroUsageProration?: Proration | null;
   /** Earlier bill of the period, if this line bills late usage. Null for the first bill. */
@@ -235,7 +235,7 @@ function ratedParts({ price, parts, zeroUsageProration = null }: UsageTrace) {
   return parts.map((traced) => ratePart(price, partOf(traced), zeroUsageProration));
 }
 
-/** Amounts of a usage correction, in minor units, and the discounts that it returns to coupons. */
+/** Amounts of a usage correction, in minor units, and discounts on usage taken back, which can be used again. */
 export interface Correction {
   /** Amount of the line. If usage is taken back, at most what is left of the billed lines. */
   readonly amountMinor: bigint;

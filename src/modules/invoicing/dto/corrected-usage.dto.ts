@@ -100,7 +100,7 @@ export class CorrectedUsageDto {
   readonly held?: HeldTermsDto;
   @TextProperty(`Correction at list prices, ${MINOR}.`, '-100', OPTIONAL)
   readonly difference?: string;
-  @NestedListProperty(HeldDiscountDto, 'Discounts that returned to their coupons.', OPTIONAL)
+  @NestedListProperty(HeldDiscountDto, 'Discounts on usage taken back.', OPTIONAL)
   readonly returned?: readonly HeldDiscountDto[];
   @TextProperty(`Limit of what is given back, ${MINOR}.`, '100', OPTIONAL)
   readonly most?: string;
@@ -108,7 +108,7 @@ export class CorrectedUsageDto {
   readonly taken?: readonly TakenFromDto[];
   @NestedProperty(
     BilledByDto,
-    'Terms of the first bill of the period, which discount and tax added usage.',
+    'Discounts and taxes of the first bill of the period, which also apply to added usage.',
     OPTIONAL,
   )
   readonly billed_by?: BilledByDto;

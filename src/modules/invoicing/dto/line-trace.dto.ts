@@ -129,7 +129,7 @@ class TracedPartDto {
     items: { type: 'string', nullable: true },
     nullable: true,
     description:
-      'The text of each `group_by` property of the meter, null unless it is a text, number or boolean. Null: all groups together.',
+      'The text of each `group_by` property of the meter; null for a value that is not a text, number or boolean. Null as a whole: all groups.',
     example: ['large'],
   })
   readonly group!: readonly (string | null)[] | null;

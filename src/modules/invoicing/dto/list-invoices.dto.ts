@@ -42,7 +42,7 @@ export class InvoiceFilterDto {
   readonly currency?: string;
   @MinAmountField('total') readonly total_min?: number;
   @MaxAmountField('total') readonly total_max?: number;
-  @EnumField(['true'], 'Only open invoices that were found to be due and not paid.', {
+  @EnumField(['true'], 'Only open invoices that were marked as overdue (`overdue_at`).', {
     optional: true,
   })
   readonly overdue?: 'true';
@@ -86,5 +86,5 @@ export const InvoiceSummaryDto = summaryOf('Invoice', {
   amount_due: 'Sum of the amounts due.',
   amount_paid: 'Sum of the amounts paid.',
   amount_remaining:
-    'Sum of what is still to be paid, without drafts; void and uncollectible invoices included.',
+    'Sum of the amounts due less what was paid and credited, without drafts; void and uncollectible invoices included.',
 });

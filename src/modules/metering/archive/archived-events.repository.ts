@@ -84,9 +84,9 @@ export class ArchivedEventsRepository {
   }
 
   /**
-   * Deletes up to `limit` stored events of these months. Marks the months as removed when no more events are left.
-   * Returns the number of deleted events.
-   * @param windowStarts instants at which windows of the customers may begin
+   * Deletes up to `limit` stored events of these months. Keeps events whose keys are not recorded as archived, and events of an
+   * hour within which a window begins or ends. Marks the months as removed when no others are left. Returns the number deleted.
+   * @param windowStarts instants at which windows of the customers that are not registered yet may begin
    */
   async remove(
     months: readonly StoredMonth[],

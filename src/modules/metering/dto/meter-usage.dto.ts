@@ -11,7 +11,7 @@ import {
 import type { MeterTotals, MeterUsage } from '../meter-usage.service';
 
 const GROUP =
-  'With `group_by`: the text of each property, null unless it is a text, number or boolean. A text of more than 188 bytes is replaced by `sha256:` and its SHA-256 in hex.';
+  'With `group_by`: the text of each property; null for a value that is not a text, number or boolean. A text of more than 190 bytes as a JSON string, with quotes, is replaced by `sha256:` and its SHA-256 in hex.';
 
 function GroupProperty(
   description: string,
@@ -37,7 +37,9 @@ export class UsageInWindowDto extends WindowValueDto {
 }
 
 export class TotalInWindowDto extends WindowValueDto {
-  @GroupProperty(`${GROUP} Null: all groups that \`top\` leaves out.`, { nullable: true })
+  @GroupProperty(`${GROUP} If \`group\` itself is null: all groups that \`top\` leaves out.`, {
+    nullable: true,
+  })
   readonly group?: Readonly<Record<string, string | null>> | null;
 }
 

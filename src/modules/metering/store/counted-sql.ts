@@ -63,8 +63,8 @@ const fromPlace = (place: number): string => {
 };
 
 /**
- * Canonical JSON array of the texts of the properties in `meter.group_by`, with null for a property that the event lacks. Written
- * out per property, because a subquery over the list would take as long as all other counting.
+ * Canonical JSON array of the texts of the properties in `meter.group_by`, with null for a property that the event lacks.
+ * Repeats the same SQL for each property: a subquery over the list would take as long as the rest of the count.
  */
 export const GROUP_KEY = `
   CASE WHEN meter.group_by ->> 0 IS NULL THEN '[]'

@@ -21,7 +21,7 @@ export interface UsageWindow {
 
 /** An open window to read. */
 interface UsageWindowQuery extends UsageWindow {
-  /** End of the full window, if `period` is only its first part. A `weighted_sum` holds values until this instant. */
+  /** End of the full window, if `period` is only its first part. A `weighted_sum` counts its last value until then. */
   readonly heldUntil?: Date | undefined;
 }
 

@@ -11,7 +11,7 @@ import { type ReturnedParts, returnedParts } from '../domain/refundable';
 import { PaymentsRepository } from '../payments.repository';
 import { shareLosses } from './domain/share-losses';
 
-/** Money of a payment that refunds or lost disputes took, as far as its credit did not cover it. */
+/** A payment, and what refunds and lost disputes took beyond the credit from it. */
 export interface ReturnedPayment extends ReturnedParts {
   readonly payment: Payment;
 }

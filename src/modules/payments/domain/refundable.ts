@@ -2,8 +2,8 @@ import { greater, lesser } from '../../../core/money';
 import { type Payment, returnedOf } from './payment';
 
 /**
- * Returns the part of the refunds of a payment, pending ones included, that took credit which invoices had used. Only
- * refunds that were made at the provider or that succeeded late take such credit.
+ * Returns the part of a payment's refunds, pending ones included, beyond what paid its invoice and the credit that they
+ * took. Invoices had used this part. Only refunds that were made at the provider or that succeeded late have one.
  * @param ofCreditMinor credit that the refunds paid out or have reserved
  */
 export function refundedBeyondCredit(
@@ -17,7 +17,7 @@ export function refundedBeyondCredit(
   return greater(amountRefunded + amountRefundPending - ofCreditMinor - amountApplied, 0n);
 }
 
-/** Refunds and losses of a payment that its credit did not cover, in minor units. Pending refunds are included. */
+/** Amounts that refunds, pending ones included, and lost disputes took beyond the credit from a payment. Minor units. */
 export interface ReturnedParts {
   /** Part of the refunds, and of the losses, that took money that paid the invoice of the payment. */
   readonly refundedMinor: bigint;
@@ -27,10 +27,10 @@ export interface ReturnedParts {
 }
 
 /**
- * Divides the refunds and losses of a payment that its credit did not cover. They took what paid the invoice of the
- * payment first, and then credit that invoices have used. What exceeds both counts on the invoice: a refund and a
- * dispute took the same money.
- * @param covered refunds and losses that the credit of the payment covered, and credit that invoices have used
+ * Divides what refunds and losses took beyond the credit from a payment: first what paid the invoice of the payment,
+ * then credit that invoices have used. What exceeds both counts on the invoice: a refund and a dispute took the same
+ * money.
+ * @param covered refunds and losses that credit from the payment covered, and credit from it that invoices have used
  */
 export function returnedParts(
   payment: Pick<Payment, 'amountApplied' | 'amountRefunded' | 'amountRefundPending' | 'amountLost'>,

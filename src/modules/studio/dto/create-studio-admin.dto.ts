@@ -4,8 +4,7 @@ import type { AdminDetails } from '../domain/studio-admin';
 
 const MAX_EMAIL_LENGTH = 254;
 const ROLE_DESCRIPTION =
-  'Role of the admin: `owner` may do everything; `admin` may not change admins or API keys; `support` changes customers and ' +
-  'subscriptions, and refunds; `viewer` only reads.';
+  'Role of the admin. `owner` may do everything; `admin` may not change admins, studio settings or API keys; `viewer` reads all but admins, API keys, audit log and metrics; `support` also changes customers and subscriptions, and refunds payments.';
 
 export class CreateStudioAdminDto {
   @EmailField('Unique regardless of case, inactive admins included.', {

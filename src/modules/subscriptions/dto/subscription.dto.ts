@@ -32,7 +32,7 @@ export class SubscriptionDto {
   readonly customer_id!: string;
   @EnumProperty(
     SUBSCRIPTION_STATUSES,
-    'Status. `incomplete`: it has not started or, with `incomplete_expires_at`, its first invoice is not paid yet.',
+    'Status. `incomplete`: it has not started yet, or (with `incomplete_expires_at`) its first invoice is not paid yet.',
     'active',
   )
   readonly status!: SubscriptionStatus;

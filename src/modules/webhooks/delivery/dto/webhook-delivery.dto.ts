@@ -49,7 +49,7 @@ export class WebhookDeliveryDto {
   readonly status!: DeliveryStatus;
   @IntegerProperty('Number of attempts that have ended.', 1) readonly attempt_count!: number;
   @InstantProperty(
-    'Time of the next attempt; null unless pending. While an attempt is in flight: about 60 s after its start, the time of the next attempt if the result is lost.',
+    'Time of the next attempt; null unless pending. While an attempt is in flight, about 60 s after its start, in case its result is lost.',
     { nullable: true },
   )
   readonly next_attempt_at!: string | null;
