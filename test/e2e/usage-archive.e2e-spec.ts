@@ -8,6 +8,8 @@ import { FillHoursOfArchivedMonths1795460000001 } from '../../migrations/1795460
 import { DueUsageArchive } from '../../src/modules/billing/usage/due-usage-archive';
 import { ArchiveUsage, RemoveArchivedUsage } from '../../src/modules/metering';
 import { createCustomer, insertMeter, type SentEvent } from '../support/metering';
+import { untilSessionsWait } from '../support/lock-waits';
+import { openTransaction } from '../support/open-transaction';
 import { insertUsage } from '../support/stored-usage';
 import { startTestApp, type TestApp } from '../support/test-app';
 import { until } from '../support/until';
@@ -279,6 +281,23 @@ describe('the archive of usage events', () => {
     expect((await months())[0]).toMatchObject({ events: 25_000, digest: before.digest });
     expect(await archived()).toHaveLength(37_000);
     expect(new Set((await archived()).map(({ idempotency_key: key }) => key)).size).toBe(37_000);
+  });
+
+  it('locks no other stream while it waits for the first one', async () => {
+    for (let at = 0; at < 3; at += 1) {
+      await send(event(await createCustomer(engine), `key-${at}`, FEBRUARY.from));
+    }
+    const first = 'id = (SELECT min(id) FROM usage_stream)';
+    const commit = await openTransaction(engine.database, () =>
+      engine.database.query(`SELECT FROM usage_stream WHERE ${first} FOR UPDATE`),
+    );
+    const archiving = archiveAt(ARCHIVED_AT);
+    await untilSessionsWait(engine.database);
+    await engine.database.query(`SELECT FROM usage_stream WHERE NOT ${first} FOR UPDATE NOWAIT`);
+    await commit();
+    await archiving;
+    expect(await archived()).toHaveLength(3);
+    expect(await readdir(join(directory, '2026-02'))).toHaveLength(2);
   });
 
   it('archives once by two workers', async () => {

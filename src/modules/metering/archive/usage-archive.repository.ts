@@ -214,20 +214,20 @@ export class UsageArchiveRepository {
   }
 
   /**
-   * Locks streams in the given order until the transaction ends, and stops before a stream that another transaction has locked.
-   * If that is the first stream, locks only this stream and waits for it, so that the archive holds no other lock on a stream
-   * while it waits.
+   * Locks streams in the given order until the transaction ends, and stops before a stream that another transaction has
+   * locked. Waits only for the first stream, before it locks others: a transaction that waits for one of the others may
+   * have locked the first.
    * @returns the locked streams, in the given order
    */
   async lockStreams(ids: readonly string[]): Promise<readonly string[]> {
     this.database.requireTransaction();
     const lock = async (sql: string, some: readonly string[]) =>
       (await this.database.query<{ id: string }>(sql, [some])).map(({ id }) => id);
-    const free = await lock(`${LOCK_STREAMS} SKIP LOCKED`, ids);
-    const busy = ids.findIndex((id, index) => free[index] !== id);
-    return busy === 0
-      ? lock(LOCK_STREAMS, ids.slice(0, 1))
-      : free.slice(0, busy === -1 ? undefined : busy);
+    const first = await lock(LOCK_STREAMS, ids.slice(0, 1));
+    const others = ids.slice(1);
+    const free = await lock(`${LOCK_STREAMS} SKIP LOCKED`, others);
+    const busy = others.findIndex((id, index) => free[index] !== id);
+    return [...first, ...free.slice(0, busy === -1 ? undefined : busy)];
   }
 
   /**
