@@ -41,6 +41,19 @@ describe('a start with wrong settings or rights', () => {
     expect(ended.stderr).not.toMatch(STACK);
   });
 
+  it.each([
+    ['the key', { ENCRYPTION_KEYS: OTHER_KEY }, /^The database holds secrets sealed with/],
+    ['a port of its own', { PORT: '40001', MONITORING_PORT: '40001' }, /^MONITORING_PORT and PORT/],
+  ])('explains once that the service lacks %s', async (_, environment, explained) => {
+    const ended = await runCommand('main', [], {
+      databaseUrl: database.url,
+      environment: { AUTH: 'required', LOG_LEVEL: 'error', ...environment },
+    });
+    expect(ended).toMatchObject({ code: 1, stdout: '' });
+    expect(ended.stderr).toMatch(explained);
+    expect(ended.stderr).not.toMatch(STACK);
+  });
+
   it('ends migrate with an explanation when a font is missing', async () => {
     const ended = await runCommand('migrate', [], {
       databaseUrl: database.url,
@@ -53,7 +66,7 @@ describe('a start with wrong settings or rights', () => {
   it.each(['no-such-host.invalid', '999.1.1.1'])('names HOST when it is %s', async (host) => {
     const ended = await runCommand('main', [], {
       databaseUrl: database.url,
-      environment: { HOST: host, AUTH: 'required', PORT: '0', LOG_LEVEL: 'fatal' },
+      environment: { HOST: host, AUTH: 'required', PORT: '0', LOG_LEVEL: 'error' },
     });
     expect(ended).toMatchObject({ code: 1, stdout: '' });
     expect(ended.stderr).toMatch(/^Cannot listen: HOST has no address \(getaddrinfo .+\)\. /);

@@ -199,6 +199,7 @@ export class Configuration extends ValidSettings {
     super(environment);
     this.requireAcknowledgement();
     this.requirePersistentSetup();
+    this.requireOwnMonitoringPort();
   }
 
   private requireAcknowledgement(): void {
@@ -207,6 +208,14 @@ export class Configuration extends ValidSettings {
       throw new ConfigurationError(
         `AUTH is "open" and HOST is "${this.host}": everyone who can reach this address could move money. ` +
           'Set AUTH=required, listen on 127.0.0.1, or set AUTH_OPEN_ACKNOWLEDGED=true.',
+      );
+    }
+  }
+
+  private requireOwnMonitoringPort(): void {
+    if (this.answersHttp && this.port !== 0 && this.monitoringPort === this.port) {
+      throw new ConfigurationError(
+        `MONITORING_PORT and PORT are both ${this.port}. Set MONITORING_PORT to another port.`,
       );
     }
   }

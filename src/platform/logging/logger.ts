@@ -67,6 +67,9 @@ const WIRING: ReadonlySet<string> = new Set([
   'RoutesResolver',
 ]);
 
+/** Sources of Nest's errors that end the start. They are thrown as well, and the caller prints an explanation. */
+const RETHROWN: ReadonlySet<string> = new Set(['ExceptionHandler', 'NestApplication']);
+
 /** Writes Nest's own messages in the format of all other log lines. */
 export class NestLogger implements LoggerService {
   constructor(private readonly logger: Logger) {}
@@ -76,7 +79,7 @@ export class NestLogger implements LoggerService {
   }
 
   error(message: unknown, ...rest: unknown[]): void {
-    this.write('error', message, rest);
+    this.write(RETHROWN.has(String(rest.at(-1))) ? 'debug' : 'error', message, rest);
   }
 
   warn(message: unknown, ...rest: unknown[]): void {

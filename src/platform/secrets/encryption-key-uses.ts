@@ -52,10 +52,10 @@ export class EncryptionKeyUses {
    * @throws {ConfigurationError} when a key was used before
    */
   async requireNone(path: string): Promise<void> {
-    const [use] = await this.database.query<UseRow>(FIND);
-    if (use === undefined) return;
+    const uses = await this.database.query<UseRow>(FIND);
+    if (uses.length === 0) return;
     throw new ConfigurationError(
-      `The database holds secrets sealed with the encryption key ${use.key_id}, but ENCRYPTION_KEYS is not set and ` +
+      `The database holds secrets sealed with the encryption key ${keysInUse(uses)}, but ENCRYPTION_KEYS is not set and ` +
         `there is no file ${path}. Set ENCRYPTION_KEYS to the keys of the other processes, or bring back that file.`,
     );
   }
@@ -107,18 +107,27 @@ export class EncryptionKeyUses {
 
   private isRecorded(box: SecretBox, uses: readonly UseRow[]): boolean {
     for (const use of uses) {
-      if (use.status !== 'in_use') requireOtherSealingKey(box, use);
+      if (use.status !== 'in_use') requireOtherSealingKey(box, use, uses);
       if (use.status !== 'retired') requireOpens(box, use);
     }
     return uses.some((use) => use.key_id === box.sealingKeyId);
   }
 }
 
-function requireOtherSealingKey(box: SecretBox, { key_id: keyId }: UseRow): void {
+function keysInUse(uses: readonly UseRow[]): string {
+  const inUse = uses.filter(({ status }) => status === 'in_use');
+  return inUse.map(({ key_id: id }) => id).join(' or ');
+}
+
+function requireOtherSealingKey(
+  box: SecretBox,
+  { key_id: keyId }: UseRow,
+  uses: readonly UseRow[],
+): void {
   if (box.sealingKeyId !== keyId) return;
   throw new ConfigurationError(
     `The encryption key ${keyId} was retired by rotate-encryption, but is the first of ENCRYPTION_KEYS. ` +
-      'Put the key that replaced it first.',
+      `Put the key that replaced it first: ${keysInUse(uses)}.`,
   );
 }
 
