@@ -3,6 +3,7 @@ import { get, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { createCustomer, createPayment } from '../support/billing';
 import { bearing, BOOTSTRAP_KEY, createKey, WITH_KEYS } from '../support/keys';
+import { Story } from '../support/story';
 import { startTestApp, type TestApp } from '../support/test-app';
 
 describe('lists as CSV and their summaries', () => {
@@ -124,6 +125,37 @@ describe('lists as CSV and their summaries', () => {
       `${shared},cash_clearing:sandbox,10000,`,
       `${shared},customer_credit,,10000`,
     ]);
+  });
+
+  it('have a row for each account of the ledger, with the filters of the list', async () => {
+    const customer = await createCustomer(engine);
+    await createPayment(engine, { customer_id: customer, amount: 300 });
+    expect(await csv(`ledger/accounts?customer_id=${customer}`)).toEqual([
+      'account,currency,balance',
+      'cash_clearing:sandbox,USD,300',
+      'customer_credit,USD,-300',
+    ]);
+    const path = `/v1/ledger/accounts?customer_id=${customer}&limit=5`;
+    const refused = await engine.http.get(path).set('Accept', 'text/csv');
+    expect(refused.body).toMatchObject({ status: 400, code: 'validation_failed' });
+  });
+
+  it('have a row for each usage event of an invoice line, whatever the limit is', async () => {
+    const story = await Story.begin(engine, '2026-03-01T00:00:00.000Z');
+    const meter = await story.meter({ aggregation: 'count' });
+    const calls = { name: 'Calls', model: 'per_unit', timing: 'in_arrears', unit_amount: '1' };
+    const { id: plan } = await story.planOf([{ ...calls, meter_id: meter.id }]);
+    await story.subscribe(plan);
+    for (let call = 0; call < 3; call += 1)
+      await story.reportUsage(meter.event, '2026-03-01T00:00:00.000Z');
+    await story.advance('2026-04-02T00:00:00.000Z');
+    const [invoice] = await story.invoices();
+    const path = `invoices/${invoice?.id ?? ''}/lines/${invoice?.lines[0]?.id ?? ''}/events`;
+    const [columns, ...rows] = await csv(`${path}?limit=1`);
+    expect(columns).toBe(
+      'id,idempotency_key,customer_id,event_name,timestamp,received_at,voided_at',
+    );
+    expect(new Set(rows).size).toBe(3);
   });
 
   it('sum more than a JSON number can hold', async () => {

@@ -260,34 +260,114 @@ describe('monthly recurring revenue', () => {
     ]);
   });
 
-  it.each([null, 'FIRST'])(
-    'of a start that is paid later counts from the start, with the coupon %s',
-    async (coupon) => {
-      const terms = { type: 'percent', percent_off: '10', duration: 'once' };
-      if (coupon !== null) await post('coupons', { ...terms, code: coupon });
-      const id = await subscribe(await planOf(1_000), {
-        collection: 'automatic',
-        payment_behavior: 'default_incomplete',
-        coupon,
-      });
-      engine.clock.set(AT('03-12'));
-      const [invoice] = await engine.database.query<{
-        id: string;
-        customer_id: string;
-        total: number;
-      }>('SELECT id, customer_id, total::int AS total FROM invoice WHERE subscription_id = $1', [
-        id,
-      ]);
-      await post('payments', {
-        customer_id: invoice?.customer_id,
-        invoice_id: invoice?.id,
-        amount: invoice?.total,
-        provider: 'manual',
-        currency: 'EUR',
-      });
-      expect(await changes(id)).toEqual([['new', 0, 1_000, AT('03-10')]]);
+  it.each([
+    ['50', 1, [500, 1_000, '02-20']],
+    ['50', 2, [500, 1_000, '03-20']],
+    ['100', 1, [0, 1_000, '02-20']],
+  ] as const)(
+    'of a back-dated start is %s %% less in the %d months of its coupon',
+    async (percent_off, duration_in_months, [first, full, fullFrom]) => {
+      const coupon = { code: 'SHORT', type: 'percent', percent_off, duration: 'repeating' };
+      await post('coupons', { ...coupon, duration_in_months });
+      engine.clock.set(AT('05-10'));
+      const id = await subscribe(await planOf(1_000), { start_at: AT('01-20'), coupon: 'SHORT' });
+      await renew('05-10');
+      expect(await changes(id)).toEqual(
+        first === 0
+          ? [['new', 0, full, AT(fullFrom)]]
+          : [
+              ['new', 0, first, AT('01-20')],
+              ['expansion', first, full, AT(fullFrom)],
+            ],
+      );
+      await renew('05-20');
+      await post(`subscriptions/${id}/cancel`, { when: 'period_end' });
+      await renew('06-21');
+      expect((await changes(id)).at(-1)).toEqual(['churn', full, 0, AT('06-21')]);
     },
   );
+
+  it('of a back-dated trial counts from the end of the trial, with the months of a coupon after it', async () => {
+    const coupon = { code: 'SHORT', type: 'percent', percent_off: '50', duration: 'repeating' };
+    await post('coupons', { ...coupon, duration_in_months: 1 });
+    const fields = { start_at: AT('01-01'), trial_days: 9, coupon: 'SHORT' };
+    const id = await subscribe(await planOf(1_000), fields);
+    await renew('03-10');
+    expect(await changes(id)).toEqual([
+      ['new', 0, 500, AT('01-10')],
+      ['expansion', 500, 1_000, AT('02-10')],
+    ]);
+  });
+
+  it('of a back-dated start ends when the subscription of a deleted customer ends', async () => {
+    const id = await subscribe(await planOf(1_000), { start_at: AT('01-20') });
+    const { body } = await engine.http.get(`/v1/subscriptions/${id}`);
+    const { customer_id } = body as { customer_id: string };
+    await engine.http.delete(`/v1/customers/${customer_id}`).expect(204);
+    await renew('03-11');
+    expect(await changes(id)).toEqual([
+      ['new', 0, 1_000, AT('01-20')],
+      ['churn', 1_000, 0, AT('02-20')],
+    ]);
+  });
+
+  describe('of a start that waits for its first payment', () => {
+    const begin = async (fields: object): Promise<string> =>
+      subscribe(await planOf(1_000), {
+        collection: 'automatic',
+        payment_behavior: 'default_incomplete',
+        ...fields,
+      });
+
+    async function payFirstInvoice(subscription: string): Promise<void> {
+      const [invoice] = await engine.database.query<object>(
+        `SELECT customer_id, id AS invoice_id, total::int AS amount FROM invoice
+         WHERE subscription_id = $1`,
+        [subscription],
+      );
+      await post('payments', { ...invoice, provider: 'manual', currency: 'EUR' });
+    }
+
+    it.each([
+      ['now', null, null],
+      ['now with a coupon for one invoice', null, 'ONCE'],
+      ['in the past', AT('01-20'), null],
+    ])('%s counts from the payment', async (_, start_at, coupon) => {
+      const terms = { type: 'percent', percent_off: '10', duration: 'once' };
+      await post('coupons', { ...terms, code: 'ONCE' });
+      const id = await begin({ start_at, coupon });
+      engine.clock.set('2026-03-10T20:00:00.000Z');
+      await payFirstInvoice(id);
+      while (await engine.app.get(DueSubscriptions).runDue());
+      expect(await changes(id)).toEqual([['new', 0, 1_000, '2026-03-10T20:00:00.000Z']]);
+    });
+
+    it('in the past counts a coupon that ended before the payment', async () => {
+      const coupon = { type: 'percent', percent_off: '50', duration: 'repeating' };
+      await post('coupons', { ...coupon, duration_in_months: 1, code: 'SHORT' });
+      const id = await begin({ start_at: AT('01-20'), coupon: 'SHORT' });
+      engine.clock.set('2026-03-10T20:00:00.000Z');
+      await payFirstInvoice(id);
+      while (await engine.app.get(DueSubscriptions).runDue());
+      expect(await changes(id)).toEqual([
+        ['new', 0, 500, '2026-03-10T20:00:00.000Z'],
+        ['expansion', 500, 1_000, '2026-03-10T20:00:00.000Z'],
+      ]);
+    });
+
+    it('counts from the start if there is nothing to pay', async () => {
+      const coupon = { type: 'percent', percent_off: '100', duration: 'once' };
+      await post('coupons', { ...coupon, code: 'FREE' });
+      const id = await begin({ start_at: AT('01-20'), coupon: 'FREE' });
+      expect(await changes(id)).toEqual([['new', 0, 1_000, AT('01-20')]]);
+    });
+
+    it('counts from the end of its trial, which is active without a payment', async () => {
+      const id = await begin({ trial_days: 5 });
+      await renew('03-16');
+      expect(await changes(id)).toEqual([['new', 0, 1_000, AT('03-15')]]);
+    });
+  });
 
   it('does not count trials, first payments that are due, starts ahead and test clocks', async () => {
     const plan = await planOf(1_000);

@@ -127,14 +127,6 @@ export class RedemptionsService {
     return groupBy(unused, ({ redemption }) => redemption.subscriptionId);
   }
 
-  /** Returns all redemptions of subscriptions, ended ones included, by subscription, in the order of redemption. */
-  async redemptionsOf(
-    subscriptionIds: readonly string[],
-  ): Promise<ReadonlyMap<string, readonly RedeemedTerms[]>> {
-    const found = await this.redemptions.findBySubscriptions(subscriptionIds);
-    return groupBy(found, ({ redemption }) => redemption.subscriptionId);
-  }
-
   /**
    * Returns, by id, the redemptions that are not used up, even if they have ended. Locks them until the transaction
    * ends.

@@ -85,8 +85,9 @@ export class LineUsageController {
       'instants. Events of archived months are not listed: `archived` shows where they are.',
     access: 'invoices:read',
     answer: LineEventsPageDto,
-    reads: 'path',
-    problems: [invoiceNotFound, invoiceLineNotFound, invoiceLineWithoutUsage, invalidCursor],
+    csvItem: StoredUsageEventDto,
+    reads: 'list',
+    problems: [invoiceNotFound, invoiceLineNotFound, invoiceLineWithoutUsage],
   })
   async listLineEvents(
     @Param('id', invoiceId) id: string,

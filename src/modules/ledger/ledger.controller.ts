@@ -4,6 +4,8 @@ import { tooManyReports } from '../../platform/errors';
 import { Operation, type PageDto, pageOf, toPageDto, toPageRequest } from '../../platform/http';
 import { ExpandsCustomers, withCustomer } from '../customers';
 import {
+  ACCOUNT_ROWS,
+  LedgerAccountDto,
   LedgerAccountsDto,
   ListLedgerAccountsDto,
   toLedgerAccountsDto,
@@ -38,6 +40,8 @@ export class LedgerController {
     description: 'Returns the balances for all customers or for one, now or at an instant.',
     access: 'ledger:read',
     answer: LedgerAccountsDto,
+    csvItem: LedgerAccountDto,
+    csvRows: ACCOUNT_ROWS,
     problems: [tooManyReports],
   })
   async listLedgerAccounts(@Query() query: ListLedgerAccountsDto): Promise<LedgerAccountsDto> {

@@ -7,7 +7,7 @@ import { MrrChangeEntity } from './mrr-change.entity';
 const LAST = `
   SELECT wanted.id AS "subscriptionId", last.*
   FROM unnest($1::text[]) AS wanted (id) CROSS JOIN LATERAL (
-    SELECT sequence, after_minor AS "afterMinor" FROM mrr_change
+    SELECT sequence, after_minor AS "afterMinor", changed_at AS "changedAt" FROM mrr_change
     WHERE subscription_id = wanted.id ORDER BY sequence DESC LIMIT 1) AS last`;
 
 const SUMS = `

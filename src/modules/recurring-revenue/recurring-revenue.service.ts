@@ -10,16 +10,15 @@ import {
   type SubscriptionItem,
   SubscriptionsRepository,
 } from '../subscriptions';
-import { isLasting, mrrOf } from './domain/mrr';
+import { mrrOf } from './domain/mrr';
 import {
   changeTo,
-  firstRevenueAt,
+  countsFrom,
   isCounted,
   type LastChange,
   type MrrChange,
   type MrrChangeFilter,
   type MrrSum,
-  revenueStartOf,
 } from './domain/mrr-change';
 import { MrrChangesRepository } from './mrr-changes.repository';
 
@@ -35,22 +34,23 @@ export class RecurringRevenueService {
   /**
    * Records the present recurring revenue of subscriptions, in the transaction that has locked and changed them. An
    * unchanged amount is not recorded.
+   * @param dueAt when the work that changed the subscription was due, by subscription id
    */
-  async record(changed: readonly Subscription[], now: Date): Promise<void> {
+  async record(
+    changed: readonly Subscription[],
+    now: Date,
+    dueAt: ReadonlyMap<string, Date | null> = new Map(),
+  ): Promise<void> {
     const real = changed.filter(({ testClockId }) => testClockId === null);
     if (real.length === 0) return;
     const last = await this.changes.findLast(real.map(({ id }) => id));
     const amounts = await this.currentAmountsOf(real, now);
-    const starts = await this.revenueStartsOf(
-      real.filter(({ id }) => !last.has(id) && (amounts.get(id) ?? 0n) !== 0n),
-      now,
-    );
-    const changes = real.flatMap((subscription) =>
-      changeOf(subscription, last.get(subscription.id) ?? null, {
-        afterMinor: amounts.get(subscription.id) ?? 0n,
-        changedAt: starts.get(subscription.id) ?? now,
-      }),
-    );
+    const changes = real.flatMap((subscription) => {
+      const { id } = subscription;
+      const before = last.get(id) ?? null;
+      const changedAt = countsFrom(subscription, before, dueAt.get(id) ?? null, now);
+      return changeOf(subscription, before, { afterMinor: amounts.get(id) ?? 0n, changedAt });
+    });
     await this.changes.insertAll(changes);
   }
 
@@ -83,32 +83,6 @@ export class RecurringRevenueService {
   /** Returns changes, newest first. */
   list(filter: MrrChangeFilter, request: PageRequest): Promise<Page<MrrChange>> {
     return this.changes.page(filter, request);
-  }
-
-  /**
-   * Returns when the first revenue of each subscription started, by subscription id. Omits subscriptions whose revenue
-   * did not start before `now`.
-   */
-  private async revenueStartsOf(
-    subscriptions: readonly Subscription[],
-    now: Date,
-  ): Promise<ReadonlyMap<string, Date>> {
-    const begun = subscriptions.flatMap((subscription) => {
-      const startAt = revenueStartOf(subscription);
-      return startAt < now ? [{ id: subscription.id, startAt }] : [];
-    });
-    if (begun.length === 0) return new Map();
-    const ids = begun.map(({ id }) => id);
-    const items = await this.itemsOf(ids, now);
-    const redemptions = await this.redemptions.redemptionsOf(ids);
-    return new Map(
-      begun.map(({ id, startAt }) => {
-        const counted = (redemptions.get(id) ?? []).filter(isLasting);
-        const ends = counted.map(({ redemption }) => redemption);
-        const since = firstRevenueAt(startAt, items.get(id) ?? [], ends, now);
-        return [id, since] as const;
-      }),
-    );
   }
 
   private async itemsOf(

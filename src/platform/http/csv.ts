@@ -18,7 +18,7 @@ const MEDIA_TYPES = ['application/json', CSV_MEDIA_TYPE];
 
 const ROWS_OF_A_PAGE = '100';
 
-type CsvValue = string | number | boolean | null | undefined;
+type CsvValue = string | number | bigint | boolean | null | undefined;
 
 type CsvRow = Readonly<Record<string, CsvValue>>;
 
@@ -40,7 +40,9 @@ export class CsvInterceptor implements NestInterceptor {
 
   constructor(
     item: Type<unknown>,
-    private readonly rows: CsvRows | null,
+    /** False for a list that is never divided into pages. */
+    private readonly isPaged: boolean,
+    private readonly rows?: CsvRows,
   ) {
     this.columns = [...scalarNamesOf(item), ...(rows?.columns ?? [])];
   }
@@ -52,7 +54,7 @@ export class CsvInterceptor implements NestInterceptor {
     if (request.accepts(MEDIA_TYPES) !== CSV_MEDIA_TYPE) return next.handle();
     const readPage = async (cursor: string | null): Promise<PageDto<CsvRow>> => {
       if (cursor !== null) await identifyAgain(request);
-      turnTo(request, cursor);
+      if (this.isPaged) turnTo(request, cursor);
       return lastValueFrom(next.handle() as Observable<PageDto<CsvRow>>);
     };
     // Reads the first page before the status is sent, so that an invalid filter is answered with a problem.

@@ -88,6 +88,24 @@ export function IsCountry(): PropertyDecorator {
   );
 }
 
+/** Requires a number to be `min` or more. Accepts other values, so that only the rule of the type refuses them. */
+export function IsAtLeast(min: number): PropertyDecorator {
+  return rule(
+    'min',
+    (value) => typeof value !== 'number' || value >= min,
+    `$property must not be less than ${min}`,
+  );
+}
+
+/** Requires a number to be `max` or less. Accepts other values, so that only the rule of the type refuses them. */
+export function IsAtMost(max: number): PropertyDecorator {
+  return rule(
+    'max',
+    (value) => typeof value !== 'number' || value <= max,
+    `$property must not be greater than ${max}`,
+  );
+}
+
 /** A whole number of minor units, as a JSON number. */
 export function IsMinorUnits(min: number): PropertyDecorator {
   return rule(

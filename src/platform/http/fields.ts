@@ -11,13 +11,13 @@ import {
   IsInt,
   IsObject,
   Matches,
-  Max,
-  Min,
   ValidateNested,
 } from 'class-validator';
 import type { IdPrefix } from '../ids';
 import {
   HasNoRepeats,
+  IsAtLeast,
+  IsAtMost,
   IsCountry,
   IsCurrency,
   IsDecimal,
@@ -210,7 +210,7 @@ export function IntegerField(
   { min, max, ...options }: Required<TextLimits> & FieldOptions,
 ): PropertyDecorator {
   const schema = { type: 'integer', minimum: min, maximum: max } as const;
-  return Field(schema, [IsInt(), Min(min), Max(max)], description, options);
+  return Field(schema, [IsInt(), IsAtLeast(min), IsAtMost(max)], description, options);
 }
 
 export function BooleanField(description: string, options?: FieldOptions): PropertyDecorator {

@@ -14,9 +14,9 @@ import { NestedListProperty, TextProperty } from './properties';
 const MAX_PAGE_SIZE = 100;
 const DEFAULT_PAGE_SIZE = 20;
 
-/** Converts digits to a number. Other values stay unchanged and fail validation. */
-function toInteger({ value }: { value: unknown }): unknown {
-  return typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : value;
+/** Converts a decimal number to a JSON number. Other texts stay unchanged and fail validation. */
+function toNumber({ value }: { value: unknown }): unknown {
+  return typeof value === 'string' && /^-?\d+(\.\d+)?$/.test(value) ? Number(value) : value;
 }
 
 /** Query parameter with the maximum number of results. */
@@ -25,7 +25,7 @@ export function LimitField(
   options: { readonly max: number; readonly default: number },
 ): PropertyDecorator {
   return applyDecorators(
-    Transform(toInteger),
+    Transform(toNumber),
     IntegerField(description, { min: 1, optional: true, ...options }),
   );
 }

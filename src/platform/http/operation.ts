@@ -61,6 +61,8 @@ export interface OperationOptions {
   readonly status?: 201 | 303;
   /** DTO class of the answer. */
   readonly answer?: Type<unknown>;
+  /** Class of the items of the list as CSV. Default: the items of a page made by `pageOf`. */
+  readonly csvItem?: Type<unknown>;
   /** Rows of the list as CSV. Default: one row for each item. */
   readonly csvRows?: CsvRows;
   /** DTO class of the answer with `?preview=true`. That answer has the status 200. */
@@ -141,7 +143,8 @@ function readsOf(
 
 function decoratorsOf(options: OperationOptions, reads: Reads): readonly MethodDecorator[] {
   const requiresKey = options.key === 'required';
-  const item = reads === 'list' ? itemOf(options.answer) : null;
+  const isPaged = reads === 'list';
+  const item = options.csvItem ?? (isPaged ? itemOf(options.answer) : null);
   const problems = [
     ...(options.access === 'public' ? [] : [unauthenticated, forbidden, notForCustomerToken]),
     ...(options.problems ?? []),
@@ -164,7 +167,7 @@ function decoratorsOf(options: OperationOptions, reads: Reads): readonly MethodD
     ApiExtraModels(ProblemDto),
     ...headersOf(reads, requiresKey),
     ...(requiresKey ? [SetMetadata(REQUIRES_KEY, true)] : []),
-    ...(item === null ? [] : [UseInterceptors(new CsvInterceptor(item, options.csvRows ?? null))]),
+    ...(item === null ? [] : [UseInterceptors(new CsvInterceptor(item, isPaged, options.csvRows))]),
     // Only on POST routes, because an interceptor costs time on every request.
     ...(reads === 'post' ? [UseInterceptors(IdempotencyInterceptor)] : []),
     ...problemResponses(problems.map(({ definition }) => definition)),

@@ -96,6 +96,7 @@ export class ApplyOutcomesWorkflow {
     await this.derivedState.updateAfterInvoices(
       applied.map(({ after }) => after),
       now,
+      new Map(applied.map(({ before }) => [before.id, before.nextBillingAt])),
     );
     const ofSubscriptions = applied.flatMap(({ before, after, outcome: { events } }) =>
       events.map((fact) =>

@@ -32,11 +32,16 @@ export class DerivedState {
    * Ends the redemptions of ended subscriptions, and records the MRR of all the subscriptions. Call it after invoices
    * were made or voided: a discount that an invoice returns lets a used-up redemption run again, and the first invoice
    * with a repeating coupon starts its months.
+   * @param dueAt when the work that changed the subscription was due, by subscription id
    */
-  async updateAfterInvoices(subscriptions: readonly Subscription[], now: Date): Promise<void> {
+  async updateAfterInvoices(
+    subscriptions: readonly Subscription[],
+    now: Date,
+    dueAt?: ReadonlyMap<string, Date | null>,
+  ): Promise<void> {
     await this.redemptions.endAll(
       subscriptions.flatMap(({ id, endedAt }) => (endedAt === null ? [] : [{ id, endedAt }])),
     );
-    await this.revenue.record(subscriptions, now);
+    await this.revenue.record(subscriptions, now, dueAt);
   }
 }

@@ -1,4 +1,5 @@
 import {
+  type CsvRows,
   InstantField,
   NestedListProperty,
   ReferenceFilter,
@@ -28,6 +29,12 @@ export class LedgerAccountDto {
   )
   readonly balance!: string;
 }
+
+/** Writes the balance of an account as a number, so that its sign is not taken for a formula. */
+export const ACCOUNT_ROWS: CsvRows = {
+  columns: [],
+  rowsOf: (item) => [{ balance: BigInt((item as LedgerAccountDto).balance) }],
+};
 
 export class LedgerAccountsDto {
   @NestedListProperty(LedgerAccountDto, 'Every account with postings, by currency.')

@@ -1,4 +1,4 @@
-import { changeTo, firstRevenueAt, isCounted, revenueStartOf } from './mrr-change';
+import { changeTo, countsFrom, isCounted } from './mrr-change';
 
 describe('a change of recurring revenue', () => {
   it.each([
@@ -21,46 +21,22 @@ describe('a change of recurring revenue', () => {
   });
 });
 
-describe('the revenue of a subscription', () => {
-  const [start, later] = [new Date('2026-01-01'), new Date('2026-01-15')] as const;
+describe('a change of revenue counts', () => {
+  const at = (day: number) => new Date(Date.UTC(2026, 2, day));
+  const [created, now] = [at(10), at(20)];
 
   it.each([
-    ['at its start', start, null, start],
-    ['at the end of its trial', start, later, later],
-    ['at its start if its trial ended earlier', later, start, later],
-  ])('begins %s', (_, startAt, trialEndAt, expected) => {
-    expect(revenueStartOf({ startAt, trialEndAt })).toBe(expected);
-  });
-});
-
-describe('the first revenue of a subscription', () => {
-  const [start, later, ended, now] = ['2026-01-01', '2026-02-01', '2026-02-15', '2026-03-01'].map(
-    (text) => new Date(text),
-  ) as [Date, Date, Date, Date];
-
-  it.each([
-    ['at its start', [{ startAt: start }], [], start],
-    ['when prices replaced free ones', [{ startAt: start }, { startAt: later }], [], later],
-    [
-      'now after a coupon that ended',
-      [{ startAt: start }],
-      [{ endedAt: ended, endsAt: null }],
-      now,
-    ],
-    [
-      'now after the months of a coupon',
-      [{ startAt: start }],
-      [{ endedAt: null, endsAt: later }],
-      now,
-    ],
-    ['at its start beside a running coupon', [], [{ endedAt: null, endsAt: null }], start],
-    ['at its start before prices that are ahead', [{ startAt: new Date('2026-04-01') }], [], start],
-  ])('begins %s', (_, items, coupons, expected) => {
-    expect(firstRevenueAt(start, items, coupons, now)).toEqual(expected);
-  });
-
-  it('never begins ahead', () => {
-    expect(firstRevenueAt(now, [], [], later)).toEqual(later);
+    ['now, if it is no due work', null, null, now],
+    ['now, if other work is due later', null, at(21), now],
+    ['from when its work was due, if it is the first', null, at(3), at(3)],
+    ['from when its work was due, even if it is the first and late', null, at(15), at(15)],
+    ['from when its work was due, if that was before the creation', at(2), at(3), at(3)],
+    ['from when its work was due, at the latest at the creation', at(2), created, created],
+    ['now, if its work was due after the creation', at(2), at(15), now],
+    ['not before the last change', at(15), at(3), at(15)],
+  ])('%s', (_, lastAt, dueAt, expected) => {
+    const last = lastAt === null ? null : { changedAt: lastAt };
+    expect(countsFrom({ createdAt: created }, last, dueAt, now)).toEqual(expected);
   });
 });
 

@@ -47,7 +47,10 @@ export interface MrrChangeFilter {
 }
 
 /** The newest change of a subscription. */
-export type LastChange = Pick<MrrChange, 'subscriptionId' | 'sequence' | 'afterMinor'>;
+export type LastChange = Pick<
+  MrrChange,
+  'subscriptionId' | 'sequence' | 'afterMinor' | 'changedAt'
+>;
 
 /** Returns the change to a new amount; null if the amount is the same. */
 export function changeTo(
@@ -71,32 +74,20 @@ export function isCounted({ status }: { readonly status: string }): boolean {
   return status === 'active' || status === 'past_due';
 }
 
-/** Returns when the service of a subscription began: its start, or the end of its trial. */
-export function revenueStartOf({
-  startAt,
-  trialEndAt,
-}: {
-  readonly startAt: Date;
-  readonly trialEndAt: Date | null;
-}): Date {
-  return trialEndAt !== null && trialEndAt > startAt ? trialEndAt : startAt;
-}
-
 /**
- * Returns the instant from which the first revenue of a subscription counts: the later of `startAt` and the start of
- * the newest item, but at most `now`. If a coupon has ended, returns `now`, because there may have been no revenue
- * while the coupon ran.
+ * Returns the instant from which a change that is recorded `now` counts. First revenue counts from when the work that
+ * brought it was due, such as the start or the end of a trial. Work that was due before the subscription was created
+ * counts from then too, because its invoices bill that time, but not before the last change.
+ * @param dueAt when the work that made the change was due; null: the change is no due work
  */
-export function firstRevenueAt(
-  startAt: Date,
-  items: readonly { readonly startAt: Date }[],
-  coupons: readonly { readonly endedAt: Date | null; readonly endsAt: Date | null }[],
+export function countsFrom(
+  { createdAt }: { readonly createdAt: Date },
+  last: Pick<LastChange, 'changedAt'> | null,
+  dueAt: Date | null,
   now: Date,
 ): Date {
-  const hasEnded = coupons.some(
-    ({ endedAt, endsAt }) => endedAt !== null || (endsAt !== null && endsAt <= now),
-  );
-  if (hasEnded) return now;
-  const begun = items.filter((item) => item.startAt <= now).map((item) => item.startAt.getTime());
-  return new Date(Math.min(now.getTime(), Math.max(startAt.getTime(), ...begun)));
+  if (dueAt === null || dueAt > now) return now;
+  if (last === null) return dueAt;
+  if (dueAt > createdAt) return now;
+  return dueAt > last.changedAt ? dueAt : last.changedAt;
 }

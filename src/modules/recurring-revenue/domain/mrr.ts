@@ -63,11 +63,7 @@ export function mrrOf({ planId, interval, intervalCount, items, coupons }: Recur
 }
 
 /** Returns true for a coupon that lowers recurring revenue: one that lasts longer than one invoice. */
-export function isLasting({
-  coupon,
-}: {
-  readonly coupon: Pick<RedeemedCoupon, 'duration'>;
-}): boolean {
+function isLasting({ coupon }: { readonly coupon: Pick<RedeemedCoupon, 'duration'> }): boolean {
   return coupon.duration !== 'once';
 }
 
