@@ -7,7 +7,9 @@ describe('a response', () => {
 
   beforeAll(async () => {
     engine = await startTestApp();
-    const created = await engine.http.post('/v1/customers').send({ name: 'Ada Łukasiewicz 🦉' });
+    const created = await engine.http
+      .post('/v1/customers')
+      .send({ name: 'Ada Łukasiewicz 🦉', currency: 'EUR' });
     customer = `/v1/customers/${(created.body as { readonly id: string }).id}`;
   });
 
@@ -76,6 +78,20 @@ describe('a response', () => {
     expect(weakened.status).toBe(304);
     const other = await engine.http.get(customer).set('If-None-Match', '"0"');
     expect([other.status, other.text]).toEqual([200, text]);
+  });
+
+  it('to fetch, which adds Cache-Control: no-cache to If-None-Match, is 304 as well', async () => {
+    const drafted = await engine.http.post('/v1/invoices').send({
+      customer_id: customer.split('/').at(-1),
+      lines: [{ description: 'Setup', amount: 5000 }],
+    });
+    const invoice = `/v1/invoices/${(drafted.body as { readonly id: string }).id}`;
+    const url = await engine.app.getUrl();
+    for (const path of [customer, invoice, `${invoice}.pdf`]) {
+      const etag = (await fetch(`${url}${path}`)).headers.get('etag') ?? '';
+      const again = await fetch(`${url}${path}`, { headers: { 'If-None-Match': etag } });
+      expect([path, again.status, await again.text()]).toEqual([path, 304, '']);
+    }
   });
 
   it('to a POST with an empty body names the required fields', async () => {
