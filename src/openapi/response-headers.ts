@@ -37,7 +37,7 @@ const CONDITIONS: ReadonlySet<string> = new Set(['If-Match', 'If-None-Match']);
 const MAY_BE_RETRIED: ReadonlySet<string> = new Set(['409', '429', '503']);
 
 /**
- * Declares the headers of answers: `ETag` for objects that can be read or changed under a condition,
+ * Declares the headers of answers: `ETag` wherever an object is shown that can be read or changed under a condition,
  * `Idempotent-Replayed` for requests with a key, and `Retry-After` for errors that may end by waiting. Moves `If-Match`
  * to the components. Must run after the error responses were moved there.
  */
@@ -47,13 +47,14 @@ export function addResponseHeaders(document: OpenAPIObject): void {
   const conditions: Conditions = {};
   components.headers = HEADERS;
   components.parameters = conditions;
-  for (const { path, method, operation } of operationsOf(document.paths)) {
-    const change = document.paths[path]?.patch;
-    const isVersioned = change !== undefined && takes(change, 'If-Match');
-    const isConditional = operation.responses['304'] !== undefined;
-    if (isConditional || (isVersioned && (method === 'get' || method === 'patch')))
+  const versioned = versionedObjects(document.paths);
+  for (const { operation } of operationsOf(document.paths)) {
+    for (const status of ['200', '201']) {
+      const response = operation.responses[status];
+      if (objectsOf(response).some((object) => versioned.has(object))) addHeader(response, 'ETag');
+    }
+    if (operation.responses['304'] !== undefined) {
       addHeader(operation.responses['200'], 'ETag');
-    if (isConditional) {
       operation.responses['304'] = { $ref: '#/components/responses/not_modified' };
       shared['not_modified'] = NOT_MODIFIED;
       operation.parameters = [...(operation.parameters ?? []), IF_NONE_MATCH];
@@ -65,6 +66,30 @@ export function addResponseHeaders(document: OpenAPIObject): void {
     }
   }
   for (const { operation } of operationsOf(document.paths)) shareConditions(operation, conditions);
+}
+
+/**
+ * Returns the references of all objects with a version: those that can be read or changed under a condition, and those
+ * that answer their creation.
+ */
+function versionedObjects(paths: OpenAPIObject['paths']): ReadonlySet<string> {
+  const objects = Object.entries(paths).flatMap(([path, { get, patch }]) => {
+    const isConditional = get?.responses['304'] !== undefined;
+    if (!isConditional && (patch === undefined || !takes(patch, 'If-Match'))) return [];
+    const creation = paths[path.replace(/\/\{\w+\}$/, '')]?.post;
+    const responses = [get?.responses['200'], patch?.responses['200'], creation?.responses['201']];
+    return responses.flatMap(objectsOf);
+  });
+  return new Set(objects);
+}
+
+/** Returns the references of the objects that a response may show. */
+function objectsOf(response: DocumentedResponse): readonly string[] {
+  if (response === undefined || '$ref' in response) return [];
+  const schema = response.content?.['application/json']?.schema;
+  if (schema === undefined) return [];
+  if ('$ref' in schema) return [schema.$ref];
+  return (schema.oneOf ?? []).flatMap((one) => ('$ref' in one ? [one.$ref] : []));
 }
 
 /** Replaces the conditions that an operation takes with references. */

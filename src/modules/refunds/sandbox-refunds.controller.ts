@@ -1,6 +1,6 @@
 import { Body, Controller, Param, Post } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { IdPipe, Operation } from '../../platform/http';
+import { IdPipe, Operation, withETag } from '../../platform/http';
 import { RefundDto, toRefundDto } from './dto/refund.dto';
 import { SettleRefundInSandboxDto, toFailureCode } from './dto/settle-refund-in-sandbox.dto';
 import { refundNotFound, refundNotInSandbox } from './refunds.errors';
@@ -24,6 +24,6 @@ export class SandboxRefundsController {
     @Param('id', new IdPipe('ref', refundNotFound)) id: string,
     @Body() body: SettleRefundInSandboxDto,
   ): Promise<RefundDto> {
-    return toRefundDto(await this.refunds.settleInSandbox(id, toFailureCode(body)));
+    return withETag(await this.refunds.settleInSandbox(id, toFailureCode(body)), toRefundDto);
   }
 }

@@ -1,6 +1,6 @@
 import { Body, Controller, Param, Post } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { IdPipe, Operation } from '../../../platform/http';
+import { IdPipe, Operation, withETag } from '../../../platform/http';
 import {
   PaymentDto,
   paymentNotFound,
@@ -29,6 +29,9 @@ export class SandboxPaymentsController {
     @Param('id', new IdPipe('pay', paymentNotFound)) id: string,
     @Body() body: SettleInSandboxDto,
   ): Promise<PaymentDto> {
-    return toPaymentDto(await this.resumePaymentWorkflow.settleInSandbox(id, toFailureCode(body)));
+    return withETag(
+      await this.resumePaymentWorkflow.settleInSandbox(id, toFailureCode(body)),
+      toPaymentDto,
+    );
   }
 }
