@@ -11,6 +11,7 @@ import { markOptionalBodies } from './optional-bodies';
 import { describePathParameters } from './path-parameters';
 import { addRequestExamples } from './request-examples';
 import { addResponseHeaders } from './response-headers';
+import { shareParameters } from './shared-parameters';
 import { shareProblems } from './shared-problems';
 import { swaggerUiScript } from './swagger-ui';
 import { describeTags } from './tags';
@@ -95,6 +96,7 @@ export function createOpenApiDocument(app: INestApplication): OpenAPIObject {
   requireCsrfToken(document);
   shareProblems(document);
   addResponseHeaders(document);
+  shareParameters(document);
   describeTags(document);
   addWebhooks(document);
   // Sorted, so that the document does not depend on which module has a route.
@@ -103,11 +105,15 @@ export function createOpenApiDocument(app: INestApplication): OpenAPIObject {
     document.paths[path] = sorted(item, (method) => String(METHOD_ORDER.indexOf(method)));
   }
   const { components = {} } = document;
+  // Examples come before the responses, which have the same titles: gzip finds a repetition only within 32 kB.
+  const { securitySchemes, headers, parameters } = components;
   document.components = {
-    ...components,
+    securitySchemes,
+    headers,
+    parameters,
     schemas: sorted(components.schemas ?? {}, besideItsObject),
-    responses: sorted(components.responses ?? {}),
     examples: sorted(components.examples ?? {}),
+    responses: sorted(components.responses ?? {}),
   };
   return document;
 }

@@ -2,7 +2,6 @@ import type { OpenAPIObject } from '@nestjs/swagger';
 import { type OperationObject, operationsOf } from './operations';
 
 type DocumentedResponse = OperationObject['responses'][string];
-type Conditions = Record<string, NonNullable<OperationObject['parameters']>[number]>;
 
 const text = { type: 'string' } as const;
 
@@ -31,22 +30,17 @@ const IF_NONE_MATCH = {
   schema: text,
 } as const;
 
-const CONDITIONS: ReadonlySet<string> = new Set(['If-Match', 'If-None-Match']);
-
 /** Statuses of errors that may end by waiting: conflicts, limits and outages. */
 const MAY_BE_RETRIED: ReadonlySet<string> = new Set(['409', '429', '503']);
 
 /**
  * Declares the headers of answers: `ETag` wherever an object is shown that can be read or changed under a condition,
- * `Idempotent-Replayed` for requests with a key, and `Retry-After` for errors that may end by waiting. Moves `If-Match`
- * to the components. Must run after the error responses were moved there.
+ * `Idempotent-Replayed` for requests with a key, and `Retry-After` for errors that may end by waiting. Must run after the error responses were moved there.
  */
 export function addResponseHeaders(document: OpenAPIObject): void {
   const components = (document.components ??= {});
   const shared = (components.responses ??= {});
-  const conditions: Conditions = {};
   components.headers = HEADERS;
-  components.parameters = conditions;
   const versioned = versionedObjects(document.paths);
   for (const { operation } of operationsOf(document.paths)) {
     for (const status of ['200', '201']) {
@@ -65,7 +59,6 @@ export function addResponseHeaders(document: OpenAPIObject): void {
       if (MAY_BE_RETRIED.has(status)) addHeader(resolved(response, shared), 'Retry-After');
     }
   }
-  for (const { operation } of operationsOf(document.paths)) shareConditions(operation, conditions);
 }
 
 /**
@@ -90,15 +83,6 @@ function objectsOf(response: DocumentedResponse): readonly string[] {
   if (schema === undefined) return [];
   if ('$ref' in schema) return [schema.$ref];
   return (schema.oneOf ?? []).flatMap((one) => ('$ref' in one ? [one.$ref] : []));
-}
-
-/** Replaces the conditions that an operation takes with references. */
-function shareConditions(operation: OperationObject, conditions: Conditions): void {
-  operation.parameters = operation.parameters?.map((one) => {
-    if (!('name' in one) || !CONDITIONS.has(one.name)) return one;
-    conditions[one.name] = one;
-    return { $ref: `#/components/parameters/${one.name}` };
-  });
 }
 
 function takes({ parameters = [] }: OperationObject, header: string): boolean {
