@@ -24,7 +24,8 @@ const DESCRIPTION = `Subscriptions, invoicing, usage metering, entitlements, cou
 Amounts are whole minor units beside an ISO 4217 \`currency\` (1099 USD is 10.99). Timestamps are RFC 3339 in UTC.
 Lists are paged with \`limit\` and \`cursor\`, newest first. Every POST takes an \`Idempotency-Key\`; usage
 events have keys of their own. Errors are
-\`application/problem+json\` (RFC 9457) with a stable \`code\`.
+\`application/problem+json\` (RFC 9457) with a stable \`code\`. Every answer has an \`X-Request-Id\`; if requests are limited,
+\`RateLimit\` and \`RateLimit-Policy\` as well.
 
 With \`AUTH=required\`, every operation but the health probes needs an API key or a token that has the scope of the
 operation, sent as \`Authorization: Bearer <key>\` or as the user name of HTTP basic authentication. With \`AUTH=open\`,

@@ -11,6 +11,16 @@ const HEADERS = {
     description: 'If sent: seconds to wait before the same request is sent again.',
     schema: { type: 'integer' },
   },
+  RateLimit: {
+    description: 'The limit, the requests that remain, and the seconds until it is reset.',
+    schema: text,
+  },
+  'RateLimit-Policy': { description: 'The limit and its seconds.', schema: text },
+  'WWW-Authenticate': { description: 'How to authenticate.', schema: text },
+  'Accept-Encoding': {
+    description: 'If sent: the encodings of bodies that are supported.',
+    schema: text,
+  },
   'Idempotent-Replayed': {
     description:
       '`true` if this is the stored answer to an earlier request with the same key. A stored refusal has it as well.',
@@ -33,15 +43,22 @@ const IF_NONE_MATCH = {
 /** Statuses of errors that may end by waiting: conflicts, limits and outages. */
 const MAY_BE_RETRIED: ReadonlySet<string> = new Set(['409', '429', '503']);
 
+/** Headers of errors by their status, besides `Retry-After` and `WWW-Authenticate`. */
+const OF_ERRORS: Readonly<Record<string, readonly (keyof typeof HEADERS)[]>> = {
+  '415': ['Accept-Encoding'],
+  '429': ['RateLimit', 'RateLimit-Policy'],
+};
+
 /**
  * Declares the headers of answers: `ETag` wherever an object is shown that can be read or changed under a condition,
- * `Idempotent-Replayed` for requests with a key, and `Retry-After` for errors that may end by waiting. Must run after the error responses were moved there.
+ * `Idempotent-Replayed` for requests with a key, `Retry-After` for errors that may end by waiting, and those of some errors. Must run after the error responses were moved there.
  */
 export function addResponseHeaders(document: OpenAPIObject): void {
   const components = (document.components ??= {});
   const shared = (components.responses ??= {});
   components.headers = HEADERS;
   const versioned = versionedObjects(document.paths);
+  addHeader(shared['unauthenticated'], 'WWW-Authenticate');
   for (const { operation } of operationsOf(document.paths)) {
     for (const status of ['200', '201']) {
       const response = operation.responses[status];
@@ -57,6 +74,7 @@ export function addResponseHeaders(document: OpenAPIObject): void {
       if (status.startsWith('2') && takes(operation, 'Idempotency-Key'))
         addHeader(response, 'Idempotent-Replayed');
       if (MAY_BE_RETRIED.has(status)) addHeader(resolved(response, shared), 'Retry-After');
+      for (const name of OF_ERRORS[status] ?? []) addHeader(resolved(response, shared), name);
     }
   }
 }

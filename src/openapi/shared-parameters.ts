@@ -14,6 +14,8 @@ export function shareParameters(document: OpenAPIObject): void {
   const operations = operationsOf(document.paths).map(({ operation }) => operation);
   const uses = new Map<string, number>();
   for (const parameter of operations.flatMap(({ parameters = [] }) => parameters)) {
+    // The default, left out to keep the document small.
+    if ('required' in parameter && parameter.required === false) delete parameter.required;
     const text = JSON.stringify(parameter);
     uses.set(text, (uses.get(text) ?? 0) + 1);
   }

@@ -14,7 +14,8 @@ export class SandboxRefundsController {
   @Post(':id/settle')
   @Operation({
     summary: 'Settle a pending sandbox refund',
-    description: 'Sets the outcome of a refund of a payment made with `pm_sandbox_refund_pending`.',
+    description:
+      'Sets the outcome of a refund of a payment made with `pm_sandbox_refund_pending`. Only if `PAYMENT_PROVIDERS` contains `sandbox`; otherwise 404 `route_not_found`.',
     access: 'refunds:write',
     answer: RefundDto,
     key: 'optional',

@@ -19,7 +19,8 @@ export class SandboxPaymentsController {
   @Post(':id/settle')
   @Operation({
     summary: 'Settle a pending sandbox payment',
-    description: 'Sets the outcome of a payment made with `pm_sandbox_pending`.',
+    description:
+      'Sets the outcome of a payment made with `pm_sandbox_pending`. Only if `PAYMENT_PROVIDERS` contains `sandbox`; otherwise 404 `route_not_found`.',
     access: 'payments:write',
     answer: PaymentDto,
     key: 'optional',
