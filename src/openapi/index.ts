@@ -11,6 +11,7 @@ import { markOptionalBodies } from './optional-bodies';
 import { describePathParameters } from './path-parameters';
 import { addRequestExamples } from './request-examples';
 import { addResponseHeaders } from './response-headers';
+import { shareParameters } from './shared-parameters';
 import { shareProblems } from './shared-problems';
 import { swaggerUiScript } from './swagger-ui';
 import { describeTags } from './tags';
@@ -23,7 +24,8 @@ const DESCRIPTION = `Subscriptions, invoicing, usage metering, entitlements, cou
 Amounts are whole minor units beside an ISO 4217 \`currency\` (1099 USD is 10.99). Timestamps are RFC 3339 in UTC.
 Lists are paged with \`limit\` and \`cursor\`, newest first. Every POST takes an \`Idempotency-Key\`; usage
 events have keys of their own. Errors are
-\`application/problem+json\` (RFC 9457) with a stable \`code\`.
+\`application/problem+json\` (RFC 9457) with a stable \`code\`. Every answer has an \`X-Request-Id\`; if requests are limited,
+\`RateLimit\` and \`RateLimit-Policy\` as well.
 
 With \`AUTH=required\`, every operation but the health probes needs an API key or a token that has the scope of the
 operation, sent as \`Authorization: Bearer <key>\` or as the user name of HTTP basic authentication. With \`AUTH=open\`,
@@ -95,6 +97,7 @@ export function createOpenApiDocument(app: INestApplication): OpenAPIObject {
   requireCsrfToken(document);
   shareProblems(document);
   addResponseHeaders(document);
+  shareParameters(document);
   describeTags(document);
   addWebhooks(document);
   // Sorted, so that the document does not depend on which module has a route.
@@ -103,11 +106,15 @@ export function createOpenApiDocument(app: INestApplication): OpenAPIObject {
     document.paths[path] = sorted(item, (method) => String(METHOD_ORDER.indexOf(method)));
   }
   const { components = {} } = document;
+  // Examples come before the responses, which have the same titles: gzip finds a repetition only within 32 kB.
+  const { securitySchemes, headers, parameters } = components;
   document.components = {
-    ...components,
+    securitySchemes,
+    headers,
+    parameters,
     schemas: sorted(components.schemas ?? {}, besideItsObject),
-    responses: sorted(components.responses ?? {}),
     examples: sorted(components.examples ?? {}),
+    responses: sorted(components.responses ?? {}),
   };
   return document;
 }

@@ -2,7 +2,6 @@ import type { OpenAPIObject } from '@nestjs/swagger';
 import { type OperationObject, operationsOf } from './operations';
 
 type DocumentedResponse = OperationObject['responses'][string];
-type Conditions = Record<string, NonNullable<OperationObject['parameters']>[number]>;
 
 const text = { type: 'string' } as const;
 
@@ -11,6 +10,16 @@ const HEADERS = {
   'Retry-After': {
     description: 'If sent: seconds to wait before the same request is sent again.',
     schema: { type: 'integer' },
+  },
+  RateLimit: {
+    description: 'The limit, the requests that remain, and the seconds until it is reset.',
+    schema: text,
+  },
+  'RateLimit-Policy': { description: 'The limit and its seconds.', schema: text },
+  'WWW-Authenticate': { description: 'How to authenticate.', schema: text },
+  'Accept-Encoding': {
+    description: 'If sent: the encodings of bodies that are supported.',
+    schema: text,
   },
   'Idempotent-Replayed': {
     description:
@@ -31,29 +40,32 @@ const IF_NONE_MATCH = {
   schema: text,
 } as const;
 
-const CONDITIONS: ReadonlySet<string> = new Set(['If-Match', 'If-None-Match']);
-
 /** Statuses of errors that may end by waiting: conflicts, limits and outages. */
 const MAY_BE_RETRIED: ReadonlySet<string> = new Set(['409', '429', '503']);
 
+/** Headers of errors by their status, besides `Retry-After` and `WWW-Authenticate`. */
+const OF_ERRORS: Readonly<Record<string, readonly (keyof typeof HEADERS)[]>> = {
+  '415': ['Accept-Encoding'],
+  '429': ['RateLimit', 'RateLimit-Policy'],
+};
+
 /**
- * Declares the headers of answers: `ETag` for objects that can be read or changed under a condition,
- * `Idempotent-Replayed` for requests with a key, and `Retry-After` for errors that may end by waiting. Moves `If-Match`
- * to the components. Must run after the error responses were moved there.
+ * Declares the headers of answers: `ETag` wherever an object is shown that can be read or changed under a condition,
+ * `Idempotent-Replayed` for requests with a key, `Retry-After` for errors that may end by waiting, and those of some errors. Must run after the error responses were moved there.
  */
 export function addResponseHeaders(document: OpenAPIObject): void {
   const components = (document.components ??= {});
   const shared = (components.responses ??= {});
-  const conditions: Conditions = {};
   components.headers = HEADERS;
-  components.parameters = conditions;
-  for (const { path, method, operation } of operationsOf(document.paths)) {
-    const change = document.paths[path]?.patch;
-    const isVersioned = change !== undefined && takes(change, 'If-Match');
-    const isConditional = operation.responses['304'] !== undefined;
-    if (isConditional || (isVersioned && (method === 'get' || method === 'patch')))
+  const versioned = versionedObjects(document.paths);
+  addHeader(shared['unauthenticated'], 'WWW-Authenticate');
+  for (const { operation } of operationsOf(document.paths)) {
+    for (const status of ['200', '201']) {
+      const response = operation.responses[status];
+      if (objectsOf(response).some((object) => versioned.has(object))) addHeader(response, 'ETag');
+    }
+    if (operation.responses['304'] !== undefined) {
       addHeader(operation.responses['200'], 'ETag');
-    if (isConditional) {
       operation.responses['304'] = { $ref: '#/components/responses/not_modified' };
       shared['not_modified'] = NOT_MODIFIED;
       operation.parameters = [...(operation.parameters ?? []), IF_NONE_MATCH];
@@ -62,18 +74,33 @@ export function addResponseHeaders(document: OpenAPIObject): void {
       if (status.startsWith('2') && takes(operation, 'Idempotency-Key'))
         addHeader(response, 'Idempotent-Replayed');
       if (MAY_BE_RETRIED.has(status)) addHeader(resolved(response, shared), 'Retry-After');
+      for (const name of OF_ERRORS[status] ?? []) addHeader(resolved(response, shared), name);
     }
   }
-  for (const { operation } of operationsOf(document.paths)) shareConditions(operation, conditions);
 }
 
-/** Replaces the conditions that an operation takes with references. */
-function shareConditions(operation: OperationObject, conditions: Conditions): void {
-  operation.parameters = operation.parameters?.map((one) => {
-    if (!('name' in one) || !CONDITIONS.has(one.name)) return one;
-    conditions[one.name] = one;
-    return { $ref: `#/components/parameters/${one.name}` };
+/**
+ * Returns the references of all objects with a version: those that can be read or changed under a condition, and those
+ * that answer their creation.
+ */
+function versionedObjects(paths: OpenAPIObject['paths']): ReadonlySet<string> {
+  const objects = Object.entries(paths).flatMap(([path, { get, patch }]) => {
+    const isConditional = get?.responses['304'] !== undefined;
+    if (!isConditional && (patch === undefined || !takes(patch, 'If-Match'))) return [];
+    const creation = paths[path.replace(/\/\{\w+\}$/, '')]?.post;
+    const responses = [get?.responses['200'], patch?.responses['200'], creation?.responses['201']];
+    return responses.flatMap(objectsOf);
   });
+  return new Set(objects);
+}
+
+/** Returns the references of the objects that a response may show. */
+function objectsOf(response: DocumentedResponse): readonly string[] {
+  if (response === undefined || '$ref' in response) return [];
+  const schema = response.content?.['application/json']?.schema;
+  if (schema === undefined) return [];
+  if ('$ref' in schema) return [schema.$ref];
+  return (schema.oneOf ?? []).flatMap((one) => ('$ref' in one ? [one.$ref] : []));
 }
 
 function takes({ parameters = [] }: OperationObject, header: string): boolean {

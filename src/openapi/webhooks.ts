@@ -6,18 +6,22 @@ const HEADERS = [
   ['webhook-id', 'Id of the event; the same for every attempt at its delivery.'],
   ['webhook-timestamp', 'Time of the attempt, in seconds since 1970.'],
   ['webhook-signature', 'Signatures over the id, the timestamp and the body, separated by spaces.'],
-].map(([name, description]) => ({
-  name,
-  in: 'header',
-  required: true,
-  description,
-  schema: { type: 'string' },
-}));
+] as const;
 
 /** Adds the webhook request of every event type, as endpoints receive it. */
 export function addWebhooks(document: OpenAPIObject): void {
   const webhooks = allEvents().map((event) => [event.type, webhookOf(event)] as const);
   Object.assign(document, { webhooks: Object.fromEntries(webhooks) });
+  const parameters = ((document.components ??= {}).parameters ??= {});
+  for (const [name, description] of HEADERS) {
+    parameters[name] = {
+      name,
+      in: 'header',
+      required: true,
+      description,
+      schema: { type: 'string' },
+    };
+  }
 }
 
 function webhookOf({ type, meaning, dto }: EventDefinition): object {
@@ -43,7 +47,7 @@ function webhookOf({ type, meaning, dto }: EventDefinition): object {
       summary: type,
       description: meaning,
       tags: ['Webhooks'],
-      parameters: HEADERS,
+      parameters: HEADERS.map(([name]) => ({ $ref: `#/components/parameters/${name}` })),
       requestBody: { required: true, content: { 'application/json': { schema } } },
       responses: {
         '2XX': { description: 'Received. Any other status but 410 is tried again.' },

@@ -7,7 +7,9 @@ describe('a response', () => {
 
   beforeAll(async () => {
     engine = await startTestApp();
-    const created = await engine.http.post('/v1/customers').send({ name: 'Ada Łukasiewicz 🦉' });
+    const created = await engine.http
+      .post('/v1/customers')
+      .send({ name: 'Ada Łukasiewicz 🦉', currency: 'EUR' });
     customer = `/v1/customers/${(created.body as { readonly id: string }).id}`;
   });
 
@@ -76,6 +78,34 @@ describe('a response', () => {
     expect(weakened.status).toBe(304);
     const other = await engine.http.get(customer).set('If-None-Match', '"0"');
     expect([other.status, other.text]).toEqual([200, text]);
+  });
+
+  async function draft(): Promise<string> {
+    const { body } = await engine.http.post('/v1/invoices').send({
+      customer_id: customer.split('/').at(-1),
+      lines: [{ description: 'Setup', amount: 5000 }],
+    });
+    return `/v1/invoices/${(body as { readonly id: string }).id}`;
+  }
+
+  // The client of the tests compares the header of every other answer with the document.
+  it('to a command that shows an object has the same ETag as a read, also when it is repeated', async () => {
+    const invoice = await draft();
+    const finalize = () => engine.http.post(`${invoice}/finalize`).set('Idempotency-Key', invoice);
+    const answers = [await finalize(), await finalize(), await engine.http.get(invoice)];
+    const [first, ...others] = answers.map(({ headers }) => headers['etag']);
+    expect(first).toMatch(/^"\d+"$/);
+    expect(others).toEqual([first, first]);
+  });
+
+  it('to fetch, which adds Cache-Control: no-cache to If-None-Match, is 304 as well', async () => {
+    const invoice = await draft();
+    const url = await engine.app.getUrl();
+    for (const path of [customer, invoice, `${invoice}.pdf`]) {
+      const etag = (await fetch(`${url}${path}`)).headers.get('etag') ?? '';
+      const again = await fetch(`${url}${path}`, { headers: { 'If-None-Match': etag } });
+      expect([path, again.status, await again.text()]).toEqual([path, 304, '']);
+    }
   });
 
   it('to a POST with an empty body names the required fields', async () => {

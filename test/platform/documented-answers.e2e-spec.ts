@@ -52,6 +52,13 @@ const THING_READ: Answer = {
   contentType: 'application/json; charset=utf-8',
   body: BODY,
 };
+const THING_REMOVED: Answer = {
+  ...THING_READ,
+  method: 'DELETE',
+  status: 204,
+  contentType: '',
+  body: {},
+};
 const NOT_FOUND: Answer = {
   ...THING_READ,
   status: 404,
@@ -64,7 +71,7 @@ describe('the comparison of responses with the OpenAPI document', () => {
     ['a documented body', THING_READ],
     ['a problem by reference', NOT_FOUND],
     ['a null that is documented', { ...THING_READ, body: { ...BODY, made_at: null } }],
-    ['no body', { ...THING_READ, method: 'DELETE', status: 204, contentType: '', body: {} }],
+    ['no body', THING_REMOVED],
     ['a file', { ...THING_READ, path: '/things/1.pdf', contentType: 'application/pdf' }],
     ['a declared ETag', { ...THING_READ, headers: { etag: '"1"' } }],
     ['headers alone', { ...THING_READ, method: 'HEAD', body: {} }],
@@ -75,6 +82,7 @@ describe('the comparison of responses with the OpenAPI document', () => {
 
   it.each<[string, Answer, string]>([
     ['a declared ETag that is missing', { ...THING_READ, headers: {} }, 'ETag'],
+    ['an undeclared ETag', { ...THING_REMOVED, headers: { etag: '"1"' } }, 'ETag'],
     ['an undeclared Retry-After', { ...NOT_FOUND, headers: { 'retry-after': '1' } }, 'Retry-After'],
     ['an undocumented 304', { ...THING_READ, status: 304, body: {} }, 'status 304'],
     ['an undocumented status', { ...THING_READ, status: 202 }, 'status 202'],

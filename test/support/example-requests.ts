@@ -31,16 +31,30 @@ export interface Operation {
   readonly operation: OperationObject;
 }
 
+type DocumentedOperation = Omit<OperationObject, 'parameters'> & {
+  readonly parameters?: readonly (Parameter | { readonly $ref: string })[];
+};
+
 const document = JSON.parse(
   readFileSync(join(__dirname, '../../openapi/openapi.json'), 'utf8'),
-) as { readonly paths: Readonly<Record<string, Readonly<Record<string, OperationObject>>>> };
+) as {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, DocumentedOperation>>>>;
+  readonly components: { readonly parameters: Readonly<Record<string, Parameter>> };
+};
+
+function resolved(parameter: Parameter | { readonly $ref: string }): Parameter {
+  if (!('$ref' in parameter)) return parameter;
+  const found = document.components.parameters[parameter.$ref.split('/').at(-1) ?? ''];
+  if (found === undefined) throw new Error(`The document has no parameter ${parameter.$ref}`);
+  return found;
+}
 
 export const OPERATIONS: readonly Operation[] = Object.entries(document.paths).flatMap(
   ([path, item]) =>
     Object.entries(item).map(([method, operation]) => ({
       method: method as Operation['method'],
       path,
-      operation,
+      operation: { ...operation, parameters: operation.parameters?.map(resolved) },
     })),
 );
 

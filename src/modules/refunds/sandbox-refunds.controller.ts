@@ -1,6 +1,6 @@
 import { Body, Controller, Param, Post } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { IdPipe, Operation } from '../../platform/http';
+import { IdPipe, Operation, withETag } from '../../platform/http';
 import { RefundDto, toRefundDto } from './dto/refund.dto';
 import { SettleRefundInSandboxDto, toFailureCode } from './dto/settle-refund-in-sandbox.dto';
 import { refundNotFound, refundNotInSandbox } from './refunds.errors';
@@ -14,7 +14,8 @@ export class SandboxRefundsController {
   @Post(':id/settle')
   @Operation({
     summary: 'Settle a pending sandbox refund',
-    description: 'Sets the outcome of a refund of a payment made with `pm_sandbox_refund_pending`.',
+    description:
+      'Sets the outcome of a refund of a payment made with `pm_sandbox_refund_pending`. Only if `PAYMENT_PROVIDERS` contains `sandbox`; otherwise 404 `route_not_found`.',
     access: 'refunds:write',
     answer: RefundDto,
     key: 'optional',
@@ -24,6 +25,6 @@ export class SandboxRefundsController {
     @Param('id', new IdPipe('ref', refundNotFound)) id: string,
     @Body() body: SettleRefundInSandboxDto,
   ): Promise<RefundDto> {
-    return toRefundDto(await this.refunds.settleInSandbox(id, toFailureCode(body)));
+    return withETag(await this.refunds.settleInSandbox(id, toFailureCode(body)), toRefundDto);
   }
 }

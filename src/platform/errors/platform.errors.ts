@@ -160,7 +160,7 @@ export const requestTimeout = defineProblem({
 export const unsupportedMediaType = defineProblem({
   code: 'unsupported_media_type',
   kind: 'unsupported_media_type',
-  title: 'The body is not JSON',
+  title: 'The type or encoding of the body is not supported',
   meaning:
     'Send the body as UTF-8 with `Content-Type: application/json`, or `application/x-ndjson` where the operation reads it; ' +
     'compressed with gzip or deflate, or not compressed.',

@@ -79,11 +79,14 @@ export function IsIdOf(
   );
 }
 
+/** Form of a country code. Not all codes of this form are countries. */
+export const COUNTRY_TEXT = /^[A-Z]{2}$/;
+
 /** An ISO 3166-1 alpha-2 code in upper case. */
 export function IsCountry(): PropertyDecorator {
   return rule(
     'isCountry',
-    (value) => typeof value === 'string' && /^[A-Z]{2}$/.test(value) && isISO31661Alpha2(value),
+    (value) => typeof value === 'string' && COUNTRY_TEXT.test(value) && isISO31661Alpha2(value),
     'must be an ISO 3166-1 alpha-2 country code in upper case',
   );
 }
@@ -114,6 +117,9 @@ export function IsMinorUnits(min: number): PropertyDecorator {
     `must be a whole number of minor units from ${min} to 9007199254740991`,
   );
 }
+
+/** Form of a currency code. Not all codes of this form are currencies. */
+export const CURRENCY_TEXT = /^[A-Z]{3}$/;
 
 /** ISO 4217 code in upper case, of a currency with minor units. */
 export function IsCurrency(): PropertyDecorator {
@@ -185,13 +191,16 @@ function isExistingDate(value: string): boolean {
   return isInEveryMonth || new Date(`${date}T00:00:00Z`).toISOString().startsWith(date);
 }
 
+/** Form of the name of a time zone. Not all names of this form are time zones. */
+export const TIME_ZONE_TEXT = /^[A-Za-z][A-Za-z0-9_+\-/]{0,63}$/;
+
 /** IANA time zone that this runtime knows. */
 export function IsTimeZone(): PropertyDecorator {
   return rule('isTimeZone', isTimeZoneName, 'must be an IANA time zone such as Europe/Paris');
 }
 
 function isTimeZoneName(value: unknown): boolean {
-  if (typeof value !== 'string' || !/^[A-Za-z][A-Za-z0-9_+\-/]{0,63}$/.test(value)) return false;
+  if (typeof value !== 'string' || !TIME_ZONE_TEXT.test(value)) return false;
   return isTimeZone(value);
 }
 

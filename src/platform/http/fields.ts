@@ -1,5 +1,10 @@
 import { applyDecorators, type Type } from '@nestjs/common';
-import { ApiProperty, ApiPropertyOptional, type ApiPropertyOptions } from '@nestjs/swagger';
+import {
+  ApiProperty,
+  ApiPropertyOptional,
+  type ApiPropertyOptions,
+  type SchemaObject,
+} from '@nestjs/swagger';
 import { Transform, Type as TransformTo } from 'class-transformer';
 import {
   ArrayMaxSize,
@@ -13,8 +18,11 @@ import {
   Matches,
   ValidateNested,
 } from 'class-validator';
-import type { IdPrefix } from '../ids';
+import { idPattern, type IdPrefix } from '../ids';
 import {
+  COUNTRY_TEXT,
+  CURRENCY_TEXT,
+  DECIMAL_TEXT,
   HasNoRepeats,
   IsAtLeast,
   IsAtMost,
@@ -31,6 +39,7 @@ import {
   Nullable,
   Omittable,
   RequiredOrNull,
+  TIME_ZONE_TEXT,
   type YearRange,
 } from './field-rules';
 import { METADATA_EXAMPLE } from './properties';
@@ -55,7 +64,13 @@ interface ListLimits {
   /** Minimum number of items. Default: 0. */
   readonly min?: number;
   readonly max: number;
+  /** True if no item may occur twice. */
+  readonly unique?: true;
 }
+
+/** Schema of text of a form. A rule may require more than the form, such as a currency that exists. */
+const textOf = ({ source }: RegExp) => ({ type: 'string', pattern: source }) as const;
+const idOf = (prefix: IdPrefix) => ({ type: 'string', pattern: idPattern(prefix) }) as const;
 
 /** Composes the decorator of a field from its schema and its rules. Errors are reported in the order of the rules. */
 export function Field(
@@ -104,19 +119,19 @@ export function PatternField(
   description: string,
   options?: FieldOptions,
 ): PropertyDecorator {
-  return Field({ type: String }, [Matches(pattern, { message })], description, options);
+  return Field(textOf(pattern), [Matches(pattern, { message })], description, options);
 }
 
 /** Key that the client chooses, such as an idempotency key. */
 export function KeyField(description: string, options?: FieldOptions): PropertyDecorator {
   const message = 'must be 1 to 255 printable ASCII characters';
-  const schema = { type: String, minLength: 1, maxLength: 255 };
+  const schema = { ...textOf(KEY_TEXT), minLength: 1, maxLength: 255 };
   return Field(schema, [Matches(KEY_TEXT, { message })], description, options);
 }
 
 /** Id of a resource. Only the length of the text is checked: a malformed id is then not found, like an unknown id. */
 export function ReferenceField(description: string, options?: FieldOptions): PropertyDecorator {
-  return Field({ type: String }, [IsText(1, 40)], description, options);
+  return TextField(description, { max: 40, ...options });
 }
 
 /** Filter of a list by the id of a resource. An unknown id gives an empty list. */
@@ -129,7 +144,7 @@ export function IdField(
   description: string,
   options?: FieldOptions,
 ): PropertyDecorator {
-  return Field({ type: String }, [IsIdOf(prefix)], description, options);
+  return Field(idOf(prefix), [IsIdOf(prefix)], description, options);
 }
 
 export function EnumField(
@@ -163,6 +178,7 @@ export function EnumListFilter(values: readonly string[], description: string): 
     ApiPropertyOptional({
       enum: [...values],
       isArray: true,
+      uniqueItems: true,
       ...SEPARATED_BY_COMMAS,
       description: `${description} Several values are separated by commas.`,
     }),
@@ -180,8 +196,10 @@ export function IdListFilter(
 ): PropertyDecorator {
   return applyDecorators(
     ApiPropertyOptional({
-      type: [String],
+      type: 'array',
+      items: idOf(prefix),
       maxItems: max,
+      uniqueItems: true,
       ...SEPARATED_BY_COMMAS,
       description: `${description} Several values are separated by commas, at most ${max}.`,
       example: [`${prefix}_01h455vb4pex5vsknk084sn02q`],
@@ -194,7 +212,7 @@ export function IdListFilter(
 }
 
 export function DecimalField(description: string, options?: FieldOptions): PropertyDecorator {
-  return Field({ type: String }, [IsDecimal()], description, options);
+  return Field(textOf(DECIMAL_TEXT), [IsDecimal()], description, options);
 }
 
 export function MinorUnitsField(
@@ -202,7 +220,8 @@ export function MinorUnitsField(
   description: string,
   options?: FieldOptions,
 ): PropertyDecorator {
-  return Field({ type: 'integer', minimum: min }, [IsMinorUnits(min)], description, options);
+  const schema = { type: 'integer', minimum: min, maximum: Number.MAX_SAFE_INTEGER } as const;
+  return Field(schema, [IsMinorUnits(min)], description, options);
 }
 
 export function IntegerField(
@@ -244,15 +263,15 @@ export function SortField(columns: readonly string[]): PropertyDecorator {
 }
 
 export function CurrencyField(description: string, options?: FieldOptions): PropertyDecorator {
-  return Field({ type: String }, [IsCurrency()], description, options);
+  return Field(textOf(CURRENCY_TEXT), [IsCurrency()], description, options);
 }
 
 export function CountryField(description: string, options?: FieldOptions): PropertyDecorator {
-  return Field({ type: String }, [IsCountry()], description, options);
+  return Field(textOf(COUNTRY_TEXT), [IsCountry()], description, options);
 }
 
 export function TimeZoneField(description: string, options?: FieldOptions): PropertyDecorator {
-  return Field({ type: String }, [IsTimeZone()], description, options);
+  return Field(textOf(TIME_ZONE_TEXT), [IsTimeZone()], description, options);
 }
 
 export function EmailField(
@@ -280,7 +299,7 @@ export function NestedListField(
   options: ListLimits & FieldOptions,
 ): PropertyDecorator {
   const rules = [IsObject({ each: true }), ValidateNested({ each: true }), TransformTo(() => dto)];
-  return ListField(dto, rules, description, options);
+  return listOf({ type: [dto] }, rules, description, options);
 }
 
 /** A list of ids of resources, without duplicates. */
@@ -289,24 +308,35 @@ export function IdListField(
   description: string,
   options: ListLimits & FieldOptions,
 ): PropertyDecorator {
-  const rules = [HasNoRepeats(), IsIdOf(prefix, { each: true })];
-  return ListField(String, rules, description, options);
+  const rules = [IsIdOf(prefix, { each: true })];
+  return ListField(idOf(prefix), rules, description, { ...options, unique: true });
 }
 
-/** A list of limited length. `rules` are the decorators that validate each item. */
+/** A list of limited length. `items` and `rules` are the schema of each item and the decorators that validate it. */
 export function ListField(
-  type: Type<unknown>,
+  items: SchemaObject,
   rules: readonly PropertyDecorator[],
   description: string,
-  { min, max, ...options }: ListLimits & FieldOptions,
+  options: ListLimits & FieldOptions,
 ): PropertyDecorator {
+  return listOf({ type: 'array', items }, rules, description, options);
+}
+
+function listOf(
+  schema: ApiPropertyOptions,
+  rules: readonly PropertyDecorator[],
+  description: string,
+  { min, max, unique, ...options }: ListLimits & FieldOptions,
+): PropertyDecorator {
+  const limits = {
+    ...(min !== undefined && { minItems: min }),
+    maxItems: max,
+    ...(unique === true && { uniqueItems: true }),
+  };
   const sizes = [...(min === undefined ? [] : [ArrayMinSize(min)]), ArrayMaxSize(max)];
-  return Field(
-    { type: [type], ...(min !== undefined && { minItems: min }), maxItems: max },
-    [IsArray(), ...sizes, ...rules],
-    description,
-    options,
-  );
+  const repeats = unique === true ? [HasNoRepeats()] : [];
+  const all = [IsArray(), ...sizes, ...repeats, ...rules];
+  return Field({ ...schema, ...limits }, all, description, options);
 }
 
 export function MetadataField(): PropertyDecorator {

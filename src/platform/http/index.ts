@@ -94,7 +94,7 @@ export { ProblemFilter } from './problem.filter';
 export { refuseUnreadable } from './refuse-unreadable';
 export { catchUnreadableTargets, guardUrl } from './url-guard';
 export { createValidationPipe } from './validation.pipe';
-export { IfMatch, withETag, withETagForChanges } from './versions';
+export { IfMatch, ignoreCacheControl, withETag, withETagForChanges } from './versions';
 export { type SummaryDto, summaryOf, toSummaryDto } from './summary';
 export { mapperTo, toDto } from './to-dto';
 export { toWireAmount, toWireInstant } from './wire';

@@ -52,7 +52,7 @@ function AmountField(what: string): PropertyDecorator {
   return applyDecorators(
     Transform(toMinorUnits),
     Field(
-      { type: 'integer' },
+      { type: 'integer', minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER },
       [IsMinorUnits(Number.MIN_SAFE_INTEGER)],
       `${what}, inclusive, in minor units. Needs \`currency\`.`,
       { optional: true, example: 5_000 },
@@ -113,7 +113,7 @@ export class ListQueryDto {
   })
   readonly limit?: number;
   @Field(
-    { type: String },
+    { type: String, maxLength: 200 },
     [IsString(), MaxLength(200)],
     '`next_cursor` of the previous page. Omit it for the first page.',
     { optional: true },

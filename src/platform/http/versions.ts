@@ -1,5 +1,5 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
-import type { Request } from 'express';
+import type { NextFunction, Request, Response } from 'express';
 import type { VersionCondition } from '../database';
 import { malformedRequest } from '../errors';
 
@@ -51,6 +51,15 @@ export function changesWithinVersion(body: unknown): boolean {
 /** Returns the entity tag of a body that {@link withETag} made; undefined for other bodies. */
 export function etagOf(body: unknown): string | undefined {
   return typeof body === 'object' && body !== null ? (body as Tagged)[ETAG] : undefined;
+}
+
+/**
+ * Middleware that removes `Cache-Control` from conditional requests. It is for caches (RFC 9111, 5.2.1), but Express
+ * answers a request with `no-cache` in full, and `fetch` adds `no-cache` to every request with `If-None-Match`.
+ */
+export function ignoreCacheControl({ headers }: Request, _: Response, next: NextFunction): void {
+  if (headers['if-none-match'] !== undefined) delete headers['cache-control'];
+  next();
 }
 
 /**

@@ -48,7 +48,8 @@ export type IdPrefix =
   | 'whr'
   | 'whs';
 
-const SUFFIX = /^[0-7][0-9a-hjkmnp-tv-z]{25}$/;
+const SUFFIX_PATTERN = '[0-7][0-9a-hjkmnp-tv-z]{25}';
+const SUFFIX = new RegExp(`^${SUFFIX_PATTERN}$`);
 
 /**
  * Returns a new TypeID: `<prefix>_` and 26 characters of Crockford base 32 that encode a UUIDv7. Ids made by one
@@ -81,6 +82,9 @@ export function wasCreatedBefore(id: string, other: string): boolean {
   const [suffix, otherSuffix] = [id, other].map((text) => text.slice(text.indexOf('_') + 1));
   return (suffix ?? '') < (otherSuffix ?? '');
 }
+
+/** Returns the regular expression of the ids that {@link isId} accepts, as text. */
+export const idPattern = (prefix: IdPrefix): string => `^${prefix}_${SUFFIX_PATTERN}$`;
 
 /** Returns true if the text has the form of an id with this prefix. Does not check that the row exists. */
 export function isId(prefix: IdPrefix, text: string): boolean {

@@ -1,2 +1,2 @@
-export { firstIdAt, idOfBytes, isId, wasCreatedBefore, newId } from './ids';
+export { firstIdAt, idOfBytes, idPattern, isId, wasCreatedBefore, newId } from './ids';
 export type { IdPrefix } from './ids';

@@ -49,7 +49,7 @@ export class InvoiceCommandsController {
     problems: [...CHANGE_PROBLEMS, invoiceEmpty, invoiceTooLarge],
   })
   async finalizeInvoice(@Param('id', invoiceId) id: string): Promise<InvoiceDto> {
-    return toInvoiceDto(await this.finalizeInvoiceWorkflow.finalize(id));
+    return withETag(await this.finalizeInvoiceWorkflow.finalize(id), toInvoiceDto);
   }
 
   @Post(':id/void')
@@ -69,7 +69,7 @@ export class InvoiceCommandsController {
     problems: [...CHANGE_PROBLEMS, invoiceCredited, invoicePartlyPaid, usageArchived],
   })
   async voidInvoice(@Param('id', invoiceId) id: string): Promise<InvoiceDto> {
-    return toInvoiceDto(await this.voidInvoiceWorkflow.void(id));
+    return withETag(await this.voidInvoiceWorkflow.void(id), toInvoiceDto);
   }
 
   @Post(':id/mark-uncollectible')
@@ -85,7 +85,7 @@ export class InvoiceCommandsController {
     problems: CHANGE_PROBLEMS,
   })
   async markInvoiceUncollectible(@Param('id', invoiceId) id: string): Promise<InvoiceDto> {
-    return toInvoiceDto(await this.markUncollectibleWorkflow.markUncollectible(id));
+    return withETag(await this.markUncollectibleWorkflow.markUncollectible(id), toInvoiceDto);
   }
 
   @Post(':id/reissue')

@@ -1,6 +1,6 @@
 import { Body, Controller, Param, Post } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { IdPipe, Operation } from '../../../platform/http';
+import { IdPipe, Operation, withETag } from '../../../platform/http';
 import {
   PaymentDto,
   paymentNotFound,
@@ -19,7 +19,8 @@ export class SandboxPaymentsController {
   @Post(':id/settle')
   @Operation({
     summary: 'Settle a pending sandbox payment',
-    description: 'Sets the outcome of a payment made with `pm_sandbox_pending`.',
+    description:
+      'Sets the outcome of a payment made with `pm_sandbox_pending`. Only if `PAYMENT_PROVIDERS` contains `sandbox`; otherwise 404 `route_not_found`.',
     access: 'payments:write',
     answer: PaymentDto,
     key: 'optional',
@@ -29,6 +30,9 @@ export class SandboxPaymentsController {
     @Param('id', new IdPipe('pay', paymentNotFound)) id: string,
     @Body() body: SettleInSandboxDto,
   ): Promise<PaymentDto> {
-    return toPaymentDto(await this.resumePaymentWorkflow.settleInSandbox(id, toFailureCode(body)));
+    return withETag(
+      await this.resumePaymentWorkflow.settleInSandbox(id, toFailureCode(body)),
+      toPaymentDto,
+    );
   }
 }

@@ -213,6 +213,6 @@ export class SubscriptionCommandsController {
   ): SubscriptionOrPreview {
     return preview === true
       ? toSubscriptionPreviewDto(await this.changeSubscriptionWorkflow.preview(id, command))
-      : toSubscriptionDto(await this.changeSubscriptionWorkflow.apply(id, command));
+      : withETag(await this.changeSubscriptionWorkflow.apply(id, command), toSubscriptionDto);
   }
 }

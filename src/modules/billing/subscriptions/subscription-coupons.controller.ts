@@ -9,6 +9,7 @@ import {
   pageOf,
   toPageDto,
   toPageRequest,
+  withETag,
 } from '../../../platform/http';
 import {
   CouponRedemptionDto,
@@ -78,7 +79,7 @@ export class SubscriptionCouponsController {
   ): SubscriptionOrPreview {
     return preview === true
       ? toSubscriptionPreviewDto(await this.redeemCouponWorkflow.preview(id, code))
-      : toSubscriptionDto(await this.redeemCouponWorkflow.redeem(id, code));
+      : withETag(await this.redeemCouponWorkflow.redeem(id, code), toSubscriptionDto);
   }
 
   @Delete(':redemption_id')

@@ -1,7 +1,6 @@
 import { IsInt, Max, Min } from 'class-validator';
 import {
   EnumField,
-  HasNoRepeats,
   IdField,
   ListField,
   MetadataField,
@@ -26,10 +25,15 @@ export function ThresholdsField(description: string): PropertyDecorator {
     IsInt({ each: true }),
     Min(1, { each: true }),
     Max(MAX_THRESHOLD_PERCENT, { each: true }),
-    HasNoRepeats(),
   ];
-  const options = { max: MAX_THRESHOLDS, optional: true, example: [80, 100] } as const;
-  return ListField(Number, rules, description, options);
+  const items = { type: 'integer', minimum: 1, maximum: MAX_THRESHOLD_PERCENT };
+  const options = {
+    max: MAX_THRESHOLDS,
+    unique: true,
+    optional: true,
+    example: [80, 100],
+  } as const;
+  return ListField(items, rules, description, options);
 }
 
 export class CreateEntitlementDto {

@@ -16,7 +16,7 @@ export const DEFAULT_TOP = 5;
 
 function GroupByField(): PropertyDecorator {
   return Field(
-    { type: String },
+    { type: String, maxLength: MAX_GROUP_BY_LENGTH },
     [IsString(), MaxLength(MAX_GROUP_BY_LENGTH)],
     'Properties that the meter groups by, separated by commas. Returns a value per group.',
     { optional: true, example: 'model' },

@@ -1,6 +1,6 @@
-import { InstantProperty, MapProperty, TextProperty } from '../../../platform/http';
-
 import { ApiProperty } from '@nestjs/swagger';
+import { InstantProperty, MapProperty } from '../../../platform/http';
+import { idPattern } from '../../../platform/ids';
 
 /** Documents the request. `read-usage-event.ts` validates it. */
 export class UsageEventReportDto {
@@ -12,7 +12,12 @@ export class UsageEventReportDto {
     example: 'req-8f14e45f',
   })
   readonly idempotency_key!: string;
-  @TextProperty('Id of the customer.', 'cus_01h455vb4pex5vsknk084sn02q')
+  @ApiProperty({
+    type: String,
+    pattern: idPattern('cus'),
+    description: 'Id of the customer.',
+    example: 'cus_01h455vb4pex5vsknk084sn02q',
+  })
   readonly customer_id!: string;
   @ApiProperty({
     type: String,

@@ -3,7 +3,6 @@ import { type Aggregation, AGGREGATIONS } from '../../../core/usage';
 import {
   BooleanField,
   EnumField,
-  HasNoRepeats,
   IsText,
   ListField,
   MetadataField,
@@ -25,10 +24,10 @@ class MeterFilterInputDto {
   @TextField('Property of the event.', { max: MAX_PROPERTY_LENGTH, example: 'region' })
   readonly property!: string;
   @ListField(
-    String,
-    [HasNoRepeats(), IsText(0, MAX_TEXT_LENGTH, { each: true })],
+    { type: 'string', maxLength: MAX_TEXT_LENGTH },
+    [IsText(0, MAX_TEXT_LENGTH, { each: true })],
     'An event passes if the property, as text, is one of these.',
-    { min: 1, max: MAX_TEXTS, example: ['eu', 'us'] },
+    { min: 1, max: MAX_TEXTS, unique: true, example: ['eu', 'us'] },
   )
   readonly in!: readonly string[];
 }
@@ -70,14 +69,13 @@ export class CreateMeterDto {
   })
   readonly filters?: readonly MeterFilterInputDto[];
   @ListField(
-    String,
+    { type: 'string', minLength: 1, maxLength: MAX_PROPERTY_LENGTH, pattern: '^[^,]*$' },
     [
-      HasNoRepeats(),
       IsText(1, MAX_PROPERTY_LENGTH, { each: true }),
       Matches(/^[^,]*$/, { each: true, message: 'must not hold a comma' }),
     ],
     'Properties that usage is grouped by. None may contain a comma, which separates them in queries.',
-    { max: MAX_GROUP_PROPERTIES, optional: true, example: ['model'] },
+    { max: MAX_GROUP_PROPERTIES, unique: true, optional: true, example: ['model'] },
   )
   readonly group_by?: readonly string[];
   @EnumField(

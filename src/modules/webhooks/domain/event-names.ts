@@ -1,11 +1,11 @@
-const MAX_NAME_LENGTH = 80;
+export const MAX_EVENT_NAME_LENGTH = 80;
 
 /** `resource.happened`, `resource.*` or `*`. */
-const NAME = /^(\*|[a-z][a-z0-9_]*\.(\*|[a-z][a-z0-9_]*))$/;
+export const EVENT_NAME = /^(\*|[a-z][a-z0-9_]*\.(\*|[a-z][a-z0-9_]*))$/;
 
 /** Checks only the form of an event name or pattern: the event type need not exist. */
 export function isEventName(text: unknown): text is string {
-  return typeof text === 'string' && text.length <= MAX_NAME_LENGTH && NAME.test(text);
+  return typeof text === 'string' && text.length <= MAX_EVENT_NAME_LENGTH && EVENT_NAME.test(text);
 }
 
 /** Returns true if a subscribed name or pattern matches an event type. */

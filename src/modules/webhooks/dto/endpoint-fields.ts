@@ -1,8 +1,7 @@
-import { applyDecorators } from '@nestjs/common';
-import { ArrayMaxSize, ArrayMinSize, IsArray, ValidateBy } from 'class-validator';
-import { Field, HasNoRepeats } from '../../../platform/http';
+import { ValidateBy } from 'class-validator';
+import { Field, ListField } from '../../../platform/http';
 import { faultOfUrl, MAX_URL_LENGTH } from '../domain/endpoint-url';
-import { isEventName } from '../domain/event-names';
+import { EVENT_NAME, isEventName, MAX_EVENT_NAME_LENGTH } from '../domain/event-names';
 import { MAX_EVENT_NAMES } from '../domain/webhook-endpoint';
 
 /** The error message does not repeat the URL, which may contain a credential. */
@@ -20,26 +19,6 @@ function IsEndpointUrl(): PropertyDecorator {
   });
 }
 
-/** Checks only the form of event names and patterns: the event types need not exist. */
-export function AreEventNames(): PropertyDecorator {
-  return applyDecorators(
-    IsArray(),
-    ArrayMinSize(1),
-    ArrayMaxSize(MAX_EVENT_NAMES),
-    HasNoRepeats(),
-    ValidateBy(
-      {
-        name: 'isEventName',
-        validator: {
-          validate: isEventName,
-          defaultMessage: () => 'must hold names such as invoice.paid, invoice.* or * only',
-        },
-      },
-      { each: true },
-    ),
-  );
-}
-
 export function EndpointUrlField(options?: { readonly optional: true }): PropertyDecorator {
   return Field(
     { type: String, format: 'uri', maxLength: MAX_URL_LENGTH },
@@ -50,10 +29,25 @@ export function EndpointUrlField(options?: { readonly optional: true }): Propert
 }
 
 export function EventNamesField(options?: { readonly optional: true }): PropertyDecorator {
-  return Field(
-    { type: [String], minItems: 1, maxItems: MAX_EVENT_NAMES, uniqueItems: true },
-    [AreEventNames()],
+  return EventListField(
     'Names of the events to send: `resource.happened`, `resource.*` or `*`. Names that match no event type are kept and returned as `unknown_events`.',
     { ...options, example: ['invoice.paid', 'refund.*'] },
+  );
+}
+
+/** Checks only the form of event names and patterns: the event types need not exist. */
+export function EventListField(
+  description: string,
+  options: { readonly optional?: true; readonly example: readonly string[] },
+): PropertyDecorator {
+  const isName = {
+    validate: isEventName,
+    defaultMessage: () => 'must hold names such as invoice.paid, invoice.* or * only',
+  };
+  return ListField(
+    { type: 'string', maxLength: MAX_EVENT_NAME_LENGTH, pattern: EVENT_NAME.source },
+    [ValidateBy({ name: 'isEventName', validator: isName }, { each: true })],
+    description,
+    { ...options, min: 1, max: MAX_EVENT_NAMES, unique: true },
   );
 }

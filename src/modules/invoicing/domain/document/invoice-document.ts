@@ -183,9 +183,11 @@ function notesOf(invoice: Invoice): readonly string[] {
   if (invoice.status === 'draft') notes.push('A draft is not an invoice: it can still change.');
   if (invoice.status === 'void') notes.push('This invoice is void: nothing is owed for it.');
   if (invoice.creditedToBalance > 0n) {
-    notes.push(
-      'The negative total is credit. It lowers unpaid invoices of the subscription, then later invoices.',
-    );
+    const lowered =
+      invoice.subscriptionId === null
+        ? 'later invoices'
+        : 'unpaid invoices of the subscription, then later invoices';
+    notes.push(`The negative total is credit. It lowers ${lowered}.`);
   }
   return notes;
 }

@@ -196,15 +196,16 @@ describe('what an invoice says on paper', () => {
     expect(documentOf({ taxTreatment, taxRates: [] }).notes).toEqual([note]);
   });
 
-  it('says that a negative total is credit, which lowers unpaid invoices first', () => {
-    const credit = { total: -5950n, creditedToBalance: 5950n, amountDue: 0n };
+  it.each([
+    ['of a subscription', 'sub_1', 'unpaid invoices of the subscription, then later invoices'],
+    ['without a subscription', null, 'later invoices'],
+  ])('says what the credit of a negative invoice %s lowers', (_, subscriptionId, lowered) => {
+    const credit = { total: -5950n, creditedToBalance: 5950n, amountDue: 0n, subscriptionId };
     const { totals, notes } = documentOf({ ...credit, status: 'paid' });
     expect(totals).toContainEqual(
       expect.objectContaining({ label: 'Given as credit', amount: '59.50' }),
     );
-    expect(notes).toEqual([
-      'The negative total is credit. It lowers unpaid invoices of the subscription, then later invoices.',
-    ]);
+    expect(notes).toEqual([`The negative total is credit. It lowers ${lowered}.`]);
   });
 
   it('calls a draft a draft, and its file by its id', () => {
@@ -284,6 +285,39 @@ describe('the layout of an invoice', () => {
       }
     }
   });
+
+  const wordsOf = (name: string, count: number): string =>
+    Array.from({ length: count }, (_, index) => `${name}${index}`).join(' ');
+  const LONG_ADDRESS = ['line1', 'line2', 'city', 'state'].map((part) => wordsOf(part, 55));
+
+  it.each([
+    ['buyer', 1],
+    ['buyer', 12],
+    ['seller', 1],
+    ['seller', 3],
+    ['seller', 12],
+  ] as const)(
+    'prints a long address of the %s (× %d) above the foot of the pages',
+    (who, times) => {
+      const addressLines = Array.from({ length: times }, () => LONG_ADDRESS).flat();
+      const document =
+        who === 'buyer'
+          ? documentOf({ status: 'paid' }, { ...BUYER, name: wordsOf('name', 30), addressLines })
+          : documentOf({ status: 'paid' }, BUYER, { ...SELLER, addressLines });
+      const pages = layOut(document, TYPEFACE);
+      const foot = PAGE_HEIGHT_PT - 48;
+      const printed = pages.flatMap((page) => textsOn(page).filter(({ y }) => y !== foot));
+      for (const { y } of printed) expect(y).toBeLessThanOrEqual(foot - 28);
+      const { seller, buyer, details } = document;
+      const printedNames = [seller, buyer]
+        .flatMap((party) => [party.name, ...party.details])
+        .join(' ');
+      const left = printed.filter(({ x, style }) => x === 48 && style.sizePt > 8);
+      expect(left.map(({ text }) => text).join(' ')).toMatch(new RegExp(`^${printedNames} Seats$`));
+      const words = printed.map(({ text }) => text);
+      expect(words).toEqual(expect.arrayContaining(details.map(({ value }) => value)));
+    },
+  );
 
   it('lines figures up at the right', () => {
     const lines = [1n, 5000n, -123_456_789n].map((amount) => lineOf({ amount }));

@@ -1,7 +1,7 @@
 import { invariant } from '../../../../core/invariant';
 import type { InvoiceDocument, Party } from './invoice-document';
 import { Sheet, type SheetPage, type TextStyle, type Typeface } from './sheet';
-import { layOutTable } from './table';
+import { layOutTable, type StyledText, textsOf } from './table';
 import { wrap } from './wrap';
 
 const BODY: TextStyle = { weight: 'regular', sizePt: 9, color: 'ink' };
@@ -18,13 +18,13 @@ const STAMP = { PAID: 'good', VOID: 'bad' } as const;
 /** Returns pages of drawing commands, from the texts of an invoice and the widths of a typeface. */
 export function layOut(document: InvoiceDocument, typeface: Typeface): readonly SheetPage[] {
   const sheet = new Sheet(typeface);
-  openFirstPage(document, sheet);
   const startPage = (): void => {
     sheet.startPage();
     const stamp = document.stamp === null ? '' : ` \u00b7 ${document.stamp}`;
     sheet.line(`${document.title}${stamp}`, SMALL);
     sheet.skip(GAP_PT / 2);
   };
+  layOutHead(document, sheet, startPage);
   layOutTable(document, sheet, startPage);
   sheet.skip(GAP_PT / 2);
   layOutTotals(document, sheet, startPage);
@@ -32,18 +32,23 @@ export function layOut(document: InvoiceDocument, typeface: Typeface): readonly 
   return withPageNumbers(sheet, document.title);
 }
 
-/** Draws seller and buyer on the left; title, stamp and details on the right. */
-function openFirstPage(document: InvoiceDocument, sheet: Sheet): void {
+/**
+ * Draws seller and buyer on the left; title, stamp and details on the right. What does not fit on the first page
+ * follows on the next ones.
+ */
+function layOutHead(document: InvoiceDocument, sheet: Sheet, startPage: () => void): void {
   sheet.startPage();
   const half = (sheet.width - GAP_PT) / 2;
-  const right = sheet.left + half + GAP_PT;
   const top = sheet.y;
 
-  layOutParty(document.seller, sheet, SELLER, half);
+  const sellerRest = drawFitting(partyTexts(document.seller, SELLER, half, sheet), sheet);
   sheet.moveTo(Math.max(sheet.y, top + 64) + GAP_PT);
   const middle = sheet.y;
-  sheet.line('Bill to', SMALL);
-  layOutParty(document.buyer, sheet, STRONG, half);
+  const buyer = [
+    { text: 'Bill to', style: SMALL },
+    ...partyTexts(document.buyer, STRONG, half, sheet),
+  ];
+  let rest = drawFitting([...sellerRest, ...buyer], sheet);
   const leftEnd = sheet.y;
 
   sheet.moveTo(top);
@@ -51,25 +56,53 @@ function openFirstPage(document: InvoiceDocument, sheet: Sheet): void {
     sheet.lineRight(text, TITLE, sheet.right);
   }
   if (document.stamp !== null) layOutStamp(document.stamp, sheet);
+  layOutDetails(document.details, sheet, middle);
 
-  sheet.moveTo(Math.max(middle, sheet.y + GAP_PT / 2));
-  for (const { label, value } of document.details) {
-    sheet.textAt(label, QUIET, right);
-    for (const text of wrap(value, half - LABEL_PT, (part) => sheet.widthOf(part, BODY))) {
-      sheet.lineRight(text, BODY, sheet.right);
-    }
+  sheet.moveTo(Math.max(leftEnd, sheet.y));
+  while (rest.length > 0) {
+    startPage();
+    rest = drawFitting(rest, sheet);
   }
-  sheet.moveTo(Math.max(leftEnd, sheet.y) + GAP_PT);
+  sheet.skip(GAP_PT);
 }
 
-function layOutParty(party: Party, sheet: Sheet, nameStyle: TextStyle, width: number): void {
-  const paragraph = (text: string, style: TextStyle): void => {
-    for (const line of wrap(text, width, (part) => sheet.widthOf(part, style))) {
-      sheet.line(line, style);
-    }
-  };
-  if (party.name !== null) paragraph(party.name, nameStyle);
-  for (const detail of party.details) paragraph(detail, BODY);
+function partyTexts(
+  { name, details }: Party,
+  nameStyle: TextStyle,
+  width: number,
+  sheet: Sheet,
+): readonly StyledText[] {
+  return [
+    ...(name === null ? [] : textsOf(name, nameStyle, width, sheet)),
+    ...details.flatMap((detail) => textsOf(detail, BODY, width, sheet)),
+  ];
+}
+
+/** Draws as many lines as fit on the page, and returns the others. */
+function drawFitting(lines: readonly StyledText[], sheet: Sheet): readonly StyledText[] {
+  const overflow = lines.findIndex(({ text, style }) => {
+    if (!sheet.fits(sheet.lineHeightOf(style))) return true;
+    sheet.line(text, style);
+    return false;
+  });
+  return overflow === -1 ? [] : lines.slice(overflow);
+}
+
+/** Draws the details beside the buyer, or directly below the title if the seller leaves no room beside the buyer. */
+function layOutDetails(details: InvoiceDocument['details'], sheet: Sheet, buyerTop: number): void {
+  const half = (sheet.width - GAP_PT) / 2;
+  const rows = details.map(({ label, value }) => ({
+    label,
+    texts: textsOf(value, BODY, half - LABEL_PT, sheet),
+  }));
+  const height = rows.flatMap(({ texts }) => texts).length * sheet.lineHeightOf(BODY);
+  const titleEnd = sheet.y + GAP_PT / 2;
+  sheet.moveTo(Math.max(buyerTop, titleEnd));
+  if (!sheet.fits(height)) sheet.moveTo(titleEnd);
+  for (const { label, texts } of rows) {
+    sheet.textAt(label, QUIET, sheet.right - half);
+    for (const { text } of texts) sheet.lineRight(text, BODY, sheet.right);
+  }
 }
 
 function layOutStamp(stamp: keyof typeof STAMP, sheet: Sheet): void {

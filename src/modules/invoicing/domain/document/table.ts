@@ -65,12 +65,18 @@ export function layOutTable(document: InvoiceDocument, sheet: Sheet, startPage: 
   sheet.drawRule();
 }
 
-function textsOf(
+export interface StyledText {
+  readonly text: string;
+  readonly style: TextStyle;
+}
+
+/** Wraps a text at `width`. */
+export function textsOf(
   text: string,
   style: TextStyle,
   width: number,
   sheet: Sheet,
-): readonly { readonly text: string; readonly style: TextStyle }[] {
+): readonly StyledText[] {
   return wrap(text, width, (part) => sheet.widthOf(part, style)).map((line) => ({
     text: line,
     style,

@@ -2,7 +2,6 @@ import { IsIn } from 'class-validator';
 import {
   BooleanProperty,
   FromField,
-  HasNoRepeats,
   IntegerProperty,
   ListField,
   ReferenceField,
@@ -20,10 +19,10 @@ import {
 
 export class RetryDeliveriesDto {
   @ListField(
-    String,
-    [HasNoRepeats(), IsIn(RETRIED_STATUSES, { each: true })],
+    { type: 'string', enum: [...RETRIED_STATUSES] },
+    [IsIn(RETRIED_STATUSES, { each: true })],
     'Statuses of the deliveries: `failed`, `discarded` or both.',
-    { min: 1, max: RETRIED_STATUSES.length, example: ['failed'] },
+    { min: 1, max: RETRIED_STATUSES.length, unique: true, example: ['failed'] },
   )
   readonly status!: readonly RetriedStatus[];
   @ReferenceField('Only deliveries to this endpoint.', { optional: true })

@@ -1,6 +1,5 @@
 import {
   EnumProperty,
-  Field,
   IdProperty,
   InstantField,
   InstantProperty,
@@ -9,7 +8,7 @@ import {
   TextProperty,
   toDto,
 } from '../../../../platform/http';
-import { AreEventNames } from '../../dto/endpoint-fields';
+import { EventListField } from '../../dto/endpoint-fields';
 import {
   MAX_REPLAYED,
   type Replay,
@@ -25,12 +24,10 @@ export class ReplayDto {
   readonly from!: string;
   @InstantField('End, exclusive.', { example: '2026-03-02T00:00:00.000Z' })
   readonly to!: string;
-  @Field(
-    { type: [String] },
-    [AreEventNames()],
-    'Event names or patterns. Default: the subscribed events of the endpoint.',
-    { optional: true, example: ['refund.*'] },
-  )
+  @EventListField('Event names or patterns. Default: the subscribed events of the endpoint.', {
+    optional: true,
+    example: ['refund.*'],
+  })
   readonly events?: readonly string[];
 }
 

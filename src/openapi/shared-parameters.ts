@@ -1,0 +1,36 @@
+import type { OpenAPIObject } from '@nestjs/swagger';
+import { type OperationObject, operationsOf } from './operations';
+
+type Parameter = NonNullable<OperationObject['parameters']>[number];
+
+/** A parameter that fewer operations have stays where it is. */
+const LEAST_USES = 3;
+
+/**
+ * Moves query parameters and headers that several operations have to the components. If parameters of one name differ,
+ * moves only those that are the most frequent.
+ */
+export function shareParameters(document: OpenAPIObject): void {
+  const operations = operationsOf(document.paths).map(({ operation }) => operation);
+  const uses = new Map<string, number>();
+  for (const parameter of operations.flatMap(({ parameters = [] }) => parameters)) {
+    // The default, left out to keep the document small.
+    if ('required' in parameter && parameter.required === false) delete parameter.required;
+    const text = JSON.stringify(parameter);
+    uses.set(text, (uses.get(text) ?? 0) + 1);
+  }
+  const shared: Record<string, Parameter> = {};
+  for (const [text, count] of [...uses].sort(([, one], [, other]) => other - one)) {
+    const parameter = JSON.parse(text) as Parameter;
+    if ('$ref' in parameter || parameter.in === 'path' || count < LEAST_USES) continue;
+    shared[parameter.name] ??= parameter;
+  }
+  const names = new Map(Object.entries(shared).map(([name, one]) => [JSON.stringify(one), name]));
+  for (const operation of operations) {
+    operation.parameters = operation.parameters?.map((parameter) => {
+      const name = names.get(JSON.stringify(parameter));
+      return name === undefined ? parameter : { $ref: `#/components/parameters/${name}` };
+    });
+  }
+  document.components = { ...document.components, parameters: shared };
+}
