@@ -6,19 +6,23 @@ type Responses = NonNullable<NonNullable<Paths[string]['get']>['responses']>;
 type Response = Exclude<NonNullable<Responses[string]>, { $ref: string }>;
 
 /**
- * Moves error responses and their examples to the components. A response is named by its error codes, for example
- * `refund_not_found.refund_not_in_sandbox`.
+ * Moves error responses and their examples to the components. A response with one error code is named by it. Any other
+ * response is named by the first operation that has it, for example `createRefund_409`.
  */
 export function shareProblems(document: OpenAPIObject): void {
   const responses: Record<string, Response> = {};
   const examples: NonNullable<NonNullable<OpenAPIObject['components']>['examples']> = {};
+  const names = new Map<string, string>();
   for (const { operation } of operationsOf(document.paths)) {
     for (const [status, response] of Object.entries(operation.responses)) {
       const problem = problemOf(response);
       if (problem === null) continue;
       const codes = Object.keys(problem.examples);
       Object.assign(examples, problem.examples);
-      const name = codes.join('.');
+      const key = codes.join();
+      const name =
+        names.get(key) ?? (codes.length === 1 ? key : `${operation.operationId ?? ''}_${status}`);
+      names.set(key, name);
       responses[name] = {
         description: problem.description,
         content: {
