@@ -121,7 +121,7 @@ describe('dialogs of the console', () => {
     await toast('Refund a payment: ');
   });
 
-  it.each(['in the same dialog', 'in another dialog'])(
+  it.each(['in the same dialog', 'in another dialog', 'after a reload'])(
     'repeat a request without an answer with the same key, %s',
     async (where) => {
       const before = await refundsOf(story.payment);
@@ -135,6 +135,14 @@ describe('dialogs of the console', () => {
       if (where === 'in another dialog') {
         await button('Close').click();
         await enterRefund('3.00');
+      }
+      if (where === 'after a reload') {
+        expect(await page.evaluate('JSON.stringify({ ...sessionStorage })')).not.toContain(
+          'amount',
+        );
+        await page.reload();
+        await enterRefund('3.00');
+        await alert('it is not done twice');
       }
       await button('Refund $3.00').click();
       await toast('Refund of $3.00');

@@ -151,6 +151,11 @@ export function ActionDialog<Answer>({
         }}
       >
         {children}
+        {change.isIdle && keyed !== null && keyed.isKeyed && isUnanswered(keyed) && (
+          <p className={css['notice']} role="alert">
+            {SENT_BEFORE}
+          </p>
+        )}
         <Failure error={change.error} sent={change.variables} />
         <div className={css['row']}>
           <CopyAsCurl request={keyed?.request ?? null} />
@@ -172,6 +177,9 @@ const hasStatus = (error: unknown, status: number): boolean =>
 const REPEATABLE =
   'It is not known if this was done, because the service gave no clear answer. Send it again without a change: it is not done twice.';
 
+const SENT_BEFORE =
+  'You sent this before, and the service gave no clear answer. It is sent as the same request again: it is not done twice.';
+
 /** Shows why a change failed. Replaces error texts of the service that are meant for programs. */
 function Failure({
   error,
@@ -182,7 +190,7 @@ function Failure({
   readonly sent: KeyedRequest | undefined;
 }): ReactNode {
   if (error === null || sent === undefined) return null;
-  const isKeyed = JSON.stringify(sent.request) !== sent.text;
+  const { isKeyed } = sent;
   const isUnknown = isUnanswered(sent);
   if (hasStatus(error, 412)) {
     return (
