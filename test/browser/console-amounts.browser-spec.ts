@@ -1,5 +1,5 @@
 import type { Locator, Page } from 'playwright-core';
-import { type PageFaults, violationsOf } from '../support/browser';
+import { loseAnswers, type PageFaults, untilQuiet, violationsOf } from '../support/browser';
 import type { ConsoleStory, ConsoleStoryTeller } from '../support/console-story';
 import { RunningConsole } from '../support/running-console';
 
@@ -54,6 +54,18 @@ describe('amounts and dates in the console', () => {
     return (await teller.get(`invoices/${id}`)) as StoredInvoice;
   }
 
+  /** Sends the open form, loses the answer, and sends the form again once the page has read everything again. */
+  async function repeatAfterLostAnswer(path: string, label: string): Promise<void> {
+    await loseAnswers(page, path);
+    await button(label).click();
+    await page.getByText('it is not done twice').waitFor();
+    await page.unrouteAll();
+    await untilQuiet(page);
+    expect(await page.getByText('At most').count()).toBe(0);
+    await button(label).click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+  }
+
   async function firstInvoiceOf(customer: string): Promise<StoredInvoice> {
     const id = await teller.newest(`invoices?customer_id=${customer}`);
     return (await teller.get(`invoices/${id}`)) as StoredInvoice;
@@ -93,6 +105,31 @@ describe('amounts and dates in the console', () => {
     await dialog(/^Credit/).waitFor({ state: 'detached' });
     expect(await teller.get(`credit-notes?invoice_id=${invoice.id}`)).toMatchObject({
       data: [{ net: 2_000 }, { net: 610 }],
+    });
+  });
+
+  it('are sent again after a lost answer, though nothing of them is left', async () => {
+    const { id } = await teller.post('customers', { name: 'Unclear Ltd' });
+    const invoice = await openInvoice(id);
+    await teller.post(`invoices/${invoice.id}/pay`, {
+      provider: 'sandbox',
+      payment_method_id: 'pm_sandbox_ok',
+    });
+    await engine.open(page, `/invoices/${invoice.id}`);
+    await button('Credit…').click();
+    await page.getByLabel('Workshop, of $10.00').fill('8');
+    await page.getByLabel('Reason').fill('Goodwill');
+    await page.getByLabel('Settlement').selectOption('refund');
+    await repeatAfterLostAnswer('**/v1/credit-notes', 'Credit $8.00 before tax');
+    expect(await teller.get(`credit-notes?invoice_id=${invoice.id}`)).toMatchObject({
+      data: [{ net: 800 }],
+    });
+    const payment = await teller.newest(`payments?customer_id=${id}`);
+    await engine.open(page, `/payments/${payment}`);
+    await button('Refund…').click();
+    await repeatAfterLostAnswer('**/v1/refunds/payment/*', 'Refund $10.00');
+    expect(await teller.get(`refunds?payment_id=${payment}`)).toMatchObject({
+      data: [{ amount: 1_000 }],
     });
   });
 

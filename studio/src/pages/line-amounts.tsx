@@ -9,8 +9,10 @@ export interface LineAmounts {
   /** Lines for which an amount was entered, in minor units before tax. */
   readonly lines: readonly { readonly invoice_line_id: string; readonly amount: number }[];
   readonly total: number;
-  /** False while amounts are loading, a text is not a valid amount of its line, or all texts are empty. */
-  readonly isValid: boolean;
+  /** False while a text is not an amount, or all texts are empty. */
+  readonly isComplete: boolean;
+  /** False while the limits of the amounts are loading, or an amount exceeds that of its line. */
+  readonly isWithinLimits: boolean;
   readonly fields: ReactNode;
 }
 
@@ -43,8 +45,9 @@ export function useLineAmounts(invoice: Invoice | undefined): LineAmounts {
   return {
     lines,
     total: lines.reduce((sum, { amount }) => sum + amount, 0),
-    // The limits of the amounts are unknown while they are loading.
-    isValid: !isLoading && lines.length > 0 && faults.every((fault) => fault === null),
+    isComplete:
+      lines.length > 0 && lines.length === charges.filter(({ text }) => text.trim() !== '').length,
+    isWithinLimits: !isLoading && faults.every((fault) => fault === null),
     fields: (
       <>
         <Problem error={error} />

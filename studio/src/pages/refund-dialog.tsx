@@ -46,16 +46,17 @@ export function RefundDialog({ payment, onClose }: RefundDialogProps): ReactNode
   const bodyOf = (idempotencyKey: string): Schemas['CreateRefundDto'] | null => {
     const why = reason.trim();
     if (hasNote) {
-      if (!note.isValid || why === '') return null;
+      if (!note.isComplete || why === '') return null;
       return { reason: why, credit_note: { lines: [...note.lines], reason: why }, idempotencyKey };
     }
-    if (amount === null || fault !== null) return null;
+    if (amount === null) return null;
     return { amount, ...(why !== '' && { reason: why }), idempotencyKey };
   };
   return (
     <ActionDialog<Refund>
       title="Refund a payment"
       submitLabel={label}
+      isReady={hasNote ? note.isWithinLimits : fault === null}
       request={(idempotencyKey) => {
         const body = bodyOf(idempotencyKey);
         return body && { method: 'POST', path: `/v1/refunds/payment/${id}`, body };

@@ -4,6 +4,7 @@ import { type ChangeRequest, isSessionOver, RequestFailed, send } from '../api/c
 import { toCurl } from '../api/curl';
 import { IdempotencyKeys, isUnanswered, type KeyedRequest } from '../api/idempotency-keys';
 import { Button } from './button';
+import { IsRepeated } from './field';
 import { Problem } from './page';
 import { toast } from './toast';
 import css from './ui.module.css';
@@ -89,7 +90,10 @@ export interface ActionDialogProps<Answer> {
   readonly kind?: 'primary' | 'danger';
   /** Returns the request, or null while the fields are incomplete. Must have no side effects, because it is called often. */
   readonly request: (idempotencyKey: string) => ChangeRequest | null;
-  /** False while the data that the user confirms is not shown. A request without a clear answer can be repeated all the same. */
+  /**
+   * False while the data that the user confirms is not shown, or forbids the request. A request without a clear answer
+   * can be repeated all the same.
+   */
   readonly isReady?: boolean;
   /** Returns the message to show after a success. */
   readonly done: (answer: Answer) => string;
@@ -140,7 +144,8 @@ export function ActionDialog<Answer>({
     },
   });
   const built = keys.keyed(request);
-  const keyed = built !== null && (isReady || isUnanswered(built)) ? built : null;
+  const isRepeated = built !== null && isUnanswered(built);
+  const keyed = isReady || isRepeated ? built : null;
   const { isPending } = change;
   return (
     <Dialog title={title} onClose={isPending ? null : onClose}>
@@ -150,8 +155,8 @@ export function ActionDialog<Answer>({
           if (keyed !== null && !isPending) change.mutate(keyed);
         }}
       >
-        {children}
-        {change.isIdle && keyed !== null && keyed.isKeyed && isUnanswered(keyed) && (
+        <IsRepeated value={isRepeated}>{children}</IsRepeated>
+        {change.isIdle && isRepeated && built.isKeyed && (
           <p className={css['notice']} role="alert">
             {SENT_BEFORE}
           </p>
