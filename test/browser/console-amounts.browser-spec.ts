@@ -54,6 +54,12 @@ describe('amounts and dates in the console', () => {
     return (await teller.get(`invoices/${id}`)) as StoredInvoice;
   }
 
+  /** Pays an invoice, and returns the id of the payment. */
+  async function pay({ id }: StoredInvoice): Promise<string> {
+    const body = { provider: 'sandbox', payment_method_id: 'pm_sandbox_ok' };
+    return (await teller.post(`invoices/${id}/pay`, body)).id;
+  }
+
   /** Sends the open form, loses the answer, and sends the form again once the page has read everything again. */
   async function repeatAfterLostAnswer(path: string, label: string): Promise<void> {
     await loseAnswers(page, path);
@@ -108,13 +114,38 @@ describe('amounts and dates in the console', () => {
     });
   });
 
+  it('are those that can be refunded when the dialog of a refund opens', async () => {
+    const { id } = await teller.post('customers', { name: 'Credited Ltd' });
+    const invoice = await openInvoice(id);
+    const payment = await pay(invoice);
+    await engine.open(page, `/payments/${payment}`);
+    await credit(invoice, 600);
+    const lines = [{ description: 'Course', amount: 400 }];
+    const next = await teller.post('invoices', { customer_id: id, currency: 'USD', lines });
+    await teller.post(`invoices/${next.id}/finalize`, {});
+    await button('Refund…').click();
+    await page
+      .getByText('$6.00 of $10.00 can be refunded. More than $4.00 also pays out unused credit')
+      .waitFor();
+    const field = page.getByLabel('Amount in USD');
+    expect(await field.inputValue()).toBe('4.00');
+    await field.fill('6.01');
+    await page.getByText('At most $6.00 can be refunded.').waitFor();
+    expect(await violationsOf(page)).toEqual([]);
+    await button('Close').click();
+    await teller.post(`refunds/payment/${payment}`, { amount: 300 });
+    await button('Refund…').click();
+    await page.getByText('$3.00 of $10.00 can be refunded.').waitFor();
+    expect(await field.inputValue()).toBe('1.00');
+    await page.getByLabel('With a credit note').check();
+    await page.getByLabel('Workshop, of $3.00').waitFor();
+    await button('Close').click();
+  });
+
   it('are sent again after a lost answer, though nothing of them is left', async () => {
     const { id } = await teller.post('customers', { name: 'Unclear Ltd' });
     const invoice = await openInvoice(id);
-    await teller.post(`invoices/${invoice.id}/pay`, {
-      provider: 'sandbox',
-      payment_method_id: 'pm_sandbox_ok',
-    });
+    const payment = await pay(invoice);
     await engine.open(page, `/invoices/${invoice.id}`);
     await button('Credit…').click();
     await page.getByLabel('Workshop, of $10.00').fill('8');
@@ -124,7 +155,6 @@ describe('amounts and dates in the console', () => {
     expect(await teller.get(`credit-notes?invoice_id=${invoice.id}`)).toMatchObject({
       data: [{ net: 800 }],
     });
-    const payment = await teller.newest(`payments?customer_id=${id}`);
     await engine.open(page, `/payments/${payment}`);
     await button('Refund…').click();
     await repeatAfterLostAnswer('**/v1/refunds/payment/*', 'Refund $10.00');

@@ -190,7 +190,7 @@ describe('dialogs of the console', () => {
     await enterRefund('1.75');
     await page.context().setOffline(true);
     await button('Refund $1.75').click();
-    await dialog().getByText('The service cannot be reached.').waitFor();
+    await dialog().getByText('The service cannot be reached.').first().waitFor();
     await button('Close').click();
     const read = page.waitForResponse(/\/v1\/refunds\?/);
     await page.context().setOffline(false);
