@@ -137,8 +137,15 @@ describe('amounts and dates in the console', () => {
     await button('Refund…').click();
     await page.getByText('$3.00 of $10.00 can be refunded.').waitFor();
     expect(await field.inputValue()).toBe('1.00');
+    await teller.post(`refunds/payment/${payment}`, { amount: 50 });
+    await field.fill('3');
+    await button('Refund $3.00').click();
+    await page
+      .getByRole('alert')
+      .filter({ hasText: /^At most \$2\.50 can be refunded\. refund_/ })
+      .waitFor();
     await page.getByLabel('With a credit note').check();
-    await page.getByLabel('Workshop, of $3.00').waitFor();
+    await page.getByLabel('Workshop, of $2.50').waitFor();
     await button('Close').click();
   });
 

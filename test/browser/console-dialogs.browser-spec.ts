@@ -203,7 +203,7 @@ describe('dialogs of the console', () => {
     await teller.post('customers', { name: 'First', external_id: 'taken' });
     await enterCustomer('Second', 'taken');
     await button('Create').click();
-    await alert('customer_external_id_taken');
+    await alert('Another customer has this external id. customer_external_id_taken');
     await dialog().getByLabel('External id').fill('free');
     await button('Create').click();
     await toast('Created Second.');

@@ -1,6 +1,12 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useId, useLayoutEffect, useRef, useState } from 'react';
-import { type ChangeRequest, isSessionOver, RequestFailed, send } from '../api/client';
+import {
+  type ChangeRequest,
+  isSessionOver,
+  type ProblemBody,
+  RequestFailed,
+  send,
+} from '../api/client';
 import { toCurl } from '../api/curl';
 import { IdempotencyKeys, isUnanswered, type KeyedRequest } from '../api/idempotency-keys';
 import { Button } from './button';
@@ -98,6 +104,8 @@ export interface ActionDialogProps<Answer> {
   /** Returns the message to show after a success. */
   readonly done: (answer: Answer) => string;
   readonly onDone?: (answer: Answer) => void;
+  /** Returns the text to show for a problem, or null for the detail of the service. */
+  readonly explain?: (problem: ProblemBody) => string | null;
   readonly onClose: () => void;
   readonly children?: ReactNode;
 }
@@ -111,6 +119,7 @@ export function ActionDialog<Answer>({
   isReady = true,
   done,
   onDone,
+  explain = () => null,
   onClose,
   children,
 }: ActionDialogProps<Answer>): ReactNode {
@@ -161,7 +170,7 @@ export function ActionDialog<Answer>({
             {SENT_BEFORE}
           </p>
         )}
-        <Failure error={change.error} sent={change.variables} />
+        <Failure error={change.error} sent={change.variables} explain={explain} />
         <div className={css['row']}>
           <CopyAsCurl request={keyed?.request ?? null} />
           <Button onClick={onClose} disabled={isPending}>
@@ -189,8 +198,10 @@ const SENT_BEFORE =
 function Failure({
   error,
   sent,
+  explain,
 }: {
   readonly error: unknown;
+  readonly explain: (problem: ProblemBody) => string | null;
   /** The request that failed. */
   readonly sent: KeyedRequest | undefined;
 }): ReactNode {
@@ -215,10 +226,12 @@ function Failure({
       </p>
     );
   }
-  if (!isKeyed || !isUnknown) return <Problem error={error} />;
+  const problem = error instanceof RequestFailed ? error.problem : null;
+  const text = problem && explain(problem);
+  if (!isKeyed || !isUnknown) return <Problem error={error} text={text} />;
   return (
     <>
-      {error instanceof RequestFailed && <Problem error={error} />}
+      {error instanceof RequestFailed && <Problem error={error} text={text} />}
       <p className={css['notice']} role="alert">
         {REPEATABLE}
       </p>
