@@ -1,5 +1,5 @@
 import type { Locator, Page } from 'playwright-core';
-import { type PageFaults, violationsOf } from '../support/browser';
+import { loseAnswers, type PageFaults, untilQuiet, violationsOf } from '../support/browser';
 import type { ConsoleStory, ConsoleStoryTeller } from '../support/console-story';
 import { RunningConsole } from '../support/running-console';
 
@@ -54,6 +54,24 @@ describe('amounts and dates in the console', () => {
     return (await teller.get(`invoices/${id}`)) as StoredInvoice;
   }
 
+  /** Pays an invoice, and returns the id of the payment. */
+  async function pay({ id }: StoredInvoice): Promise<string> {
+    const body = { provider: 'sandbox', payment_method_id: 'pm_sandbox_ok' };
+    return (await teller.post(`invoices/${id}/pay`, body)).id;
+  }
+
+  /** Sends the open form, loses the answer, and sends the form again once the page has read everything again. */
+  async function repeatAfterLostAnswer(path: string, label: string): Promise<void> {
+    await loseAnswers(page, path);
+    await button(label).click();
+    await page.getByText('it is not done twice').waitFor();
+    await page.unrouteAll();
+    await untilQuiet(page);
+    expect(await page.getByText('At most').count()).toBe(0);
+    await button(label).click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+  }
+
   async function firstInvoiceOf(customer: string): Promise<StoredInvoice> {
     const id = await teller.newest(`invoices?customer_id=${customer}`);
     return (await teller.get(`invoices/${id}`)) as StoredInvoice;
@@ -93,6 +111,62 @@ describe('amounts and dates in the console', () => {
     await dialog(/^Credit/).waitFor({ state: 'detached' });
     expect(await teller.get(`credit-notes?invoice_id=${invoice.id}`)).toMatchObject({
       data: [{ net: 2_000 }, { net: 610 }],
+    });
+  });
+
+  it('are those that can be refunded when the dialog of a refund opens', async () => {
+    const { id } = await teller.post('customers', { name: 'Credited Ltd' });
+    const invoice = await openInvoice(id);
+    const payment = await pay(invoice);
+    await engine.open(page, `/payments/${payment}`);
+    await credit(invoice, 600);
+    const lines = [{ description: 'Course', amount: 400 }];
+    const next = await teller.post('invoices', { customer_id: id, currency: 'USD', lines });
+    await teller.post(`invoices/${next.id}/finalize`, {});
+    await button('Refund…').click();
+    await page
+      .getByText('$6.00 of $10.00 can be refunded. More than $4.00 also pays out unused credit')
+      .waitFor();
+    const field = page.getByLabel('Amount in USD');
+    expect(await field.inputValue()).toBe('4.00');
+    await field.fill('6.01');
+    await page.getByText('At most $6.00 can be refunded.').waitFor();
+    expect(await violationsOf(page)).toEqual([]);
+    await button('Close').click();
+    await teller.post(`refunds/payment/${payment}`, { amount: 300 });
+    await button('Refund…').click();
+    await page.getByText('$3.00 of $10.00 can be refunded.').waitFor();
+    expect(await field.inputValue()).toBe('1.00');
+    await teller.post(`refunds/payment/${payment}`, { amount: 50 });
+    await field.fill('3');
+    await button('Refund $3.00').click();
+    await page
+      .getByRole('alert')
+      .filter({ hasText: /^At most \$2\.50 can be refunded\. refund_/ })
+      .waitFor();
+    await page.getByLabel('With a credit note').check();
+    await page.getByLabel('Workshop, of $2.50').waitFor();
+    await button('Close').click();
+  });
+
+  it('are sent again after a lost answer, though nothing of them is left', async () => {
+    const { id } = await teller.post('customers', { name: 'Unclear Ltd' });
+    const invoice = await openInvoice(id);
+    const payment = await pay(invoice);
+    await engine.open(page, `/invoices/${invoice.id}`);
+    await button('Credit…').click();
+    await page.getByLabel('Workshop, of $10.00').fill('8');
+    await page.getByLabel('Reason').fill('Goodwill');
+    await page.getByLabel('Settlement').selectOption('refund');
+    await repeatAfterLostAnswer('**/v1/credit-notes', 'Credit $8.00 before tax');
+    expect(await teller.get(`credit-notes?invoice_id=${invoice.id}`)).toMatchObject({
+      data: [{ net: 800 }],
+    });
+    await engine.open(page, `/payments/${payment}`);
+    await button('Refund…').click();
+    await repeatAfterLostAnswer('**/v1/refunds/payment/*', 'Refund $10.00');
+    expect(await teller.get(`refunds?payment_id=${payment}`)).toMatchObject({
+      data: [{ amount: 1_000 }],
     });
   });
 

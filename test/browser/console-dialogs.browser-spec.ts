@@ -121,7 +121,7 @@ describe('dialogs of the console', () => {
     await toast('Refund a payment: ');
   });
 
-  it.each(['in the same dialog', 'in another dialog'])(
+  it.each(['in the same dialog', 'in another dialog', 'after a reload'])(
     'repeat a request without an answer with the same key, %s',
     async (where) => {
       const before = await refundsOf(story.payment);
@@ -135,6 +135,14 @@ describe('dialogs of the console', () => {
       if (where === 'in another dialog') {
         await button('Close').click();
         await enterRefund('3.00');
+      }
+      if (where === 'after a reload') {
+        expect(await page.evaluate('JSON.stringify({ ...sessionStorage })')).not.toContain(
+          'amount',
+        );
+        await page.reload();
+        await enterRefund('3.00');
+        await alert('it is not done twice');
       }
       await button('Refund $3.00').click();
       await toast('Refund of $3.00');
@@ -182,7 +190,7 @@ describe('dialogs of the console', () => {
     await enterRefund('1.75');
     await page.context().setOffline(true);
     await button('Refund $1.75').click();
-    await dialog().getByText('The service cannot be reached.').waitFor();
+    await dialog().getByText('The service cannot be reached.').first().waitFor();
     await button('Close').click();
     const read = page.waitForResponse(/\/v1\/refunds\?/);
     await page.context().setOffline(false);
@@ -195,7 +203,7 @@ describe('dialogs of the console', () => {
     await teller.post('customers', { name: 'First', external_id: 'taken' });
     await enterCustomer('Second', 'taken');
     await button('Create').click();
-    await alert('customer_external_id_taken');
+    await alert('Another customer has this external id. customer_external_id_taken');
     await dialog().getByLabel('External id').fill('free');
     await button('Create').click();
     await toast('Created Second.');

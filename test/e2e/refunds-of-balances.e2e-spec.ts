@@ -2,6 +2,8 @@ import { Client } from 'pg';
 import { untilSessionsWait } from '../support/lock-waits';
 import { startTestApp, Story, type Invoice, type TestApp } from '../support/story';
 
+const UNKNOWN = 'pay_00000000000000000000000000';
+
 interface Identified {
   readonly id: string;
 }
@@ -74,6 +76,12 @@ describe('a refund of a payment whose money is credit of the customer', () => {
     refundable_amount: available,
   });
 
+  const refundable = (default_amount: number, refundable_amount: number) => ({
+    currency: 'USD',
+    default_amount,
+    refundable_amount,
+  });
+
   it('takes the credit of a credit note from the balance, after what the invoice holds', async () => {
     const story = await begin();
     const invoice = await bill(story, 3_000);
@@ -91,6 +99,34 @@ describe('a refund of a payment whose money is credit of the customer', () => {
     expect(await refund(payment, 600)).toMatchObject({ status: 'succeeded' });
     expect(await balanceOf(story)).toEqual([0, 0]);
     expect(await refund(payment)).toMatchObject(exceeds(0));
+  });
+
+  it('is offered up to the largest amount, with and without the credit of notes', async () => {
+    const story = await begin();
+    const invoice = await bill(story, 2_900);
+    const payment = await pay(story, invoice.id, 2_900);
+    const read = async () =>
+      (await engine.http.get(`/v1/refunds/payment/${payment}/refundable`).expect(200))
+        .body as object;
+    expect(await read()).toEqual(refundable(2_900, 2_900));
+    await credit(invoice, 2_000);
+    expect(await read()).toEqual(refundable(900, 2_900));
+    await bill(story, 1_500);
+    expect(await read()).toEqual(refundable(900, 1_400));
+    expect(await refund(payment, 1_401)).toMatchObject(exceeds(1_400));
+    expect(await refund(payment)).toMatchObject({ amount: 900 });
+    expect(await read()).toEqual(refundable(0, 500));
+    expect(await refund(payment, 500)).toMatchObject({ status: 'succeeded' });
+    expect(await read()).toEqual(refundable(0, 0));
+    expect(await balanceOf(story)).toEqual([0, 0]);
+  });
+
+  it('is not offered for a failed payment', async () => {
+    const payment = await pay(await begin(), null, 1_000, 'declined');
+    const { body } = await engine.http.get(`/v1/refunds/payment/${payment}/refundable`).expect(200);
+    expect(body).toEqual(refundable(0, 0));
+    const unknown = await engine.http.get(`/v1/refunds/payment/${UNKNOWN}/refundable`).expect(404);
+    expect(unknown.body).toMatchObject({ code: 'payment_not_found' });
   });
 
   it('without an amount leaves the credit alone', async () => {

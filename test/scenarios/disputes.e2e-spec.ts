@@ -58,6 +58,10 @@ describe('a dispute', () => {
       is_refundable: false,
     });
     expect(await story.get(`/v1/payments/${payment}`)).toMatchObject({ is_disputed: true });
+    expect(await story.get(`/v1/refunds/payment/${payment}/refundable`)).toMatchObject({
+      default_amount: 0,
+      refundable_amount: 0,
+    });
     const refused = await refund(payment);
     expect(refused.body).toMatchObject({ status: 409, code: 'payment_disputed' });
 

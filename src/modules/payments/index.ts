@@ -39,7 +39,7 @@ export {
   type ProviderOutcome,
   type ProviderSetupState,
 } from './domain/payment-provider';
-export { PaymentRefundsService } from './payment-refunds.service';
+export { PaymentRefundsService, type Refundable } from './payment-refunds.service';
 export {
   paymentContradictsInvoice,
   paymentMethodNotAccepted,

@@ -28,6 +28,18 @@ import { ReturnPaymentsService } from './return-payments.service';
 /** Credit that the invoice of a payment used and that came from lost or disputed payments. Refunds must not pay it out. */
 type CreditOfInvoice = Omit<PaymentForRefund, 'payment'>;
 
+/** Amounts that a refund of a payment can give back, in minor units. Both are zero while nothing can be refunded. */
+export interface Refundable {
+  readonly currency: string;
+  /** Amount that a refund without an amount gives back. */
+  readonly defaultAmount: bigint;
+  /** The largest amount of a refund. It includes credit of the customer from credit notes and negative invoices. */
+  readonly refundableAmount: bigint;
+}
+
+const remainingOf = (credits: readonly { readonly remaining: bigint }[]): bigint =>
+  credits.reduce((total, { remaining }) => total + remaining, 0n);
+
 /**
  * Changes payments when refunds are reserved, succeed, fail or are returned. The `refunds` module stores the refunds.
  */
@@ -60,19 +72,13 @@ export class PaymentRefundsService {
     paymentId: string,
     requested: bigint | null,
   ): Promise<{ readonly payment: Payment; readonly amount: bigint }> {
-    const { payment: before, ...ofCredit } = await this.lockForRefund(paymentId);
+    const { payment: before, others, used, freeMinor: free } = await this.lockRefundable(paymentId);
     this.gateway.requireEnabled(before.provider);
-    // Must precede `usedOf`, which locks only the credit of the payment. Credits must be locked oldest first, and the
-    // credit of the payment may be newer than the others.
-    const others = await this.credit.lockAvailable(before);
-    const used = await this.usedOf(before, ofCredit);
     const { usedIfLostMinor } = used;
-    const free = refundableOf(before, usedIfLostMinor);
     const needsOthers =
       usedIfLostMinor > 0n && (requested === null ? free === 0n : requested > free);
     const available = needsOthers ? others : [];
-    const creditMinor = available.reduce((total, { remaining }) => total + remaining, 0n);
-    const decision = decideRefund(before, requested, used, creditMinor);
+    const decision = decideRefund(before, requested, used, remainingOf(available));
     if (decision.kind === 'not_succeeded') throw paymentNotRefundable(paymentId, before.status);
     if (decision.kind === 'disputed') throw paymentDisputed(decision.paymentId);
     if (decision.kind === 'exceeds') throw refundAmountExceedsRefundable(decision.refundable);
@@ -84,6 +90,18 @@ export class PaymentRefundsService {
     if (!isAllApplied(payment) && ofPayment > 0n) await this.credit.reserve(paymentId, ofPayment);
     await this.credit.reserveOthers({ refundId, paymentId }, amount - ofPayment, available);
     return { payment, amount };
+  }
+
+  /**
+   * Locks a payment and its credit in the caller's transaction, and returns what can be refunded.
+   * @throws {ProblemError} `payment_not_found`
+   */
+  async refundableOf(paymentId: string): Promise<Refundable> {
+    const { payment, others, used, freeMinor } = await this.lockRefundable(paymentId);
+    const { currency, isDisputed } = payment;
+    if (isDisputed) return { currency, defaultAmount: 0n, refundableAmount: 0n };
+    const refundableAmount = refundableOf(payment, used.usedIfLostMinor, remainingOf(others));
+    return { currency, defaultAmount: freeMinor, refundableAmount };
   }
 
   /**
@@ -204,6 +222,16 @@ export class PaymentRefundsService {
     const payment = await this.payments.find(paymentId);
     invariant(payment !== null, `The payment ${paymentId} is gone.`);
     return payment;
+  }
+
+  /** Returns a locked payment, locked credit of the customer from other sources, and what can be refunded without it. */
+  private async lockRefundable(paymentId: string) {
+    const { payment, ...ofCredit } = await this.lockForRefund(paymentId);
+    // Must precede `usedOf`, which locks only the credit of the payment. Credits must be locked oldest first, and the
+    // credit of the payment may be newer than the others.
+    const others = await this.credit.lockAvailable(payment);
+    const used = await this.usedOf(payment, ofCredit);
+    return { payment, others, used, freeMinor: refundableOf(payment, used.usedIfLostMinor) };
   }
 
   private async lockForRefund(

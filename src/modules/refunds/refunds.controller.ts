@@ -13,6 +13,7 @@ import {
   withETag,
 } from '../../platform/http';
 import { ExpandsCustomers, withCustomer } from '../customers';
+import { paymentNotFound } from '../payments';
 import {
   ListRefundsDto,
   RefundFilterDto,
@@ -20,6 +21,7 @@ import {
   toRefundFilter,
 } from './dto/list-refunds.dto';
 import { RefundDto, toRefundDto } from './dto/refund.dto';
+import { RefundableDto, toRefundableDto } from './dto/refundable.dto';
 import { refundNotFound } from './refunds.errors';
 import { RefundsService } from './refunds.service';
 
@@ -53,6 +55,21 @@ export class RefundsController {
   })
   async summarizeRefunds(@Query() query: RefundFilterDto): Promise<SummaryDto> {
     return toSummaryDto(await this.refunds.summarize(toRefundFilter(query)));
+  }
+
+  @Get('payment/:paymentId/refundable')
+  @Operation({
+    summary: 'Read what can be refunded of a payment',
+    description:
+      'Both amounts are 0 unless the payment has succeeded, and while a dispute forbids refunds.',
+    access: 'payments:read',
+    answer: RefundableDto,
+    problems: [paymentNotFound],
+  })
+  async getRefundable(
+    @Param('paymentId', new IdPipe('pay', paymentNotFound)) paymentId: string,
+  ): Promise<RefundableDto> {
+    return toRefundableDto(await this.refunds.refundableOf(paymentId));
   }
 
   @Get(':id')

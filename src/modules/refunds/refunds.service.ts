@@ -15,6 +15,7 @@ import {
   PaymentRefundsService,
   pollLease,
   type ProviderOutcome,
+  type Refundable,
 } from '../payments';
 import {
   exceededLimit,
@@ -73,6 +74,11 @@ export class RefundsService {
 
   list(filter: RefundFilter, request: PageRequest): Promise<Page<Refund>> {
     return this.refunds.page(filter, request);
+  }
+
+  /** @throws {ProblemError} `payment_not_found` */
+  refundableOf(paymentId: string): Promise<Refundable> {
+    return this.database.transaction(() => this.payments.refundableOf(paymentId));
   }
 
   /** Counts matching refunds and sums their amounts by currency. */

@@ -9,12 +9,50 @@ function newKey(): string {
 /** A sent request whose outcome is unknown. */
 interface Unanswered {
   readonly key: string;
+  readonly isKeyed: boolean;
   /** Number of attempts that are running or got no clear answer, so that they may have taken effect. */
   attempts: number;
 }
 
-/** Requests whose outcome is unknown, by the text of the request. */
-const unanswered = new Map<string, Unanswered>();
+const STORED_AS = 'billing-console-unanswered';
+/** The oldest ones are forgotten first. */
+const MAX_STORED = 50;
+
+/**
+ * Requests whose outcome is unknown, by the hash of the request. Those with an idempotency key stay until the tab is
+ * closed, also if the page is loaded again.
+ */
+const unanswered = new Map<string, Unanswered>(stored());
+
+function stored(): readonly (readonly [hash: string, sent: Unanswered])[] {
+  try {
+    return JSON.parse(sessionStorage.getItem(STORED_AS) ?? '[]') as [string, Unanswered][];
+  } catch {
+    return []; // The browser denies access to the storage.
+  }
+}
+
+function store(): void {
+  const keyed = [...unanswered].filter(([, { isKeyed }]) => isKeyed);
+  try {
+    sessionStorage.setItem(STORED_AS, JSON.stringify(keyed.slice(-MAX_STORED)));
+  } catch {
+    // The keys last until the page is loaded again.
+  }
+}
+
+/**
+ * Returns the 64-bit FNV-1a hash of a text, so that the storage has no data of customers. Does not use
+ * `crypto.subtle`, because it exists on secure origins only. If two requests had the same hash, the service would
+ * refuse the second one, because its key is that of another body.
+ */
+function hashOf(text: string): string {
+  let hash = 0xcbf29ce484222325n;
+  for (const byte of new TextEncoder().encode(text)) {
+    hash = BigInt.asUintN(64, (hash ^ BigInt(byte)) * 0x100000001b3n);
+  }
+  return hash.toString(36);
+}
 
 /**
  * Outcome of one attempt to send a request.
@@ -40,7 +78,7 @@ function outcomeOf(error: unknown): Outcome {
 
 /**
  * Idempotency keys of a dialog. Every attempt to send a request has the same key until the outcome of the request is
- * known, even in a dialog that is opened later. A request with another body has another key. A final answer ends the
+ * known, even in a dialog that is opened later, or after the page was loaded again. A request with another body has another key. A final answer ends the
  * use of the key, because the service would repeat the stored answer.
  */
 export class IdempotencyKeys {
@@ -51,37 +89,42 @@ export class IdempotencyKeys {
     const draft = build('');
     if (draft === null) return null;
     const text = JSON.stringify(draft);
-    const key = unanswered.get(text)?.key ?? this.drafts.get(text) ?? newKey();
-    this.drafts.set(text, key);
+    const hash = hashOf(text);
+    const key = unanswered.get(hash)?.key ?? this.drafts.get(hash) ?? newKey();
+    this.drafts.set(hash, key);
     const request = build(key);
-    return request && { text, key, request };
+    return request && { hash, key, request, isKeyed: JSON.stringify(request) !== text };
   }
 
-  begin({ text, key }: KeyedRequest): void {
-    const attempts = unanswered.get(text)?.attempts ?? 0;
-    unanswered.set(text, { key, attempts: attempts + 1 });
+  begin({ hash, key, isKeyed }: KeyedRequest): void {
+    const attempts = unanswered.get(hash)?.attempts ?? 0;
+    unanswered.set(hash, { key, isKeyed, attempts: attempts + 1 });
+    store();
   }
 
   /** @param error null if the request succeeded */
-  end({ text, key }: KeyedRequest, error: unknown): void {
+  end({ hash, key }: KeyedRequest, error: unknown): void {
     const outcome = outcomeOf(error);
-    if (outcome === 'final') this.drafts.delete(text);
-    const sent = unanswered.get(text);
+    if (outcome === 'final') this.drafts.delete(hash);
+    const sent = unanswered.get(hash);
     if (outcome === 'unknown' || sent?.key !== key) return;
     sent.attempts -= 1;
-    if (outcome === 'final' || sent.attempts === 0) unanswered.delete(text);
+    if (outcome === 'final' || sent.attempts === 0) unanswered.delete(hash);
+    store();
   }
 }
 
 /** Returns true if an attempt to send the request may have taken effect, and the service has given no final answer. */
-export function isUnanswered({ text, key }: KeyedRequest): boolean {
-  return unanswered.get(text)?.key === key;
+export function isUnanswered({ hash, key }: KeyedRequest): boolean {
+  return unanswered.get(hash)?.key === key;
 }
 
 /** A request with its idempotency key. */
 export interface KeyedRequest {
-  /** JSON of the request with an empty key. */
-  readonly text: string;
+  /** Hash of the request with an empty key. */
+  readonly hash: string;
   readonly key: string;
   readonly request: ChangeRequest;
+  /** False if the service does not need a key for the request, because a repetition changes nothing. */
+  readonly isKeyed: boolean;
 }

@@ -21,7 +21,7 @@ export interface CreditNoteDialogProps {
 /** Creates a credit note from an amount, before tax, for each line of an invoice. */
 export function CreditNoteDialog({ invoice, onClose }: CreditNoteDialogProps): ReactNode {
   const { currency } = invoice;
-  const { lines, total, isValid, fields } = useLineAmounts(invoice);
+  const { lines, total, isComplete, isWithinLimits, fields } = useLineAmounts(invoice);
   const [reason, setReason] = useState('');
   const [settle, setSettle] = useState<Settlement>('credit');
   const body = {
@@ -34,8 +34,9 @@ export function CreditNoteDialog({ invoice, onClose }: CreditNoteDialogProps): R
     <ActionDialog<CreditNote>
       title={`Credit ${invoice.number ?? 'the invoice'}`}
       submitLabel={total === 0 ? 'Credit' : `Credit ${money(total, currency)} before tax`}
+      isReady={isWithinLimits}
       request={(idempotencyKey) =>
-        isValid && body.reason !== ''
+        isComplete && body.reason !== ''
           ? { method: 'POST', path: '/v1/credit-notes', body, idempotencyKey }
           : null
       }

@@ -1,6 +1,6 @@
 import { type ReactNode, useState } from 'react';
 import { useNavigate } from '@tanstack/react-router';
-import { $api, entityTagOf, type Schemas } from '../api/client';
+import { $api, entityTagOf, type ProblemBody, type Schemas } from '../api/client';
 import type { Customer } from '../api/objects';
 import { ActionDialog } from '../ui/dialog';
 import { SelectInput, TextInput } from '../ui/field';
@@ -42,6 +42,9 @@ function CustomerFields(props: CustomerFieldsProps): ReactNode {
   );
 }
 
+const refusalOf = ({ code }: ProblemBody): string | null =>
+  code === 'customer_external_id_taken' ? 'Another customer has this external id.' : null;
+
 type CustomerBody = Pick<Customer, 'name' | 'email' | 'external_id'>;
 
 /** Returns the fields that differ from those of the customer. */
@@ -79,6 +82,7 @@ export function NewCustomerDialog({ onClose }: { readonly onClose: () => void })
       }
       done={({ name }) => `Created ${name.slice(0, 80)}.`}
       onDone={({ id }) => void navigate({ to: '/customers/$id', params: { id } })}
+      explain={refusalOf}
       onClose={onClose}
     >
       <CustomerFields {...fields} />
@@ -98,6 +102,7 @@ export function EditCustomerDialog({ customer, onClose }: CustomerDialogProps): 
       submitLabel="Save"
       request={() => changes && { method: 'PATCH', path, body: changes, ifMatch: opened.ifMatch }}
       done={() => 'Saved.'}
+      explain={refusalOf}
       onClose={onClose}
     >
       <CustomerFields {...fields} />

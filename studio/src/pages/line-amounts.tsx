@@ -9,8 +9,10 @@ export interface LineAmounts {
   /** Lines for which an amount was entered, in minor units before tax. */
   readonly lines: readonly { readonly invoice_line_id: string; readonly amount: number }[];
   readonly total: number;
-  /** False while amounts are loading, a text is not a valid amount of its line, or all texts are empty. */
-  readonly isValid: boolean;
+  /** False while a text is not an amount, or all texts are empty. */
+  readonly isComplete: boolean;
+  /** False while the limits of the amounts are loading, or an amount exceeds that of its line. */
+  readonly isWithinLimits: boolean;
   readonly fields: ReactNode;
 }
 
@@ -21,20 +23,33 @@ function faultOf(text: string, limit: number, currency: string): string | null {
   return minor > limit ? `At most ${money(limit, currency)}.` : null;
 }
 
-function hintOf(amount: number, limit: number, currency: string): string | undefined {
+function hintOf(
+  amount: number,
+  limit: number,
+  maxTotal: number,
+  currency: string,
+): string | undefined {
+  if (limit === maxTotal) return 'Not more than can be refunded, with tax.';
   if (limit === 0) return 'Nothing is left before tax. 0 takes tax that is left.';
   if (limit === amount) return undefined;
   return `Of ${money(amount, currency)}, less discounts, tax within it, and earlier credits.`;
 }
 
-/** Returns a field for each line with a positive amount. 0 credits the tax of a line without a remaining net amount. */
-export function useLineAmounts(invoice: Invoice | undefined): LineAmounts {
+/**
+ * Returns a field for each line with a positive amount. 0 credits the tax of a line without a remaining net amount.
+ * @param maxTotal largest total of the credit note with tax, in minor units
+ */
+export function useLineAmounts(invoice: Invoice | undefined, maxTotal = Infinity): LineAmounts {
   const [texts, setTexts] = useState<Readonly<Record<string, string>>>({});
   const { creditableOf, isLoading, error } = useCreditable(invoice);
   const currency = invoice?.currency ?? '';
   const charges = (invoice?.lines ?? [])
     .filter(({ amount }) => amount > 0)
-    .map((line) => ({ line, text: texts[line.id] ?? '', limit: creditableOf(line) }));
+    .map((line) => ({
+      line,
+      text: texts[line.id] ?? '',
+      limit: Math.min(creditableOf(line), maxTotal),
+    }));
   const faults = charges.map(({ text, limit }) => faultOf(text, limit, currency));
   const lines = charges.flatMap(({ line, text }) => {
     const minor = parseMoney(text, currency);
@@ -43,8 +58,9 @@ export function useLineAmounts(invoice: Invoice | undefined): LineAmounts {
   return {
     lines,
     total: lines.reduce((sum, { amount }) => sum + amount, 0),
-    // The limits of the amounts are unknown while they are loading.
-    isValid: !isLoading && lines.length > 0 && faults.every((fault) => fault === null),
+    isComplete:
+      lines.length > 0 && lines.length === charges.filter(({ text }) => text.trim() !== '').length,
+    isWithinLimits: !isLoading && faults.every((fault) => fault === null),
     fields: (
       <>
         <Problem error={error} />
@@ -52,7 +68,7 @@ export function useLineAmounts(invoice: Invoice | undefined): LineAmounts {
           <TextInput
             key={line.id}
             label={`${line.description.slice(0, 120)}${isLoading ? '' : `, of ${money(limit, currency)}`}`}
-            hint={isLoading ? 'Loading…' : hintOf(line.amount, limit, currency)}
+            hint={isLoading ? 'Loading…' : hintOf(line.amount, limit, maxTotal, currency)}
             inputMode="decimal"
             value={text}
             fault={isLoading ? null : faults[index]}

@@ -7,7 +7,7 @@ import { amountColumn, CUSTOMER_COLUMN } from '../ui/columns';
 import { ObjectLink } from '../ui/links';
 import { Status } from '../ui/status';
 import { type Column, SmallTable } from '../ui/table';
-import { RefundDialog, refundableOf } from './refund-dialog';
+import { RefundDialog, unrefundedOf } from './refund-dialog';
 
 const TIME: Column<Payment> = {
   title: 'Created',
@@ -27,7 +27,7 @@ function refundColumn(onRefund: (payment: Payment) => void): Column<Payment> {
     title: 'Actions',
     isNumber: true,
     cell: (payment) =>
-      refundableOf(payment) > 0 && (
+      unrefundedOf(payment) > 0 && (
         <Button
           kind="quiet"
           needs="refunds:write"

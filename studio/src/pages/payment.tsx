@@ -10,7 +10,7 @@ import { LoadedRows, PendingPage, ROWS_SHOWN } from '../ui/loaded';
 import { Card, Details, Page } from '../ui/page';
 import { Status } from '../ui/status';
 import { SmallTable } from '../ui/table';
-import { RefundDialog, refundableOf } from './refund-dialog';
+import { RefundDialog, unrefundedOf } from './refund-dialog';
 import { Timeline } from './timeline';
 
 export function PaymentPage(): ReactNode {
@@ -29,7 +29,7 @@ export function PaymentPage(): ReactNode {
       mark={<Status value={data.status} />}
       crumb={{ to: '/payments', label: 'Payments' }}
       actions={
-        refundableOf(data) > 0 && (
+        unrefundedOf(data) > 0 && (
           <Button needs="refunds:write" onClick={() => setIsRefunding(true)}>
             Refund…
           </Button>

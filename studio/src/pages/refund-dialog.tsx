@@ -1,16 +1,23 @@
 import { type ReactNode, useState } from 'react';
-import { $api, type Schemas } from '../api/client';
+import { $api, api, type ProblemBody, read, type Schemas } from '../api/client';
 import type { Payment, Refund } from '../api/objects';
 import { money, parseMoney, toDecimal } from '../format/money';
 import { useAccess } from '../layout/access';
 import { ActionDialog } from '../ui/dialog';
 import { CheckInput, TextInput } from '../ui/field';
+import { useFresh } from '../ui/fresh';
+import { Loaded } from '../ui/loaded';
 import { Problem } from '../ui/page';
 import css from '../ui/ui.module.css';
 import { useLineAmounts } from './line-amounts';
 
-/** Returns the minor units of a payment that can be refunded. */
-export function refundableOf(payment: Payment): number {
+type Refundable = Schemas['RefundableDto'];
+
+/**
+ * Returns the minor units of a payment that are not refunded or lost. Less may be refundable, because credit notes gave a
+ * part back as credit.
+ */
+export function unrefundedOf(payment: Payment): number {
   const { status, is_disputed, amount, amount_refunded, amount_refund_pending, amount_lost } =
     payment;
   if (status !== 'succeeded' || is_disputed) return 0;
@@ -24,8 +31,17 @@ export interface RefundDialogProps {
 
 export function RefundDialog({ payment, onClose }: RefundDialogProps): ReactNode {
   const { id, currency } = payment;
-  const refundable = refundableOf(payment);
-  const [text, setText] = useState(() => toDecimal(refundable, currency));
+  const query = useFresh(['refundable', id], () =>
+    read(
+      api.GET('/v1/refunds/payment/{paymentId}/refundable', {
+        params: { path: { paymentId: id } },
+      }),
+    ),
+  );
+  const refundable = query.data;
+  const [text, setText] = useState<string | null>(null);
+  // Fills the amount in once, before the fields are shown. A request that is sent again must not get another amount.
+  if (text === null && refundable !== undefined) setText(prefilled(refundable));
   const [reason, setReason] = useState('');
   const [hasNote, setHasNote] = useState(false);
   const mayCredit = useAccess()('invoices:write') && payment.invoice_id !== null;
@@ -35,9 +51,14 @@ export function RefundDialog({ payment, onClose }: RefundDialogProps): ReactNode
     { params: { path: { id: payment.invoice_id ?? '' } } },
     { enabled: hasNote },
   );
-  const note = useLineAmounts(invoice.data);
-  const amount = parseMoney(text, currency);
-  const fault = faultOf(amount, refundable, currency);
+  // A credit note lowers what remains of its invoice before it leaves an amount to refund.
+  const note = useLineAmounts(
+    invoice.data,
+    refundable && refundable.refundable_amount + (invoice.data?.amount_remaining ?? 0),
+  );
+  const amount = parseMoney(text ?? '', currency);
+  const fault = text === null ? null : faultOf(text, refundable, currency);
+  const isWithinLimits = hasNote ? note.isWithinLimits : fault === null;
   const label = hasNote
     ? `Refund ${money(note.total, currency)} before tax`
     : amount === null
@@ -46,60 +67,96 @@ export function RefundDialog({ payment, onClose }: RefundDialogProps): ReactNode
   const bodyOf = (idempotencyKey: string): Schemas['CreateRefundDto'] | null => {
     const why = reason.trim();
     if (hasNote) {
-      if (!note.isValid || why === '') return null;
+      if (!note.isComplete || why === '') return null;
       return { reason: why, credit_note: { lines: [...note.lines], reason: why }, idempotencyKey };
     }
-    if (amount === null || fault !== null) return null;
+    if (amount === null) return null;
     return { amount, ...(why !== '' && { reason: why }), idempotencyKey };
   };
   return (
     <ActionDialog<Refund>
       title="Refund a payment"
       submitLabel={label}
+      isReady={refundable !== undefined && isWithinLimits}
       request={(idempotencyKey) => {
         const body = bodyOf(idempotencyKey);
         return body && { method: 'POST', path: `/v1/refunds/payment/${id}`, body };
       }}
       done={(refund) => `Refund of ${money(refund.amount, refund.currency)}: ${refund.status}`}
+      explain={(problem) => refusalOf(problem, currency)}
       onClose={onClose}
     >
-      <p className={css['hint']}>
-        {money(refundable, currency)} of {money(payment.amount, currency)} can be refunded.
-      </p>
-      {hasNote ? (
+      <Loaded query={query}>
+        {(data) => <p className={css['hint']}>{explain(data, payment.amount, hasNote)}</p>}
+      </Loaded>
+      {text !== null && (
         <>
-          <Problem error={invoice.error} />
-          {note.fields}
+          {hasNote ? (
+            <>
+              <Problem error={invoice.error} />
+              {note.fields}
+            </>
+          ) : (
+            <TextInput
+              label={`Amount in ${currency}`}
+              inputMode="decimal"
+              autoFocus
+              value={text}
+              fault={fault}
+              onChange={setText}
+            />
+          )}
+          <TextInput
+            label="Reason"
+            hint={hasNote ? 'Printed on the credit note.' : 'Shown on the refund.'}
+            maxLength={500}
+            value={reason}
+            onChange={setReason}
+          />
+          {mayCredit && (
+            <CheckInput
+              label="With a credit note, which corrects revenue and tax"
+              isChecked={hasNote}
+              onChange={setHasNote}
+            />
+          )}
         </>
-      ) : (
-        <TextInput
-          label={`Amount in ${currency}`}
-          inputMode="decimal"
-          autoFocus
-          value={text}
-          fault={fault}
-          onChange={setText}
-        />
-      )}
-      <TextInput
-        label="Reason"
-        hint={hasNote ? 'Printed on the credit note.' : 'Shown on the refund.'}
-        maxLength={500}
-        value={reason}
-        onChange={setReason}
-      />
-      {mayCredit && (
-        <CheckInput
-          label="With a credit note, which corrects revenue and tax"
-          isChecked={hasNote}
-          onChange={setHasNote}
-        />
       )}
     </ActionDialog>
   );
 }
 
-function faultOf(amount: number | null, refundable: number, currency: string): string | null {
+function prefilled({ default_amount, currency }: Refundable): string {
+  return default_amount === 0 ? '' : toDecimal(default_amount, currency);
+}
+
+function explain(
+  { default_amount, refundable_amount, currency }: Refundable,
+  paid: number,
+  hasNote: boolean,
+): string {
+  const limit = `${money(refundable_amount, currency)} of ${money(paid, currency)} can be refunded.`;
+  if (hasNote || refundable_amount === default_amount) return limit;
+  return `${limit} More than ${money(default_amount, currency)} also pays out unused credit of the customer from credit notes and negative invoices.`;
+}
+
+/** Returns the text for a refusal that states amounts in minor units. */
+function refusalOf(problem: ProblemBody, currency: string): string | null {
+  const { refundable_amount, limit } = problem;
+  if (refundable_amount !== undefined)
+    return `At most ${money(refundable_amount, currency)} can be refunded.`;
+  return problem.code === 'refund_limit_exceeded' && limit !== undefined
+    ? `You may refund at most ${money(limit, currency)} of a payment in all. Ask an admin without a limit.`
+    : null;
+}
+
+function faultOf(
+  text: string,
+  refundable: Refundable | undefined,
+  currency: string,
+): string | null {
+  const amount = parseMoney(text, currency);
   if (amount === null || amount === 0) return `Not an amount of ${currency}.`;
-  return amount > refundable ? `At most ${money(refundable, currency)} can be refunded.` : null;
+  if (refundable === undefined || amount <= refundable.refundable_amount) return null;
+  return `At most ${money(refundable.refundable_amount, currency)} can be refunded.`;
 }

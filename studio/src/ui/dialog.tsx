@@ -1,9 +1,16 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useId, useLayoutEffect, useRef, useState } from 'react';
-import { type ChangeRequest, isSessionOver, RequestFailed, send } from '../api/client';
+import {
+  type ChangeRequest,
+  isSessionOver,
+  type ProblemBody,
+  RequestFailed,
+  send,
+} from '../api/client';
 import { toCurl } from '../api/curl';
 import { IdempotencyKeys, isUnanswered, type KeyedRequest } from '../api/idempotency-keys';
 import { Button } from './button';
+import { IsRepeated } from './field';
 import { Problem } from './page';
 import { toast } from './toast';
 import css from './ui.module.css';
@@ -89,11 +96,16 @@ export interface ActionDialogProps<Answer> {
   readonly kind?: 'primary' | 'danger';
   /** Returns the request, or null while the fields are incomplete. Must have no side effects, because it is called often. */
   readonly request: (idempotencyKey: string) => ChangeRequest | null;
-  /** False while the data that the user confirms is not shown. A request without a clear answer can be repeated all the same. */
+  /**
+   * False while the data that the user confirms is not shown, or forbids the request. A request without a clear answer
+   * can be repeated all the same.
+   */
   readonly isReady?: boolean;
   /** Returns the message to show after a success. */
   readonly done: (answer: Answer) => string;
   readonly onDone?: (answer: Answer) => void;
+  /** Returns the text to show for a problem, or null for the detail of the service. */
+  readonly explain?: (problem: ProblemBody) => string | null;
   readonly onClose: () => void;
   readonly children?: ReactNode;
 }
@@ -107,6 +119,7 @@ export function ActionDialog<Answer>({
   isReady = true,
   done,
   onDone,
+  explain = () => null,
   onClose,
   children,
 }: ActionDialogProps<Answer>): ReactNode {
@@ -140,7 +153,8 @@ export function ActionDialog<Answer>({
     },
   });
   const built = keys.keyed(request);
-  const keyed = built !== null && (isReady || isUnanswered(built)) ? built : null;
+  const isRepeated = built !== null && isUnanswered(built);
+  const keyed = isReady || isRepeated ? built : null;
   const { isPending } = change;
   return (
     <Dialog title={title} onClose={isPending ? null : onClose}>
@@ -150,8 +164,13 @@ export function ActionDialog<Answer>({
           if (keyed !== null && !isPending) change.mutate(keyed);
         }}
       >
-        {children}
-        <Failure error={change.error} sent={change.variables} />
+        <IsRepeated value={isRepeated}>{children}</IsRepeated>
+        {change.isIdle && isRepeated && built.isKeyed && (
+          <p className={css['notice']} role="alert">
+            {SENT_BEFORE}
+          </p>
+        )}
+        <Failure error={change.error} sent={change.variables} explain={explain} />
         <div className={css['row']}>
           <CopyAsCurl request={keyed?.request ?? null} />
           <Button onClick={onClose} disabled={isPending}>
@@ -172,17 +191,22 @@ const hasStatus = (error: unknown, status: number): boolean =>
 const REPEATABLE =
   'It is not known if this was done, because the service gave no clear answer. Send it again without a change: it is not done twice.';
 
+const SENT_BEFORE =
+  'You sent this before, and the service gave no clear answer. It is sent as the same request again: it is not done twice.';
+
 /** Shows why a change failed. Replaces error texts of the service that are meant for programs. */
 function Failure({
   error,
   sent,
+  explain,
 }: {
   readonly error: unknown;
+  readonly explain: (problem: ProblemBody) => string | null;
   /** The request that failed. */
   readonly sent: KeyedRequest | undefined;
 }): ReactNode {
   if (error === null || sent === undefined) return null;
-  const isKeyed = JSON.stringify(sent.request) !== sent.text;
+  const { isKeyed } = sent;
   const isUnknown = isUnanswered(sent);
   if (hasStatus(error, 412)) {
     return (
@@ -202,10 +226,12 @@ function Failure({
       </p>
     );
   }
-  if (!isKeyed || !isUnknown) return <Problem error={error} />;
+  const problem = error instanceof RequestFailed ? error.problem : null;
+  const text = problem && explain(problem);
+  if (!isKeyed || !isUnknown) return <Problem error={error} text={text} />;
   return (
     <>
-      {error instanceof RequestFailed && <Problem error={error} />}
+      {error instanceof RequestFailed && <Problem error={error} text={text} />}
       <p className={css['notice']} role="alert">
         {REPEATABLE}
       </p>

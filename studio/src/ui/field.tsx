@@ -1,5 +1,11 @@
-import { type ReactNode, useId } from 'react';
+import { createContext, type ReactNode, useContext, useId } from 'react';
 import css from './ui.module.css';
+
+/**
+ * True while the request of a form was sent without a clear answer. It may have used up what its fields are checked
+ * against, so that their faults would hinder its repetition. They are not shown.
+ */
+export const IsRepeated = createContext(false);
 
 const hasFault = (fault: string | null | undefined): boolean => typeof fault === 'string';
 
@@ -25,7 +31,9 @@ export interface TextInputProps extends FieldProps {
 }
 
 export function TextInput(props: TextInputProps): ReactNode {
-  const { label, hint, fault, value, onChange, isRequired, autoComplete = 'off', ...rest } = props;
+  const { label, hint, value, onChange, isRequired, autoComplete = 'off', ...checked } = props;
+  const { fault: found, ...rest } = checked;
+  const fault = useContext(IsRepeated) ? null : found;
   const id = useId();
   return (
     <div className={css['field']}>

@@ -87,23 +87,27 @@ export function Details({
 
 export interface ProblemProps {
   readonly error: unknown;
+  /** Text for people, in place of the detail and the faults that the service states for programs. */
+  readonly text?: string | null;
   /** Sends the request again. */
   readonly onRetry?: () => void;
 }
 
 /** Shows why a request failed: the detail, the code, each fault of the input, and the id for the log. */
-export function Problem({ error, onRetry }: ProblemProps): ReactNode {
+export function Problem({ error, text = null, onRetry }: ProblemProps): ReactNode {
   if (error === null || error === undefined) return null;
   const problem = error instanceof RequestFailed ? error.problem : null;
+  const detail = error instanceof Error ? error.message : 'Something failed.';
+  // The detail of a single fault contains its message.
+  const faults = (problem?.errors ?? []).filter(({ message }) => !detail.includes(message));
   return (
     <div role="alert" className={css['problem']}>
       <p>
-        {error instanceof Error ? error.message : 'Something failed.'}{' '}
-        {problem && <span className="mono">{problem.code}</span>}
+        {text ?? detail} {problem && <span className="mono">{problem.code}</span>}
       </p>
-      {problem !== null && problem.errors.length > 0 && (
+      {text === null && faults.length > 0 && (
         <ul>
-          {problem.errors.map(({ pointer, message }) => (
+          {faults.map(({ pointer, message }) => (
             <li key={`${pointer} ${message}`}>
               <span className="mono">{pointer}</span> {message}
             </li>
