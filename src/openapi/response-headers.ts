@@ -51,7 +51,8 @@ export function addResponseHeaders(document: OpenAPIObject): void {
     const change = document.paths[path]?.patch;
     const isVersioned = change !== undefined && takes(change, 'If-Match');
     const isConditional = operation.responses['304'] !== undefined;
-    if (isConditional || (isVersioned && (method === 'get' || method === 'patch')))
+    const isCommand = method === 'post' && takes(operation, 'If-Match');
+    if (isConditional || isCommand || (isVersioned && (method === 'get' || method === 'patch')))
       addHeader(operation.responses['200'], 'ETag');
     if (isConditional) {
       operation.responses['304'] = { $ref: '#/components/responses/not_modified' };
