@@ -50,7 +50,7 @@ export class IdempotencyKeys {
   keyed(build: (idempotencyKey: string) => ChangeRequest | null): KeyedRequest | null {
     const draft = build('');
     if (draft === null) return null;
-    const text = JSON.stringify(draft);
+    const text = JSON.stringify({ ...draft, ifMatch: undefined });
     const key = unanswered.get(text)?.key ?? this.drafts.get(text) ?? newKey();
     this.drafts.set(text, key);
     const request = build(key);
@@ -80,7 +80,7 @@ export function isUnanswered({ text, key }: KeyedRequest): boolean {
 
 /** A request with its idempotency key. */
 export interface KeyedRequest {
-  /** JSON of the request with an empty key. */
+  /** JSON of the request with an empty key and without its condition: the object may be read again between two attempts. */
   readonly text: string;
   readonly key: string;
   readonly request: ChangeRequest;

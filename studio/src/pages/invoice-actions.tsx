@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import { api, read } from '../api/client';
+import { api, read, tagOf } from '../api/client';
 import type { Invoice, Payment } from '../api/objects';
 import { money } from '../format/money';
 import { showCode } from '../format/text';
@@ -88,8 +88,10 @@ export function InvoiceActionDialog({
   onClose,
 }: InvoiceActionDialogProps): ReactNode {
   const query = useFresh(['invoice', id], async () => {
-    const invoice = await read(api.GET('/v1/invoices/{id}', { params: { path: { id } } }));
-    return { invoice, usage: action === FINALIZE ? await readDraftUsage(invoice) : [] };
+    const answer = api.GET('/v1/invoices/{id}', { params: { path: { id } } });
+    const invoice = await read(answer);
+    const tag = tagOf((await answer).response);
+    return { invoice, tag, usage: action === FINALIZE ? await readDraftUsage(invoice) : [] };
   });
   const present = query.data?.invoice;
   const isPossible = present !== undefined && action.statuses.includes(present.status);
@@ -99,6 +101,7 @@ export function InvoiceActionDialog({
       submitLabel={action.label}
       kind={action.isDangerous === true ? 'danger' : 'primary'}
       isReady={isPossible}
+      ifMatch={query.data?.tag}
       request={(idempotencyKey) => ({
         method: 'POST',
         path: `/v1/invoices/${id}/${action.path}`,

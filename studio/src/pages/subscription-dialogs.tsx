@@ -23,6 +23,13 @@ export function ChangeDialog({ subscription, onClose }: SubscriptionDialogProps)
   // Stays the same while the dialog is open, so that a request without a clear answer can be repeated unchanged.
   const [opened] = useState(subscription);
   const { id, currency } = opened;
+  // Reads the subscription again, because the page may be outdated.
+  $api.useQuery(
+    'get',
+    '/v1/subscriptions/{id}',
+    { params: { path: { id } } },
+    { refetchOnMount: 'always' },
+  );
   const plans = $api.useQuery('get', '/v1/plans', { params: { query: { limit: PLANS_SHOWN } } });
   const [planId, setPlanId] = useState(opened.plan_id);
   const [quantity, setQuantity] = useState(opened.quantity);
@@ -30,12 +37,17 @@ export function ChangeDialog({ subscription, onClose }: SubscriptionDialogProps)
   const offered = (plans.data?.data ?? []).filter((plan) => plan.currency === currency);
   const hasMore = (plans.data?.next_cursor ?? null) !== null;
   const fault = quantityFault(quantity);
+  /** True if the value differs from that of the subscription, as it was opened or as it is now. */
+  const isOther = (name: 'plan_id' | 'quantity', value: string): boolean =>
+    value !== opened[name] || value !== subscription[name];
+  const hasMoved = isOther('plan_id', opened.plan_id) || isOther('quantity', opened.quantity);
   const body = {
     when,
-    ...(planId !== opened.plan_id && { plan_id: planId }),
-    ...(quantity !== opened.quantity && { quantity }),
+    ...(isOther('plan_id', planId) && { plan_id: planId }),
+    // Always sent, so that what was shown is done, whatever somebody else has set meanwhile.
+    quantity,
   } satisfies Change;
-  const isChanged = Object.keys(body).length > 1 && fault === null;
+  const isChanged = (isOther('plan_id', planId) || isOther('quantity', quantity)) && fault === null;
   return (
     <PreviewedDialog
       title="Change the subscription"
@@ -77,6 +89,13 @@ export function ChangeDialog({ subscription, onClose }: SubscriptionDialogProps)
         ]}
         onChange={(value) => setWhen(value as Change['when'])}
       />
+      {hasMoved && (
+        <p className={css['notice']} role="status">
+          The subscription has changed since this dialog was opened. Its quantity is now{' '}
+          {subscription.quantity}
+          {isOther('plan_id', opened.plan_id) && ', and it has another plan'}.
+        </p>
+      )}
       {!isChanged && <p className={css['hint']}>Choose another plan or quantity.</p>}
     </PreviewedDialog>
   );

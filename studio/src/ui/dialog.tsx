@@ -91,6 +91,8 @@ export interface ActionDialogProps<Answer> {
   readonly request: (idempotencyKey: string) => ChangeRequest | null;
   /** False while the data that the user confirms is not shown. A request without a clear answer can be repeated all the same. */
   readonly isReady?: boolean;
+  /** Entity tag of the object as the dialog shows it; undefined while that is not known. The last known tag is sent. */
+  readonly ifMatch?: string | undefined;
   /** Returns the message to show after a success. */
   readonly done: (answer: Answer) => string;
   readonly onDone?: (answer: Answer) => void;
@@ -105,6 +107,7 @@ export function ActionDialog<Answer>({
   kind = 'primary',
   request,
   isReady = true,
+  ifMatch,
   done,
   onDone,
   onClose,
@@ -139,7 +142,12 @@ export function ActionDialog<Answer>({
       if (!isShown.current) toast(`${title}: ${error.message}`);
     },
   });
-  const built = keys.keyed(request);
+  const [shown, setShown] = useState(ifMatch);
+  if (ifMatch !== undefined && ifMatch !== shown) setShown(ifMatch);
+  const built = keys.keyed((key) => {
+    const plain = request(key);
+    return plain && (shown === undefined ? plain : { ...plain, ifMatch: shown });
+  });
   const keyed = built !== null && (isReady || isUnanswered(built)) ? built : null;
   const { isPending } = change;
   return (
@@ -182,8 +190,16 @@ function Failure({
   readonly sent: KeyedRequest | undefined;
 }): ReactNode {
   if (error === null || sent === undefined) return null;
-  const isKeyed = JSON.stringify(sent.request) !== sent.text;
+  const isKeyed = JSON.stringify({ ...sent.request, ifMatch: undefined }) !== sent.text;
   const isUnknown = isUnanswered(sent);
+  if (hasStatus(error, 412) && isKeyed) {
+    return (
+      <p className={css['notice']} role="alert">
+        Somebody has changed it since it was shown here. Nothing was done. Check what is shown now,
+        and confirm it again.
+      </p>
+    );
+  }
   if (hasStatus(error, 412)) {
     return (
       <p className={css['notice']} role="alert">
