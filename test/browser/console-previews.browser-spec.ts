@@ -250,6 +250,24 @@ describe('what dialogs of the console show before they can be confirmed', () => 
     await button('Close').click();
   });
 
+  it('are all plans in the currency of the customer, also old ones', async () => {
+    const prices = [{ name: 'Base', model: 'flat', timing: 'in_advance', amount: 700 }];
+    const terms = { currency: 'EUR', interval: 'month', prices };
+    for (let number = 0; number < 100; number += 1)
+      await teller.post('plans', { ...terms, code: `euro-${number}`, name: `Euro ${number}` });
+    await engine.open(page, `/customers/${story.customer}`);
+    await button('New subscription…').click();
+    await dialog().getByLabel('Plan').selectOption({ label: 'Scale (scale)' });
+    expect(await dialog().getByText('There is no plan').count()).toBe(0);
+    await button('Close').click();
+    await engine.open(page, `/subscriptions/${story.subscription}`);
+    await button('Change…').click();
+    await dialog().getByLabel('Plan').selectOption({ label: 'Scale (scale)' });
+    await button('Close').click();
+    await engine.open(page, '/simulations');
+    await page.getByLabel('Plan', { exact: true }).selectOption({ label: 'Scale (scale)' });
+  });
+
   it.each([
     ['New subscription…', (): string => `/customers/${story.customer}`],
     ['Change…', (): string => `/subscriptions/${story.subscription}`],

@@ -1,13 +1,13 @@
 import { type ReactNode, useState } from 'react';
 import { $api } from '../api/client';
 import type { Cancellation, Change, Subscription } from '../api/objects';
+import { useOfferedPlans } from '../api/plans';
 import { showInstant } from '../format/text';
 import { CheckInput, SelectInput, TextInput } from '../ui/field';
 import { Loaded } from '../ui/loaded';
 import css from '../ui/ui.module.css';
 import { PreviewedDialog } from './invoice-preview';
 
-const PLANS_SHOWN = 100;
 const QUANTITY = /^\d+(\.\d{1,12})?$/;
 
 /** Returns what is wrong with a quantity; null if it can be sent. */
@@ -30,12 +30,11 @@ export function ChangeDialog({ subscription, onClose }: SubscriptionDialogProps)
     { params: { path: { id } } },
     { refetchOnMount: 'always' },
   );
-  const plans = $api.useQuery('get', '/v1/plans', { params: { query: { limit: PLANS_SHOWN } } });
+  const plans = useOfferedPlans();
   const [planId, setPlanId] = useState(opened.plan_id);
   const [quantity, setQuantity] = useState(opened.quantity);
   const [when, setWhen] = useState<Change['when']>('now');
-  const offered = (plans.data?.data ?? []).filter((plan) => plan.currency === currency);
-  const hasMore = (plans.data?.next_cursor ?? null) !== null;
+  const offered = (plans.data?.plans ?? []).filter((plan) => plan.currency === currency);
   const fault = quantityFault(quantity);
   /** True if the value differs from that of the subscription, as it was opened or as it is now. */
   const isOther = (name: 'plan_id' | 'quantity', value: string): boolean =>
@@ -57,10 +56,10 @@ export function ChangeDialog({ subscription, onClose }: SubscriptionDialogProps)
       onClose={onClose}
     >
       <Loaded query={plans}>
-        {() => (
+        {({ limit }) => (
           <SelectInput
             label="Plan"
-            hint={`Plans in ${currency}${hasMore ? `, of the newest ${PLANS_SHOWN}` : ''}.`}
+            hint={`Plans in ${currency}. ${limit ?? ''}`}
             value={planId}
             options={[
               // Archived, or older than the plans that were read.
