@@ -197,6 +197,43 @@ describe('the pages of the console', () => {
     await page.getByText('retrying', { exact: true }).waitFor();
   });
 
+  it('of a void invoice and of the one that regenerates it lead to each other', async () => {
+    const { id } = await engine.teller.post('invoices', {
+      customer_id: await engine.teller.customer('Regenerated Ltd', story.clock),
+      currency: 'USD',
+      collection: 'send_invoice',
+      lines: [{ description: 'Workshop', amount: 1_000 }],
+    });
+    await engine.teller.post(`invoices/${id}/finalize`, {});
+    await engine.teller.post(`invoices/${id}/void`, {});
+    await engine.open(page, `/invoices/${id}`);
+    const regenerate = page.getByRole('button', { name: 'Regenerate…' });
+    await regenerate.click();
+    await page.getByText('Makes and finalizes a new invoice').waitFor();
+    await page.getByRole('button', { name: 'Regenerate', exact: true }).click();
+    const done = /^Regenerated as (\S+): total \$10\.00$/;
+    const toast = await page.getByRole('status').filter({ hasText: done }).innerText();
+    const [, number = ''] = done.exec(toast) ?? [];
+    await page.getByRole('heading', { name: number, level: 1 }).waitFor();
+    await card('Overview').getByRole('link', { name: id }).click();
+    await card('Overview').getByRole('link', { name: number }).waitFor();
+    expect(await regenerate.count()).toBe(0);
+    expect(await violationsOf(page)).toEqual([]);
+  });
+
+  it('say of which invoices the remaining amounts are added up', async () => {
+    await engine.teller.post('invoices', {
+      customer_id: story.customer,
+      currency: 'USD',
+      lines: [{ description: 'Workshop', amount: 1_000 }],
+    });
+    await engine.open(page, '/invoices?status=draft');
+    await page
+      .getByRole('status')
+      .filter({ hasText: 'remaining of finalized invoices, also void ones, $0.00' })
+      .waitFor();
+  });
+
   it('lead home from an address that is none of theirs', async () => {
     await engine.open(page, '/invoice');
     await page.getByRole('heading', { name: 'No such page', level: 1 }).waitFor();
