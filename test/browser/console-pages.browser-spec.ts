@@ -221,6 +221,38 @@ describe('the pages of the console', () => {
     expect(await violationsOf(page)).toEqual([]);
   });
 
+  it('offer for a subscription what can be done with it', async () => {
+    const customer_id = await engine.teller.customer('Offers Ltd', story.clock);
+    const body = { customer_id, plan_id: story.plan };
+    const { id } = await engine.teller.post('subscriptions', body);
+    const offered = async (): Promise<string> => {
+      await engine.open(page, `/subscriptions/${id}`);
+      const names = await page.getByRole('button', { name: /…$/ }).allInnerTexts();
+      return names.filter((name) => /^(Pause|Resume|Keep|Cancel|Change)…$/.test(name)).join(' ');
+    };
+    expect(await offered()).toBe('Pause… Cancel… Change…');
+    await engine.teller.post(`subscriptions/${id}/cancel`, { when: 'period_end' });
+    expect(await offered()).toBe('Pause… Keep… Cancel…');
+    await page.getByRole('button', { name: 'Cancel…' }).click();
+    expect(await page.getByLabel('When').locator('option').allInnerTexts()).toEqual(['Now']);
+    await page.getByRole('button', { name: 'Close' }).click();
+    await engine.teller.post(`subscriptions/${id}/uncancel`, {});
+    await engine.teller.post(`subscriptions/${id}/pause`, {});
+    expect(await offered()).toBe('Resume… Cancel…');
+  });
+
+  it('keep to the calendar: a month after January 31, and no receivables of tomorrow', async () => {
+    const now = '2027-01-31T12:00:00Z';
+    const clock = await engine.teller.post('test-clocks', { name: 'January', now });
+    await engine.open(page, `/test-clocks/${clock.id}`);
+    await page.getByRole('button', { name: 'Advance…' }).click();
+    expect(await page.getByLabel('To (UTC)').inputValue()).toBe('2027-02-28T12:00');
+    await page.getByRole('button', { name: 'Close' }).click();
+    await engine.open(page, '/reports');
+    await page.getByLabel('At the start of (UTC)').first().fill('2999-01-01');
+    await page.getByText('A day that is not in the future.').first().waitFor();
+  });
+
   it('say of which invoices the remaining amounts are added up', async () => {
     await engine.teller.post('invoices', {
       customer_id: story.customer,

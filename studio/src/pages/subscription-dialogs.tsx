@@ -124,8 +124,16 @@ export function CommandDialog({
   );
 }
 
-export function CancelDialog({ subscription, onClose }: SubscriptionDialogProps): ReactNode {
-  const [when, setWhen] = useState<'now' | 'period_end'>('period_end');
+export function CancelDialog({
+  subscription,
+  isPending,
+  onClose,
+}: SubscriptionDialogProps & {
+  /** True if a change or a cancellation is scheduled already. */
+  readonly isPending: boolean;
+}): ReactNode {
+  const [canEndLater] = useState(!isPending && subscription.status !== 'incomplete');
+  const [when, setWhen] = useState<'now' | 'period_end'>(canEndLater ? 'period_end' : 'now');
   const [creditsUnused, setCreditsUnused] = useState(false);
   const body: Cancellation = { when, ...(when === 'now' && { credit_unused: creditsUnused }) };
   const path = `/v1/subscriptions/${subscription.id}/cancel`;
@@ -142,14 +150,23 @@ export function CancelDialog({ subscription, onClose }: SubscriptionDialogProps)
         label="When"
         value={when}
         options={[
-          [
-            'period_end',
-            `At the end of the period, ${showInstant(subscription.current_period_end)}`,
-          ],
+          ...(canEndLater
+            ? [
+                [
+                  'period_end',
+                  `At the end of the period, ${showInstant(subscription.current_period_end)}`,
+                ] as const,
+              ]
+            : []),
           ['now', 'Now'],
         ]}
         onChange={(value) => setWhen(value as typeof when)}
       />
+      {isPending && (
+        <p className={css['hint']}>
+          Something is scheduled already. Undo it to cancel at the end of the period.
+        </p>
+      )}
       {when === 'now' && (
         <CheckInput
           label="Credit the unused part of what was billed in advance"
