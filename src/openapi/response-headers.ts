@@ -51,7 +51,8 @@ const OF_ERRORS: Readonly<Record<string, readonly (keyof typeof HEADERS)[]>> = {
 
 /**
  * Declares the headers of answers: `ETag` wherever an object is shown that can be read or changed under a condition,
- * `Idempotent-Replayed` for requests with a key, `Retry-After` for errors that may end by waiting, and those of some errors. Must run after the error responses were moved there.
+ * `Idempotent-Replayed` for requests with a key, `Retry-After` for errors that may end by waiting, and those of some
+ * errors. Must run after the error responses were moved to the components.
  */
 export function addResponseHeaders(document: OpenAPIObject): void {
   const components = (document.components ??= {});

@@ -247,10 +247,7 @@ describe('dialogs of the console', () => {
     const path = `subscriptions/${story.subscription}`;
     await teller.post(`${path}/change`, { plan_id: scale?.id, when: 'period_end' });
     await engine.open(page, `/${path}`);
-    await button('Change…').click();
-    await page.getByLabel('Quantity').fill('2');
-    await alert('Undo that first.');
-    await button('Close').click();
+    expect(await button('Change…').count()).toBe(0);
     await page.getByRole('button', { name: /^Undo the change of/ }).click();
     expect(await violationsOf(page)).toEqual([]);
     await button('Undo it').click();

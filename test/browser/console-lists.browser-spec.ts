@@ -82,6 +82,11 @@ describe('the lists of the console', () => {
     await page.getByText('Nothing matches the filters.').waitFor();
     await page.getByLabel('Currency', { exact: true }).fill('');
     await page.getByText('Enter the currency of the amount too.').waitFor();
+    await engine.open(page, '/invoices?currency=EUROS&total_min=10');
+    await page.getByText('Enter a currency code of three letters, such as USD.').waitFor();
+    expect(await least.getAttribute('aria-invalid')).not.toBe('true');
+    await engine.open(page, '/invoices?currency=KWD&total_min=1,000');
+    await page.getByText('Enter an amount such as 2.950: no currency sign, no commas').waitFor();
   });
 
   it('sort names from A to Z at the first click, and keep the order without the filters', async () => {

@@ -197,6 +197,75 @@ describe('the pages of the console', () => {
     await page.getByText('retrying', { exact: true }).waitFor();
   });
 
+  it('of a void invoice and of the one that regenerates it lead to each other', async () => {
+    const { id } = await engine.teller.post('invoices', {
+      customer_id: await engine.teller.customer('Regenerated Ltd', story.clock),
+      currency: 'USD',
+      collection: 'send_invoice',
+      lines: [{ description: 'Workshop', amount: 1_000 }],
+    });
+    await engine.teller.post(`invoices/${id}/finalize`, {});
+    await engine.teller.post(`invoices/${id}/void`, {});
+    await engine.open(page, `/invoices/${id}`);
+    const regenerate = page.getByRole('button', { name: 'Regenerate…' });
+    await regenerate.click();
+    await page.getByText('Makes and finalizes a new invoice').waitFor();
+    await page.getByRole('button', { name: 'Regenerate', exact: true }).click();
+    const done = /^Regenerated as (\S+): total \$10\.00$/;
+    const toast = await page.getByRole('status').filter({ hasText: done }).innerText();
+    const [, number = ''] = done.exec(toast) ?? [];
+    await page.getByRole('heading', { name: number, level: 1 }).waitFor();
+    await card('Overview').getByRole('link', { name: id }).click();
+    await card('Overview').getByRole('link', { name: number }).waitFor();
+    expect(await regenerate.count()).toBe(0);
+    expect(await violationsOf(page)).toEqual([]);
+  });
+
+  it('offer for a subscription what can be done with it', async () => {
+    const customer_id = await engine.teller.customer('Offers Ltd', story.clock);
+    const body = { customer_id, plan_id: story.plan };
+    const { id } = await engine.teller.post('subscriptions', body);
+    const offered = async (): Promise<string> => {
+      await engine.open(page, `/subscriptions/${id}`);
+      const names = await page.getByRole('button', { name: /…$/ }).allInnerTexts();
+      return names.filter((name) => /^(Pause|Resume|Keep|Cancel|Change)…$/.test(name)).join(' ');
+    };
+    expect(await offered()).toBe('Pause… Cancel… Change…');
+    await engine.teller.post(`subscriptions/${id}/cancel`, { when: 'period_end' });
+    expect(await offered()).toBe('Pause… Keep… Cancel…');
+    await page.getByRole('button', { name: 'Cancel…' }).click();
+    expect(await page.getByLabel('When').locator('option').allInnerTexts()).toEqual(['Now']);
+    await page.getByRole('button', { name: 'Close' }).click();
+    await engine.teller.post(`subscriptions/${id}/uncancel`, {});
+    await engine.teller.post(`subscriptions/${id}/pause`, {});
+    expect(await offered()).toBe('Resume… Cancel…');
+  });
+
+  it('keep to the calendar: a month after January 31, and no receivables of tomorrow', async () => {
+    const now = '2027-01-31T12:00:00Z';
+    const clock = await engine.teller.post('test-clocks', { name: 'January', now });
+    await engine.open(page, `/test-clocks/${clock.id}`);
+    await page.getByRole('button', { name: 'Advance…' }).click();
+    expect(await page.getByLabel('To (UTC)').inputValue()).toBe('2027-02-28T12:00');
+    await page.getByRole('button', { name: 'Close' }).click();
+    await engine.open(page, '/reports');
+    await page.getByLabel('At the start of (UTC)').first().fill('2999-01-01');
+    await page.getByText('A day that is not in the future.').first().waitFor();
+  });
+
+  it('say of which invoices the remaining amounts are added up', async () => {
+    await engine.teller.post('invoices', {
+      customer_id: story.customer,
+      currency: 'USD',
+      lines: [{ description: 'Workshop', amount: 1_000 }],
+    });
+    await engine.open(page, '/invoices?status=draft');
+    await page
+      .getByRole('status')
+      .filter({ hasText: 'remaining of finalized invoices, also void ones, $0.00' })
+      .waitFor();
+  });
+
   it('lead home from an address that is none of theirs', async () => {
     await engine.open(page, '/invoice');
     await page.getByRole('heading', { name: 'No such page', level: 1 }).waitFor();

@@ -132,6 +132,33 @@ describe('what dialogs of the console show before they can be confirmed', () => 
     await button('Close').click();
   });
 
+  it('is what is done: a subscription that was changed since is previewed again', async () => {
+    const seats = async (code: string, unit_amount: string): Promise<string> => {
+      const price = { name: 'Seats', model: 'per_unit', timing: 'in_advance', unit_amount };
+      const terms = { currency: 'USD', interval: 'month', prices: [price] };
+      return (await teller.post('plans', { ...terms, code, name: code })).id;
+    };
+    const customer_id = await teller.customer('Seats Ltd', story.clock);
+    const plan_id = await seats('seats', '500');
+    await seats('better-seats', '1000');
+    const { id } = await teller.post('subscriptions', { customer_id, plan_id, quantity: '2' });
+    await engine.open(page, `/subscriptions/${id}`);
+    await button('Change…').click();
+    await dialog().getByLabel('Plan').selectOption({ label: 'better-seats (better-seats)' });
+    await dialog().getByText(': total $10.00, due $10.00.').waitFor();
+    await teller.post(`subscriptions/${id}/change`, { when: 'now', quantity: '50' });
+    await confirm().click();
+    await dialog().getByText('Somebody has changed it since it was shown here.').waitFor();
+    await dialog().getByText('Its quantity is now 50.').waitFor();
+    await dialog().getByText(': total -$230.00, due $0.00.').waitFor();
+    expect(await violationsOf(page)).toEqual([]);
+    await confirm().click();
+    await toast('Changed.');
+    expect(await teller.get(`subscriptions/${id}`)).toMatchObject({ quantity: '2' });
+    const newest = await teller.newest(`invoices?customer_id=${customer_id}`);
+    expect(await teller.get(`invoices/${newest}`)).toMatchObject({ total: -23_000 });
+  });
+
   it('does not hinder the repetition of a change whose answer was lost', async () => {
     const customer = await teller.customer('Unclear Ltd', story.clock);
     const body = { customer_id: customer, plan_id: story.plan };
@@ -207,6 +234,9 @@ describe('what dialogs of the console show before they can be confirmed', () => 
     await page.getByRole('dialog', { name: /^Collect: \S+, \$6\.00$/ }).waitFor();
     await credit(100);
     await confirm().click();
+    await dialog().getByText('Somebody has changed it since it was shown here.').waitFor();
+    await page.getByRole('dialog', { name: /^Collect: \S+, \$5\.00$/ }).waitFor();
+    await confirm().click();
     await toast('Payment succeeded: $5.00 for ');
   });
 
@@ -218,6 +248,24 @@ describe('what dialogs of the console show before they can be confirmed', () => 
     await dialog().getByText('Not possible any more: the invoice is paid.').waitFor();
     expect(await confirm().isDisabled()).toBe(true);
     await button('Close').click();
+  });
+
+  it('are all plans in the currency of the customer, also old ones', async () => {
+    const prices = [{ name: 'Base', model: 'flat', timing: 'in_advance', amount: 700 }];
+    const terms = { currency: 'EUR', interval: 'month', prices };
+    for (let number = 0; number < 100; number += 1)
+      await teller.post('plans', { ...terms, code: `euro-${number}`, name: `Euro ${number}` });
+    await engine.open(page, `/customers/${story.customer}`);
+    await button('New subscription…').click();
+    await dialog().getByLabel('Plan').selectOption({ label: 'Scale (scale)' });
+    expect(await dialog().getByText('There is no plan').count()).toBe(0);
+    await button('Close').click();
+    await engine.open(page, `/subscriptions/${story.subscription}`);
+    await button('Change…').click();
+    await dialog().getByLabel('Plan').selectOption({ label: 'Scale (scale)' });
+    await button('Close').click();
+    await engine.open(page, '/simulations');
+    await page.getByLabel('Plan', { exact: true }).selectOption({ label: 'Scale (scale)' });
   });
 
   it.each([

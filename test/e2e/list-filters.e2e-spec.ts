@@ -61,6 +61,7 @@ describe('the filters of lists', () => {
       engine.clock.advanceMs(1000);
     }
     await post(`invoices/${gone}/void`);
+    expect(await ids(`invoices?reissue_of=${gone}`)).toEqual([]);
     const list = `invoices?customer_id=${customer}`;
     expect(await ids(`${list}&status=open`)).toEqual([small, late, open]);
     expect(await walk(`${list}&status=open,void,draft`)).toEqual([small, gone, late, open, draft]);
@@ -77,6 +78,8 @@ describe('the filters of lists', () => {
     const due = String(finalized[3]?.['due_at']);
     expect(await walk(`${list}&due_from=${due}&sort=total`)).toEqual([open, small]);
     expect(await ids(`${list}&overdue=true`)).toEqual([]);
+    const { id: regenerated } = await post(`invoices/${gone}/reissue`);
+    expect(await ids(`invoices?reissue_of=${gone}`)).toEqual([regenerated]);
   });
 
   it('continue after the value of the last row, also if the row is gone', async () => {

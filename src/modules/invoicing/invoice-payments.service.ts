@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { raise } from '../../platform/errors';
 import { invariant } from '../../core/invariant';
-import { Database } from '../../platform/database';
+import { assertVersion, Database, type VersionCondition } from '../../platform/database';
 import { Outbox } from '../../platform/outbox';
 import type { HeldByInvoice } from './domain/given-back';
 import type { Invoice } from './domain/invoice';
@@ -76,10 +76,16 @@ export class InvoicePaymentsService {
    * can have several pending payments, as long as their sum is at most the unpaid amount. Records `invoice.updated`.
    * @param requested minor units; null: all that is unpaid and not reserved
    * @returns the amount reserved
-   * @throws {ProblemError} `invoice_not_payable`, `invoice_payment_pending`, `payment_exceeds_invoice`
+   * @throws {ProblemError} `precondition_failed`, `invoice_not_payable`, `invoice_payment_pending`, `payment_exceeds_invoice`
    */
-  async reserve(id: string, requested: bigint | null, now: Date): Promise<bigint> {
+  async reserve(
+    id: string,
+    requested: bigint | null,
+    now: Date,
+    expected: VersionCondition = 'any',
+  ): Promise<bigint> {
     const invoice = await this.lock(id);
+    assertVersion(expected, invoice);
     const decision = decidePayment(invoice, requested);
     switch (decision.kind) {
       case 'not_payable':

@@ -23,6 +23,7 @@ export function invoiceQuery(filter: InvoiceFilter): ListQuery {
   return new ListQuery('invoice', 'time')
     .where('customer_id = $', filter.customerId)
     .where('subscription_id = $', filter.subscriptionId)
+    .where('reissue_of_id = $', filter.reissueOfId)
     .where('number = $', filter.number)
     .where('reason = $', filter.reason)
     .where('collection = $', filter.collection)

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { assertVersion, type VersionCondition } from '../../platform/database';
 import { raise } from '../../platform/errors';
 import { newId } from '../../platform/ids';
 import { Outbox } from '../../platform/outbox';
@@ -26,6 +27,8 @@ import { UsageReadingsService } from './usage-readings.service';
 
 /** Present state with which a void invoice is regenerated. */
 export interface RegenerationContext {
+  /** Versions of the void invoice that are accepted. */
+  readonly expected: VersionCondition;
   readonly customer: Customer;
   readonly charges: ChargeState;
   readonly refunded: RefundedOf;
@@ -48,15 +51,15 @@ export class RegenerateInvoiceService {
    * Makes an invoice that replaces a void one, in the caller's transaction. A void invoice can be regenerated once. The
    * new invoice has the same charges, with the present coupons, taxes and credit, and the usage that no other invoice
    * billed since. The caller has locked the customer, the charges and the payments that the context was read from.
-   * @throws {ProblemError} `invoice_not_found`, `invoice_not_void`, `invoice_reissued`, `invoice_overtaken`,
-   *   `usage_archived`
+   * @throws {ProblemError} `invoice_not_found`, `precondition_failed`, `invoice_not_void`, `invoice_reissued`,
+   *   `invoice_overtaken`, `usage_archived`
    */
   async regenerate(
     id: string,
-    { customer, charges, refunded, periods }: RegenerationContext,
+    { expected, customer, charges, refunded, periods }: RegenerationContext,
     now: Date,
   ): Promise<Invoice> {
-    const whole = await this.lockVoid(id);
+    const whole = await this.lockVoid(id, expected);
     if (isNoLongerOwed(whole, charges)) throw invoiceOvertaken(id);
     const voided = await this.usage.lockUnarchived(
       whole,
@@ -110,8 +113,9 @@ export class RegenerateInvoiceService {
     return lines.flatMap(usageOf).map(({ period }) => [subscriptionId, period.startAt] as const);
   }
 
-  private async lockVoid(id: string): Promise<Invoice> {
+  private async lockVoid(id: string, expected: VersionCondition): Promise<Invoice> {
     const voided = (await this.invoices.lock(id)) ?? raise(invoiceNotFound(id));
+    assertVersion(expected, voided);
     if (voided.status !== 'void') throw invoiceNotVoid(id, voided.status);
     const regenerated = await this.invoices.findRegeneratedFrom(id);
     if (regenerated !== null) throw invoiceRegenerated(id, regenerated);

@@ -45,7 +45,7 @@ type AnyProblem = Pick<Problem, 'definition'>;
 /**
  * Inputs of an operation besides its path, which imply some of its errors.
  * `path`: none. `query`: a query. `list`: a query with a cursor. `body`: a body. `post`: a body and an `Idempotency-Key`.
- * `change`: a body and an `If-Match`. `removal`: an `If-Match`.
+ * `change`: a body, `removal`: none, both with an `If-Match`.
  */
 type Reads = 'path' | 'query' | 'list' | 'body' | 'post' | 'change' | 'removal';
 
@@ -105,8 +105,8 @@ const IMPLIED: Readonly<Record<Reads, readonly AnyProblem[]>> = {
   list: [invalidCursor, validationFailed, malformedRequest],
   body: BODY,
   post: [...BODY, idempotencyKeyReused, idempotencyKeyInUse, outcomeUnknown],
-  change: [...BODY, preconditionFailed, outcomeUnknown],
-  removal: [validationFailed, malformedRequest, preconditionFailed, outcomeUnknown],
+  change: [...BODY, outcomeUnknown],
+  removal: [validationFailed, malformedRequest, outcomeUnknown],
 };
 
 const ALWAYS: readonly AnyProblem[] = [
@@ -123,8 +123,9 @@ const ALWAYS: readonly AnyProblem[] = [
  */
 export function Operation(options: OperationOptions): MethodDecorator {
   return (target, name, descriptor) => {
-    const reads = options.reads ?? readsOf(options, inputsOf(target, name));
-    applyDecorators(...decoratorsOf(options, reads))(target, name, descriptor);
+    const inputs = inputsOf(target, name);
+    const reads = options.reads ?? readsOf(options, inputs);
+    applyDecorators(...decoratorsOf(options, reads, inputs.ifMatch))(target, name, descriptor);
   };
 }
 
@@ -141,7 +142,11 @@ function readsOf(
   return query ? 'query' : 'path';
 }
 
-function decoratorsOf(options: OperationOptions, reads: Reads): readonly MethodDecorator[] {
+function decoratorsOf(
+  options: OperationOptions,
+  reads: Reads,
+  ifMatch: boolean,
+): readonly MethodDecorator[] {
   const requiresKey = options.key === 'required';
   const isPaged = reads === 'list';
   const item = options.csvItem ?? (isPaged ? itemOf(options.answer) : null);
@@ -149,6 +154,7 @@ function decoratorsOf(options: OperationOptions, reads: Reads): readonly MethodD
     ...(options.access === 'public' ? [] : [unauthenticated, forbidden, notForCustomerToken]),
     ...(options.problems ?? []),
     ...IMPLIED[reads],
+    ...(ifMatch ? [preconditionFailed] : []),
     ...(requiresKey ? [idempotencyKeyRequired] : []),
     ...ALWAYS,
   ];
@@ -165,7 +171,8 @@ function decoratorsOf(options: OperationOptions, reads: Reads): readonly MethodD
     ...successResponses(options, item !== null),
     ...(options.conditional ? [ApiResponse({ status: 304, description: 'Not modified.' })] : []),
     ApiExtraModels(ProblemDto),
-    ...headersOf(reads, requiresKey),
+    ...(reads === 'post' ? [keyHeader(requiresKey)] : []),
+    ...(ifMatch ? [IF_MATCH] : []),
     ...(requiresKey ? [SetMetadata(REQUIRES_KEY, true)] : []),
     ...(item === null ? [] : [UseInterceptors(new CsvInterceptor(item, isPaged, options.csvRows))]),
     // Only on POST routes, because an interceptor costs time on every request.
@@ -287,33 +294,22 @@ function oneOfResponse(
   );
 }
 
-function headersOf(reads: Reads, requiresKey: boolean): readonly MethodDecorator[] {
-  if (reads === 'post') {
-    return [
-      ApiHeader({
-        name: 'Idempotency-Key',
-        required: false,
-        description:
-          'Chosen by the client, 1 to 255 printable ASCII characters. The same key and request give the same answer again.' +
-          (requiresKey
-            ? ' Mandatory where the service runs with `IDEMPOTENCY_KEYS=required`.'
-            : ''),
-        schema: { type: 'string', minLength: 1, maxLength: 255 },
-      }),
-    ];
-  }
-  if (reads === 'change' || reads === 'removal') {
-    return [
-      ApiHeader({
-        name: 'If-Match',
-        required: false,
-        description: 'The `ETag` of the resource as it was read: 412 if it has changed since.',
-        schema: { type: 'string' },
-      }),
-    ];
-  }
-  return [];
-}
+const keyHeader = (isRequired: boolean): MethodDecorator =>
+  ApiHeader({
+    name: 'Idempotency-Key',
+    required: false,
+    description:
+      'Chosen by the client, 1 to 255 printable ASCII characters. The same key and request give the same answer again.' +
+      (isRequired ? ' Mandatory where the service runs with `IDEMPOTENCY_KEYS=required`.' : ''),
+    schema: { type: 'string', minLength: 1, maxLength: 255 },
+  });
+
+const IF_MATCH = ApiHeader({
+  name: 'If-Match',
+  required: false,
+  description: 'The `ETag` of the resource as it was read: 412 if it has changed since.',
+  schema: { type: 'string' },
+});
 
 function problemResponses(definitions: readonly ProblemDefinition[]): readonly MethodDecorator[] {
   const byStatus = new Map<number, ProblemDefinition[]>();

@@ -86,6 +86,10 @@ export const api = createClient<paths, `application/${string}`>({
   querySerializer: { array: { style: 'form', explode: false } },
 });
 
+/** Returns the entity tag of a response. */
+export const tagOf = ({ headers }: Response): string | undefined =>
+  headers.get('ETag') ?? undefined;
+
 const entityTags = new Map<string, string>();
 
 /** Returns the last entity tag that the service sent for a path. */
@@ -96,8 +100,7 @@ export function entityTagOf(path: string): string | undefined {
 api.use({
   async onResponse({ request, response }) {
     if (!response.ok) throw await failureOf(response);
-    // A proxy that compresses makes the tag weak, and `If-Match` accepts strong tags only.
-    const tag = response.headers.get('ETag')?.replace(/^W\//, '');
+    const tag = tagOf(response);
     if (tag !== undefined) entityTags.set(new URL(request.url).pathname, tag);
   },
 });
@@ -126,8 +129,20 @@ async function sendRequest(request: ChangeRequest): Promise<Response> {
  * @throws {RequestFailed} for an error response
  */
 export async function send<Answer>(request: ChangeRequest): Promise<Answer> {
-  const text = await (await sendRequest(request)).text();
-  return (text === '' ? undefined : JSON.parse(text)) as Answer;
+  return (await sendForTag<Answer>(request)).answer;
+}
+
+/** A body, with the entity tag of the object. */
+export interface Tagged<Answer> {
+  readonly answer: Answer;
+  readonly tag: string | undefined;
+}
+
+/** As {@link send}, with the entity tag of the answer. */
+export async function sendForTag<Answer>(request: ChangeRequest): Promise<Tagged<Answer>> {
+  const response = await sendRequest(request);
+  const text = await response.text();
+  return { answer: (text === '' ? undefined : JSON.parse(text)) as Answer, tag: tagOf(response) };
 }
 
 /**

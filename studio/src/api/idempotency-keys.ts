@@ -78,8 +78,8 @@ function outcomeOf(error: unknown): Outcome {
 
 /**
  * Idempotency keys of a dialog. Every attempt to send a request has the same key until the outcome of the request is
- * known, even in a dialog that is opened later, or after the page was loaded again. A request with another body has another key. A final answer ends the
- * use of the key, because the service would repeat the stored answer.
+ * known, even in a dialog that is opened later, or after the page was loaded again. A request with another body has
+ * another key. A final answer ends the use of the key, because the service would repeat the stored answer.
  */
 export class IdempotencyKeys {
   private readonly drafts = new Map<string, string>();
@@ -88,12 +88,19 @@ export class IdempotencyKeys {
   keyed(build: (idempotencyKey: string) => ChangeRequest | null): KeyedRequest | null {
     const draft = build('');
     if (draft === null) return null;
-    const text = JSON.stringify(draft);
+    const text = JSON.stringify({ ...draft, ifMatch: undefined });
     const hash = hashOf(text);
     const key = unanswered.get(hash)?.key ?? this.drafts.get(hash) ?? newKey();
     this.drafts.set(hash, key);
     const request = build(key);
-    return request && { hash, key, request, isKeyed: JSON.stringify(request) !== text };
+    return (
+      request && {
+        hash,
+        key,
+        request,
+        isKeyed: JSON.stringify({ ...request, ifMatch: undefined }) !== text,
+      }
+    );
   }
 
   begin({ hash, key, isKeyed }: KeyedRequest): void {
@@ -121,7 +128,7 @@ export function isUnanswered({ hash, key }: KeyedRequest): boolean {
 
 /** A request with its idempotency key. */
 export interface KeyedRequest {
-  /** Hash of the request with an empty key. */
+  /** Hash of the request with an empty key and without its condition: the object may be read again between two attempts. */
   readonly hash: string;
   readonly key: string;
   readonly request: ChangeRequest;

@@ -41,7 +41,8 @@ export function parseMoney(text: string, currency: string): number | null {
   const digits = digitsOf(currency);
   const match = /^\s*(\d+)(?:[.,](\d*))?\s*$/.exec(text);
   const fraction = match?.[2] ?? '';
-  if (match === null || fraction.length > digits) return null;
+  // A comma before three digits may separate thousands, also in currencies with three decimals.
+  if (match === null || fraction.length > digits || /,\d{3}\s*$/.test(text)) return null;
   const minor = Number((match[1] ?? '') + fraction.padEnd(digits, '0'));
   return Number.isSafeInteger(minor) ? minor : null;
 }

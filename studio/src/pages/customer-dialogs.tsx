@@ -1,14 +1,13 @@
 import { type ReactNode, useState } from 'react';
 import { useNavigate } from '@tanstack/react-router';
-import { $api, entityTagOf, type ProblemBody, type Schemas } from '../api/client';
+import { entityTagOf, type ProblemBody, type Schemas } from '../api/client';
 import type { Customer } from '../api/objects';
+import { useOfferedPlans } from '../api/plans';
 import { ActionDialog } from '../ui/dialog';
 import { SelectInput, TextInput } from '../ui/field';
 import { Loaded } from '../ui/loaded';
 import { PreviewedDialog } from './invoice-preview';
 import { quantityFault } from './subscription-dialogs';
-
-const PLANS_SHOWN = 100;
 
 interface CustomerDialogProps {
   readonly customer: Customer;
@@ -111,12 +110,12 @@ export function EditCustomerDialog({ customer, onClose }: CustomerDialogProps): 
 }
 
 export function NewSubscriptionDialog({ customer, onClose }: CustomerDialogProps): ReactNode {
-  const plans = $api.useQuery('get', '/v1/plans', { params: { query: { limit: PLANS_SHOWN } } });
+  const plans = useOfferedPlans();
   const navigate = useNavigate();
   const [chosen, setChosen] = useState('');
   const [quantity, setQuantity] = useState('1');
   const [coupon, setCoupon] = useState('');
-  const offered = (plans.data?.data ?? []).filter(
+  const offered = (plans.data?.plans ?? []).filter(
     ({ currency }) => customer.currency === null || customer.currency === currency,
   );
   const fault = quantityFault(quantity);
@@ -138,10 +137,14 @@ export function NewSubscriptionDialog({ customer, onClose }: CustomerDialogProps
       onClose={onClose}
     >
       <Loaded query={plans}>
-        {() => (
+        {({ limit }) => (
           <SelectInput
             label="Plan"
-            hint={offered.length === 0 ? 'There is no plan in the currency of the customer.' : ''}
+            hint={
+              offered.length === 0
+                ? (limit ?? 'There is no plan in the currency of the customer.')
+                : (limit ?? '')
+            }
             value={chosen}
             options={[
               ['', 'Choose a plan'],

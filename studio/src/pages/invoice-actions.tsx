@@ -1,5 +1,6 @@
+import { useNavigate } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { api, read } from '../api/client';
+import { api, read, tagOf } from '../api/client';
 import type { Invoice, Payment } from '../api/objects';
 import { money } from '../format/money';
 import { showCode } from '../format/text';
@@ -43,6 +44,17 @@ const FINALIZE: InvoiceAction = {
   amount: null,
 };
 
+export const REGENERATE: InvoiceAction = {
+  path: 'reissue',
+  needs: 'invoices:write',
+  label: 'Regenerate',
+  done: 'Regenerated as',
+  explains:
+    'Makes and finalizes a new invoice for what is still owed of this void one, with the present coupons, taxes and credit.',
+  statuses: ['void'],
+  amount: null,
+};
+
 export const INVOICE_ACTIONS: readonly InvoiceAction[] = [
   FINALIZE,
   COLLECT,
@@ -65,14 +77,7 @@ export const INVOICE_ACTIONS: readonly InvoiceAction[] = [
     isDangerous: true,
     amount: ({ amount_remaining }) => amount_remaining,
   },
-  {
-    path: 'reissue',
-    needs: 'invoices:write',
-    label: 'Regenerate',
-    done: 'Regenerated',
-    explains: 'Makes a new draft with the charges of this void invoice.',
-    statuses: ['void'],
-  },
+  REGENERATE,
 ];
 
 export interface InvoiceActionDialogProps {
@@ -88,9 +93,12 @@ export function InvoiceActionDialog({
   onClose,
 }: InvoiceActionDialogProps): ReactNode {
   const query = useFresh(['invoice', id], async () => {
-    const invoice = await read(api.GET('/v1/invoices/{id}', { params: { path: { id } } }));
-    return { invoice, usage: action === FINALIZE ? await readDraftUsage(invoice) : [] };
+    const answer = api.GET('/v1/invoices/{id}', { params: { path: { id } } });
+    const invoice = await read(answer);
+    const tag = tagOf((await answer).response);
+    return { invoice, tag, usage: action === FINALIZE ? await readDraftUsage(invoice) : [] };
   });
+  const navigate = useNavigate();
   const present = query.data?.invoice;
   const isPossible = present !== undefined && action.statuses.includes(present.status);
   return (
@@ -99,6 +107,7 @@ export function InvoiceActionDialog({
       submitLabel={action.label}
       kind={action.isDangerous === true ? 'danger' : 'primary'}
       isReady={isPossible}
+      ifMatch={query.data?.tag}
       request={(idempotencyKey) => ({
         method: 'POST',
         path: `/v1/invoices/${id}/${action.path}`,
@@ -106,6 +115,10 @@ export function InvoiceActionDialog({
         idempotencyKey,
       })}
       done={(answer) => doneText(action, answer, number)}
+      onDone={(answer) => {
+        if (action === REGENERATE)
+          void navigate({ to: '/invoices/$id', params: { id: answer.id } });
+      }}
       onClose={onClose}
     >
       <p>{action.explains}</p>
@@ -140,7 +153,7 @@ function doneText(action: InvoiceAction, answer: Invoice | Payment, number: stri
     const { status, amount, currency } = answer;
     return `Payment ${showCode(status)}: ${money(amount, currency)} for ${number ?? 'the invoice'}`;
   }
-  return action === FINALIZE
-    ? `Finalized ${answer.number ?? 'the draft'}: total ${money(answer.total, answer.currency)}`
+  return action === FINALIZE || action === REGENERATE
+    ? `${action.done} ${answer.number ?? 'the draft'}: total ${money(answer.total, answer.currency)}`
     : `${action.done}: ${number ?? 'the draft'}`;
 }

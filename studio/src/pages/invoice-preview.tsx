@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import { type ChangeRequest, type Schemas, send } from '../api/client';
+import { type ChangeRequest, type Schemas, sendForTag } from '../api/client';
 import type { Subscription } from '../api/objects';
 import { money } from '../format/money';
 import { showCode, showInstant } from '../format/text';
@@ -15,7 +15,7 @@ type Preview = Schemas['SubscriptionPreviewDto'] | Subscription;
 
 export interface PreviewedDialogProps<Answer> extends Omit<
   ActionDialogProps<Answer>,
-  'request' | 'isReady'
+  'request' | 'isReady' | 'ifMatch'
 > {
   /** The command, which the API can preview, or null while the fields are incomplete. */
   readonly request: ChangeRequest | null;
@@ -23,7 +23,7 @@ export interface PreviewedDialogProps<Answer> extends Omit<
 
 /**
  * A dialog that shows the invoice that a command would create. The command can be confirmed only with a preview that
- * was read since the dialog opened, for the present input.
+ * was read since the dialog opened, for the present input, and is refused if the object has changed since.
  */
 export function PreviewedDialog<Answer>({
   request,
@@ -36,17 +36,18 @@ export function PreviewedDialog<Answer>({
     ['preview', text],
     request === null || !isSettled
       ? null
-      : () => send<Preview>({ ...request, path: `${request.path}?preview=true` }),
+      : () => sendForTag<Preview>({ ...request, path: `${request.path}?preview=true` }),
   );
   return (
     <ActionDialog
       {...rest}
       isReady={preview.data !== undefined}
+      ifMatch={preview.data?.tag}
       request={(idempotencyKey) => request && { ...request, idempotencyKey }}
     >
       {children}
       {request !== null && (
-        <Loaded query={preview}>{(data) => <InvoicePreview preview={data} />}</Loaded>
+        <Loaded query={preview}>{({ answer }) => <InvoicePreview preview={answer} />}</Loaded>
       )}
     </ActionDialog>
   );

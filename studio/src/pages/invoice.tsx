@@ -12,16 +12,28 @@ import { Status } from '../ui/status';
 import { SmallTable } from '../ui/table';
 import css from '../ui/ui.module.css';
 import { CreditNoteDialog } from './credit-note-dialog';
-import { INVOICE_ACTIONS, type InvoiceAction, InvoiceActionDialog } from './invoice-actions';
+import {
+  INVOICE_ACTIONS,
+  type InvoiceAction,
+  InvoiceActionDialog,
+  REGENERATE,
+} from './invoice-actions';
 import { PaymentTable } from './payment-table';
 import { InvoiceExplanation } from './invoice-explanation';
 import { Timeline } from './timeline';
 import { Why } from './why';
 
-function InvoiceActions({ invoice }: { readonly invoice: Invoice }): ReactNode {
+interface InvoiceProps {
+  readonly invoice: Invoice;
+  /** The invoice that regenerates this one; null if there is none, undefined while that is not known. */
+  readonly regenerated: Invoice | null | undefined;
+}
+
+function InvoiceActions({ invoice, regenerated }: InvoiceProps): ReactNode {
   const [action, setAction] = useState<InvoiceAction | null>(null);
   const [isCrediting, setIsCrediting] = useState(false);
   const isCreditable = ['open', 'paid'].includes(invoice.status);
+  const offered = INVOICE_ACTIONS.filter(({ statuses }) => statuses.includes(invoice.status));
   return (
     <>
       {invoice.number !== null && (
@@ -34,11 +46,13 @@ function InvoiceActions({ invoice }: { readonly invoice: Invoice }): ReactNode {
           Credit…
         </Button>
       )}
-      {INVOICE_ACTIONS.filter(({ statuses }) => statuses.includes(invoice.status)).map((one) => (
-        <Button key={one.path} needs={one.needs} onClick={() => setAction(one)}>
-          {one.label}…
-        </Button>
-      ))}
+      {offered
+        .filter((one) => one !== REGENERATE || regenerated === null)
+        .map((one) => (
+          <Button key={one.path} needs={one.needs} onClick={() => setAction(one)}>
+            {one.label}…
+          </Button>
+        ))}
       {isCrediting && <CreditNoteDialog invoice={invoice} onClose={() => setIsCrediting(false)} />}
       {action !== null && (
         <InvoiceActionDialog invoice={invoice} action={action} onClose={() => setAction(null)} />
@@ -47,7 +61,7 @@ function InvoiceActions({ invoice }: { readonly invoice: Invoice }): ReactNode {
   );
 }
 
-function Overview({ invoice }: { readonly invoice: Invoice }): ReactNode {
+function Overview({ invoice, regenerated }: InvoiceProps): ReactNode {
   const { currency } = invoice;
   const amount = (minor: number): string => money(minor, currency);
   return (
@@ -57,6 +71,8 @@ function Overview({ invoice }: { readonly invoice: Invoice }): ReactNode {
           ['Customer', <OwnerLink key="customer" id={invoice.customer_id} list="/v1/invoices" />],
           ['Subscription', <ObjectLink key="subscription" id={invoice.subscription_id} />],
           ['Reason', showCode(invoice.reason)],
+          ...optionalLink('Regenerates', invoice.reissue_of),
+          ...optionalLink('Regenerated as', regenerated?.id ?? null, regenerated?.number),
           ['Subtotal', amount(invoice.subtotal)],
           ['Discount', amount(invoice.discount)],
           ['Tax', amount(invoice.tax)],
@@ -76,6 +92,13 @@ function Overview({ invoice }: { readonly invoice: Invoice }): ReactNode {
   );
 }
 
+const optionalLink = (
+  term: string,
+  id: string | null,
+  label?: string | null,
+): readonly (readonly [string, ReactNode])[] =>
+  id === null ? [] : [[term, <ObjectLink key={term} id={id} label={label ?? undefined} />]];
+
 export function InvoicePage(): ReactNode {
   const { id = '' } = useParams({ strict: false });
   const search: Readonly<Record<string, unknown>> = useSearch({ strict: false });
@@ -83,8 +106,16 @@ export function InvoicePage(): ReactNode {
   const payments = $api.useQuery('get', '/v1/payments', {
     params: { query: { invoice_id: id, limit: ROWS_SHOWN } },
   });
+  const regenerations = $api.useQuery(
+    'get',
+    '/v1/invoices',
+    { params: { query: { reissue_of: id, limit: 1 } } },
+    { enabled: invoice.data?.status === 'void' },
+  );
   if (invoice.data === undefined) return <PendingPage title="Invoice" query={invoice} />;
   const { data } = invoice;
+  const found = regenerations.data?.data;
+  const regenerated = found && (found[0] ?? null);
   const line = data.lines.find((one) => one.id === search['line']);
   const isExplained = search['explained'] === 'true';
   return (
@@ -92,9 +123,9 @@ export function InvoicePage(): ReactNode {
       title={data.number ?? 'Draft'}
       mark={<Status value={data.status} />}
       crumb={{ to: '/invoices', label: 'Invoices' }}
-      actions={<InvoiceActions invoice={data} />}
+      actions={<InvoiceActions invoice={data} regenerated={regenerated} />}
     >
-      <Overview invoice={data} />
+      <Overview invoice={data} regenerated={regenerated} />
       <Card
         title="Lines"
         aside={

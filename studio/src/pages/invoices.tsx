@@ -45,7 +45,7 @@ export function InvoicesPage(): ReactNode {
         filters={FILTERS}
         sums={[
           ['total', 'total'],
-          ['amount_remaining', 'remaining'],
+          ['amount_remaining', 'remaining of finalized invoices, also void ones,'],
         ]}
         empty="No invoices. A subscription creates them, or POST /v1/invoices."
       />

@@ -32,14 +32,19 @@ const AMOUNTS: readonly Column<ReceivablesRow>[] = [
 /** Amounts that open invoices still owe, by age: of all customers, or customer by customer. */
 export function Receivables({ isByCustomer }: { readonly isByCustomer: boolean }): ReactNode {
   const [day, setDay] = useState('');
-  const receivables = $api.useQuery('get', '/v1/analytics/receivables', {
-    params: {
-      query: {
-        ...(isByCustomer && { group_by: 'customer' }),
-        ...(day !== '' && { at: `${day}T00:00:00.000Z` }),
-      },
-    },
-  });
+  const today = new Date().toISOString().slice(0, 10);
+  // The browser bounds the picker, not what is typed.
+  const fault = day > today ? 'A day that is not in the future.' : null;
+  const query = {
+    ...(isByCustomer && { group_by: 'customer' as const }),
+    ...(day !== '' && { at: `${day}T00:00:00.000Z` }),
+  };
+  const receivables = $api.useQuery(
+    'get',
+    '/v1/analytics/receivables',
+    { params: { query } },
+    { enabled: fault === null },
+  );
   const { data } = receivables;
   const title = isByCustomer ? 'Who owes' : 'Receivables by age';
   return (
@@ -53,27 +58,30 @@ export function Receivables({ isByCustomer }: { readonly isByCustomer: boolean }
           type="date"
           hint="Empty: now."
           min="2000-01-01"
-          max={new Date().toISOString().slice(0, 10)}
+          max={today}
+          fault={fault}
           value={day}
           onChange={setDay}
         />
       </div>
-      <Loaded query={receivables}>
-        {({ data: rows }) => (
-          <SmallTable
-            label={title}
-            rows={rows}
-            keyOf={({ currency, customer_id }) => `${currency} ${customer_id ?? ''}`}
-            empty="Nothing is owed."
-            columns={[
-              isByCustomer
-                ? CUSTOMER_NAME_COLUMN
-                : { title: 'Currency', cell: ({ currency }) => currency },
-              ...AMOUNTS,
-            ]}
-          />
-        )}
-      </Loaded>
+      {fault === null && (
+        <Loaded query={receivables}>
+          {({ data: rows }) => (
+            <SmallTable
+              label={title}
+              rows={rows}
+              keyOf={({ currency, customer_id }) => `${currency} ${customer_id ?? ''}`}
+              empty="Nothing is owed."
+              columns={[
+                isByCustomer
+                  ? CUSTOMER_NAME_COLUMN
+                  : { title: 'Currency', cell: ({ currency }) => currency },
+                ...AMOUNTS,
+              ]}
+            />
+          )}
+        </Loaded>
+      )}
     </Card>
   );
 }

@@ -1,10 +1,11 @@
 import { type ReactNode, useState } from 'react';
 import { $api, type Schemas } from '../api/client';
+import type { PageOf } from '../api/lists';
 import { showInstant, showText } from '../format/text';
 import { Button } from '../ui/button';
 import { ActionDialog } from '../ui/dialog';
 import { PlanLink } from '../ui/links';
-import { LoadedRows, ROWS_SHOWN } from '../ui/loaded';
+import { LoadedRows, type Reading, ROWS_SHOWN } from '../ui/loaded';
 import { Card } from '../ui/page';
 import { Status } from '../ui/status';
 import { SmallTable } from '../ui/table';
@@ -42,6 +43,13 @@ function UndoDialog({
   );
 }
 
+/** Reads the scheduled changes of a subscription, newest first. */
+export function useScheduledChanges(subscriptionId: string): Reading<PageOf<ScheduledChange>> {
+  return $api.useQuery('get', '/v1/subscriptions/{id}/scheduled-changes', {
+    params: { path: { id: subscriptionId }, query: { limit: ROWS_SHOWN } },
+  });
+}
+
 /** Scheduled changes of a subscription, including those that were made or undone. */
 export function ScheduledChanges({
   subscriptionId,
@@ -49,9 +57,7 @@ export function ScheduledChanges({
   readonly subscriptionId: string;
 }): ReactNode {
   const [undoing, setUndoing] = useState<ScheduledChange | null>(null);
-  const changes = $api.useQuery('get', '/v1/subscriptions/{id}/scheduled-changes', {
-    params: { path: { id: subscriptionId }, query: { limit: ROWS_SHOWN } },
-  });
+  const changes = useScheduledChanges(subscriptionId);
   return (
     <Card title="Scheduled changes">
       <LoadedRows query={changes}>

@@ -1,7 +1,8 @@
 import { useMutation } from '@tanstack/react-query';
 import { type ReactNode, useId, useState } from 'react';
-import { $api, type Schemas, sendForLines } from '../api/client';
+import { type Schemas, sendForLines } from '../api/client';
 import type { CustomerLine } from '../api/objects';
+import { useOfferedPlans } from '../api/plans';
 import { money } from '../format/money';
 import { showNumber } from '../format/text';
 import { Button } from '../ui/button';
@@ -19,7 +20,6 @@ type Line =
   | Schemas['SimulationTotalsLineDto']
   | Schemas['SimulationProblemLineDto'];
 
-const PLANS_SHOWN = 100;
 const CUSTOMERS_SHOWN = 50;
 const YEAR_MS = 366 * 86_400_000;
 
@@ -75,7 +75,7 @@ function withLine(state: Progress, line: Line): Progress {
 }
 
 export function SimulationsPage(): ReactNode {
-  const plans = $api.useQuery('get', '/v1/plans', { params: { query: { limit: PLANS_SHOWN } } });
+  const plans = useOfferedPlans();
   const [today] = useState(() => Date.now());
   const [chosen, setChosen] = useState('');
   const [edited, setEdited] = useState<string | null>(null);
@@ -83,7 +83,7 @@ export function SimulationsPage(): ReactNode {
   const [to, setTo] = useState(() => new Date(today).toISOString().slice(0, 10));
   const [result, setResult] = useState(NOTHING);
   const textId = useId();
-  const all = plans.data?.data ?? [];
+  const all = plans.data?.plans ?? [];
   const plan = all.find(({ id }) => id === chosen) ?? all[0];
   const run = useMutation({
     mutationFn: async (one: SimulationRequest) => {
@@ -136,6 +136,7 @@ export function SimulationsPage(): ReactNode {
           <div className={css['filters']}>
             <SelectInput
               label="Plan"
+              hint={plans.data?.limit ?? ''}
               value={plan.id}
               options={all.map(({ id, name, code }) => [id, `${name} (${code})`])}
               onChange={(id) => {

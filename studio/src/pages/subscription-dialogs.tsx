@@ -1,13 +1,13 @@
 import { type ReactNode, useState } from 'react';
 import { $api } from '../api/client';
 import type { Cancellation, Change, Subscription } from '../api/objects';
+import { useOfferedPlans } from '../api/plans';
 import { showInstant } from '../format/text';
 import { CheckInput, SelectInput, TextInput } from '../ui/field';
 import { Loaded } from '../ui/loaded';
 import css from '../ui/ui.module.css';
 import { PreviewedDialog } from './invoice-preview';
 
-const PLANS_SHOWN = 100;
 const QUANTITY = /^\d+(\.\d{1,12})?$/;
 
 /** Returns what is wrong with a quantity; null if it can be sent. */
@@ -23,19 +23,30 @@ export function ChangeDialog({ subscription, onClose }: SubscriptionDialogProps)
   // Stays the same while the dialog is open, so that a request without a clear answer can be repeated unchanged.
   const [opened] = useState(subscription);
   const { id, currency } = opened;
-  const plans = $api.useQuery('get', '/v1/plans', { params: { query: { limit: PLANS_SHOWN } } });
+  // Reads the subscription again, because the page may be outdated.
+  $api.useQuery(
+    'get',
+    '/v1/subscriptions/{id}',
+    { params: { path: { id } } },
+    { refetchOnMount: 'always' },
+  );
+  const plans = useOfferedPlans();
   const [planId, setPlanId] = useState(opened.plan_id);
   const [quantity, setQuantity] = useState(opened.quantity);
   const [when, setWhen] = useState<Change['when']>('now');
-  const offered = (plans.data?.data ?? []).filter((plan) => plan.currency === currency);
-  const hasMore = (plans.data?.next_cursor ?? null) !== null;
+  const offered = (plans.data?.plans ?? []).filter((plan) => plan.currency === currency);
   const fault = quantityFault(quantity);
+  /** True if the value differs from that of the subscription, as it was opened or as it is now. */
+  const isOther = (name: 'plan_id' | 'quantity', value: string): boolean =>
+    value !== opened[name] || value !== subscription[name];
+  const hasMoved = isOther('plan_id', opened.plan_id) || isOther('quantity', opened.quantity);
   const body = {
     when,
-    ...(planId !== opened.plan_id && { plan_id: planId }),
-    ...(quantity !== opened.quantity && { quantity }),
+    ...(isOther('plan_id', planId) && { plan_id: planId }),
+    // Always sent, so that what was shown is done, whatever somebody else has set meanwhile.
+    quantity,
   } satisfies Change;
-  const isChanged = Object.keys(body).length > 1 && fault === null;
+  const isChanged = (isOther('plan_id', planId) || isOther('quantity', quantity)) && fault === null;
   return (
     <PreviewedDialog
       title="Change the subscription"
@@ -45,10 +56,10 @@ export function ChangeDialog({ subscription, onClose }: SubscriptionDialogProps)
       onClose={onClose}
     >
       <Loaded query={plans}>
-        {() => (
+        {({ limit }) => (
           <SelectInput
             label="Plan"
-            hint={`Plans in ${currency}${hasMore ? `, of the newest ${PLANS_SHOWN}` : ''}.`}
+            hint={`Plans in ${currency}. ${limit ?? ''}`}
             value={planId}
             options={[
               // Archived, or older than the plans that were read.
@@ -77,6 +88,13 @@ export function ChangeDialog({ subscription, onClose }: SubscriptionDialogProps)
         ]}
         onChange={(value) => setWhen(value as Change['when'])}
       />
+      {hasMoved && (
+        <p className={css['notice']} role="status">
+          The subscription has changed since this dialog was opened. Its quantity is now{' '}
+          {subscription.quantity}
+          {isOther('plan_id', opened.plan_id) && ', and it has another plan'}.
+        </p>
+      )}
       {!isChanged && <p className={css['hint']}>Choose another plan or quantity.</p>}
     </PreviewedDialog>
   );
@@ -106,8 +124,16 @@ export function CommandDialog({
   );
 }
 
-export function CancelDialog({ subscription, onClose }: SubscriptionDialogProps): ReactNode {
-  const [when, setWhen] = useState<'now' | 'period_end'>('period_end');
+export function CancelDialog({
+  subscription,
+  isPending,
+  onClose,
+}: SubscriptionDialogProps & {
+  /** True if a change or a cancellation is scheduled already. */
+  readonly isPending: boolean;
+}): ReactNode {
+  const [canEndLater] = useState(!isPending && subscription.status !== 'incomplete');
+  const [when, setWhen] = useState<'now' | 'period_end'>(canEndLater ? 'period_end' : 'now');
   const [creditsUnused, setCreditsUnused] = useState(false);
   const body: Cancellation = { when, ...(when === 'now' && { credit_unused: creditsUnused }) };
   const path = `/v1/subscriptions/${subscription.id}/cancel`;
@@ -124,14 +150,23 @@ export function CancelDialog({ subscription, onClose }: SubscriptionDialogProps)
         label="When"
         value={when}
         options={[
-          [
-            'period_end',
-            `At the end of the period, ${showInstant(subscription.current_period_end)}`,
-          ],
+          ...(canEndLater
+            ? [
+                [
+                  'period_end',
+                  `At the end of the period, ${showInstant(subscription.current_period_end)}`,
+                ] as const,
+              ]
+            : []),
           ['now', 'Now'],
         ]}
         onChange={(value) => setWhen(value as typeof when)}
       />
+      {isPending && (
+        <p className={css['hint']}>
+          Something is scheduled already. Undo it to cancel at the end of the period.
+        </p>
+      )}
       {when === 'now' && (
         <CheckInput
           label="Credit the unused part of what was billed in advance"

@@ -9,13 +9,16 @@ import { LoadedRows, PendingPage, ROWS_SHOWN } from '../ui/loaded';
 import { Card, Details, Page } from '../ui/page';
 import { Status } from '../ui/status';
 import { SmallTable } from '../ui/table';
-import { ScheduledChanges } from './scheduled-changes';
+import { ScheduledChanges, useScheduledChanges } from './scheduled-changes';
 import { InvoiceTable } from './invoice-table';
 import { SubscriptionCoupons } from './subscription-coupons';
 import { CancelDialog, ChangeDialog, type Command, CommandDialog } from './subscription-dialogs';
 import { Timeline } from './timeline';
 
 const ENDED: readonly Subscription['status'][] = ['canceled', 'incomplete_expired'];
+
+/** Statuses in which a subscription can be changed. */
+const RUNNING: readonly Subscription['status'][] = ['trialing', 'active', 'past_due'];
 
 const UNCANCEL: Command = {
   path: 'uncancel',
@@ -29,15 +32,22 @@ const PAUSE: Command = {
     'What was paid stays paid. Nothing more is billed until it is resumed. The invoice shows what is billed when it is paused.',
 };
 
-function commandsOf({ status, cancel_at, current_period_end }: Subscription): readonly Command[] {
+function commandsOf(
+  { status, cancel_at, current_period_end }: Subscription,
+  isPending: boolean,
+): readonly Command[] {
   if (ENDED.includes(status)) return [];
   const resume: Command = {
     path: 'resume',
     label: 'Resume',
     explains: `If it is resumed before ${showInstant(current_period_end)}, the paid period continues to its end. After that, a new period begins at once.`,
   };
-  const pause = status === 'paused' ? resume : PAUSE;
-  return cancel_at === null ? [pause] : [pause, UNCANCEL];
+  const isPausable = status === 'active' && !(isPending && cancel_at === null);
+  return [
+    ...(status === 'paused' ? [resume] : []),
+    ...(isPausable ? [PAUSE] : []),
+    ...(cancel_at === null ? [] : [UNCANCEL]),
+  ];
 }
 
 type OpenDialog = 'change' | 'cancel' | Command | null;
@@ -46,9 +56,11 @@ function Actions({ subscription }: { readonly subscription: Subscription }): Rea
   const [open, setOpen] = useState<OpenDialog>(null);
   const close = (): void => setOpen(null);
   const isEnded = ENDED.includes(subscription.status);
+  const changes = useScheduledChanges(subscription.id);
+  const isPending = changes.data?.data.some(({ status }) => status === 'pending') === true;
   return (
     <>
-      {commandsOf(subscription).map((command) => (
+      {commandsOf(subscription, isPending).map((command) => (
         <Button key={command.path} needs="subscriptions:write" onClick={() => setOpen(command)}>
           {command.label}…
         </Button>
@@ -58,13 +70,15 @@ function Actions({ subscription }: { readonly subscription: Subscription }): Rea
           Cancel…
         </Button>
       )}
-      {!isEnded && (
+      {RUNNING.includes(subscription.status) && !isPending && (
         <Button kind="primary" needs="subscriptions:write" onClick={() => setOpen('change')}>
           Change…
         </Button>
       )}
       {open === 'change' && <ChangeDialog subscription={subscription} onClose={close} />}
-      {open === 'cancel' && <CancelDialog subscription={subscription} onClose={close} />}
+      {open === 'cancel' && (
+        <CancelDialog subscription={subscription} isPending={isPending} onClose={close} />
+      )}
       {open !== null && typeof open === 'object' && (
         <CommandDialog subscription={subscription} command={open} onClose={close} />
       )}

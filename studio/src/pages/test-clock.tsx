@@ -15,9 +15,12 @@ import { toInputText, toInstant } from './utc-input';
 
 const POLL_MS = 1_000;
 
+/** Returns the same day of the next month, or the last day of a shorter month. */
 function afterMonth(instant: string): string {
   const at = new Date(instant);
+  const day = at.getUTCDate();
   at.setUTCMonth(at.getUTCMonth() + 1);
+  if (at.getUTCDate() !== day) at.setUTCDate(0);
   return at.toISOString();
 }
 

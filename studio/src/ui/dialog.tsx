@@ -101,6 +101,8 @@ export interface ActionDialogProps<Answer> {
    * can be repeated all the same.
    */
   readonly isReady?: boolean;
+  /** Entity tag of the object as the dialog shows it; undefined while that is not known. The last known tag is sent. */
+  readonly ifMatch?: string | undefined;
   /** Returns the message to show after a success. */
   readonly done: (answer: Answer) => string;
   readonly onDone?: (answer: Answer) => void;
@@ -117,6 +119,7 @@ export function ActionDialog<Answer>({
   kind = 'primary',
   request,
   isReady = true,
+  ifMatch,
   done,
   onDone,
   explain = () => null,
@@ -152,7 +155,12 @@ export function ActionDialog<Answer>({
       if (!isShown.current) toast(`${title}: ${error.message}`);
     },
   });
-  const built = keys.keyed(request);
+  const [shown, setShown] = useState(ifMatch);
+  if (ifMatch !== undefined && ifMatch !== shown) setShown(ifMatch);
+  const built = keys.keyed((key) => {
+    const plain = request(key);
+    return plain && (shown === undefined ? plain : { ...plain, ifMatch: shown });
+  });
   const isRepeated = built !== null && isUnanswered(built);
   const keyed = isReady || isRepeated ? built : null;
   const { isPending } = change;
@@ -208,6 +216,14 @@ function Failure({
   if (error === null || sent === undefined) return null;
   const { isKeyed } = sent;
   const isUnknown = isUnanswered(sent);
+  if (hasStatus(error, 412) && isKeyed) {
+    return (
+      <p className={css['notice']} role="alert">
+        Somebody has changed it since it was shown here. Nothing was done. Check what is shown now,
+        and confirm it again.
+      </p>
+    );
+  }
   if (hasStatus(error, 412)) {
     return (
       <p className={css['notice']} role="alert">

@@ -61,16 +61,21 @@ export const amountsOf = (name: string, label: string): readonly Filter[] => [
 /** Example of an amount, in minor units, for the text about an invalid amount. */
 const EXAMPLE_MINOR = 2_950;
 
-/** Returns the reasons why amounts cannot be filtered by, by filter name. The list is read only if there is no reason. */
+const CURRENCY_CODE = /^[A-Z]{3}$/;
+
+/** Returns the reasons why values cannot be filtered by, by filter name. The list is read only if there is no reason. */
 export function faultsOf(filters: readonly Filter[], values: FilterValues): FilterValues {
   const currency = values['currency'] ?? '';
   const example = toDecimal(EXAMPLE_MINOR, currency);
   const faults: Record<string, string> = {};
+  const isUnknown = currency !== '' && !CURRENCY_CODE.test(currency);
+  if (isUnknown && filters.includes(CURRENCY))
+    faults['currency'] = 'Enter a currency code of three letters, such as USD.';
   for (const { name, kind } of filters) {
     const value = values[name];
     if (kind !== 'amount' || value === undefined) continue;
     if (currency === '') faults[name] = 'Enter the currency of the amount too.';
-    else if (parseSignedMoney(value, currency) === null)
+    else if (!isUnknown && parseSignedMoney(value, currency) === null)
       faults[name] =
         `Enter an amount such as ${example}: no currency sign, no commas for thousands.`;
   }

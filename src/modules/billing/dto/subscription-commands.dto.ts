@@ -166,7 +166,8 @@ export class PreviewQueryDto {
   )
   @BooleanField(
     'Changes nothing and returns the invoice that the command would make, without id and number. If the command would make ' +
-      'no invoice, returns the next invoice of the subscription. Does not use up an `Idempotency-Key`.',
+      'no invoice, returns the next invoice of the subscription. Does not use up an `Idempotency-Key`. The `ETag` is that of ' +
+      'the present subscription.',
     { optional: true, default: false },
   )
   readonly preview?: boolean;

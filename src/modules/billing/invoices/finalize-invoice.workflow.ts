@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { RefundedAmounts } from '../refunded-amounts';
-import { Database } from '../../../platform/database';
+import { assertVersion, Database, type VersionCondition } from '../../../platform/database';
 import { raise } from '../../../platform/errors';
 import { FinalizeInvoicesService, type Invoice, invoiceNotFound } from '../../invoicing';
 import { SubscriptionPeriodsService } from '../../subscriptions';
@@ -32,13 +32,14 @@ export class FinalizeInvoiceWorkflow {
   ) {}
 
   /**
-   * @throws {ProblemError} `invoice_not_found`, `invalid_transition`, `invoice_empty`, `invoice_too_large`,
-   *   `test_clock_advancing`, `test_clock_failed`
+   * @throws {ProblemError} `invoice_not_found`, `precondition_failed`, `invalid_transition`, `invoice_empty`,
+   *   `invoice_too_large`, `test_clock_advancing`, `test_clock_failed`
    */
-  finalize(id: string): Promise<Invoice> {
+  finalize(id: string, expected: VersionCondition): Promise<Invoice> {
     return this.database.transaction(async () => {
       const { invoice, customer, subscription, now } =
         (await this.locks.lockInvoice(id)) ?? raise(invoiceNotFound(id));
+      assertVersion(expected, invoice);
       const earned =
         subscription === null ? NOTHING_EARNED : await this.periods.earnedUntil([subscription.id]);
       const subscriptionIds = subscription === null ? [] : [subscription.id];

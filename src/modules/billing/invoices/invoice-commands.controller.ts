@@ -1,7 +1,8 @@
 import { Controller, Param, Post } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
+import type { VersionCondition } from '../../../platform/database';
 import { invalidTransition } from '../../../platform/errors';
-import { IdPipe, NoFields, Operation, withETag } from '../../../platform/http';
+import { IdPipe, IfMatch, NoFields, Operation, withETag } from '../../../platform/http';
 import {
   invoiceCredited,
   InvoiceDto,
@@ -48,8 +49,11 @@ export class InvoiceCommandsController {
     key: 'optional',
     problems: [...CHANGE_PROBLEMS, invoiceEmpty, invoiceTooLarge],
   })
-  async finalizeInvoice(@Param('id', invoiceId) id: string): Promise<InvoiceDto> {
-    return withETag(await this.finalizeInvoiceWorkflow.finalize(id), toInvoiceDto);
+  async finalizeInvoice(
+    @Param('id', invoiceId) id: string,
+    @IfMatch() expected: VersionCondition,
+  ): Promise<InvoiceDto> {
+    return withETag(await this.finalizeInvoiceWorkflow.finalize(id, expected), toInvoiceDto);
   }
 
   @Post(':id/void')
@@ -68,8 +72,11 @@ export class InvoiceCommandsController {
     key: 'optional',
     problems: [...CHANGE_PROBLEMS, invoiceCredited, invoicePartlyPaid, usageArchived],
   })
-  async voidInvoice(@Param('id', invoiceId) id: string): Promise<InvoiceDto> {
-    return withETag(await this.voidInvoiceWorkflow.void(id), toInvoiceDto);
+  async voidInvoice(
+    @Param('id', invoiceId) id: string,
+    @IfMatch() expected: VersionCondition,
+  ): Promise<InvoiceDto> {
+    return withETag(await this.voidInvoiceWorkflow.void(id, expected), toInvoiceDto);
   }
 
   @Post(':id/mark-uncollectible')
@@ -84,8 +91,14 @@ export class InvoiceCommandsController {
     key: 'optional',
     problems: CHANGE_PROBLEMS,
   })
-  async markInvoiceUncollectible(@Param('id', invoiceId) id: string): Promise<InvoiceDto> {
-    return withETag(await this.markUncollectibleWorkflow.markUncollectible(id), toInvoiceDto);
+  async markInvoiceUncollectible(
+    @Param('id', invoiceId) id: string,
+    @IfMatch() expected: VersionCondition,
+  ): Promise<InvoiceDto> {
+    return withETag(
+      await this.markUncollectibleWorkflow.markUncollectible(id, expected),
+      toInvoiceDto,
+    );
   }
 
   @Post(':id/reissue')
@@ -109,7 +122,10 @@ export class InvoiceCommandsController {
       ...TEST_CLOCK_PROBLEMS,
     ],
   })
-  async reissueInvoice(@Param('id', invoiceId) id: string): Promise<InvoiceDto> {
-    return withETag(await this.regenerateInvoiceWorkflow.regenerate(id), toInvoiceDto);
+  async reissueInvoice(
+    @Param('id', invoiceId) id: string,
+    @IfMatch() expected: VersionCondition,
+  ): Promise<InvoiceDto> {
+    return withETag(await this.regenerateInvoiceWorkflow.regenerate(id, expected), toInvoiceDto);
   }
 }

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { raise } from '../../../platform/errors';
-import { Database } from '../../../platform/database';
+import { assertVersion, Database, type VersionCondition } from '../../../platform/database';
 import { type Invoice, invoiceNotFound, InvoicesService } from '../../invoicing';
 import { BillingLocks } from '../billing-locks';
 import { FirstPaymentsWorkflow } from '../subscriptions/first-payments.workflow';
@@ -21,10 +21,14 @@ export class MarkUncollectibleWorkflow {
     private readonly firstPayments: FirstPaymentsWorkflow,
   ) {}
 
-  /** @throws {ProblemError} `invoice_not_found`, `invalid_transition`, `test_clock_advancing`, `test_clock_failed` */
-  markUncollectible(id: string): Promise<Invoice> {
+  /**
+   * @throws {ProblemError} `invoice_not_found`, `precondition_failed`, `invalid_transition`, `test_clock_advancing`,
+   *   `test_clock_failed`
+   */
+  markUncollectible(id: string, expected: VersionCondition): Promise<Invoice> {
     return this.database.transaction(async () => {
       const locked = (await this.locks.lockInvoice(id)) ?? raise(invoiceNotFound(id));
+      assertVersion(expected, locked.invoice);
       const { subscription, now } = locked;
       const invoice = await this.invoices.markUncollectible(locked.invoice, now);
       await this.firstPayments.endInvoice(invoice, subscription, now);

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { raise } from '../../../platform/errors';
-import { Database } from '../../../platform/database';
+import { Database, type VersionCondition } from '../../../platform/database';
 import {
   type Invoice,
   invoiceNotFound,
@@ -37,10 +37,10 @@ export class RegenerateInvoiceWorkflow {
   ) {}
 
   /**
-   * @throws {ProblemError} `invoice_not_found`, `invoice_not_void`, `invoice_reissued`, `invoice_overtaken`,
-   *   `usage_archived`, `test_clock_advancing`, `test_clock_failed`
+   * @throws {ProblemError} `invoice_not_found`, `precondition_failed`, `invoice_not_void`, `invoice_reissued`,
+   *   `invoice_overtaken`, `usage_archived`, `test_clock_advancing`, `test_clock_failed`
    */
-  regenerate(id: string): Promise<Invoice> {
+  regenerate(id: string, expected: VersionCondition): Promise<Invoice> {
     return this.database.transaction(async () => {
       const found = (await this.invoices.find(id)) ?? raise(invoiceNotFound(id));
       const { customer, now } =
@@ -53,7 +53,7 @@ export class RegenerateInvoiceWorkflow {
       const periods = await this.periods.billingPeriods(
         this.regenerateInvoice.correctedFrom(found),
       );
-      const terms = { customer, charges, refunded, periods };
+      const terms = { expected, customer, charges, refunded, periods };
       const invoice = await this.regenerateInvoice.regenerate(id, terms, now);
       const { subscriptionId } = found;
       const billed = subscriptionId === null ? null : await this.subscriptions.find(subscriptionId);

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { raise } from '../../../platform/errors';
-import { Database } from '../../../platform/database';
+import { assertVersion, Database, type VersionCondition } from '../../../platform/database';
 import { type Invoice, invoiceNotFound, InvoicesService } from '../../invoicing';
 import { LostCreditService } from '../../payments';
 import { BillingLocks } from '../billing-locks';
@@ -32,12 +32,13 @@ export class VoidInvoiceWorkflow {
   ) {}
 
   /**
-   * @throws {ProblemError} `invoice_not_found`, `invalid_transition`, `invoice_credited`, `invoice_partly_paid`,
-   *   `usage_archived`, `test_clock_advancing`, `test_clock_failed`
+   * @throws {ProblemError} `invoice_not_found`, `precondition_failed`, `invalid_transition`, `invoice_credited`,
+   *   `invoice_partly_paid`, `usage_archived`, `test_clock_advancing`, `test_clock_failed`
    */
-  void(id: string): Promise<Invoice> {
+  void(id: string, expected: VersionCondition): Promise<Invoice> {
     return this.database.transaction(async () => {
       const locked = (await this.locks.lockInvoice(id)) ?? raise(invoiceNotFound(id));
+      assertVersion(expected, locked.invoice);
       const { subscription, now } = locked;
       await this.firstPayments.lockBeforeInvoice(subscription);
       const lost = await this.losses.lockLost([locked.invoice]);

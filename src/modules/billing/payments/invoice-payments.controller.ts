@@ -1,7 +1,8 @@
 import { Body, Controller, Param, Post } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
+import type { VersionCondition } from '../../../platform/database';
 import { referenceNotFound } from '../../../platform/errors';
-import { IdPipe, Operation, withETag } from '../../../platform/http';
+import { IdPipe, IfMatch, Operation, withETag } from '../../../platform/http';
 import { IdempotentInPhases } from '../../../platform/idempotency';
 import { invoiceNotFound, invoiceNotPayable, invoicePaymentPending } from '../../invoicing';
 import {
@@ -46,9 +47,10 @@ export class InvoicePaymentsController {
   async payInvoice(
     @Param('id', new IdPipe('inv', invoiceNotFound)) id: string,
     @Body() body: PayInvoiceDto,
+    @IfMatch() expected: VersionCondition,
   ): Promise<PaymentDto> {
     return withETag(
-      await this.takePaymentWorkflow.payInvoice(id, toMethodChoice(body)),
+      await this.takePaymentWorkflow.payInvoice(id, toMethodChoice(body), expected),
       toPaymentDto,
     );
   }

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import type { VersionCondition } from '../../../platform/database';
 import { referenceNotFound, raise } from '../../../platform/errors';
 import { type HeldLease, ReturnedLeases } from '../../../platform/processes';
 import { CustomersService } from '../../customers';
@@ -71,18 +72,22 @@ export class TakePaymentWorkflow {
 
   /**
    * Pays the whole unpaid amount of an invoice. Of concurrent calls for one invoice, only one makes a charge.
-   * @throws {ProblemError} `invoice_not_found`, `payment_method_not_accepted`, `payment_method_required`,
+   * @throws {ProblemError} `invoice_not_found`, `precondition_failed`, `payment_method_not_accepted`, `payment_method_required`,
    *   `payment_provider_not_enabled`, `reference_not_found`, `invoice_not_payable`, `invoice_payment_pending`,
    *   `test_clock_advancing`, `test_clock_failed`
    */
-  async payInvoice(invoiceId: string, choice: MethodChoice): Promise<Payment> {
+  async payInvoice(
+    invoiceId: string,
+    choice: MethodChoice,
+    expected: VersionCondition,
+  ): Promise<Payment> {
     const started = await this.starts.start();
     const payment = await this.leases.begin(leaseOn(started.id, started.lease.endsAt), async () => {
       await this.starts.claimKey(started);
       const { customerId, currency } = await this.invoices.get(invoiceId);
       const customer = await this.customers.requireForReference(customerId, '/customer_id');
       const now = await this.testClocks.nowFor(customer.testClockId);
-      const amount = await this.invoices.reserve(invoiceId, null, now);
+      const amount = await this.invoices.reserve(invoiceId, null, now, expected);
       const method = await this.methods.choose(customerId, choice);
       const fields = {
         ...method,

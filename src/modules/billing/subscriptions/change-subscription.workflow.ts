@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { raise } from '../../../platform/errors';
-import { Database } from '../../../platform/database';
+import { Database, type VersionCondition } from '../../../platform/database';
 import { SubscriptionBalancesService } from '../../entitlements';
 import {
   type CancelSubscription,
@@ -14,7 +14,7 @@ import {
   SubscriptionsRepository,
 } from '../../subscriptions';
 import { ApplyOutcomesWorkflow } from './apply-outcomes.workflow';
-import { PreviewInvoiceWorkflow, type SubscriptionPreview } from './preview-invoice.workflow';
+import { type CommandPreview, PreviewInvoiceWorkflow } from './preview-invoice.workflow';
 import { RenewSubscriptionsWorkflow } from './renew-subscriptions.workflow';
 import { SubscriptionStatusWorkflow } from './subscription-status.workflow';
 
@@ -47,23 +47,36 @@ export class ChangeSubscriptionWorkflow {
   /**
    * Applies a command. A no-op writes nothing and records no event.
    * @throws {ProblemError} `subscription_not_found`, `subscription_customer_deleted`, `subscription_behind`,
-   *   `usage_archived`, `test_clock_advancing`, `test_clock_failed`, and the errors of `SubscriptionCommandsService`
+   *   `precondition_failed`, `usage_archived`, `test_clock_advancing`, `test_clock_failed`, and the errors of
+   *   `SubscriptionCommandsService`
    */
-  apply(id: string, command: SubscriptionCommand): Promise<Subscription> {
+  apply(
+    id: string,
+    command: SubscriptionCommand,
+    expected: VersionCondition,
+  ): Promise<Subscription> {
     return this.database.transaction(async () => {
-      const { snapshot, now } = await this.renewals.lockCurrent(id);
+      const { snapshot, now } = await this.renewals.lockCurrent(id, expected);
       const outcome = await this.decide(snapshot, command, now);
       if (isNoOp(snapshot.subscription, outcome)) return snapshot.subscription;
       return this.outcomes.apply(snapshot.subscription, outcome, now);
     });
   }
 
-  /** Returns the next invoice after a command. Writes nothing. Throws the errors of `apply`. */
-  preview(id: string, command: SubscriptionCommand): Promise<SubscriptionPreview> {
+  /**
+   * Returns the next invoice after a command, and the version of the subscription before it. Writes nothing but due work.
+   * Throws the errors of `apply`.
+   */
+  preview(
+    id: string,
+    command: SubscriptionCommand,
+    expected: VersionCondition,
+  ): Promise<CommandPreview> {
     return this.database.transaction(async () => {
-      const { snapshot, customer, now } = await this.renewals.lockCurrent(id);
+      const { snapshot, customer, now } = await this.renewals.lockCurrent(id, expected);
       const outcome = await this.decide(snapshot, command, now);
-      return this.previews.preview(snapshot, outcome, customer, now);
+      const preview = await this.previews.preview(snapshot, outcome, customer, now);
+      return { ...preview, version: snapshot.subscription.version };
     });
   }
 

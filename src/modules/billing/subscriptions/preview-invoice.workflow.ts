@@ -21,6 +21,11 @@ export interface SubscriptionPreview {
   readonly billsAt: Date;
 }
 
+/** The preview of a command on a subscription that exists, which has this version before the command. */
+export interface CommandPreview extends SubscriptionPreview {
+  readonly version: number;
+}
+
 /**
  * Previews the invoice of a decision about a subscription, in the transaction of the caller, which has locked the
  * subscription. Drafts that would be finalized before this invoice use coupons and credit, so the preview finalizes

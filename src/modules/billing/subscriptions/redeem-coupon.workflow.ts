@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { Database } from '../../../platform/database';
+import { Database, type VersionCondition } from '../../../platform/database';
 import { RedemptionsService } from '../../coupons';
 import { RecurringRevenueService } from '../../recurring-revenue';
 import { outcomeOf, type Subscription, SubscriptionCommandsService } from '../../subscriptions';
-import { PreviewInvoiceWorkflow, type SubscriptionPreview } from './preview-invoice.workflow';
+import { type CommandPreview, PreviewInvoiceWorkflow } from './preview-invoice.workflow';
 import { RenewSubscriptionsWorkflow } from './renew-subscriptions.workflow';
 
 /**
@@ -28,23 +28,27 @@ export class RedeemCouponWorkflow {
    * @throws {ProblemError} `subscription_not_running`, and the errors of `RenewSubscriptionsWorkflow.lockCurrent` and
    *   `RedemptionsService.redeem`
    */
-  redeem(id: string, code: string): Promise<Subscription> {
+  redeem(id: string, code: string, expected: VersionCondition): Promise<Subscription> {
     return this.database.transaction(async () => {
-      const { snapshot, now } = await this.renewals.lockCurrent(id);
+      const { snapshot, now } = await this.renewals.lockCurrent(id, expected);
       await this.redemptions.redeem(this.commands.redemption(snapshot, code), now);
       await this.revenue.record([snapshot.subscription], now);
       return snapshot.subscription;
     });
   }
 
-  /** Returns the next invoice as it would be with the coupon. Writes nothing. Throws the errors of `redeem`. */
-  preview(id: string, code: string): Promise<SubscriptionPreview> {
+  /**
+   * Returns the next invoice as it would be with the coupon, and the version of the subscription. Writes nothing but due
+   * work. Throws the errors of `redeem`.
+   */
+  preview(id: string, code: string, expected: VersionCondition): Promise<CommandPreview> {
     return this.database.transaction(async () => {
-      const { snapshot, customer, now } = await this.renewals.lockCurrent(id);
+      const { snapshot, customer, now } = await this.renewals.lockCurrent(id, expected);
       const redemption = this.commands.redemption(snapshot, code);
       const redeemed = await this.redemptions.preview(redemption, now);
       const nothing = outcomeOf(snapshot.subscription, {});
-      return this.previews.preview(snapshot, nothing, customer, now, [redeemed]);
+      const preview = await this.previews.preview(snapshot, nothing, customer, now, [redeemed]);
+      return { ...preview, version: snapshot.subscription.version };
     });
   }
 }

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { changedAt, nextVersion } from '../../../core/next-version';
 import { raise } from '../../../platform/errors';
-import { Database } from '../../../platform/database';
+import { assertVersion, Database, type VersionCondition } from '../../../platform/database';
 import { Outbox } from '../../../platform/outbox';
 import { CustomersService } from '../../customers';
 import { InvoiceCollectionService } from '../../invoicing';
@@ -138,10 +138,11 @@ export class RenewSubscriptionsWorkflow {
    * on the current period. Does at most {@link MAX_STEPS_PER_REQUEST} pieces of work, because each invoice locks the
    * series of invoice numbers. The returned time is not before the last change of the subscription, even if a process
    * with a faster clock made that change.
+   * @param expected versions that are accepted after the due work
    * @throws {ProblemError} `subscription_not_found`, `subscription_customer_deleted`, `subscription_behind` if too many
-   *   periods are due, `test_clock_advancing`, `test_clock_failed`
+   *   periods are due, `precondition_failed`, `test_clock_advancing`, `test_clock_failed`
    */
-  async lockCurrent(id: string): Promise<CurrentSubscription> {
+  async lockCurrent(id: string, expected: VersionCondition = 'any'): Promise<CurrentSubscription> {
     const found = (await this.subscriptions.find(id)) ?? raise(subscriptionNotFound(id));
     const { customer, now: readAt } =
       (await this.locks.lockCustomer(found.customerId)) ?? raise(subscriptionNotFound(id));
@@ -152,6 +153,7 @@ export class RenewSubscriptionsWorkflow {
       throw subscriptionBehind(current);
     await this.runDueWork(current, now);
     const snapshot = (await this.subscriptions.lockSnapshot(id)) ?? raise(subscriptionNotFound(id));
+    assertVersion(expected, snapshot.subscription);
     return { snapshot, customer, now };
   }
 

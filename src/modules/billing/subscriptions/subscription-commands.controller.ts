@@ -1,8 +1,9 @@
 import { Body, Controller, Delete, Param, Post, Query, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
+import type { VersionCondition } from '../../../platform/database';
 import { invalidTransition, outcomeUnknown, referenceNotFound } from '../../../platform/errors';
-import { IdPipe, NoFields, Operation, withETag } from '../../../platform/http';
+import { IdPipe, IfMatch, NoFields, Operation, withETag } from '../../../platform/http';
 import { customerCurrencyMismatch } from '../../customers';
 import { invoiceTooLarge } from '../../invoicing';
 import { usageArchived } from '../../metering';
@@ -110,8 +111,9 @@ export class SubscriptionCommandsController {
     @Param('id', subscriptionId) id: string,
     @Body() body: ChangeSubscriptionDto,
     @Query() { preview }: PreviewQueryDto,
+    @IfMatch() expected: VersionCondition,
   ): SubscriptionOrPreview {
-    return this.run(id, { kind: 'change', terms: toChangeSubscription(body) }, preview);
+    return this.run(id, { kind: 'change', terms: toChangeSubscription(body) }, preview, expected);
   }
 
   @Post(':id/cancel')
@@ -135,8 +137,9 @@ export class SubscriptionCommandsController {
     @Param('id', subscriptionId) id: string,
     @Body() body: CancelSubscriptionDto,
     @Query() { preview }: PreviewQueryDto,
+    @IfMatch() expected: VersionCondition,
   ): SubscriptionOrPreview {
-    return this.run(id, { kind: 'cancel', terms: toCancelSubscription(body) }, preview);
+    return this.run(id, { kind: 'cancel', terms: toCancelSubscription(body) }, preview, expected);
   }
 
   @Post(':id/uncancel')
@@ -152,8 +155,9 @@ export class SubscriptionCommandsController {
   uncancelSubscription(
     @Param('id', subscriptionId) id: string,
     @Query() { preview }: PreviewQueryDto,
+    @IfMatch() expected: VersionCondition,
   ): SubscriptionOrPreview {
-    return this.run(id, { kind: 'uncancel' }, preview);
+    return this.run(id, { kind: 'uncancel' }, preview, expected);
   }
 
   @Post(':id/pause')
@@ -170,8 +174,9 @@ export class SubscriptionCommandsController {
   pauseSubscription(
     @Param('id', subscriptionId) id: string,
     @Query() { preview }: PreviewQueryDto,
+    @IfMatch() expected: VersionCondition,
   ): SubscriptionOrPreview {
-    return this.run(id, { kind: 'pause' }, preview);
+    return this.run(id, { kind: 'pause' }, preview, expected);
   }
 
   @Post(':id/resume')
@@ -188,8 +193,9 @@ export class SubscriptionCommandsController {
   resumeSubscription(
     @Param('id', subscriptionId) id: string,
     @Query() { preview }: PreviewQueryDto,
+    @IfMatch() expected: VersionCondition,
   ): SubscriptionOrPreview {
-    return this.run(id, { kind: 'resume' }, preview);
+    return this.run(id, { kind: 'resume' }, preview, expected);
   }
 
   @Delete(':id/scheduled-changes/:change_id')
@@ -210,9 +216,16 @@ export class SubscriptionCommandsController {
     id: string,
     command: SubscriptionCommand,
     preview: boolean | undefined,
+    expected: VersionCondition,
   ): SubscriptionOrPreview {
     return preview === true
-      ? toSubscriptionPreviewDto(await this.changeSubscriptionWorkflow.preview(id, command))
-      : withETag(await this.changeSubscriptionWorkflow.apply(id, command), toSubscriptionDto);
+      ? withETag(
+          await this.changeSubscriptionWorkflow.preview(id, command, expected),
+          toSubscriptionPreviewDto,
+        )
+      : withETag(
+          await this.changeSubscriptionWorkflow.apply(id, command, expected),
+          toSubscriptionDto,
+        );
   }
 }

@@ -1,8 +1,10 @@
 import { Body, Controller, Delete, Get, Param, Post, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
+import type { VersionCondition } from '../../../platform/database';
 import { outcomeUnknown } from '../../../platform/errors';
 import {
   IdPipe,
+  IfMatch,
   ListQueryDto,
   Operation,
   type PageDto,
@@ -76,10 +78,14 @@ export class SubscriptionCouponsController {
     @Param('id', subscriptionId) id: string,
     @Body() { code }: RedeemCouponDto,
     @Query() { preview }: PreviewQueryDto,
+    @IfMatch() expected: VersionCondition,
   ): SubscriptionOrPreview {
     return preview === true
-      ? toSubscriptionPreviewDto(await this.redeemCouponWorkflow.preview(id, code))
-      : withETag(await this.redeemCouponWorkflow.redeem(id, code), toSubscriptionDto);
+      ? withETag(
+          await this.redeemCouponWorkflow.preview(id, code, expected),
+          toSubscriptionPreviewDto,
+        )
+      : withETag(await this.redeemCouponWorkflow.redeem(id, code, expected), toSubscriptionDto);
   }
 
   @Delete(':redemption_id')

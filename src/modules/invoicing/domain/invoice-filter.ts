@@ -10,6 +10,8 @@ type InvoiceSort = (typeof INVOICE_SORTS)[number];
 export interface InvoiceFilter {
   readonly customerId: string | null;
   readonly subscriptionId: string | null;
+  /** Id of the void invoice that the invoice regenerates. */
+  readonly reissueOfId: string | null;
   readonly statuses: readonly InvoiceStatus[] | null;
   readonly number: string | null;
   readonly reason: InvoiceReason | null;

@@ -30,6 +30,7 @@ import { INVOICE_SORTS, type InvoiceFilter } from '../domain/invoice-filter';
 export class InvoiceFilterDto {
   @ReferenceFilter('Only the invoices of this customer.') readonly customer_id?: string;
   @ReferenceFilter('Only the invoices of this subscription.') readonly subscription_id?: string;
+  @ReferenceFilter('Only the invoice that regenerates this void one.') readonly reissue_of?: string;
   @EnumListFilter(INVOICE_STATUSES, 'Only invoices with one of these statuses.')
   readonly status?: readonly InvoiceStatus[];
   @TextField('Only the invoice with this number.', { max: 40, optional: true })
@@ -66,6 +67,7 @@ export function toInvoiceFilter(
   return {
     customerId: query.customer_id ?? null,
     subscriptionId: query.subscription_id ?? null,
+    reissueOfId: query.reissue_of ?? null,
     statuses: query.status ?? null,
     number: query.number ?? null,
     reason: query.reason ?? null,

@@ -1,0 +1,32 @@
+import { useQuery, type UseQueryResult } from '@tanstack/react-query';
+import type { Schemas } from './client';
+import { type PageOf, readPage } from './lists';
+
+const PAGE_SIZE = 100;
+const PAGES_READ = 10;
+
+/** Plans that a form offers, newest first. */
+export interface OfferedPlans {
+  readonly plans: readonly Schemas['PlanDto'][];
+  /** Text for the reader if there are more plans than were read; null if these are all. */
+  readonly limit: string | null;
+}
+
+/** Reads the plans page by page, because the API has no filter by currency, up to a bound. */
+export function useOfferedPlans(): UseQueryResult<OfferedPlans> {
+  return useQuery({
+    queryKey: ['offered plans'],
+    queryFn: async () => {
+      const plans: Schemas['PlanDto'][] = [];
+      let cursor: string | null = null;
+      for (let page = 0; page < PAGES_READ; page += 1) {
+        const query = { limit: PAGE_SIZE, ...(cursor !== null && { cursor }) };
+        const answer: PageOf<Schemas['PlanDto']> = await readPage('/v1/plans', query);
+        plans.push(...answer.data);
+        cursor = answer.next_cursor;
+        if (cursor === null) return { plans, limit: null };
+      }
+      return { plans, limit: `Only the newest ${plans.length} plans were read.` };
+    },
+  });
+}
