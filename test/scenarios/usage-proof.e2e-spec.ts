@@ -71,6 +71,21 @@ describe('a usage proof', () => {
     await story.verify();
   });
 
+  it('reports usage in a pause as unbillable if its price was planned to start in the pause', async () => {
+    const { story, plan, use, proof } = await metered(SUM);
+    const { id } = await story.subscribe((await story.planOf([base])).id);
+    await story.command(id, 'change', { plan_id: await plan(), when: 'now', proration: 'none' });
+    await story.advance(on('01-31'));
+    await story.command(id, 'pause');
+    await story.advance(on('02-04'));
+    await story.command(id, 'resume');
+    await use('02-03');
+    await use('02-04');
+    expect(await proof()).toEqual([0, 1, 1]);
+    await story.advance(on('03-05'));
+    expect(await proof()).toEqual([1, 0, 1]);
+  });
+
   it('reports a value held over a pause as pending, then as billed with the part after it', async () => {
     const { story, plan, use, proof } = await metered(HELD);
     const { id } = await story.subscribe(await plan());

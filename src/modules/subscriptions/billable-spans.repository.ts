@@ -10,16 +10,19 @@ const SUBSCRIBED = `
   SELECT start_at AS "startAt", ended_at AS "endAt" FROM subscription
   WHERE customer_id = $1 AND status NOT IN ('incomplete', 'incomplete_expired')`;
 
+/** An item that was planned to start during a pause is billed from the start of the period that the resume opened. */
 const SOLD = `
-  SELECT item.start_at AS "startAt", item.end_at AS "endAt", trial.end_at AS "trialEndAt",
+  SELECT greatest(item.start_at, period.start_at) AS "startAt", item.end_at AS "endAt", trial.end_at AS "trialEndAt",
     period.start_at AS "periodStartAt", item.is_paused AND subscription.status = 'paused' AS "isPaused",
     item.planned_end_at AS "plannedEndAt", subscription.current_period_end_at AS "currentPeriodEndAt"
   FROM subscription JOIN subscription_item AS item ON item.subscription_id = subscription.id
   LEFT JOIN LATERAL (
     SELECT max(end_at) AS end_at FROM subscription_period WHERE subscription_id = subscription.id AND is_trial
   ) AS trial ON true
-  LEFT JOIN subscription_period AS period ON period.subscription_id = subscription.id
-    AND period.start_at <= item.start_at AND period.end_at > item.start_at
+  LEFT JOIN LATERAL (
+    SELECT start_at FROM subscription_period
+    WHERE subscription_id = subscription.id AND end_at > item.start_at ORDER BY start_at LIMIT 1
+  ) AS period ON true
   WHERE subscription.customer_id = $1 AND subscription.status <> 'incomplete_expired'
     AND item.price #>> '{usage,meterId}' = $2`;
 

@@ -45,8 +45,10 @@ export class Charges {
         const isEnd = isTermination && holdsOn;
         const isLastDay = isEnd || (!holdsOn && item.billsLastDay);
         const unitAtEnd = (holdsOn ? changeUnit : item.lastUnit) ?? unitOf(item);
-        const isNoTime = from === to && !isLastDay && unitAtEnd === unitOf(item);
-        if (from > to || isNoTime) return [];
+        // A change that ended the item at the start of the period billed it with the former period.
+        const wasBilled = !holdsOn && item.from < period.from;
+        const isNoTime = wasBilled || unitAtEnd === unitOf(item);
+        if (from > to || (from === to && !isLastDay && isNoTime)) return [];
         const lastsToPeriodEnd = isEnd || to === period.to;
         const isWhole =
           (from === period.fullFrom && to === period.to) ||
@@ -54,9 +56,7 @@ export class Charges {
         const part = isWhole
           ? fraction(1n)
           : this.part(item, from, to, period, isLastDay, unitAtEnd);
-        if (item.price.isMetered) {
-          return from === to ? [] : [this.usageOf(index, item, from, to, part)];
-        }
+        if (item.price.isMetered) return [this.usageOf(index, item, from, to, part)];
         return [billOf(item, 'recurring', from, { ...period, to }, part, period.to)];
       });
   }
