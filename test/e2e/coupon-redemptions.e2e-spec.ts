@@ -54,7 +54,16 @@ describe('redemptions of coupons', () => {
   ) =>
     engine.database.transaction(() =>
       redemptions().recordApplied(
-        [{ redemptionId: id, amountMinor, returnedMinor: 0n, unusedMinor, endsAt }],
+        [
+          {
+            redemptionId: id,
+            amountMinor,
+            returnedMinor: 0n,
+            unusableMinor: 0n,
+            unusedMinor,
+            endsAt,
+          },
+        ],
         engine.clock.now(),
       ),
     );
@@ -244,7 +253,9 @@ describe('redemptions of coupons', () => {
       await redeem(request(code, { subscriptionId }));
     }
     const end = () =>
-      engine.database.transaction(() => redemptions().endAll([{ id: subscriptionId, endedAt: engine.clock.now() }]));
+      engine.database.transaction(() =>
+        redemptions().endAll([{ id: subscriptionId, endedAt: engine.clock.now() }]),
+      );
     await end();
     expect(await running(subscriptionId)).toEqual([]);
     const endedAt = engine.clock.now();

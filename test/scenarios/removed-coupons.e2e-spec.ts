@@ -236,14 +236,14 @@ describe('a coupon that is removed from its subscription', () => {
     await story.verify();
   });
 
-  it('gets nothing back from a credit', async () => {
+  it('uses nothing again that a credit returns', async () => {
     const { story, id, removeIt } = await begin(tenOff);
     await removeIt();
     await story.advance(on('03-16'));
     const plan = await story.plan(6_000, { interval: 'day', interval_count: 30 });
     await story.command(id, 'change', { plan_id: plan, when: 'now' });
     expect((await last(story)).discount).toBe(0);
-    expect(await coupons(id)).toMatchObject([{ remaining_amount: 0, applied_amount: 1_000 }]);
+    expect(await coupons(id)).toMatchObject([{ remaining_amount: 0, applied_amount: 500 }]);
     await story.verify();
   });
 });

@@ -72,7 +72,7 @@ export class RedemptionsService {
 
   /**
    * Removes a coupon from its subscription, in the caller's transaction. A second call changes nothing. The coupon no
-   * longer discounts invoices, and credits return no discounts to it. Only usage corrections of invoices that the
+   * longer discounts invoices, and can use no discounts that credits return. Only usage corrections of invoices that the
    * coupon discounted still apply the coupon.
    * @param now time of the customer's clock
    * @throws {ProblemError} `coupon_redemption_not_found`
@@ -150,7 +150,8 @@ export class RedemptionsService {
     now: Date,
   ): Promise<readonly CouponRedemption[]> {
     const used = applied.filter(
-      ({ amountMinor, returnedMinor }) => amountMinor !== 0n || returnedMinor !== 0n,
+      ({ amountMinor, returnedMinor, unusableMinor }) =>
+        amountMinor !== 0n || returnedMinor !== 0n || unusableMinor !== 0n,
     );
     if (used.length === 0) return [];
     const found = await this.redemptions.lockAll(used.map(({ redemptionId }) => redemptionId));
@@ -171,7 +172,10 @@ export class RedemptionsService {
   async reverseDiscounts(discounts: readonly InvoiceDiscount[], now: Date): Promise<void> {
     const used = new Map(
       discounts
-        .filter(({ amountMinor, returnedMinor = 0n }) => amountMinor > 0n || returnedMinor > 0n)
+        .filter(
+          ({ amountMinor, returnedMinor = 0n, unusableMinor = 0n }) =>
+            amountMinor > 0n || returnedMinor > 0n || unusableMinor > 0n,
+        )
         .map((one) => [one.redemptionId, one]),
     );
     if (used.size === 0) return;

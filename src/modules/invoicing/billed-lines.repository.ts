@@ -99,15 +99,21 @@ const DISCOUNTED = `
  * Sums the discounts of each redemption on finalized invoices that are not void, less the discounts that credits
  * returned to the coupon. `is_used` is true if an invoice discounted its own charges without the limit `mostMinor`, or
  * if a usage correction was the first use of the coupon. `mostMinor` limits a discount to what credits returned to the
- * coupon, so a discount with this limit is not a new use.
+ * coupon, so a discount with this limit is not a new use. What returned is read from the lines, because the coupons of
+ * an invoice leave out what cannot be used again.
  */
 const DISCOUNTS_IN_EFFECT = `
-  SELECT coupon ->> 'redemptionId' AS redemption_id,
-    sum((coupon #>> '{amountMinor,$bigint}')::bigint
-      - coalesce((coupon #>> '{returnedMinor,$bigint}')::bigint, 0))::text AS applied,
-    bool_or((coupon #>> '{amountMinor,$bigint}')::bigint > 0 AND (coupon ? 'begins'
-      OR NOT coupon ? 'correctedFrom' AND coupon #>> '{mostMinor,$bigint}' IS NULL)) AS is_used
-  FROM invoice CROSS JOIN jsonb_array_elements(invoice.coupons) AS coupon
+  SELECT redemption_id, sum(applied)::text AS applied, bool_or(is_used) AS is_used
+  FROM invoice CROSS JOIN LATERAL (
+    SELECT coupon ->> 'redemptionId', (coupon #>> '{amountMinor,$bigint}')::bigint,
+      (coupon #>> '{amountMinor,$bigint}')::bigint > 0 AND (coupon ? 'begins'
+        OR NOT coupon ? 'correctedFrom' AND coupon #>> '{mostMinor,$bigint}' IS NULL)
+    FROM jsonb_array_elements(invoice.coupons) AS coupon
+    UNION ALL
+    SELECT returned ->> 'redemptionId', -(returned #>> '{amountMinor,$bigint}')::bigint, false
+    FROM invoice_line line CROSS JOIN jsonb_array_elements(
+      coalesce(line.trace -> 'returned', line.trace #> '{corrects,returned}')) AS returned
+    WHERE line.invoice_id = invoice.id) AS discount (redemption_id, applied, is_used)
   WHERE invoice.subscription_id = $1 AND invoice.id <> $2 AND ${isInEffect('invoice')}
   GROUP BY 1`;
 

@@ -1,13 +1,15 @@
 import { groupBy } from '../../core/grouping';
+import { greater } from '../../core/money';
 import type { AppliedRedemption, InvoiceDiscount } from '../coupons';
-import type { InvoiceCoupon } from './domain/invoice';
+import { returnedBy } from './domain/held-lines';
+import type { Invoice, InvoiceCoupon } from './domain/invoice';
 
 /**
- * Returns the effect of an invoice on each of its coupons: the discount, the discount returned to the coupon, the
- * unused amount, and the end of the months of a repeating coupon.
+ * Returns the effect of an invoice on each of its coupons, and on the coupons to which its lines return discounts: the
+ * discount, the returned discounts, the unused amount, and the end of the months of a repeating coupon.
  */
-export function appliedBy(coupons: readonly InvoiceCoupon[]): readonly AppliedRedemption[] {
-  return effectsOf(coupons).map(({ own, corrected, ...total }) => ({
+export function appliedBy(invoice: InvoiceEffects): readonly AppliedRedemption[] {
+  return effectsOf(invoice).map(({ own, corrected, ...total }) => ({
     ...total,
     unusedMinor: own === undefined ? unusedOfCorrections(corrected) : unusedOf(own),
     endsAt: firstEndOf(own === undefined ? corrected : [own, ...corrected]),
@@ -28,8 +30,8 @@ function firstEndOf(coupons: readonly InvoiceCoupon[]): Date | null {
 /**
  * Returns the discounts of an invoice for each coupon. Voiding the invoice returns these discounts to the coupons.
  */
-export function discountsOfCoupons(coupons: readonly InvoiceCoupon[]): readonly InvoiceDiscount[] {
-  return effectsOf(coupons).map(({ own, corrected, ...total }) => ({
+export function discountsOfCoupons(invoice: InvoiceEffects): readonly InvoiceDiscount[] {
+  return effectsOf(invoice).map(({ own, corrected, ...total }) => ({
     ...total,
     limitMinor: own?.mostMinor ?? null,
     correctedMinor: sumOf(corrected, ({ amountMinor }) => amountMinor),
@@ -37,18 +39,29 @@ export function discountsOfCoupons(coupons: readonly InvoiceCoupon[]): readonly 
   }));
 }
 
+type InvoiceEffects = Pick<Invoice, 'coupons' | 'lines'>;
+
 /**
  * Groups the coupon entries of an invoice by redemption. `own` is the entry for the charges of the invoice;
- * `corrected` has the entries for usage corrections of earlier bills on this invoice.
+ * `corrected` has the entries for usage corrections of earlier bills on this invoice. What the lines return beyond the
+ * entries cannot be used again: discounts of another billing period, or of a coupon that no longer runs.
  */
-function effectsOf(coupons: readonly InvoiceCoupon[]) {
-  return [...groupBy(coupons, ({ redemptionId }) => redemptionId)].map(([redemptionId, all]) => ({
-    redemptionId,
-    amountMinor: sumOf(all, ({ amountMinor }) => amountMinor),
-    returnedMinor: sumOf(all, ({ returnedMinor = 0n }) => returnedMinor),
-    own: all.find(({ correctedFrom }) => correctedFrom === undefined),
-    corrected: all.filter(({ correctedFrom }) => correctedFrom !== undefined),
-  }));
+function effectsOf({ coupons, lines }: InvoiceEffects) {
+  const entries = groupBy(coupons, ({ redemptionId }) => redemptionId);
+  const returned = groupBy(lines.flatMap(returnedBy), ({ redemptionId }) => redemptionId);
+  return [...new Set([...entries.keys(), ...returned.keys()])].map((redemptionId) => {
+    const all = entries.get(redemptionId) ?? [];
+    const returnedMinor = sumOf(all, (one) => one.returnedMinor ?? 0n);
+    const ofLines = sumOf(returned.get(redemptionId) ?? [], ({ amountMinor }) => amountMinor);
+    return {
+      redemptionId,
+      amountMinor: sumOf(all, ({ amountMinor }) => amountMinor),
+      returnedMinor,
+      unusableMinor: greater(ofLines - returnedMinor, 0n),
+      own: all.find(({ correctedFrom }) => correctedFrom === undefined),
+      corrected: all.filter(({ correctedFrom }) => correctedFrom !== undefined),
+    };
+  });
 }
 
 function unusedOf({ duration, amountOffMinor, mostMinor, amountMinor }: InvoiceCoupon): bigint {
@@ -71,6 +84,6 @@ function unusedOfCorrections(corrected: readonly InvoiceCoupon[]): bigint {
   return restMinor > 0n ? restMinor : 0n;
 }
 
-function sumOf(coupons: readonly InvoiceCoupon[], of: (coupon: InvoiceCoupon) => bigint): bigint {
-  return coupons.reduce((total, coupon) => total + of(coupon), 0n);
+function sumOf<One>(all: readonly One[], of: (one: One) => bigint): bigint {
+  return all.reduce((total, one) => total + of(one), 0n);
 }

@@ -155,10 +155,7 @@ export class FinalizationService {
         ),
       ),
     );
-    const redemptions = await this.redemptions.recordApplied(
-      invoices.flatMap(({ coupons }) => appliedBy(coupons)),
-      now,
-    );
+    const redemptions = await this.redemptions.recordApplied(invoices.flatMap(appliedBy), now);
     if (!redemptions.every(({ appliedAmount }) => isWireSafe(appliedAmount)))
       throw invoiceTooLarge();
     return used;

@@ -193,7 +193,7 @@ const NOTHING_CORRECTED: CorrectedBills = { firstBills: new Map(), correctedCoup
 
 /** Returns the discounts of the lines that late usage corrects. A correction may return such a discount to its coupon. */
 function discountsOf({ request, counted }: LateReading): readonly RequestedDiscount[] {
-  const { discounts } = heldOf(counted.billed?.lines ?? [], () => true);
+  const { discounts } = heldOf(counted.billed?.lines ?? []);
   const { timeZone } = counted.request;
   return discounts.map(({ redemptionId, billedFrom }) => {
     return { request, redemptionId, billedFrom, timeZone };

@@ -70,30 +70,27 @@ export class VoidInvoiceService {
    * then counted from the invoices that remain in effect. A percentage with duration `once` becomes unused if no other
    * invoice in effect used it.
    */
-  private async couponsOf({
-    id,
-    subscriptionId,
-    coupons,
-    lines,
-  }: Invoice): Promise<readonly InvoiceDiscount[]> {
-    const discounts = discountsOfCoupons(coupons);
+  private async couponsOf(invoice: Invoice): Promise<readonly InvoiceDiscount[]> {
+    const { id, subscriptionId, coupons, lines } = invoice;
+    const discounts = discountsOfCoupons(invoice);
     if (subscriptionId === null) return discounts;
     const repeating = coupons.filter(
       ({ duration, amountMinor }) => duration === 'repeating' && amountMinor > 0n,
     );
     const ids = new Set(repeating.map(({ redemptionId }) => redemptionId));
-    const terms = await this.redemptions.getAll([...ids]);
+    const terms = await this.redemptions.getAll(discounts.map((one) => one.redemptionId));
     const spans =
       ids.size === 0
         ? new Map<string, never>()
         : await this.billed.discountedSpans([subscriptionId], id);
-    const others = coupons.some(isPercentOnce)
+    const others = [...terms.values()].some(({ coupon }) => isPercentOnce(coupon))
       ? await this.billed.discountsInEffect(subscriptionId, id)
       : new Map<string, never>();
     return discounts.map((one) => {
       const { redemptionId } = one;
       const months = terms.get(redemptionId)?.coupon.durationInMonths ?? null;
-      if (months === null) return { ...one, others: others.get(redemptionId) };
+      if (months === null || !ids.has(redemptionId))
+        return { ...one, others: others.get(redemptionId) };
       const first = spans.get(redemptionId)?.firstAt ?? null;
       return { ...one, endsAt: endOf({ months }, first, timeZoneOf(lines)) };
     });

@@ -125,7 +125,7 @@ export function returnCorrected(returned: readonly Off[]): void {
 
 /** Returns a use of a coupon by a correction. Its invoice is set once it exists. */
 function useOf(period: number): Redemption['uses'][number] {
-  const amounts = { taken: 0n, returned: 0n, ofRest: 0n };
+  const amounts = { taken: 0n, returned: 0n, unusable: 0n, ofRest: 0n };
   return {
     invoice: { status: 'open' },
     isOpen: true,

@@ -232,7 +232,7 @@ function expectedRedemption(redemption: Redemption): object {
   const counting = uses.filter(({ invoice }) => invoice.status !== 'void');
   return {
     endsAt: endsAt === null ? null : new Date(endsAt).toISOString(),
-    applied: Number(sum(counting.map(({ taken, returned }) => taken - returned))),
+    applied: Number(sum(counting.map((use) => use.taken - use.returned - use.unusable))),
     left: Number(left ?? 0n),
     isOver: isOver || isUsedUp,
     isRemoved,

@@ -2,7 +2,13 @@ import { COUPONS, type Exemption, type ModelCoupon } from './catalog';
 import type { BilledLine } from './line';
 import type { BillCoupon } from './bill-terms';
 import { isOfPlan } from './offers';
-import { discountedPeriods, isFirstOfCorrection, mayDiscount, type Redemption } from './redemption';
+import {
+  canBeUsedAgain,
+  discountedPeriods,
+  isFirstOfCorrection,
+  mayDiscount,
+  type Redemption,
+} from './redemption';
 import { fraction, fromDecimal, least, rounded, split, sum, times } from './money';
 import { taxLines } from './tax';
 
@@ -159,9 +165,10 @@ function takeOff(
   { from, all, monthsFrom }: BilledIn,
 ): void {
   // Leaves out usage corrections, whose returned discounts are in the coupons already.
-  const returned = lines
+  const credited = lines
     .filter(({ usage }) => usage === null)
     .flatMap(({ back }) => back?.returned ?? []);
+  const returned = credited.filter((one) => canBeUsedAgain(one.redemption, one.period, from));
   const corrected = all.flatMap(({ uses }) => uses.filter(({ isOpen }) => isOpen));
   for (const use of corrected) Object.assign(use, { invoice, isOpen: false });
   const given = all.filter(
@@ -177,6 +184,12 @@ function takeOff(
   );
   const isPercent = ({ terms }: Redemption): boolean => terms.percentOff !== undefined;
   const inOrder = [...given.filter(isPercent), ...given.filter((one) => !isPercent(one))];
+  const none = { taken: 0n, returned: 0n, unusable: 0n, ofRest: 0n, wasFirst: false };
+  const own = { isOpen: false, isCorrection: false, begins: false, period: from, from, ...none };
+  for (const { redemption, period, amount } of credited) {
+    if (given.includes(redemption) && canBeUsedAgain(redemption, period, from)) continue;
+    redemption.uses.push({ invoice, ...own, unusable: amount });
+  }
   for (const redemption of inOrder) {
     const { percentOff, duration, amountOff, months, plan } = redemption.terms;
     // All discounted periods must be within the months of the coupon, also periods that this invoice corrects.
@@ -216,7 +229,6 @@ function takeOff(
     if (off === 0n && again === 0n) continue;
     const wasFirst = off > 0n && most === null;
     const use = { taken: off, returned: again, ofRest: off, wasFirst };
-    const own = { isOpen: false, isCorrection: false, begins: false, period: from, from };
     redemption.uses.push({ invoice, ...own, ...use });
     if (off > 0n && months !== undefined) {
       const endsAt = monthsFrom(from, months);

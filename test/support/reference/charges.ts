@@ -66,7 +66,6 @@ export class Charges {
     items: readonly Item[],
     now: number,
     isEnd: boolean,
-    period: number,
     changeUnit: 'day' | 'second' | null = null,
   ): Bills {
     const limits = this.limits();
@@ -85,7 +84,7 @@ export class Charges {
             span < 0n ? 0n : span,
             this.measure(unit, line.fullFrom, line.fullTo),
           );
-          return creditOf(line, unused, now, period, limits);
+          return creditOf(line, unused, now, limits);
         });
       const isNothing = (): boolean => lines.length === 0;
       return { make: () => lines, isUsage: false, isNothing, advance: null };
@@ -141,11 +140,10 @@ export function creditOf(
   line: BilledLine,
   unused: Fraction,
   from: number,
-  period: number,
   limits: CreditLimits,
 ): readonly BilledLine[] {
   const lines = billedWith(line);
-  const { amount, back } = limits.giveBack(lines, unusedShare(line, unused), period);
+  const { amount, back } = limits.giveBack(lines, unusedShare(line, unused));
   if (amount === 0n && back.returned.length === 0) return [];
   line.credited += amount;
   line.isTakenBack = true;

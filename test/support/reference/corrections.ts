@@ -71,9 +71,7 @@ export class Corrections {
       const { creditedLine: from, capped } = line;
       if (from === null) return line.usage === null ? [{ ...line, ...UNTOUCHED, capped }] : [];
       const isBilled = line.item?.billed.includes(from) ?? false;
-      return isBilled && !from.isTakenBack
-        ? creditOf(from, line.part, line.from, period, limits)
-        : [];
+      return isBilled && !from.isTakenBack ? creditOf(from, line.part, line.from, limits) : [];
     });
     const { drafts, usage, now } = this.owner;
     const used = usage.billAgain(lines, limits, drafts.added(), charges.length > 0);

@@ -59,8 +59,8 @@ export class CreditLimits {
   }
 
   /** Gives back a share of the amount that lines of one invoice hold, limited by refunds of this invoice. */
-  giveBack(lines: readonly BilledLine[], share: Fraction, period: number): Given {
-    const given = giveBack(lines, share, period);
+  giveBack(lines: readonly BilledLine[], share: Fraction): Given {
+    const given = giveBack(lines, share);
     const invoice = this.invoiceOf(lines);
     if (invoice === undefined || given.amount === 0n) return given;
     return this.limited(given, this.within(invoice, given, given.amount));

@@ -1,6 +1,6 @@
 import type { Added, BillTerms } from './bill-terms';
 import type { SoldPrice } from './offers';
-import { mayDiscount, type Redemption } from './redemption';
+import type { Redemption } from './redemption';
 import { type Fraction, fraction, rounded, split, sum, times } from './money';
 
 /** The discount of a line by one coupon, with the start of its billing period. */
@@ -20,7 +20,7 @@ export interface LineTax {
 export interface Back {
   readonly lines: readonly BilledLine[];
   readonly held: bigint;
-  /** All discounts that may return to coupons. `returned`: discounts that did. */
+  /** All discounts on the lines. `returned`: their parts that return to the coupons. */
   readonly discounts: readonly Off[];
   readonly returned: readonly Off[];
 }
@@ -143,13 +143,12 @@ export function heldBy(lines: readonly BilledLine[]): bigint {
 }
 
 /**
- * Returns a share of the amount that lines hold, rounded once, and the same share of the discounts that return to their
- * coupons. Discounts of one-time coupons always return, others only within their period.
+ * Returns a share of the amount that lines hold, rounded once, and the same share of their discounts, which return to
+ * the coupons.
  */
 export function giveBack(
   lines: readonly BilledLine[],
   share: Fraction,
-  period: number | typeof OF_BILLS,
 ): { readonly amount: bigint; readonly back: Back } {
   const held = heldBy(lines);
   const offs: Off[] = [];
@@ -158,7 +157,7 @@ export function giveBack(
       ...taken,
       ...(back?.returned ?? []).map((one) => ({ ...one, amount: -one.amount })),
     ];
-    for (const off of all.filter((one) => returns(one, period))) {
+    for (const off of all) {
       const place = offs.findIndex(
         (one) => one.redemption === off.redemption && one.period === off.period,
       );
@@ -178,23 +177,6 @@ export function returnedOf(discounts: readonly Off[], share: Fraction): readonly
   return discounts
     .map((one, index) => ({ ...one, amount: parts[index] ?? 0n }))
     .filter(({ amount }) => amount > 0n);
-}
-
-/** Replaces the period for usage that is taken back: discounts return in the periods of its bills. */
-export const OF_BILLS = 'of bills';
-
-/**
- * Returns true if a discount returns to its coupon. No discount returns to a removed coupon, or to a coupon that was
- * not used up when its subscription ended.
- */
-function returns({ redemption, period: taken }: Off, period: number | typeof OF_BILLS): boolean {
-  if (period === OF_BILLS) {
-    return redemption.terms.duration === 'once' || redemption.terms.amountOff !== undefined;
-  }
-  if (redemption.isRemoved || (redemption.isOver && !redemption.isUsedUp)) return false;
-  if (!mayDiscount(redemption, period)) return false;
-  const { duration, amountOff } = redemption.terms;
-  return duration === 'once' || (amountOff !== undefined && taken === period);
 }
 
 /** Returns the amount at list prices. */

@@ -158,7 +158,7 @@ export class Reference {
       this.moveToNextPeriod(subscription);
       const bills = [
         ...this.charges.arrears(subscription, now, false, unit),
-        ...this.charges.credits(since(subscription), now, false, now, unit),
+        ...this.charges.credits(since(subscription), now, false, unit),
       ];
       cut(subscription, now);
       subscription.items = [...subscription.items.filter(({ from }) => from <= now)];
@@ -184,7 +184,7 @@ export class Reference {
       );
       // Credits of 0 make no invoice, so late usage waits for a later one.
       const credits = this.charges
-        .credits(items, now, false, period.from, unit)
+        .credits(items, now, false, unit)
         .filter((credit) => !credit.isNothing());
       this.bill(subscription, 'change', [...credits, ...charges]);
     } else {
@@ -417,7 +417,6 @@ export class Reference {
             since(subscription).filter((item) => !isWholeOnly(item)),
             this.now,
             true,
-            period.from,
           ),
         );
       cut(subscription, this.now);

@@ -20,6 +20,8 @@ export interface Redemption {
     readonly isCorrection: boolean;
     readonly taken: bigint;
     readonly returned: bigint;
+    /** Discounts that returned as well, but that nothing can be taken off with again. */
+    readonly unusable: bigint;
     /** Part of `taken` that came out of `left`. */
     readonly ofRest: bigint;
     /** True if this use was the first full use of a percentage. A correction is one if its bill had not used the coupon. */
@@ -85,4 +87,15 @@ export function mayDiscount(
       use.invoice !== except &&
       use.invoice.status !== 'void',
   );
+}
+
+/**
+ * Returns true if a returned discount can be used again on an invoice of a period. A discount of a one-time coupon can,
+ * any other one only within its period. Nothing can be used again of a removed coupon, or of a coupon that was not used
+ * up when its subscription ended.
+ */
+export function canBeUsedAgain(redemption: Redemption, taken: number, period: number): boolean {
+  const { isRemoved, isOver, isUsedUp, terms } = redemption;
+  if (isRemoved || (isOver && !isUsedUp) || !mayDiscount(redemption, period)) return false;
+  return terms.duration === 'once' || taken === period;
 }

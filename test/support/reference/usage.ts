@@ -2,15 +2,7 @@ import type { CreditLimits } from './given-back';
 import { trueUp, within } from './limits';
 import { type AddedUsage, returnCorrected, takeAdded } from './added';
 import type { BillTerms } from './bill-terms';
-import {
-  type BilledLine,
-  type BilledUsage,
-  giveBack,
-  listedOf,
-  OF_BILLS,
-  standing,
-  UNTOUCHED,
-} from './line';
+import { type BilledLine, type BilledUsage, giveBack, listedOf, standing, UNTOUCHED } from './line';
 import type { SoldPrice } from './offers';
 import { usageCost } from './prices';
 import { type Fraction, fraction, sum } from './money';
@@ -148,7 +140,7 @@ export class Usage {
     const lines = standing(usage.lines);
     const listed = sum(lines.map(listedOf));
     const share = -difference < listed ? fraction(-difference, listed) : fraction(1n);
-    const given = giveBack(lines, share, OF_BILLS);
+    const given = giveBack(lines, share);
     if (given.amount === 0n && given.back.returned.length === 0 && listed <= 0n) return null;
     const { amount, back, taken } = limits?.correct(given) ?? { ...given, taken: [] };
     return { amount: -amount, back, listed: difference, taken };

@@ -51,6 +51,7 @@ const NOTHING = {
   redemptionId: 'red_1',
   amountMinor: 0n,
   returnedMinor: 0n,
+  unusableMinor: 0n,
   unusedMinor: 0n,
   endsAt: null,
 };
@@ -160,6 +161,28 @@ describe('an invoice that took something off', () => {
     const voided = withoutInvoice({ redemption: after, coupon: percent }, noted, later);
     expect(voided).toMatchObject({ appliedAmount: 20n, remainingAmount: 0n, endedAt: later });
   });
+
+  const half = { ...percent, duration: 'forever' } as const;
+  it.each([
+    ['a percentage of every invoice, in its period', half, 3_000n, 750n, 0n, [2_250n, null]],
+    ['a percentage of every invoice, in another period', half, 3_000n, 0n, 750n, [2_250n, null]],
+    ['an amount of another period', forever, 3_000n, 0n, 516n, [2_484n, null]],
+    ['a percentage that lasts once, in another period', percent, 1_550n, 0n, 800n, [750n, 0n]],
+    ['all of a percentage that lasts once', percent, 1_550n, 0n, 1_550n, [0n, 0n]],
+    ['an amount that lasts once and was removed', amount, 500n, 0n, 250n, [250n, 0n]],
+  ] as const)(
+    'whose credits return %s lowers what was taken off',
+    (_, coupon, amountMinor, returnedMinor, unusableMinor, [applied, left]) => {
+      const taken = { ...NOTHING, amountMinor };
+      const redemption = withApplied({ redemption: redeemed(coupon), coupon }, taken, later);
+      const returning = { ...NOTHING, returnedMinor, unusableMinor };
+      const after = withApplied({ redemption, coupon }, returning, at(2_000));
+      expect(after).toEqual({ ...redemption, appliedAmount: applied, remainingAmount: left });
+      const others = { appliedMinor: amountMinor, isUsed: true };
+      const voided = withoutInvoice({ redemption: after, coupon }, { ...returning, others }, later);
+      expect(voided).toEqual({ ...redemption, remainingAmount: left });
+    },
+  );
 
   it('that an earlier void bill left unused stays used by a later invoice when a correction of the bill is void', () => {
     const others = { appliedMinor: 20n, isUsed: true };

@@ -129,8 +129,10 @@ export interface AppliedRedemption {
   readonly redemptionId: string;
   /** Discount that the redemption gave on the invoice. */
   readonly amountMinor: bigint;
-  /** Discount that credits and usage corrections on the invoice returned to the coupon. */
+  /** Discount that credits and usage corrections on the invoice returned to the coupon, without `unusableMinor`. */
   readonly returnedMinor: bigint;
+  /** Further returned discount, which cannot be used again. It only lowers `appliedAmount`. */
+  readonly unusableMinor: bigint;
   /** For duration `once`: the amount that is left for the next invoice. */
   readonly unusedMinor: bigint;
   /**
@@ -147,19 +149,28 @@ export interface AppliedRedemption {
  */
 export function withApplied(
   { redemption, coupon }: RedeemedTerms,
-  { amountMinor, returnedMinor, unusedMinor, endsAt }: AppliedRedemption,
+  { amountMinor, returnedMinor, unusableMinor, unusedMinor, endsAt }: AppliedRedemption,
   now: Date,
 ): CouponRedemption {
-  if (amountMinor === 0n && returnedMinor === 0n) return redemption;
+  const changesRest = amountMinor > 0n || returnedMinor > 0n;
+  if (!changesRest && unusableMinor === 0n) return redemption;
   // The invoice with the discount of the percentage was voided, so the percentage is unused again. A later correction
   // of that invoice returns a discount, which must not become the limit of the percentage.
   if (amountMinor === 0n && isUnusedPercentage({ redemption, coupon })) return redemption;
-  const isLimited = coupon.amountOff !== null || returnedMinor > 0n;
+  // A percentage stays used if all its discounts return and none can be used again.
+  const isLimited = coupon.amountOff !== null || returnedMinor + unusableMinor > 0n;
   const isLeft = redemption.remainingAmount !== null || (coupon.duration === 'once' && isLimited);
   const after = {
     ...redemption,
-    appliedAmount: greater(redemption.appliedAmount + amountMinor - returnedMinor, 0n),
-    remainingAmount: isLeft ? unusedMinor : null,
+    appliedAmount: greater(
+      redemption.appliedAmount + amountMinor - returnedMinor - unusableMinor,
+      0n,
+    ),
+    remainingAmount: isLeft
+      ? changesRest
+        ? unusedMinor
+        : (redemption.remainingAmount ?? 0n)
+      : null,
     endsAt: amountMinor > 0n ? earlier(redemption.endsAt, endsAt) : redemption.endsAt,
   };
   return coupon.duration === 'once'
@@ -197,8 +208,13 @@ export interface InvoiceDiscount {
   readonly redemptionId: string;
   /** Discount that the redemption gave on the invoice. */
   readonly amountMinor: bigint;
-  /** Discount that credits and usage corrections on the invoice returned to the coupon; absent: none. */
+  /**
+   * Discount that credits and usage corrections on the invoice returned to the coupon, without `unusableMinor`; absent:
+   * none.
+   */
   readonly returnedMinor?: bigint;
+  /** Further returned discount, which cannot be used again; absent: none. */
+  readonly unusableMinor?: bigint;
   /** Limit of the discount for a percentage that could only use returned discounts; null or absent: no limit. */
   readonly limitMinor?: bigint | null;
   /** Part of `amountMinor` on usage corrections, which bill late usage of earlier periods; absent: none. */
@@ -226,8 +242,8 @@ export function withoutInvoice(
 ): CouponRedemption {
   const { remainingAmount, appliedAmount } = redemption;
   const { correctedMinor = 0n, fromRemainingMinor = 0n, endsAt = redemption.endsAt } = corrections;
-  const { others = { appliedMinor: 0n, isUsed: false } } = corrections;
-  const applied = greater(appliedAmount - amountMinor + returnedMinor, 0n);
+  const { others = { appliedMinor: 0n, isUsed: false }, unusableMinor = 0n } = corrections;
+  const applied = greater(appliedAmount - amountMinor + returnedMinor + unusableMinor, 0n);
   if (coupon.duration !== 'once') return { ...redemption, appliedAmount: applied, endsAt };
   const isPercentage = coupon.amountOff === null;
   const ownMinor = isPercentage && limitMinor === null ? 0n : amountMinor - correctedMinor;

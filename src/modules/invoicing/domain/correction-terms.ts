@@ -29,8 +29,6 @@ export interface CorrectedBills {
  * amounts of the coupons for the next one, so process the corrections one at a time.
  */
 export interface CorrectionTerms {
-  /** Returns true if the coupon gets the amount of a discount back when the discounted usage is credited. */
-  readonly returns: (discount: HeldDiscount) => boolean;
   /**
    * Returns the discounts and taxes of the first bill of a period, for usage that is added to the bill. Subtracts
    * the discounts of this usage from the remaining amounts of the coupons. Returns null if the first bill is
@@ -64,10 +62,6 @@ export function correctionTerms({
     );
   };
   return {
-    returns: ({ redemptionId, billedFrom }) => {
-      const coupon = left.find(redemptionId, billedFrom);
-      return coupon?.duration === 'once' || (coupon?.amountOffMinor ?? null) !== null;
-    },
     added: (request, addedMinor) => {
       const bill = firstBills.get(request);
       if (bill === undefined) return null;

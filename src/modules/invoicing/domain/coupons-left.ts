@@ -47,9 +47,12 @@ export class CouponsLeft {
     return { ...billedBy, coupons };
   }
 
+  /** Adds a returned discount to the remaining amount. A percentage of every invoice has no remaining amount. */
   returnDiscount({ redemptionId, billedFrom, amountMinor }: HeldDiscount): void {
     const coupon = this.find(redemptionId, billedFrom);
-    if (coupon !== undefined) this.change(remainingKey(coupon, billedFrom), amountMinor);
+    if (coupon === undefined) return;
+    if (coupon.duration !== 'once' && coupon.amountOffMinor === null) return;
+    this.change(remainingKey(coupon, billedFrom), amountMinor);
   }
 
   private change(key: string, byMinor: bigint): void {

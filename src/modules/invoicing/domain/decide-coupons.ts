@@ -43,20 +43,6 @@ export interface CouponsInPeriod {
   readonly billingPeriod: Period | null;
 }
 
-/**
- * Returns a predicate for discounts: true if a discount returns to its coupon when the discounted line is credited. A
- * coupon that lasts `once` always gets the discount back. Any other coupon with an amount gets it back only within the
- * same billing period. Any other percentage never gets it back, because discounts do not use up a percentage.
- */
-export function returnsToCoupon({ coupons, billingPeriod }: CouponsInPeriod) {
-  return ({ redemptionId, billedFrom }: HeldDiscount): boolean => {
-    const coupon = coupons.find((one) => one.redemptionId === redemptionId);
-    if (coupon === undefined) return false;
-    if (coupon.duration === 'once') return true;
-    return coupon.amountOffMinor !== null && isWithin(billedFrom, billingPeriod);
-  };
-}
-
 /** Returns true if the period contains the instant. An empty period contains its start. */
 function isWithin(instant: Date | null, period: Period | null): boolean {
   if (instant === null || period === null) return false;
@@ -66,7 +52,8 @@ function isWithin(instant: Date | null, period: Period | null): boolean {
 
 /**
  * Returns the coupons of an invoice, each with the amount that it may take off. The amount includes discounts that the
- * credits of the invoice return, and excludes discounts that its usage corrections took.
+ * credits of the invoice return, and excludes discounts that its usage corrections took. Unless the coupon lasts `once`,
+ * only discounts of the same billing period count.
  *
  * @param timeZone time zone of the subscription
  * @param usedBefore coupon entries of the usage corrections
@@ -85,13 +72,16 @@ export function couponsOf(
     if (!isWithinMonths(coupon, billingPeriod)) return [];
     const before = usedBefore.filter((one) => one.redemptionId === redemptionId);
     const isUsed = isUsedByCorrections(coupon, billingPeriod, timeZone, before);
+    const canBeUsed = ({ billedFrom }: Pick<HeldDiscount, 'billedFrom'>): boolean =>
+      duration === 'once' || isWithin(billedFrom, billingPeriod);
     const returnedMinor = credited
       .filter((share) => share.redemptionId === redemptionId)
+      .filter(canBeUsed)
       .reduce((total, { amountMinor }) => total + amountMinor, 0n);
     // Usage corrections have coupon entries of their own, but use the same remaining amount.
     const correctedMinor = corrected
       .filter((one) => one.redemptionId === redemptionId)
-      .filter((one) => duration === 'once' || isWithin(one.billedFrom, billingPeriod))
+      .filter(canBeUsed)
       .reduce((total, one) => total + one.returnedMinor - one.fromRemainingMinor, 0n);
     if (coupon.isUsedUp && returnedMinor + correctedMinor <= 0n) return [];
     const left = isUsed ? 0n : remainingDiscountOf(coupon, returnedMinor + correctedMinor);

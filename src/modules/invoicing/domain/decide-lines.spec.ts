@@ -1,11 +1,13 @@
+import { type CouponContext, couponsOf } from './decide-coupons';
 import { decideInvoice } from './decide-invoice';
 import { decideLines } from './decide-lines';
-import type { BilledLine } from './held-lines';
+import { type BilledLine, returnedBy } from './held-lines';
 import type { LineDraft } from './line-draft';
 import type { ChargeLineRequest, LineItemRequest } from './line-item-request';
 
 const START = new Date('2026-03-01T00:00:00Z');
 const CHANGE = new Date('2026-03-11T09:00:00Z');
+const PERIOD = { startAt: START, endAt: new Date('2026-04-01T00:00:00Z') };
 const LATER = new Date('2026-03-21T09:00:00Z');
 const END = new Date('2026-04-01T00:00:00Z');
 
@@ -76,8 +78,6 @@ function creditsFor(
     billed: billed(request),
     creditable: new Map(),
     usage: [],
-    coupons: [],
-    billingPeriod: null,
   };
   return decideLines([credit], context, () => 'il_credit').lines;
 }
@@ -90,8 +90,6 @@ it('lines are sorted: in advance, in arrears, one-off items, credits', () => {
     billed: billed(inAdvance),
     creditable: new Map(),
     usage: [],
-    coupons: [],
-    billingPeriod: null,
   };
   let made = 0;
   const { lines } = decideLines(
@@ -137,6 +135,84 @@ describe('a credit for the unused part of 31 days at 31.00', () => {
     expect(billed(request)).toMatchObject([{ description }]);
     expect(creditsFor(request, CHANGE, 'border')).toMatchObject([
       { description: 'Unused time on Base' },
+    ]);
+  });
+});
+
+const OFF = {
+  redemptionId: 'red_1',
+  redeemedAt: START,
+  months: null,
+  endsAt: null,
+  priceIds: null,
+};
+const CURRENT: CouponContext = {
+  ...OFF,
+  duration: 'forever',
+  percentOff: null,
+  amountOffMinor: null,
+  remainingMinor: null,
+  takenMinor: 0n,
+  isUsedUp: false,
+};
+const NEXT = { startAt: CHANGE, endAt: END };
+
+/** A line less the discounts of these amounts, with the redemptions `red_1`, `red_2` and so on. */
+function discounted(amount: bigint, discounts: readonly bigint[]): readonly BilledLine[] {
+  const discountShares = discounts.map((amountMinor, index) => ({
+    redemptionId: `red_${index + 1}`,
+    amountMinor,
+  }));
+  const discount = discounts.reduce((total, one) => total + one, 0n);
+  return billed(charge(START, 'day', 31n)).map((line) => ({
+    ...line,
+    ...{ amount, net: amount, discount, discountShares },
+  }));
+}
+
+function credited(lines: readonly BilledLine[]): readonly LineDraft[] {
+  const credit: LineItemRequest = {
+    kind: 'credit',
+    itemId: 'si_1',
+    unusedFrom: CHANGE,
+    end: 'border',
+  };
+  return decideLines(
+    [credit],
+    { billed: lines, creditable: new Map(), usage: [] },
+    () => 'il_credit',
+  ).lines;
+}
+
+describe('a credit of 21 of 31 days', () => {
+  it.each([
+    ['returns its share of a discount', 3_100n, [1_550n], -1_050n, [1_050n]],
+    ['returns the share of two together: 315 x 21/31 = 213.4', 315n, [39n, 276n], 0n, [26n, 187n]],
+  ] as const)('%s', (_, amount, discounts, expected, returned) => {
+    const [line, ...others] = credited(discounted(amount, discounts));
+    expect(others).toEqual([]);
+    expect(line?.amount).toBe(expected);
+    expect(line === undefined ? [] : returnedBy(line).map((one) => one.amountMinor)).toEqual(
+      returned,
+    );
+  });
+
+  it.each([
+    ['a percentage of its period', { percentOff: '50' }, PERIOD, 1_050n, null],
+    ['a percentage of another period', { percentOff: '50' }, NEXT, 0n, null],
+    [
+      'an amount of its period',
+      { amountOffMinor: 1_550n, takenMinor: 1_550n },
+      PERIOD,
+      1_050n,
+      1_050n,
+    ],
+    ['an amount of another period', { amountOffMinor: 1_550n }, NEXT, 0n, 1_550n],
+  ] as const)('gives %s', (_, terms, billingPeriod, returnedMinor, amountOffMinor) => {
+    const context = { coupons: [{ ...CURRENT, ...terms }], billingPeriod };
+    const lines = credited(discounted(3_100n, [1_550n]));
+    expect(couponsOf(context, lines, 'UTC', new Set(), [])).toMatchObject([
+      { returnedMinor, amountOffMinor, mostMinor: null },
     ]);
   });
 });

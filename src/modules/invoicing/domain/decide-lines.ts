@@ -4,12 +4,10 @@ import { type Commitment, forFullPeriod, type LineKind } from '../../../core/inv
 import type { Proration } from '../../../core/proration';
 import { rate, roundAtLine } from '../../../core/rating';
 import { type CorrectedBills, correctionTerms } from './correction-terms';
-import { type CouponsInPeriod, returnsToCoupon } from './decide-coupons';
 import { lateUsageLine, usageLines, type CountedUsage } from './decide-usage-lines';
 import { type LimitCredit, limitCredits } from './given-back';
 import type { BillingRequest } from './billing-request';
 import { type BilledLine, heldOf } from './held-lines';
-import type { HeldDiscount } from './held-terms';
 import type { InvoiceLine } from './invoice';
 import { requestedFieldsOf, unitAmountOf, type LineDraft } from './line-draft';
 import type {
@@ -34,7 +32,7 @@ export interface DecidedLines {
 }
 
 /** Data that lines are calculated from, in addition to their requests. */
-export interface LineContext extends CouponsInPeriod, Partial<CorrectedBills> {
+export interface LineContext extends Partial<CorrectedBills> {
   /** Lines that billed the credited items, on invoices in effect. Lines whose unused part was already credited are absent. */
   readonly billed: readonly BilledLine[];
   /** Amounts of refunded invoices that may still be credited, in minor units by invoice id. Absent invoices have no limit. */
@@ -199,13 +197,12 @@ function creditLines(
   limit: LimitCredit,
   nextId: () => string,
 ): LineDraft[] {
-  const returns = returnsToCoupon(context);
   return context.billed
     .filter(({ itemId }) => itemId === request.itemId)
     .filter(({ kind }) => kind === 'recurring' || kind === 'proration')
     .flatMap((line) => {
       const unused = { from: request.unusedFrom, part: unusedOf(line, request) };
-      return creditLine(line, { ...context, limit, returns }, unused, nextId()) ?? [];
+      return creditLine(line, { ...context, limit }, unused, nextId()) ?? [];
     });
 }
 
@@ -231,8 +228,7 @@ export function recalculateCredit(
   const line = context.billed.find((one) => one.id === creditsLineId);
   if (line === undefined) return null;
   const unused = { from: period.startAt, part: trace.unused };
-  const terms = { ...context, limit, returns: returnsToCoupon(context) };
-  const draft = creditLine(line, terms, unused, id);
+  const draft = creditLine(line, { ...context, limit }, unused, id);
   return draft === null ? null : { ...draft, isInAdvance: draft.isInAdvance && !line.isReleased };
 }
 
@@ -249,18 +245,17 @@ function trueUpsOf(line: BilledLine, lines: readonly BilledLine[]): readonly Bil
 interface CreditTerms {
   readonly billed: readonly BilledLine[];
   readonly limit: LimitCredit;
-  readonly returns: (discount: HeldDiscount) => boolean;
 }
 
 /** Returns the credit for the unused part of a line; null if it gives back neither money nor a discount. */
 function creditLine(
   line: BilledLine,
-  { billed, limit, returns }: CreditTerms,
+  { billed, limit }: CreditTerms,
   unused: { readonly from: Date; readonly part: Proration },
   id: string,
 ): LineDraft | null {
   const parts = [line, ...trueUpsOf(line, billed)];
-  const held = heldOf(parts, returns);
+  const held = heldOf(parts);
   const billedMinor = totalOf(parts, ({ amount }) => amount);
   const billedProration = billedPartOf(line);
   const whole = {

@@ -107,7 +107,7 @@ export function lateUsageLine(
   const zeroUsage = zeroUsageShare(rating, request.proration);
   const rated = reading.parts.map((part) => ratePart(rating, part, zeroUsage));
   const ratedMinor = rated.reduce((total, { amountMinor }) => total + amountMinor, 0n);
-  const held = heldOf(lines, corrections.returns);
+  const held = heldOf(lines);
   const terms = { ...billed, held };
   const wanted = correctionOf(ratedMinor, limitsOf(request), terms);
   const givenMinor = wanted.amountMinor < 0n ? -wanted.amountMinor : 0n;

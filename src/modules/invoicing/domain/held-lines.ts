@@ -15,13 +15,8 @@ export interface BilledLine extends InvoiceLine {
 /**
  * Returns the amounts that are left on lines of one price and period after discounts and earlier credits. Credits
  * are calculated from these amounts.
- *
- * @param returns true for a discount that returns to its coupon when the line is credited
  */
-export function heldOf(
-  lines: readonly BilledLine[],
-  returns: (discount: HeldDiscount) => boolean,
-): HeldTerms {
+export function heldOf(lines: readonly BilledLine[]): HeldTerms {
   const total = (of: (line: BilledLine) => bigint): bigint =>
     lines.reduce((sum, line) => sum + of(line), 0n);
   const rates = new Map(
@@ -43,7 +38,7 @@ export function heldOf(
       leftMinor: total((line) => taxLeft(line, taxRateId)),
     })),
     hasOneSetOfRates: taxed.every(({ taxShares }) => taxShares.length === rates.size),
-    discounts: discountsOf(lines).filter(returns),
+    discounts: discountsOf(lines),
   };
 }
 

@@ -53,7 +53,10 @@ export interface InvoiceCoupon {
   readonly amountOffMinor: bigint | null;
   /** Discount by the coupon on this invoice. */
   readonly amountMinor: bigint;
-  /** Discount that was returned to the coupon by credits on this invoice; absent from older invoices. */
+  /**
+   * Discount that credits on this invoice returned to the coupon: with duration `once` or in an entry with
+   * `correctedFrom`, the whole; otherwise only discounts of the same billing period. Absent from older invoices.
+   */
   readonly returnedMinor?: bigint;
   /** Largest discount that a percentage could give; null or absent: no limit. */
   readonly mostMinor?: bigint | null;
