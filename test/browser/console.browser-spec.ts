@@ -139,7 +139,8 @@ describe('the console', () => {
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     expect(await page.evaluate('document.activeElement.textContent')).toBe('Refund…');
     await page.keyboard.press('Enter');
-    await page.getByRole('dialog').waitFor();
+    await page.getByRole('dialog').getByLabel('Amount in USD').waitFor();
+    expect(await page.evaluate('document.activeElement.labels[0].textContent')).toMatch('Amount');
     await page.keyboard.press('Control+a');
     await page.keyboard.type('1.00');
     await page.keyboard.press('Enter');
