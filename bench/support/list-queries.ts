@@ -14,6 +14,13 @@ interface Parameter {
   };
 }
 
+/** Reference to a parameter that several operations have. */
+interface Shared {
+  readonly $ref: string;
+}
+
+const PARAMETERS = '#/components/parameters/';
+
 /** Queries for values of filters that the schema does not list. The value of a row in the middle of the table is used. */
 const SAMPLES: Readonly<Record<string, string>> = {
   customer_id: 'SELECT id FROM customer',
@@ -59,12 +66,16 @@ export async function listQueries(
 ): Promise<readonly (readonly [name: string, path: string])[]> {
   const document = JSON.parse(readFileSync(resolve('openapi/openapi.json'), 'utf8')) as {
     readonly paths: Readonly<
-      Record<string, { readonly get?: { readonly parameters?: readonly Parameter[] } }>
+      Record<string, { readonly get?: { readonly parameters?: readonly (Parameter | Shared)[] } }>
     >;
+    readonly components: { readonly parameters: Readonly<Record<string, Parameter>> };
   };
+  const shared = document.components.parameters;
   const found: (readonly [string, string])[] = [];
   for (const [path, { get }] of Object.entries(document.paths)) {
-    const parameters = get?.parameters ?? [];
+    const parameters = (get?.parameters ?? []).flatMap((one) =>
+      '$ref' in one ? (shared[one.$ref.slice(PARAMETERS.length)] ?? []) : [one],
+    );
     if (path.includes('{') || !parameters.some(({ name }) => name === 'cursor')) continue;
     const required: string[] = [];
     const optional: string[] = [];

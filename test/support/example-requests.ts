@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-interface Parameter {
+export interface Parameter {
   readonly in: string;
   readonly name: string;
   readonly required?: boolean;

@@ -1,6 +1,5 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { STORY } from '../../src/openapi/story';
+import { OPERATIONS as DOCUMENTED, type Parameter } from './example-requests';
 
 /**
  * Requests that are generated from the OpenAPI document: valid, nearly valid or hostile. The same seed gives the same
@@ -15,12 +14,6 @@ export interface GeneratedRequest {
   readonly body: string | undefined;
 }
 
-interface Parameter {
-  readonly in: string;
-  readonly name: string;
-  readonly example?: string;
-}
-
 interface Operation {
   readonly operationId: string;
   readonly method: string;
@@ -29,31 +22,14 @@ interface Operation {
   readonly example: unknown;
 }
 
-type Item = Readonly<
-  Record<
-    string,
-    {
-      readonly operationId: string;
-      readonly parameters?: readonly Parameter[];
-      readonly requestBody?: {
-        readonly content: Readonly<Record<string, { readonly example?: unknown }>>;
-      };
-    }
-  >
->;
-
-const document = JSON.parse(
-  readFileSync(join(__dirname, '../../openapi/openapi.json'), 'utf8'),
-) as { readonly paths: Readonly<Record<string, Item>> };
-
-const OPERATIONS: readonly Operation[] = Object.entries(document.paths).flatMap(([path, item]) =>
-  Object.entries(item).map(([method, { operationId, parameters = [], requestBody }]) => ({
+const OPERATIONS: readonly Operation[] = DOCUMENTED.map(
+  ({ method, path, operation: { operationId, parameters = [], requestBody } }) => ({
     operationId,
     method: method.toUpperCase(),
     path,
     parameters,
     example: requestBody?.content['application/json']?.example,
-  })),
+  }),
 );
 
 /** Values that break assumptions about type, range, length, encoding or time. */
