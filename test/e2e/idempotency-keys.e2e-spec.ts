@@ -5,9 +5,7 @@ import { startTestApp, type TestApp } from '../support/test-app';
 import { until } from '../support/until';
 
 interface Operation {
-  readonly responses: Readonly<
-    Record<string, { content?: Record<string, { examples?: Record<string, unknown> }> }>
-  >;
+  readonly responses: Readonly<Record<string, { readonly $ref?: string }>>;
 }
 
 /** Operations that move money or start a contract. */
@@ -40,9 +38,15 @@ describe('a service with IDEMPOTENCY_KEYS=required', () => {
 
   it('refuses requests without a key exactly where the document requires one', async () => {
     const { body } = await engine.uncheckedHttp.get('/openapi.json');
-    const { paths } = body as { paths: Record<string, { post?: Operation }> };
+    const { paths, components } = body as {
+      paths: Record<string, { post?: Operation }>;
+      components: { responses: Record<string, object> };
+    };
+    const requiring = Object.entries(components.responses)
+      .filter(([, response]) => JSON.stringify(response).includes('idempotency_key_required'))
+      .map(([name]) => `#/components/responses/${name}`);
     const documented = Object.entries(paths).filter(([, { post }]) =>
-      JSON.stringify(post?.responses['400'] ?? {}).includes('idempotency_key_required'),
+      requiring.includes(post?.responses['400']?.$ref ?? ''),
     );
     expect(documented.map(([path]) => path).sort()).toEqual(expect.arrayContaining(MOVING_MONEY));
     for (const [path] of documented) {
