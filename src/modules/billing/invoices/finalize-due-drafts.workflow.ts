@@ -13,8 +13,8 @@ import { DerivedState } from '../subscriptions/derived-state';
  * 3. Reads, for each subscription, the instant up to which charges billed in advance are earned.
  * 4. Locks the payments of invoices whose usage changed, so that refunded money is not credited as well.
  * 5. Calculates the drafts again with the usage until now, and finalizes them. Deletes drafts without lines.
- * 6. Ends coupons again that a returned discount lets run although the subscription has ended. Records the MRR of
- *    the subscriptions: the months of a coupon begin when the first invoice with it is finalized.
+ * 6. If a returned discount reopened a coupon of an ended subscription, ends the coupon again. Records the MRR of the
+ *    subscriptions: the months of a coupon begin when the first invoice with it is finalized.
  */
 @Injectable()
 export class FinalizeDueDraftsWorkflow {

@@ -16,9 +16,9 @@ const NOTHING_EARNED: ReadonlyMap<string, Date> = new Map();
  * 2. Reads the instant up to which charges of the subscription that are billed in advance are earned.
  * 3. Locks the payments of invoices whose usage changed, so that refunded money is not credited as well.
  * 4. Calculates the amounts with the present usage, taxes, coupons and credit, and finalizes the invoice.
- * 5. Ends coupons again that a returned discount lets run although the subscription has ended. Records the MRR of
- *    the subscription, which may change: the months of a repeating coupon begin when the first invoice with the
- *    coupon is finalized.
+ * 5. If a returned discount reopened a coupon of an ended subscription, ends the coupon again. Records the MRR of the
+ *    subscription, which may change: the months of a repeating coupon begin when the first invoice with the coupon is
+ *    finalized.
  */
 @Injectable()
 export class FinalizeInvoiceWorkflow {

@@ -16,7 +16,7 @@ import { DerivedState } from './derived-state';
  * 2. Drops the late usage of deleted customers, who are not billed.
  * 3. Locks the payments of invoices whose usage changed, so that refunded money is not credited as well.
  * 4. Calls {@link BillingLocks.lockBeforeInvoices}, then makes the invoices.
- * 5. Ends coupons again that a returned discount lets run.
+ * 5. If a returned discount reopened a coupon, ends the coupon again.
  */
 @Injectable()
 export class BillLateUsageWorkflow {

@@ -30,8 +30,8 @@ export class DerivedState {
 
   /**
    * Ends the redemptions of ended subscriptions, and records the MRR of all the subscriptions. Call it after invoices
-   * were made or voided: a discount that an invoice returns lets a used-up redemption run again, and the first invoice
-   * with a repeating coupon starts its months.
+   * were made or voided: a discount that an invoice returns reopens a used-up redemption, and the first invoice with a
+   * repeating coupon starts its months.
    * @param dueAt when the work that changed the subscription was due, by subscription id
    */
   async updateAfterInvoices(

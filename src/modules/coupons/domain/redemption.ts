@@ -160,17 +160,14 @@ export function withApplied(
   // A percentage stays used if all its discounts return and none can be used again.
   const isLimited = coupon.amountOff !== null || returnedMinor + unusableMinor > 0n;
   const isLeft = redemption.remainingAmount !== null || (coupon.duration === 'once' && isLimited);
+  const rest = changesRest ? unusedMinor : (redemption.remainingAmount ?? 0n);
   const after = {
     ...redemption,
     appliedAmount: greater(
       redemption.appliedAmount + amountMinor - returnedMinor - unusableMinor,
       0n,
     ),
-    remainingAmount: isLeft
-      ? changesRest
-        ? unusedMinor
-        : (redemption.remainingAmount ?? 0n)
-      : null,
+    remainingAmount: isLeft ? rest : null,
     endsAt: amountMinor > 0n ? earlier(redemption.endsAt, endsAt) : redemption.endsAt,
   };
   return coupon.duration === 'once'
