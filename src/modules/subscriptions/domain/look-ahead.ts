@@ -41,8 +41,8 @@ export function* billingsAhead(
 }
 
 /**
- * Returns false if the outcome makes no invoice, whatever usage there is. The end of a trial has no late usage, because no period was billed
- * before.
+ * Returns false if the outcome makes no invoice, whatever usage there is. The end of a trial has no late usage, because
+ * no period was billed before.
  */
 function canBill({ period }: Snapshot, { billing }: Outcome): boolean {
   if (billing === null) return false;
