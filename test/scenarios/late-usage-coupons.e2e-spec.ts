@@ -323,4 +323,24 @@ describe('usage that is added to a bill without usage uses the coupons that ran 
     expect((await billed()).at(-1)).toEqual(['late 03', 3_000, 1_500]);
     await story.verify();
   });
+
+  it('once in its period, on waiting drafts of earlier periods as well', async () => {
+    const terms = { type: 'amount', amount_off: 1_500, currency: 'USD', duration: 'forever' };
+    const { story, subscribe, use, billed } = await beginWith({ invoice_grace_hours: 400 }, terms);
+    const id = await subscribe({}, 'week');
+    await story.advance(on('03-16'));
+    await use('03-15');
+    await story.command(id, 'cancel', { when: 'now' });
+    for (const day of ['03-15', '03-15']) {
+      await use(day);
+      const draft = (await story.invoices()).find(({ status }) => status === 'draft');
+      await post(engine, `/v1/invoices/${draft?.id ?? ''}/finalize`, {});
+    }
+    expect(await billed()).toEqual([
+      ['late 03', 1_000, 500],
+      ['late 03', 1_000, 0],
+      ['03', 1_000, 1_000],
+    ]);
+    await story.verify();
+  });
 });

@@ -63,8 +63,8 @@ const OF_INVOICES = `
 
 /**
  * Sums the discounts of each redemption in each billing period, less the discounts that credits returned to the coupon.
- * The discount of a usage correction counts in the period of the corrected bill, although the correction is on a later
- * invoice.
+ * The discount of a usage correction counts in the period of the corrected bill, although the correction is on another
+ * invoice. That invoice can belong to an earlier period: a draft in its grace period, after the subscription has ended.
  */
 const TAKEN = `
   SELECT coupon ->> 'redemptionId' AS redemption_id, period.start_at AS period_start_at,
@@ -76,7 +76,7 @@ const TAKEN = `
     LATERAL (SELECT CASE WHEN coupon ? 'correctedFrom'
       THEN (coupon #>> '{correctedFrom,$instant}')::timestamptz ELSE invoice.period_start_at END AS from_at) applied
   WHERE ${isInEffect('invoice')}
-    AND (invoice.period_start_at >= period.start_at OR invoice.period_start_at IS NULL)
+    AND greatest(invoice.period_start_at, invoice.finalized_at) >= period.start_at
     AND (applied.from_at = period.start_at OR applied.from_at > period.start_at AND applied.from_at < period.end_at)
   GROUP BY 1, 2`;
 
