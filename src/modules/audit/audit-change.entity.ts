@@ -20,13 +20,13 @@ export class AuditChangeEntity {
   @Column({ type: 'varchar', length: 80, collation: 'C' }) readonly action!: string;
   @ReferenceColumn() readonly objectId!: string;
   /**
-   * Type `json`, not `jsonb`, to keep the sealed text unchanged. Null for a packed change: `pack` of the first change
-   * of the pack contains the values.
+   * Type `json`, not `jsonb`, to keep the sealed text unchanged. Null for a packed change: its values are in `pack`, in
+   * the row of the first change of its pack.
    */
   @Column({ type: 'json', nullable: true }) readonly changes!: object | null;
   /**
-   * Values of all changes of the pack; null except in the first change of the pack. Packing makes one large row of
-   * many small ones, because PostgreSQL compresses only large rows.
+   * Values of all changes of a pack (changes of one commit). They are stored together in the row of the first change,
+   * because PostgreSQL compresses only large rows. Null in all other rows.
    */
   @Column({ type: 'json', array: true, nullable: true }) readonly pack!: readonly object[] | null;
   /** Position of the change that has the pack. */

@@ -8,7 +8,7 @@ export interface CreditSources {
   readonly credits?: readonly Pick<CreditLineRequest, 'itemId' | 'unusedFrom'>[];
   /** Subscriptions whose late usage is billed. */
   readonly subscriptionIds?: readonly string[];
-  /** Invoices whose usage a regenerated invoice corrects. */
+  /** Invoices that billed usage which a regenerated invoice may correct. */
   readonly invoiceIds?: readonly string[];
 }
 

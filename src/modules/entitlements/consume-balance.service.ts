@@ -34,8 +34,8 @@ export class ConsumeBalanceService {
   /**
    * Answers requests for one balance in the given order, in one commit.
    * @throws {ProblemError} what `BalancesService.lockRecord` and `MeteredUsageService.append` throw;
-   *   `entitlement_not_metered`; `entitlement_not_consumable` if the meter can count no quantity at all, which is
-   *   checked before the limit
+   *   `entitlement_not_metered`; `entitlement_not_consumable` if the meter cannot count any quantity, even if the limit
+   *   would refuse all requests
    */
   answerAll(
     { customerId, key }: ConsumptionTarget,

@@ -37,7 +37,7 @@ const IN_ORDER_OF_KEYS = `
  * - whose usage event would also change another balance, another usage window that metering has registered,
  *   or a billed period.
  *
- * The conditions on customer ids keep the cached plan from reading whole tables.
+ * The conditions on customer ids keep the cached query plan from reading whole tables.
  *
  * Parameters: $1 customers, $2 keys, $3 event names, $4 lock slots of the event names, $5 the current time.
  */

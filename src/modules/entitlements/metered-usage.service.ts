@@ -110,7 +110,7 @@ export class MeteredUsageService {
   }
 
   /**
-   * Refuses consumption of an entitlement if its meter can count no quantity at all. Tests the quantity 1, because a
+   * Refuses consumption of an entitlement if its meter cannot count any quantity. Tests the quantity 1, because a
    * meter that cannot count 1 cannot count any other quantity.
    * @throws {ProblemError} `entitlement_not_consumable`
    */

@@ -131,7 +131,7 @@ export class FeaturesService {
     return types;
   }
 
-  /** Returns the rules version of a feature. It increases with each change of the feature's add-on links. */
+  /** Returns the rules version of a feature. It increases when a link between an add-on and the feature changes. */
   async rulesVersionOf(id: string): Promise<number> {
     const feature = await this.features.find(id);
     invariant(feature !== null, `The entitlement ${id} exists.`);

@@ -14,8 +14,8 @@ import { InvoicesRepository } from './invoices.repository';
 
 /**
  * Finds lines that billed an item in advance for time after an instant. Leaves out charges that already have a credit
- * line, but keeps the true-ups of such charges, because credit lines refer to charges only. Sorts by id, so that two
- * transactions that lock the same lines do not deadlock.
+ * line. Their true-ups are found nevertheless, because a credit line refers to the charge and not to its true-ups. Sorts
+ * by id, so that two transactions that lock the same lines do not deadlock.
  */
 const BILLED_IN_ADVANCE = `
   SELECT line.id FROM unnest($1::text[], $2::timestamptz[]) AS credited (item_id, beyond)

@@ -45,8 +45,8 @@ export class SimulationRepository {
   }
 
   /**
-   * Returns the lines of these prices whose full billing period starts in `[from, to)`, in the order of their
-   * creation.
+   * Returns the lines that billed these prices, in the order of their creation. The `fullPeriod` of each line, of which a
+   * prorated line bills only a part, starts in `[from, to)`.
    */
   async billedLines(
     customerIds: readonly string[],

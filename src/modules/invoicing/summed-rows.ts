@@ -61,7 +61,7 @@ export const DEFERRED_ROWS = `
   WHERE ${isInEffect('invoice')} AND line.is_in_advance AND NOT line.is_released
     AND NOT EXISTS (SELECT FROM released_line WHERE line_id = line.id)`;
 
-/** Parts of credit notes that were deferred revenue when the note was issued, by note, also of notes that are void now. */
+/** Deferred revenue that credit notes took back when they were issued, by credit note. Includes notes that are now void. */
 export const DEFERRED_NOTE_ROWS = `
   SELECT id AS key, customer_id, currency, deferred AS amount FROM credit_note WHERE deferred <> 0`;
 

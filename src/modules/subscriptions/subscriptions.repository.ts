@@ -39,8 +39,8 @@ const WITHOUT_AUTOMATIC_CHARGES = `
   WHERE id = ANY ($1) AND (status = 'unpaid' OR incomplete_expires_at <= $2)`;
 
 /**
- * Newest period of each subscription. If a period ended at its start, the next period has the same start, so the later
- * `end_at` decides. A join would read the whole table.
+ * Newest period of each subscription. An empty period ends at the instant at which it starts. The next period can start
+ * at the same instant, but ends later, so `end_at` decides. A join would read the whole table.
  */
 const NEWEST_PERIODS = `
   WHERE id = ANY (ARRAY(

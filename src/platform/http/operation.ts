@@ -61,9 +61,9 @@ export interface OperationOptions {
   readonly status?: 201 | 303;
   /** DTO class of the answer. */
   readonly answer?: Type<unknown>;
-  /** Class of the items of the list as CSV. Default: the items of a page made by `pageOf`. */
+  /** DTO class of the items when a list is answered as CSV. Default: the class from which `pageOf` made `answer`. */
   readonly csvItem?: Type<unknown>;
-  /** Rows of the list as CSV. Default: one row for each item. */
+  /** Rows when a list is answered as CSV. Default: one row for each item. */
   readonly csvRows?: CsvRows;
   /** DTO class of the answer with `?preview=true`. That answer has the status 200. */
   readonly preview?: Type<unknown>;

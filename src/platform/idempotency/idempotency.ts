@@ -125,7 +125,7 @@ export class Idempotency {
 
   /**
    * Releases the keys that were claimed for the resource and have no answer, so that their requests can be repeated.
-   * Call it once the work of these requests has ended without an answer.
+   * Call it after the work of these requests has ended without an answer.
    */
   async releaseFor(resourceId: string): Promise<void> {
     this.database.requireTransaction();

@@ -95,8 +95,8 @@ const LOCK_OLDEST = `
   ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED`;
 
 /**
- * Deletes locked events. Skips events that got a pending delivery before they were locked. If the last event of an
- * object is deleted, stores its sequence number.
+ * Deletes locked events. Skips events that got a pending delivery after they were selected and before they were locked.
+ * If the newest event of an object is deleted, stores the sequence number of that event.
  */
 const DELETE_EVENTS = `
   WITH deleted AS (

@@ -114,10 +114,10 @@ export function newlyReached(
 }
 
 /**
- * Returns the counter with a new total of usage. If the total rises, expired grant usage stays as it is. If the
- * total falls, for example because a usage event was voided, expired grant usage falls by the same amount, but not
- * below the usage beyond the allowance. The rest of the total is plan usage, up to the allowance or the former plan
- * usage, whichever is greater.
+ * Returns the counter with a new total of usage. If the total rises, `expiredGrantUsage` stays as it is. If the total
+ * falls, for example because a usage event was voided, `expiredGrantUsage` falls by the same amount. It does not fall
+ * below the part of the new total that exceeds the allowance. The rest of the total is `planUsage`, but at most the
+ * allowance or the former `planUsage`, whichever is greater.
  */
 export function withUsed<
   Counted extends Pick<UsageCounter, 'used' | 'expiredGrantUsage' | 'planUsage'>,

@@ -26,8 +26,8 @@ export interface Feature {
   /** Percentages of the limit, ascending. An event is recorded when the usage of a customer reaches one of them. */
   readonly thresholds: readonly number[];
   /**
-   * Incremented with each change of a link of an add-on to the entitlement. Balances cached for an earlier version
-   * are outdated.
+   * Incremented when a link between an add-on and the entitlement is created, changed or deleted. Balances cached for
+   * an earlier version are outdated.
    */
   readonly rulesVersion: number;
   readonly metadata: Metadata;

@@ -11,7 +11,10 @@ export interface BilledElsewhere {
   readonly heldMinor: bigint;
 }
 
-/** Returns true if two lines of an invoice bill the same price for the same period. A credit line only matches itself. */
+/**
+ * Returns true if two lines of an invoice bill the same item for the same period. A credit line and a line without an
+ * item only match themselves.
+ */
 export function isBilledWith(one: InvoiceLine, other: InvoiceLine): boolean {
   if (one.id === other.id) return true;
   return (

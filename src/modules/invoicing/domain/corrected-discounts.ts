@@ -16,8 +16,8 @@ export interface CorrectedDiscount {
 }
 
 /**
- * Returns the key of the remaining amount of a coupon for corrections of one period. A coupon with duration `once` has one
- * remaining amount, and so one key, for all periods.
+ * Returns the map key of a coupon's remaining amount, from which usage corrections of one period take discounts. A coupon
+ * with duration `once` has one remaining amount for all periods, so its key does not contain the period.
  */
 export function remainingKey(
   { redemptionId, duration }: Pick<RedeemedCoupon, 'redemptionId' | 'duration'>,

@@ -16,9 +16,9 @@ export type RefundedOf = ReadonlyMap<string, RefundedAmount>;
 
 /** Part of the paid money that went back to the customer, in minor units. */
 export interface ReturnedMoney {
-  /** By refunds, pending ones included. */
+  /** Part given back by refunds, including pending refunds. */
   readonly refundedMinor: bigint;
-  /** By disputes that were lost. */
+  /** Part given back by lost disputes. */
   readonly lostMinor: bigint;
 }
 

@@ -13,7 +13,7 @@ import {
 } from './archived-months.repository';
 import { UsageArchiveRepository } from './usage-archive.repository';
 
-/** Instant after every possible month, where the first page starts. */
+/** Cursor of the first page: an instant after all months, because pages start with the newest month. */
 const LAST = new Date('9999-12-31T00:00:00.000Z');
 
 /** Reports which months are archived, and refuses requests that need archived events. */
@@ -120,8 +120,8 @@ export class ArchivedUsage {
   }
 
   /**
-   * Requires that no events with this name are archived, because the meter to create counts values of any age. Prevents
-   * archiving until the transaction ends.
+   * Requires that no events with this name are archived. Call it for a new recurring meter, because its values carry
+   * over from events of any age. Prevents archiving until the transaction ends.
    * @throws {ProblemError} `usage_archived`
    */
   async requireNoneArchived(eventName: string): Promise<void> {

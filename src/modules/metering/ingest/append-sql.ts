@@ -85,8 +85,9 @@ const SKIP_STORED_KEYS = `
 export type OnStoredKey = 'skip' | 'fail';
 
 /**
- * CTE `advanced`: sets the last position of each stream to that of its newest stored event (`fresh`). Without the condition on
- * the stream ids, a plan that was cached while the table was small would scan the whole table.
+ * CTE `advanced`: sets the last position of each stream to that of its newest event in the CTE `fresh`, the stored events.
+ * Without the condition on the stream ids, PostgreSQL would scan the whole table if it cached the query plan while the table
+ * was small.
  */
 const advancedStreams = (streamIds: string): string => `
   advanced AS (
@@ -112,8 +113,8 @@ const LATE_USAGE = `
 /**
  * CTEs that store the rows of `incoming` as events and update all totals. `fresh` has the stored events. The caller has locked
  * the streams. Inserts in the order of the keys, so that two requests with the same keys cannot deadlock. If a key occurs twice
- * in a request, the first event is stored. PostgreSQL uses one cached plan for short and long lists, and its joins are slow
- * where both sides have many rows, so every join must have few rows on at least one side.
+ * in a request, the first event is stored. PostgreSQL uses one cached query plan for short and long lists, and its joins are
+ * slow where both sides have many rows, so every join must have few rows on at least one side.
  * @param incoming SQL of the columns of an event, in the order of {@link EVENT_COLUMNS}, sorted by key digest
  * @param streamIds SQL of a list with the ids of the streams
  */

@@ -53,10 +53,10 @@ export class FastPathRequest {
   ) {}
 
   /**
-   * Splits a request into parts for the fast path, and the rest. A shard has at most two parts: one for streams with
-   * events that may be in registered windows, and one for all other streams. If a key occurs twice and there are
-   * several streams, all events are in the rest: the first occurrence of the key must be stored, but the fast path
-   * could skip the stream of the first occurrence and store the second one.
+   * Splits a request into parts for the fast path, and a rest for the slow path. A shard has at most two parts: one for
+   * streams with events that may be in registered windows (periods with running totals of their own), and one for all
+   * other streams. If a key occurs twice and the request has several streams, all events take the slow path. The first
+   * event with the key must be stored, but the fast path could skip the stream of that event and store the second one.
    * @param shards number of shards that streams are divided into
    * @param cachedOf returns the cached state of a stream
    */

@@ -19,10 +19,12 @@ const WINDOWS_WITH = `
   WHERE stream_id = $1 AND meter_id = $2 AND start_at <= $3 AND end_at > $3
   ORDER BY start_at, end_at`;
 
-/** A meter that counts an event, with the group and the registered windows of the event. */
+/** A meter that counts an event. */
 export interface EventCount {
   readonly meter: Meter;
+  /** Key of the group that the event belongs to. */
   readonly groupKey: string;
+  /** Registered windows (periods with running totals of their own) that contain the event. */
   readonly windows: readonly Period[];
 }
 
@@ -35,7 +37,7 @@ export class EventCounts {
     private readonly totals: UsageTotalsWriter,
   ) {}
 
-  /** Returns the meters that count an event of a locked stream, each with the group and the registered windows of the event. */
+  /** Returns the meters that count an event. The caller has locked the stream of the event. */
   async find(stream: string, event: StoredUsageEvent): Promise<readonly EventCount[]> {
     const rows = await this.database.query<{ id: string; group_key: string }>(COUNTED_BY, [
       event.idempotencyKey,

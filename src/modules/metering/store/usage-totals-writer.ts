@@ -39,7 +39,7 @@ export interface StreamHours {
 }
 
 const BUCKET = 'stream_id, meter_id, start_at, end_at, group_key';
-/** The period. Starts with its first hour if events of that hour were archived and removed. */
+/** The period. If events of the UTC hour in which it starts were archived and removed, starts when that hour starts. */
 const SINGLE_PERIOD = `
   SELECT 0 AS number, CASE WHEN is_cut THEN first_hour ELSE $3 END AS start_at,
     CASE WHEN is_cut THEN first_hour ELSE $4 END AS hours_start_at, $5::timestamptz AS hours_end_at, $6::timestamptz AS end_at

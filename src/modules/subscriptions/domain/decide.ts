@@ -208,8 +208,8 @@ function isProrated({ proration }: SubscriptionItem): boolean {
 }
 
 /**
- * Returns when prepaid items that are not credited end, if the subscription ends at `at`: at the end of the current
- * period. In a trial, after the end of the current period, or without a period, these items end at `at`.
+ * Returns the end of prepaid items whose unused part is not credited when the subscription ends at `at`. They end with
+ * the current period. In a trial, without a period, or if the period ended before `at`, they end at `at`.
  */
 function paidUntilOf(period: SubscriptionPeriod | null, at: Date): Date {
   return period === null || period.isTrial || period.endAt < at ? at : period.endAt;

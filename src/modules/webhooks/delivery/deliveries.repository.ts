@@ -107,8 +107,8 @@ const CLAIM = `
   RETURNING delivery.id, delivery.endpoint_id, delivery.event_id, delivery.attempts, delivery.fence`;
 
 /**
- * Writes the results of attempts. Ignores a result if the delivery is no longer pending, or has a newer fence because
- * its lease ended and it was claimed again. Also maintains `webhook_failure`: a success deletes the row of the
+ * Writes the results of attempts. Ignores a result if the delivery is no longer pending, or has a newer fencing token
+ * because its lease ended and it was claimed again. Also maintains `webhook_failure`: a success deletes the row of the
  * endpoint, and a failure inserts one if there is none.
  */
 const RECORD = `
