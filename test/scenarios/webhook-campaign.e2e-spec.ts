@@ -16,7 +16,7 @@ const FULL = process.env['CAMPAIGN'] === 'full';
 const EVENTS = FULL ? 20_000 : 300;
 const KILLS = FULL ? 10 : 2;
 const HOUR_MS = 3_600_000;
-const TIME_LIMIT_MS = FULL ? 1_500_000 : 150_000;
+const TIME_LIMIT_MS = FULL ? 1_500_000 : 300_000;
 const RUN_TS = join(__dirname, '../support/run-ts.cjs');
 const WORKER = join(__dirname, '../support/worker-process.ts');
 
