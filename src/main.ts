@@ -68,13 +68,13 @@ async function start(
   configureApp(app, logger);
   if (configuration.answersHttp) {
     await app.listen(configuration.port, configuration.host);
-    announce(await app.getUrl(), running.embedded);
   } else {
     await app.init();
-    logger.info('worker started');
   }
   // Starts last, so that the process is not reported ready before it listens and its background work has started.
   await app.get(MonitoringServer).listen();
+  if (configuration.answersHttp) announce(await app.getUrl(), running.embedded);
+  else logger.info('worker started');
 }
 
 async function startDatabaseIfNone(

@@ -1,5 +1,7 @@
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
@@ -52,6 +54,25 @@ describe('a start with wrong settings or rights', () => {
     expect(ended).toMatchObject({ code: 1, stdout: '' });
     expect(ended.stderr).toMatch(explained);
     expect(ended.stderr).not.toMatch(STACK);
+  });
+
+  it('does not say that the service is ready if the monitoring port is taken', async () => {
+    const other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const { port } = other.address() as AddressInfo;
+    const ended = await runCommand('main', [], {
+      databaseUrl: database.url,
+      environment: {
+        HOST: '127.0.0.1',
+        AUTH: 'required',
+        LOG_LEVEL: 'error',
+        PORT: '0',
+        MONITORING_PORT: String(port),
+      },
+    });
+    other.close();
+    expect(ended).toMatchObject({ code: 1, stdout: '' });
+    expect(ended.stderr).toMatch(/^The port is taken/);
   });
 
   it('ends migrate with an explanation when a font is missing', async () => {
