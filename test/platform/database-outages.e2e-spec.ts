@@ -349,7 +349,8 @@ it('a server without a connection for the probe leaves a process ready that has 
   await Promise.all(Array.from({ length: 4 }, create));
   await administer(`ALTER DATABASE ${name} CONNECTION LIMIT 1`);
   await http.get('/health/ready').expect(200);
-  await create();
+  // They wait for the open connections.
+  await Promise.all(Array.from({ length: 40 }, create));
   await administer(`ALTER DATABASE ${name} CONNECTION LIMIT -1`);
   await http.get('/health/ready').expect(200);
 });

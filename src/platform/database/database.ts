@@ -4,6 +4,7 @@ import type { PoolClient } from 'pg';
 import { DataSource, type EntityTarget, type ObjectLiteral, type Repository } from 'typeorm';
 import { BackgroundTurns, CallScope } from '../concurrency';
 import { traced } from '../tracing';
+import { shareAtConnectionLimit } from './connection-limit';
 import { ANSWER_SLACK_MS, keepOnlyIdleConnections } from './connection-settings';
 import { abort, commit, sendAutocommit, timed, type TimedQuery } from './connections';
 import { CommitTrace } from './commit-trace';
@@ -35,6 +36,7 @@ export class Database {
   constructor(private readonly dataSource: DataSource) {
     this.entities = new EntityStatements(dataSource);
     keepOnlyIdleConnections(poolOf(this.dataSource));
+    shareAtConnectionLimit(poolOf(this.dataSource));
   }
 
   /**

@@ -84,6 +84,11 @@ export function isTableMissing(error: unknown): boolean {
   return asPostgresError(error)?.code === '42P01';
 }
 
+/** Returns true if the server allows no further connection. */
+export function isConnectionLimit(error: unknown): boolean {
+  return asPostgresError(error)?.code === '53300';
+}
+
 const LOCK_NOT_AVAILABLE = '55P03';
 
 /** The statement was cancelled, usually by its timeout. */

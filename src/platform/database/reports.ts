@@ -2,6 +2,7 @@ import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { ConcurrencyLimiter } from '../concurrency';
 import { tooManyReports } from '../errors';
+import { shareAtConnectionLimit } from './connection-limit';
 import { keepOnlyIdleConnections } from './connection-settings';
 import { Database } from './database';
 import { poolOf } from './pool-use';
@@ -124,6 +125,7 @@ export class Reports implements OnApplicationShutdown {
       .initialize()
       .then((source) => {
         keepOnlyIdleConnections(poolOf(source));
+        shareAtConnectionLimit(poolOf(source));
         return source;
       })
       .catch((error: unknown) => {

@@ -5,13 +5,10 @@ import { keepOnlyIdleConnections } from './connection-settings';
 import type { TimedQuery } from './connections';
 import { Database } from './database';
 import { poolOf } from './pool-use';
-import { asPostgresError } from './postgres-errors';
+import { isConnectionLimit } from './postgres-errors';
 import { postgresOptionsOf } from './postgres-options';
 
 const LOCK_NOTHING = 'SELECT FROM migration LIMIT 0 FOR KEY SHARE';
-
-/** SQLSTATE of a server that has no connection left. */
-const TOO_MANY_CONNECTIONS = '53300';
 
 /**
  * Keeps a connection for the readiness probe, which must answer while all other connections are busy. If the server allows
@@ -59,7 +56,7 @@ export class ReservedConnection implements OnApplicationShutdown {
     try {
       await this.pool.query(question);
     } catch (error) {
-      if (asPostgresError(error)?.code !== TOO_MANY_CONNECTIONS) throw error;
+      if (!isConnectionLimit(error)) throw error;
       await poolOf(this.dataSource).query(question);
     }
   }
