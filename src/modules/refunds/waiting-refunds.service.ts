@@ -12,8 +12,8 @@ import { type ReportedRefund, WaitingRefundsRepository } from './waiting-refunds
 /**
  * Stores refunds that were made at a provider as pending refunds. A refund waits while its payment has not succeeded,
  * or while too little of the payment is left. The wait ends when another refund of the payment fails or is returned, or
- * when the payment is corrected to succeeded. The refund is stored in the same commit: between two commits, an invoice
- * could use the credit that the provider has already paid out.
+ * when the payment is corrected to succeeded. The same commit stores the waiting refund, so that no invoice uses the
+ * credit that the provider has already paid out.
  *
  * Runs in the transaction of a caller that has locked the payment.
  */

@@ -31,8 +31,8 @@ export interface BillTerms {
 export interface BilledByCoupon
   extends AddedCoupon, Pick<RedeemedCoupon, 'redeemedAt' | 'duration'> {
   /**
-   * Present if the usage correction may be the first use of the coupon, which is `repeating` or a percentage with
-   * duration `once`.
+   * Present if the coupon is `repeating`, or a percentage with duration `once`, and the usage correction may be its
+   * first use.
    */
   readonly begins?: true;
 }

@@ -18,8 +18,8 @@ export interface CouponContext {
   /** Amount off per billing period, or for all invoices together if the coupon lasts `once`; null for a percentage. */
   readonly amountOffMinor: bigint | null;
   /**
-   * Amount coupon with duration `once`: the remaining amount; null if the coupon was never used. Percentage with
-   * duration `once`: the discounts that credits returned to it; null if none. Null for other durations.
+   * For a coupon with an amount and duration `once`: the remaining amount; null if the coupon was never used. For a
+   * percentage with duration `once`: the discounts that credits returned to it; null if none. Otherwise null.
    */
   readonly remainingMinor: bigint | null;
   /**

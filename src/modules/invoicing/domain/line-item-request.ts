@@ -61,7 +61,7 @@ export interface LateUsageRequest {
   readonly request: UsageLineRequest;
 }
 
-/** Credits the part of the charges in advance of an item that is for the time after `unusedFrom`. */
+/** Credits charges in advance of an item, for the time after `unusedFrom`. */
 export interface CreditLineRequest {
   readonly kind: 'credit';
   readonly itemId: string;

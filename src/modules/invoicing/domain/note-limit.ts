@@ -39,9 +39,8 @@ export interface NoteLimit {
  * Refunds and lost disputes without a note lower both limits. But refunds do not lower them for a note that is settled
  * by refund, because the note may document those refunds.
  *
- * A third limit applies if refunds are to pay out a part of the note. The note must leave the used credit that already
- * went back, because its payments were refunded or lost in disputes. For other notes, credit of the note covers that
- * loss.
+ * A third limit applies if refunds are to pay out a part of the note. The note cannot give back used credit that came
+ * from payments that were refunded or lost in disputes. For other notes, credit of the note covers that loss.
  */
 export function limitOfNote(invoice: Invoice, settle: Settlement, given: GivenBack): NoteLimit {
   const { toReceivableMinor, toCreditMinor, toRefundMinor, held } = given;

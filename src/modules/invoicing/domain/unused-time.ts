@@ -4,8 +4,8 @@ import type { CreditLineRequest } from './line-item-request';
 import type { InvoiceLine } from './invoice';
 
 /**
- * Returns the part of the full period that a line billed; null: all of it. Calculates this part also for a line without
- * proration: a plan without proration bills the full price for a short first period.
+ * Returns the part of the full period that a line billed; null: all of it. A line without proration can have billed a
+ * part too: a plan without proration bills the full price for a short first period.
  */
 export function billedPartOf(line: InvoiceLine): Proration | null {
   const { proration, period, fullPeriod } = line;
