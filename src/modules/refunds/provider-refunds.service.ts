@@ -29,8 +29,8 @@ export class ProviderRefundsService {
   /**
    * Stores a refund that the provider reported and that is missing in this database, with its outcome. A refund is
    * missing if it was made at the provider, or if the database is a restored backup. A missing refund that failed or
-   * was canceled is not stored. A missing refund that does not fit into its payment waits
-   * ({@link WaitingRefundsService}). If the refund is not missing, only its outcome is stored.
+   * was canceled is not stored. Any other missing refund waits while its payment has not succeeded or too little of the
+   * payment is left ({@link WaitingRefundsService}). If the refund is not missing, only its outcome is stored.
    */
   record(paymentId: string, unrecorded: UnrecordedRefund): Promise<void> {
     const { reference, refundId, outcome } = unrecorded;

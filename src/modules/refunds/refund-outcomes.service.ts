@@ -19,9 +19,9 @@ export class RefundOutcomesService {
   ) {}
 
   /**
-   * Applies a new status of a refund: updates the refunded and reserved amounts of the payment, posts to the ledger, and
-   * records the event. If a part of the payment becomes refundable again, records the refunds at the provider that did not
-   * fit before.
+   * Applies a new status of a refund: updates the refunded and reserved amounts of the payment, posts to the ledger,
+   * and records the event. If a part of the payment becomes refundable again, stores refunds that were made at the
+   * provider and waited for this ({@link WaitingRefundsService}).
    */
   async apply(before: Refund, after: Refund, payment: Payment): Promise<void> {
     invariant(after.status !== 'pending', `The refund ${after.id} went back to pending.`);

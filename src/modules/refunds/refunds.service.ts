@@ -133,8 +133,8 @@ export class RefundsService {
   }
 
   /**
-   * Claims the idempotency key of a request. Must be the first call in the transaction. If the key has already created
-   * a refund, at any time, stores this refund as the answer to the request and returns it. Otherwise returns null.
+   * Claims the idempotency key of a request. Must be the first call in the transaction. If a refund was created with
+   * this key before, however long ago, stores it as the answer to the request and returns it. Otherwise returns null.
    * @throws {ProblemError} `idempotency_key_reused`
    */
   async claim({ id, lease }: StartedRefund, request: RefundRequest): Promise<Refund | null> {

@@ -28,8 +28,8 @@ import { refundAnswer } from './refunds.events';
 import { RefundsRepository } from './refunds.repository';
 
 /**
- * Writes the outcome of a refund, in the commit that follows the call to the provider. Also corrects a failed refund
- * whose success the provider reported later.
+ * Writes the outcome of a refund, in the commit that follows the call to the provider. Also corrects a failed or
+ * canceled refund if the provider later reports that it succeeded.
  */
 @Injectable()
 export class SettleRefundService {

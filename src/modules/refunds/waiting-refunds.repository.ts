@@ -9,10 +9,13 @@ const INSERT_IF_NEW = `
 
 const REMOVE = 'DELETE FROM waiting_refund WHERE payment_id = $1 AND reference = $2';
 
-/** A refund that the provider reported and that moves money. */
+/** A refund that the provider reported, without its outcome. */
 export type ReportedRefund = Omit<UnrecordedRefund, 'outcome'>;
 
-/** Stores refunds made at providers that do not fit into their payments yet. Callers have locked the payment. */
+/**
+ * Stores refunds that were made at a provider and wait until enough of their payment is left. Callers have locked the
+ * payment.
+ */
 @Injectable()
 export class WaitingRefundsRepository {
   constructor(private readonly database: Database) {}

@@ -10,10 +10,10 @@ import { RefundsRepository } from './refunds.repository';
 import { type ReportedRefund, WaitingRefundsRepository } from './waiting-refunds.repository';
 
 /**
- * Stores refunds that were made at a provider as pending refunds. A refund waits if its payment has not succeeded, or
- * if too little of the payment is left. It is stored in the commit that changes this: another refund of the payment
- * fails or is returned, or the payment is corrected to succeeded. In a later commit, an invoice might already have used
- * the credit that the provider has paid out.
+ * Stores refunds that were made at a provider as pending refunds. A refund waits while its payment has not succeeded,
+ * or while too little of the payment is left. The wait ends when another refund of the payment fails or is returned, or
+ * when the payment is corrected to succeeded. The same commit stores the waiting refund, so that no invoice uses the
+ * credit that the provider has already paid out.
  *
  * Runs in the transaction of a caller that has locked the payment.
  */
@@ -67,7 +67,7 @@ export class WaitingRefundsService {
     return refund;
   }
 
-  /** Stores the waiting refunds that fit into the payment now. */
+  /** Stores the waiting refunds of a payment for which enough of the payment is left now. */
   async beginAll({ id }: Payment, now: Date): Promise<void> {
     for (const refund of await this.waiting.findOf(id)) await this.begin(id, refund, now);
   }

@@ -11,7 +11,7 @@ export interface BillCoupon {
   readonly redemptionId: string;
   /** True if the coupon discounted the bill. */
   readonly isUsed: boolean;
-  /** True if the coupon is a percentage whose discount was limited: `mostMinor` of the `InvoiceCoupon` is not null. */
+  /** True if the coupon is a percentage with a limited discount: `mostMinor` of its `InvoiceCoupon` is not null. */
   readonly isLimited: boolean;
 }
 
@@ -19,7 +19,7 @@ export interface BillCoupon {
 export interface BillTerms {
   /** Absent in terms that were stored before the field existed. */
   readonly invoiceId?: string;
-  /** Start of the period of the billing invoice; null: the invoice has no period. */
+  /** Start of the invoice period of the first bill; null: the invoice has no period. */
   readonly billedFrom: Date | null;
   readonly taxTreatment: TaxTreatment;
   /** Tax rates of the bill's charges; empty if the customer was exempt or reverse-charged. */
@@ -27,19 +27,22 @@ export interface BillTerms {
   readonly coupons: readonly BillCoupon[];
 }
 
-/** A coupon of the first bill of a period, as it discounts late usage of that period. */
+/** A coupon of the first bill of a period, with the amounts needed to discount late usage of that period. */
 export interface BilledByCoupon
   extends AddedCoupon, Pick<RedeemedCoupon, 'redeemedAt' | 'duration'> {
-  /** Present if this correction may be the first use of a repeating coupon, or of a percentage with duration `once`. */
+  /**
+   * Present if the coupon is `repeating`, or a percentage with duration `once`, and the usage correction may be its
+   * first use.
+   */
   readonly begins?: true;
 }
 
 /**
- * Terms of the invoice that billed a period first. They apply to late usage that is added to that bill. The trace
- * of the added line stores them.
+ * Discounts and taxes of the first bill of a period, which also apply to late usage of that period. The trace of the
+ * line that bills the late usage stores them.
  */
 export interface BilledBy {
-  /** Start of the period of the billing invoice; null: the invoice has no period. */
+  /** Start of the invoice period of the first bill; null: the invoice has no period. */
   readonly billedFrom: Date | null;
   readonly taxTreatment: TaxTreatment;
   /** Tax rates of the bill's charges; empty if the customer was exempt or reverse-charged. */

@@ -1,13 +1,13 @@
 import type { InvoiceLine } from './invoice';
 
 /**
- * Amounts that other invoices billed for the price and period of a line: late usage, or the usage that the line
- * corrects. Void invoices do not count.
+ * Amounts that other invoices billed for the price and period of a line, for example for late usage. Void invoices do
+ * not count.
  */
 export interface BilledElsewhere {
-  /** Net amounts, without tax, less credit notes. */
+  /** Net amounts without tax, less the amounts that credit notes took back. */
   readonly netMinor: bigint;
-  /** Amounts less discounts and credits. */
+  /** Amounts less discounts, credit lines and credit notes. */
   readonly heldMinor: bigint;
 }
 

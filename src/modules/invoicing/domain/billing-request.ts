@@ -8,8 +8,8 @@ import type { LateUsageRequest, LineItemRequest } from './line-item-request';
 export type BillingPeriods = ReadonlyMap<string, readonly Period[]>;
 
 /**
- * Refunds and late usage of earlier invoices. Refunds limit how much of an earlier invoice can be credited. Late usage
- * can credit earlier invoices. An absent field means none.
+ * Data about earlier invoices: refunds, which limit how much of these invoices can be credited, and late usage, which
+ * can cause credits. An absent field means none.
  */
 export interface GivenBackTerms {
   /**
@@ -18,13 +18,13 @@ export interface GivenBackTerms {
    */
   readonly refunded?: RefundedOf;
   /**
-   * Late usage that the invoice may bill, read before the payments were locked. The next invoice bills events that were
-   * accepted after this read. Late usage of other subscriptions is ignored.
+   * Late usage that the invoice may bill, read before the payments were locked. Events that are accepted after this
+   * read are billed by the next invoice. Entries for other subscriptions than that of the request are ignored.
    */
   readonly late?: readonly LateUsageRequest[];
   /**
-   * Billing periods of the subscriptions with late usage. Needed because amount coupons have an amount for each billing
-   * period.
+   * Billing periods of the subscriptions with late usage. Needed for coupons that take off a fixed amount in each
+   * billing period.
    */
   readonly periods?: BillingPeriods;
 }
@@ -44,9 +44,9 @@ export interface BillingRequest extends GivenBackTerms {
   readonly daysUntilDue: number;
   readonly metadata: Metadata;
   /**
-   * `billed`: bills late usage of the subscription even without other lines. `closed`: same, on the last invoice of the
-   * subscription; usage that arrives after it gets an invoice of its own. Undefined: bills late usage only beside other
-   * lines.
+   * `billed`: bills late usage of the subscription even if there are no other lines. `closed`: the same, for the last
+   * invoice of the subscription; usage that arrives later gets an invoice of its own. Undefined: bills late usage only
+   * together with other lines.
    */
   readonly lateUsage?: 'billed' | 'closed' | undefined;
 }

@@ -7,13 +7,13 @@ export interface CorrectedCoupon extends CouponContext {
   readonly billedFrom: Date | null;
   /** Start of the billing period that the corrected invoice belongs to. */
   readonly periodStartAt: Date | null;
-  /** For `repeating`: end of the months in which the coupon applies, if they begin with this billing period. */
+  /** For `repeating`: end of the months of the coupon if these months begin with this billing period. */
   readonly ownEndsAt: Date | null;
   /** For `repeating`: start of the last billing period that the coupon discounted on invoices in effect. */
   readonly lastAt: Date | null;
   /**
-   * True if the coupon is a percentage with duration `once` that discounted an invoice in effect in this billing
-   * period.
+   * True if the coupon discounted an invoice in effect in this billing period. Used only for a percentage with duration
+   * `once`.
    */
   readonly isDiscounted: boolean;
   /** True if the first use of the coupon in this billing period was a usage correction, and not a bill. */
@@ -27,9 +27,9 @@ export function couponKey(redemptionId: string, billedFrom: Date | null): string
 
 /**
  * Returns true if a coupon that was active when a bill was made also discounts usage that is added to the bill later.
- * True for a coupon that discounted the bill, and for a coupon whose first use can be the correction. Also true for a
- * percentage with duration `once` that discounted another invoice of the billing period. Its discount is then limited
- * to the amounts that credits returned to it.
+ * This is the case if the coupon discounted the bill, or if the correction can be its first use. It is also the case
+ * for a percentage with duration `once` that discounted another invoice of the billing period. The discount on the
+ * added usage is then limited to the discounts that credits returned to the coupon.
  */
 export function appliesToCorrection(coupon: CorrectedCoupon & Pick<BillCoupon, 'isUsed'>): boolean {
   if (coupon.isUsed || mayApplyFirstToCorrection(coupon)) return true;

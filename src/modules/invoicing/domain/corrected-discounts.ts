@@ -16,8 +16,8 @@ export interface CorrectedDiscount {
 }
 
 /**
- * Returns the map key of a coupon's remaining amount, from which usage corrections of one period take discounts. A coupon
- * with duration `once` has one remaining amount for all periods, so its key does not contain the period.
+ * Returns the key of a remaining amount: what the usage corrections of one period can still take from a coupon. A
+ * coupon with duration `once` has one remaining amount for all periods, so its key does not contain the period.
  */
 export function remainingKey(
   { redemptionId, duration }: Pick<RedeemedCoupon, 'redemptionId' | 'duration'>,

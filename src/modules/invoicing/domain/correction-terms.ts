@@ -42,8 +42,8 @@ export interface CorrectionTerms {
 }
 
 /**
- * Returns the terms for corrections of these bills. Without bills, corrections have no discounts and taxes of earlier
- * bills, which is enough for amounts before discount and tax.
+ * Returns the terms for corrections of these bills. Without bills, corrections get no discounts and taxes of earlier
+ * bills. This is enough for a caller that needs only amounts before discounts and taxes.
  */
 export function correctionTerms({
   firstBills = new Map(),
@@ -84,8 +84,8 @@ export function correctionTerms({
 }
 
 /**
- * Returns the coupons of a bill that discount the price of a request, for usage of `addedMinor` that is added to
- * the bill. Their `restMinor` is 0; {@link CouponsLeft} sets it later.
+ * Returns the coupons of a bill that apply to the price of a request, with the amounts needed to discount `addedMinor`
+ * of usage that is added to the bill. Their `restMinor` is 0; {@link CouponsLeft} sets it later.
  */
 function couponsFor(
   { price, ...request }: UsageLineRequest,
@@ -120,8 +120,8 @@ function couponsFor(
 }
 
 /**
- * Returns the amount that each percentage coupon of a bill applies to, after all corrections so far, by redemption
- * id.
+ * Returns, by redemption id, the amount to which each percentage coupon of a bill applies. This amount includes all
+ * corrections so far.
  */
 function basesOf({ coupons, amounts }: FirstBill): ReadonlyMap<string, bigint> {
   const lines = amounts.map(({ key, ...amount }) => ({ ...amount, lineId: key }));

@@ -47,7 +47,10 @@ export class CouponsLeft {
     return { ...billedBy, coupons };
   }
 
-  /** Adds a returned discount to the remaining amount. A percentage of every invoice has no remaining amount. */
+  /**
+   * Adds a returned discount to the remaining amount. Ignores percentages that do not have duration `once`, because
+   * they have no remaining amount.
+   */
   returnDiscount({ redemptionId, billedFrom, amountMinor }: HeldDiscount): void {
     const coupon = this.find(redemptionId, billedFrom);
     if (coupon === undefined) return;

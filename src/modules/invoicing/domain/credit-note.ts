@@ -45,7 +45,7 @@ export interface CreditNote {
   /** Part of the total that lowered the unpaid amount of the invoice. */
   readonly toReceivable: bigint;
   readonly toCredit: bigint;
-  /** Part of the total that refunds of the invoice's payments pay out. */
+  /** Part of the total that refunds pay out. */
   readonly toRefund: bigint;
   /** The credit that the note added to the balance of the customer; null if it added none. */
   readonly creditId: string | null;
@@ -61,7 +61,9 @@ export interface CreditNote {
 
 export interface CreditNoteRequest {
   readonly invoiceId: string;
-  /** A net amount of 0 takes the remaining tax of a line that has no net amount left. */
+  /**
+   * With a net amount of 0, the note credits the remaining tax of a line whose net amount is already credited in full.
+   */
   readonly lines: readonly { readonly lineId: string; readonly netMinor: bigint }[];
   readonly reason: string;
   readonly settle: Settlement;
@@ -86,12 +88,12 @@ export function amountOfCredit(
 }
 
 /**
- * Returns how much of a line, without tax, a credit note may credit. This is at most what is left of the line, and
- * at most what is left of all lines for its price and period together. Because of the second limit, an amount that
- * a true-up to a maximum or a usage correction gave back is not given back again.
+ * Returns how much of a line, without tax, a credit note may credit. This is at most what is left of the line, and at
+ * most what is left of all lines for its price and period together. Because of the second limit, an amount that a
+ * true-up to a maximum or a usage correction gave back is not given back again.
  *
  * @param invoice result of {@link countCredits}
- * @param takenMinor credited by the same note on other lines for this price and period
+ * @param takenMinor amount that the same note credits on other lines for this price and period
  */
 export function creditableOf(
   invoice: Invoice,
@@ -132,9 +134,9 @@ function taxLeftOf(lines: readonly InvoiceLine[]): bigint {
 }
 
 /**
- * Adds the credits on later invoices to the credited amounts and taxes of the lines that they credit. A credit for an
- * unused part refers to the line of the charge, but also credits the minimum true-up of that charge. The credit is
- * counted against the charge first, then against the minimum.
+ * Adds to the lines of an invoice the amounts and taxes that credit lines of later invoices took back. A credit for
+ * unused time refers only to the charge, but also takes back the true-up of that charge to its minimum. It is counted
+ * against the charge first, then against this true-up.
  *
  * @param credits credit lines of later invoices, for lines of this invoice
  */
@@ -189,8 +191,8 @@ export interface GivenBack extends ReturnedAmounts {
 }
 
 /**
- * Returns the largest amount of a further note that refunds may pay out: the amount paid in money, less {@link
- * lostForRefunds} and less the amount of earlier notes that refunds pay out. Never negative.
+ * Returns how much of a further credit note can be paid out by refunds: the amount paid in money, less
+ * {@link lostForRefunds} and less the parts of earlier notes that refunds pay out. Never negative.
  */
 export function maxRefundableByNote(
   { amountPaid }: Pick<Invoice, 'amountPaid'>,
@@ -209,9 +211,9 @@ export function lostForRefunds(
 }
 
 /**
- * Splits the total of a note. The note first lowers what is owed. With `settle` `refund`, the rest is to be refunded
- * up to {@link maxRefundableByNote}. What then remains becomes credit, so that the part of the invoice that was paid
- * with credit returns as credit.
+ * Splits the total of a note. The note first lowers what is owed. If `settle` is `refund`, refunds pay out the rest, up
+ * to {@link maxRefundableByNote}. What then remains becomes credit: the part of the invoice that was paid with credit
+ * returns as credit.
  */
 export function settlementOf(
   invoice: Invoice,
@@ -241,8 +243,8 @@ export function deferredOf(invoice: Invoice, parts: readonly CreditNoteLine[]): 
 }
 
 /**
- * Returns the credited tax of an invoice line by rate after adding the tax of a credit note line; with `sign` -1, after
- * subtracting it.
+ * Returns the credited tax of an invoice line, by rate, after the tax of a credit note line was added to it (`sign` 1)
+ * or subtracted from it (`sign` -1).
  */
 export function addShares(
   line: InvoiceLine,

@@ -18,11 +18,14 @@ export interface CouponContext {
   /** Amount off per billing period, or for all invoices together if the coupon lasts `once`; null for a percentage. */
   readonly amountOffMinor: bigint | null;
   /**
-   * For `once` with an amount: the remaining amount; null if the coupon was never used. For `once` with a percentage:
-   * the discounts that credits returned; null if none.
+   * For a coupon with an amount and duration `once`: the remaining amount; null if the coupon was never used. For a
+   * percentage with duration `once`: the discounts that credits returned to it; null if none. Otherwise null.
    */
   readonly remainingMinor: bigint | null;
-  /** Amount of the coupon that other invoices of the billing period used, less amounts that credits gave back to it. */
+  /**
+   * Discounts that other invoices of the billing period took from the coupon, less discounts that credits returned to
+   * it.
+   */
   readonly takenMinor: bigint;
   /** True if the coupon lasts `once` and an invoice has used it up. */
   readonly isUsedUp: boolean;
@@ -51,12 +54,12 @@ function isWithin(instant: Date | null, period: Period | null): boolean {
 }
 
 /**
- * Returns the coupons of an invoice, each with the amount that it may take off. The amount includes discounts that the
- * credits of the invoice return, and excludes discounts that its usage corrections took. Unless the coupon lasts `once`,
- * only discounts of the same billing period count.
+ * Returns the coupons of an invoice, each with the amount that it may take off. Discounts that credits and usage
+ * corrections of the invoice return to a coupon raise its amount. Discounts that usage corrections took lower it. For
+ * other durations than `once`, only discounts of the same billing period count.
  *
  * @param timeZone time zone of the subscription
- * @param usedBefore coupon entries of the usage corrections
+ * @param usedBefore coupon entries that the invoice stores for its usage corrections
  */
 export function couponsOf(
   { coupons, billingPeriod }: CouponsInPeriod,
@@ -113,9 +116,9 @@ function isWithinMonths({ endsAt }: CouponContext, billingPeriod: Period | null)
 
 /**
  * Returns true if the usage corrections of an invoice leave nothing of a coupon for the other charges of the invoice.
- * This is the case if the corrections were the first use of a percentage that lasts `once`. It is also the case if they
- * discounted a period so far from the billing period that the coupon's months cannot include both. A draft keeps such a
- * coupon, because another invoice may bill the late usage instead.
+ * This is the case if they were the first use of a percentage with duration `once`. It is also the case if they
+ * discounted another period, and the months of the coupon are too few to include that period and the billing period. A
+ * draft keeps such a coupon, because another invoice may bill the late usage instead.
  */
 function isUsedByCorrections(
   coupon: CouponContext,

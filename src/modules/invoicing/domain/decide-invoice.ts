@@ -157,8 +157,8 @@ function splitTrueUps(lines: readonly InvoiceLine[]): {
 }
 
 /**
- * Returns the calculated amounts of lines and true-ups, the drafts of these lines in the same sequence, and the terms
- * used.
+ * Returns the calculated amounts of all lines, true-ups included. `drafts` are these lines in the same order, and
+ * `terms` the coupons, taxes and credit that they were calculated with.
  */
 function priced(
   currency: string,

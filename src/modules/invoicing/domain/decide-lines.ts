@@ -101,8 +101,8 @@ export function decideLines(
 }
 
 /**
- * Returns the context. Removes late usage that would be alone on the invoice, unless `lateUsage` of the request is set.
- * A credit request makes no line if nothing is left to credit.
+ * Returns the context, without late usage if the invoice would have no other line. Keeps the late usage if `lateUsage`
+ * of the request is set. A request that credits something makes no line if nothing is left to credit.
  */
 export function withBillableUsage<Context extends LineContext>(
   { lines, lateUsage }: Pick<BillingRequest, 'lines' | 'lateUsage'>,

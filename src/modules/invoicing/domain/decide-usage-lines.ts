@@ -23,16 +23,18 @@ import {
 
 const LONGEST_DESCRIPTION = 500;
 
-/** Usage counted for a request. `billed` is the earlier bill of the same period; null if the usage was not billed before. */
+/**
+ * Usage counted for a request. `billed` has the amounts billed before for this usage; null if it was not billed before.
+ */
 export interface CountedUsage {
   readonly request: UsageLineRequest;
   readonly reading: ItemUsage;
   readonly billed: EarlierBill | null;
 }
 
-/** An earlier bill of the usage of a request. */
+/** Amounts that invoices in effect have billed so far for the usage of a request. */
 export interface EarlierBill extends BilledUsage {
-  /** Lines of the bill on invoices in effect. */
+  /** The lines that billed the usage, including true-ups and usage corrections. */
   readonly lines: readonly BilledLine[];
 }
 

@@ -11,7 +11,9 @@ export interface EarnedPeriod {
   readonly endAt: Date;
   /** Items of the subscription, except items that ended before the period. */
   readonly itemIds: readonly string[];
-  /** True if no item continues after the period. Charges in advance beyond the end of the period are then earned as well. */
+  /**
+   * True if no item continues after the period. Charges in advance for time after the period are then earned as well.
+   */
   readonly endsItems: boolean;
 }
 

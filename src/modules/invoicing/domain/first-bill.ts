@@ -4,11 +4,13 @@ import type { BillCoupon, BillTerms } from './billed-by';
 import type { Invoice, InvoiceLine } from './invoice';
 import type { UsageLineRequest } from './line-item-request';
 
-/** An amount at list prices that the coupons of a bill apply to. Includes later corrections of the amount. */
+/**
+ * An amount of a bill, at list prices, to which coupons of the bill apply. Includes later corrections of the amount.
+ */
 export interface BilledAmount {
   /**
-   * {@link usagePeriodKey} for a line with an item and a period, and for later corrections of that line; otherwise the
-   * id of the line.
+   * The {@link usagePeriodKey} if the line bills an item for a period: later corrections are added under the same key.
+   * Otherwise the id of the line.
    */
   readonly key: string;
   readonly priceId: string | null;
@@ -62,10 +64,10 @@ export function termsOfBill(
 }
 
 /**
- * Returns the present terms of a first bill that has no line for the usage. The stored terms are outdated if their
+ * Returns the terms that now apply to a first bill without a line for the usage. The stored terms are outdated if their
  * invoice was voided or regenerated since.
- * @param latest newest invoice regenerated from the invoice of the bill, or that invoice itself; undefined if
- *   there is none
+ * @param latest the invoice of the bill, or the newest invoice that regenerates it; undefined if the bill has no
+ *   invoice
  */
 export function currentTerms(kept: BillTerms, latest: Invoice | undefined): BillTerms {
   if (latest === undefined) return kept;
@@ -89,8 +91,9 @@ export function isFirstBillLine({ trace }: Pick<InvoiceLine, 'trace'>): boolean 
 }
 
 /**
- * Returns the amounts before discounts to which the coupons of an invoice apply, each with its later corrections.
- * @param history lines of all invoices, oldest first, for the usage whose first bill is on this invoice
+ * Returns the amounts before discounts to which the coupons of an invoice apply. Each amount includes its later
+ * corrections.
+ * @param history lines of all invoices, oldest first, for the items and periods on this invoice
  */
 export function billedAmounts(
   { lines }: Pick<Invoice, 'lines'>,

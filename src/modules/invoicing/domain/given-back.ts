@@ -3,9 +3,12 @@ import { allocate, greater } from '../../../core/money';
 
 /** Amounts of an invoice that went back to the customer by refunds, pending ones included, or by lost disputes. */
 export interface RefundedAmount {
-  /** Money of the payments of the invoice, in minor units. */
+  /** Money from payments of the invoice, in minor units. */
   readonly moneyMinor: bigint;
-  /** Used credit whose payments were refunded or lost, as far as no other credit covered it. Minor units. */
+  /**
+   * Credit that the invoice used from payments that were then refunded or lost in disputes, less the part that other
+   * credit covered. Minor units.
+   */
   readonly creditMinor: bigint;
 }
 
@@ -24,24 +27,30 @@ export interface ReturnedMoney {
 
 /** Money and credit that paid an invoice and went back to the customer, in minor units. */
 export interface ReturnedAmounts extends ReturnedMoney {
-  /** Used credit that went back with its payments, as far as no other credit covered it. */
+  /**
+   * Credit that the invoice used from payments that were then refunded or lost in disputes, less the part that other
+   * credit covered.
+   */
   readonly lostCreditMinor: bigint;
 }
 
 export const NOTHING_RETURNED: ReturnedMoney = { refundedMinor: 0n, lostMinor: 0n };
 
-/** Credit that came from a payment, in minor units: `refundedMinor` and `lostMinor` are the parts that were covered. */
+/**
+ * Credit that came from a payment, in minor units. `refundedMinor` and `lostMinor` are the parts that refunds and lost
+ * disputes took, `usedMinor` is the part that invoices used.
+ */
 export interface CoveredCredit extends ReturnedMoney {
   readonly usedMinor: bigint;
 }
 
 export const NOTHING_COVERED: CoveredCredit = { ...NOTHING_RETURNED, usedMinor: 0n };
 
-/** Amounts that limit what can still be given back of an invoice, in minor units. */
+/** Amounts that limit how much of an invoice can still be given back, in minor units. */
 export interface HeldByInvoice {
   /** Charges of the invoice with tax, less what later invoices and credit notes credited. */
   readonly heldMinor: bigint;
-  /** Part of the totals of the credit notes that refunds pay out. */
+  /** Part of the credit notes that refunds pay out, with tax. */
   readonly toRefundMinor: bigint;
   /** Paid in money, not by credit. */
   readonly paidMinor: bigint;
@@ -60,8 +69,9 @@ export function maxCreditable(
 }
 
 /**
- * Returns the maximum sum of all refunds of an invoice; null: the whole paid amount.
- * @param lostMinor money and used credit that the maximum leaves, because disputes took it or may take it
+ * Returns the largest total of all refunds of an invoice; null: the whole amount paid in money can be refunded.
+ * @param lostMinor used credit that already went back with its payments, and money and used credit that open disputes
+ *   may take. It cannot be refunded
  */
 export function maxRefundable(
   { heldMinor, toRefundMinor, paidMinor }: HeldByInvoice,
@@ -73,8 +83,8 @@ export function maxRefundable(
 
 /**
  * Limits a credit of an invoice to the amount that is left of the invoice after refunds. Returns this limit, or null if
- * `amountMinor` can be credited in full. Each call subtracts its credit from the amount left of the invoice for the
- * next call.
+ * `amountMinor` can be credited in full. Each call lowers the amount that is left for the next call with the same
+ * invoice.
  */
 export type LimitCredit = (
   invoiceId: string,

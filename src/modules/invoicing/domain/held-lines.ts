@@ -60,8 +60,8 @@ export function heldOfInvoices(lines: readonly BilledLine[]): ReadonlyMap<string
 }
 
 /**
- * Returns the amount of a line at list prices. A negative correction can take back more at list prices than its
- * `amount`, which gives back only what was left of the billed lines.
+ * Returns the amount of a line at list prices. A negative usage correction can take back more at list prices than its
+ * `amount` shows, because `amount` is limited to what was left of the billed lines.
  */
 export function listedAmount({ amount, trace }: InvoiceLine): bigint {
   return trace.kind === 'usage' ? (trace.corrects?.differenceMinor ?? amount) : amount;
@@ -104,8 +104,8 @@ function discountsOf(lines: readonly BilledLine[]): readonly HeldDiscount[] {
 }
 
 /**
- * Returns the start of the period in which a line was discounted. For usage that was added to an earlier bill, it is the period
- * of that bill.
+ * Returns the start of the invoice period in which a line was discounted. If the line adds usage to an earlier bill,
+ * this is the period of that bill.
  */
 function periodOfDiscount({ trace, billedFrom }: BilledLine): Date | null {
   const added = trace.kind === 'usage' ? trace.corrects?.billedBy : undefined;

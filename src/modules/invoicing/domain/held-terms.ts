@@ -9,8 +9,8 @@ export interface HeldDiscount extends DiscountShare {
 }
 
 /**
- * Amounts left on billed lines after discounts and credits, as a trace stores them. Includes the names of the tax
- * rates, because the invoice that credits the lines shows them.
+ * Amounts left on billed lines after discounts and credits, in the form that traces store. Includes the names of the
+ * tax rates, because an invoice that credits the lines shows these names.
  */
 export interface HeldTerms extends HeldLines<HeldDiscount> {
   readonly taxes: readonly (HeldLines['taxes'][number] & { readonly name: string })[];

@@ -14,8 +14,8 @@ export function firstAttemptAt(invoice: Pick<Invoice, 'collection'>, now: Date):
 /**
  * Returns the instant of the next automatic charge of an invoice, after a payment has ended and the amount that it
  * reserved was freed; null if no further charge is planned.
- * @param wasAttempt true if the payment was a failed automatic charge, which the plan retries later. After any
- *   other payment, the next charge of the plan is due now, because a pending payment may have delayed that charge
+ * @param wasAttempt true if the payment was a failed automatic charge: the plan then gives the instant of the retry.
+ *   After any other payment, a charge that the plan still allows is due now, unless another payment is pending
  */
 export function nextAttemptAt(
   invoice: Invoice,
@@ -51,8 +51,8 @@ export interface AttemptedInvoice {
 }
 
 /**
- * Returns the failure of the automatic attempts at the open invoices of a subscription; null if none failed.
- * `used_up`: at least one failed invoice has no further attempt planned or in flight; otherwise `failed`.
+ * Returns how automatic charges of the open invoices of a subscription have failed; null if none failed. `used_up`: at
+ * least one failed invoice has no further attempt planned or in flight. `failed`: all failed invoices have one.
  * @param inFlight ids of the invoices with an attempt in flight
  */
 export function attemptsFailure(

@@ -54,8 +54,8 @@ export interface InvoiceCoupon {
   /** Discount by the coupon on this invoice. */
   readonly amountMinor: bigint;
   /**
-   * Discount that credits on this invoice returned to the coupon: with duration `once` or in an entry with
-   * `correctedFrom`, the whole; otherwise only discounts of the same billing period. Absent from older invoices.
+   * Discount that credits on this invoice returned to the coupon. Counts only discounts of the same billing period,
+   * except for duration `once` and in an entry with `correctedFrom`. Absent from older invoices.
    */
   readonly returnedMinor?: bigint;
   /** Largest discount that a percentage could give; null or absent: no limit. */
@@ -67,8 +67,8 @@ export interface InvoiceCoupon {
   /** Start of the billing period in which the coupon was applied; absent from older invoices. */
   readonly appliedFrom?: Date | null;
   /**
-   * Start of the period of the earlier invoice that usage corrections on this invoice correct. Present only in an entry
-   * for the discounts of such corrections. The charges of this invoice have entries of their own.
+   * Start of the period of an earlier invoice. Present only in an entry for the discounts of usage corrections of that
+   * earlier invoice. The charges of this invoice have entries of their own.
    */
   readonly correctedFrom?: Date | null;
   /** In an entry with `correctedFrom`: remaining amount of the coupon before the usage corrections. */
@@ -108,9 +108,9 @@ export interface InvoiceLine {
   readonly timeZone: string | null;
   /** True if the line is billed before its period, so that the unused part can be credited. */
   readonly isInAdvance: boolean;
-  /** True once the deferred net amount of the line was released to revenue. */
+  /** True if the deferred net amount of the line was released to revenue. */
   readonly isReleased: boolean;
-  /** Line whose unused part this credit line takes back. */
+  /** Id of the line whose unused part this credit line takes back; null for other lines. */
   readonly creditsLineId: string | null;
   /** Part of `amount` that credit lines and credit notes have taken back so far. */
   readonly credited: bigint;
@@ -156,7 +156,7 @@ export interface Invoice {
   readonly creditedToBalance: bigint;
   readonly amountDue: bigint;
   readonly amountPaid: bigint;
-  /** Amount that credit notes took off the amount due. */
+  /** Amount that credit notes and the credit of negative invoices took off the amount due. */
   readonly amountCredited: bigint;
   /** Amount that pending payments have reserved. */
   readonly amountPending: bigint;
@@ -203,7 +203,7 @@ export function isCredited({ lines }: Pick<Invoice, 'lines'>): boolean {
   return lines.some(({ credited, creditedNet }) => credited > 0n || creditedNet > 0n);
 }
 
-/** Returns the rule that the totals of an invoice break, in words; null if they equal the sums of its lines. */
+/** Returns the rule that the totals of an invoice break, as text; null if the totals are consistent. */
 export function brokenTotalOf(invoice: Invoice): string | null {
   const total = (of: (line: InvoiceLine) => bigint): bigint =>
     invoice.lines.reduce((sum, line) => sum + of(line), 0n);

@@ -8,7 +8,7 @@ export interface BilledPrice {
   readonly priceId: string;
   readonly name: string;
   readonly rating: Price;
-  /** For a full period, in minor units. */
+  /** Minimum of the price for a full period, in minor units. `maximumMinor` is the maximum for a full period. */
   readonly minimumMinor: bigint | null;
   readonly maximumMinor: bigint | null;
 }
@@ -40,8 +40,8 @@ export interface UsageLineRequest {
   readonly period: Period;
   readonly fullPeriod: Period;
   /**
-   * Start of the billing period. A `weighted_sum` starts at 0 at this instant, and carries over between parts of the
-   * billing period.
+   * Start of the billing period. Values of a `weighted_sum` carry over between the parts of the billing period. Unless
+   * the meter is recurring, the sum starts at 0 at this instant.
    */
   readonly heldSince: Date;
   /** Proration of the price's minimum and maximum, and of its fee at zero usage. Usage itself is never prorated. */
@@ -61,7 +61,7 @@ export interface LateUsageRequest {
   readonly request: UsageLineRequest;
 }
 
-/** Credits the amount that an item was billed in advance for the time after `unusedFrom`. */
+/** Credits charges in advance of an item, for the time after `unusedFrom`. */
 export interface CreditLineRequest {
   readonly kind: 'credit';
   readonly itemId: string;

@@ -18,23 +18,29 @@ export interface NoteLimit {
   /** Charges of this invoice that later invoices credited. */
   readonly laterMinor: bigint;
   readonly creditNotesMinor: bigint;
-  /** Refunded without a credit note. 0 if the new note is settled by refund, because the note may document such refunds. */
+  /**
+   * Amount refunded without a credit note. 0 if the new note is settled by refund, because that note may document such
+   * refunds.
+   */
   readonly refundedMinor: bigint;
-  /** Lost in disputes, and not counted in the amounts above. */
+  /** Amount lost in disputes, as far as the amounts above do not include it. */
   readonly lostMinor: bigint;
-  /** Used credit that went back with its payments. 0 unless it limits the new note. */
+  /**
+   * Credit that the invoice used from payments that were then refunded or lost in disputes. 0 unless it limits the new
+   * note.
+   */
   readonly lostCreditMinor: bigint;
 }
 
 /**
- * Returns the largest total of a further note. Two limits apply. The first is the amount owed, plus the amount
- * paid that earlier notes did not give back. The second is the amount of the charges that was not credited yet.
- * The amount paid includes credit that the invoice used, and credit from later negative invoices that lowered the
- * amount owed. Refunds and lost disputes without a note lower both limits. But refunds do not lower them for a
- * note that is settled by refund, because the note may document those refunds.
+ * Returns the largest total of a further note. Two limits apply. The first is the amount owed, plus the amount paid
+ * that earlier notes did not give back. The second is the amount of the charges that was not credited yet. The amount
+ * paid includes credit that the invoice used, and credit from later negative invoices that lowered the amount owed.
+ * Refunds and lost disputes without a note lower both limits. But refunds do not lower them for a note that is settled
+ * by refund, because the note may document those refunds.
  *
- * A note that refunds are to pay out in part has a third limit: the refunds must leave the used credit that went back
- * with its payments. For other notes, credit of the note covers that loss.
+ * A third limit applies if refunds are to pay out a part of the note. The note cannot give back used credit that came
+ * from payments that were refunded or lost in disputes. For other notes, credit of the note covers that loss.
  */
 export function limitOfNote(invoice: Invoice, settle: Settlement, given: GivenBack): NoteLimit {
   const { toReceivableMinor, toCreditMinor, toRefundMinor, held } = given;
@@ -86,7 +92,7 @@ function creditedBy(lines: readonly InvoiceLine[]): bigint {
     .reduce((sum, { net, tax }) => sum - net - tax, 0n);
 }
 
-/** Returns the charges of the invoice, and each amount that was given back of them, for the detail of an error. */
+/** Returns a text for the detail of an error: the charges of the invoice, and what was already given back, by cause. */
 export function explainLimit(limit: NoteLimit): string {
   const { chargedMinor, onInvoiceMinor, laterMinor, creditNotesMinor } = limit;
   const { refundedMinor, lostMinor, lostCreditMinor } = limit;

@@ -63,8 +63,8 @@ export function printedTaxTreatment({
 }
 
 /**
- * Returns true if tax was calculated for a line: by the invoice, if its customer is neither exempt nor under reverse
- * charge (`none`), or at the rates of an earlier bill.
+ * Returns true if tax was calculated for a line. This is the case if the tax treatment of the invoice is `none`
+ * (neither exempt nor reverse charge), or if the line keeps tax rates of an earlier bill.
  */
 export function isTaxed({ trace }: InvoiceLine, { taxTreatment }: Invoice): boolean {
   return taxTreatment === 'none' || ownRatesOf(trace).length > 0;

@@ -25,7 +25,7 @@ export interface ChargeState {
   readonly hasNeverBegun: boolean;
   /** Billing period of the invoice; null if it belongs to no subscription. */
   readonly billingPeriod: Period | null;
-  /** True if the subscription has ended. Charges in advance that are still owed are then earned. */
+  /** True if the subscription has ended. All charges in advance that are billed again are then earned. */
   readonly hasEnded: boolean;
 }
 

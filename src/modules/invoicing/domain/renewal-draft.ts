@@ -4,7 +4,7 @@ import type { WaitingDraft } from './grace';
 import type { Invoice, InvoiceLine } from './invoice';
 import type { BillingRequest } from './billing-request';
 
-/** Returns the input that a waiting draft was made from. */
+/** Returns the request from which a draft in its grace period was made. */
 export function requestOf(draft: WaitingDraft): BillingRequest {
   const { periodStartAt: startAt, periodEndAt: endAt } = draft;
   const period = startAt === null || endAt === null ? null : { startAt, endAt };
@@ -52,8 +52,8 @@ export function earnedUntilOf({ id, subscriptionId }: WaitingDraft, earned: Earn
 }
 
 /**
- * Returns the drafts with charges in advance whose unearned time is about to be credited. These drafts must be
- * finalized first, because only a finalized charge can be credited.
+ * Returns the drafts with a charge in advance that is about to be credited for the time not earned yet. These drafts
+ * must be finalized first, because only a finalized charge can be credited.
  */
 export function draftsWithCreditedCharges(
   drafts: readonly WaitingDraft[],

@@ -22,7 +22,7 @@ export interface SimulatedPrice {
   readonly maximumMinor: bigint | null;
 }
 
-/** Returns the parts of a usage line, with the charges for its events if the new price is a percentage. */
+/** Returns the parts of a usage line. If the new price is a percentage, they contain the charges for the events. */
 export type PartsOf = (line: InvoiceLine, trace: UsageTrace) => readonly UsagePart[];
 
 /** The charges and true-ups of a period on one invoice, or one line that corrects or credits such charges. */
@@ -30,8 +30,8 @@ interface Bill {
   readonly lines: readonly InvoiceLine[];
   readonly chargedMinor: bigint;
   /**
-   * Amount at list prices. More negative than the amount of the line for a correction that gave back only what was
-   * paid.
+   * Amount at list prices. For a correction that could give back only what was left of the billed lines, it is more
+   * negative than the amount of the line.
    */
   readonly listedMinor: bigint;
   readonly trueUpMinor: bigint;
@@ -192,10 +192,7 @@ function hasSamePeriod({ period }: InvoiceLine): (line: InvoiceLine) => boolean 
     line.period?.endAt.getTime() === period?.endAt.getTime();
 }
 
-/**
- * Returns the share of the full period to which the minimum and maximum of the price are prorated, for the lines
- * of a bill.
- */
+/** Returns the proration of the minimum and maximum of the price, for the lines of a bill; null: the full period. */
 function prorationOf([first]: readonly InvoiceLine[]): Proration | null {
   switch (first?.trace.kind) {
     case 'rated':

@@ -28,8 +28,8 @@ export interface RatedTrace {
 export interface CreditTrace {
   readonly kind: 'credit';
   /**
-   * Amount of the credited line and its true-ups for the full period, as an exact number in text form: the billed
-   * amount divided by the billed share of the period. In credits made before decision 137, the unrounded price.
+   * Amount that the credited line and its true-ups would have for the full period: the billed amount divided by the
+   * billed share of the period. An exact number in text form. In credits made before decision 137, the unrounded price.
    */
   readonly fullAmount: string;
   readonly billedProration: Proration | null;

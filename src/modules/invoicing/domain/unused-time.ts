@@ -4,8 +4,8 @@ import type { CreditLineRequest } from './line-item-request';
 import type { InvoiceLine } from './invoice';
 
 /**
- * Returns the part of the full period that a line billed; null: all of it. A plan without proration bills the full
- * price for a short first period, so the line has no proration then.
+ * Returns the part of the full period that a line billed; null: all of it. A line without proration can have billed a
+ * part too: a plan without proration bills the full price for a short first period.
  */
 export function billedPartOf(line: InvoiceLine): Proration | null {
   const { proration, period, fullPeriod } = line;

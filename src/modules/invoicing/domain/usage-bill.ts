@@ -37,11 +37,11 @@ export function linesOfUsage(
 }
 
 /**
- * Returns the record of billed usage, by which late usage is found and billed.
+ * Returns the record of billed usage. With this record, late usage is later found and billed.
  *
  * @param lines lines of the invoice that bills the usage
- * @param terms discounts and taxes of that invoice; if no invoice was made, the terms that it would have had; null for
- *   none. Stored only if no line bills the usage, because they then apply to late usage of the period
+ * @param terms discounts and taxes of that invoice, or of the invoice that would have been made if anything had been
+ *   due; null: none. Stored only if no line bills the usage, because late usage cannot get them from a line then
  */
 export function billOf(
   { request, reading, billed }: CountedUsage,

@@ -16,7 +16,9 @@ export interface UsageQuote {
     readonly events: bigint;
     readonly amountMinor: bigint;
   }[];
-  /** Amount of all parts, within the minimum and maximum of the price; for late usage, the difference to the billed amount. */
+  /**
+   * Amount of all parts, within the minimum and maximum of the price. For late usage, less the amount billed before.
+   */
   readonly amountMinor: bigint;
 }
 

@@ -7,8 +7,8 @@ import type { UsageLineRequest } from './line-item-request';
 import { ratePart, zeroUsageShare } from './usage';
 
 /**
- * Usage of a void invoice that must be rated again: late usage always, other usage if the amount still to be billed
- * differs from the amount of the invoice's lines.
+ * Usage of a void invoice that must be rated again. This is all late usage, and other usage if the amount still to be
+ * billed differs from the amount of its lines on the invoice.
  */
 export interface UsageToRebill {
   /** Usage that changed and that no other invoice billed. It is billed as counted now. */
@@ -42,8 +42,8 @@ export function usageToRebill(
 }
 
 /**
- * Returns the item and period whose usage a line may bill; empty for charges, credits and one-off items. True-ups are included,
- * although their price may not be metered.
+ * Returns the item and period of a line that may bill usage; empty for charges, credits and one-off items. A true-up
+ * counts as such a line, although its price may not be metered.
  */
 export function usageOf({
   kind,

@@ -72,15 +72,15 @@ export interface BilledUsage {
   /** Total quantity of the lines in effect, as an exact number in text form. */
   readonly quantity: string;
   /**
-   * Amounts left on the lines in effect; absent from positive corrections, and from older lines, which were
-   * corrected at list prices.
+   * Amounts left on the lines in effect after discounts and credits. Absent if the correction is positive, or if it is
+   * from an older version, which calculated corrections at list prices.
    */
   readonly held?: HeldTerms;
 }
 
-/** Earlier bill of the corrected usage, and the result of the correction. */
+/** Amounts billed before a usage correction, and the result of the correction. */
 export interface CorrectedUsage extends BilledUsage {
-  /** Amount of a negative correction at list prices; absent from positive corrections, and if `held` is absent. */
+  /** Amount of a negative correction at list prices. Absent if the correction is positive or `held` is absent. */
   readonly differenceMinor?: bigint;
   /** Discounts that the correction returned to their coupons. */
   readonly returned?: readonly HeldDiscount[];
@@ -88,7 +88,9 @@ export interface CorrectedUsage extends BilledUsage {
   readonly mostMinor?: bigint;
   /** Amounts that a negative correction takes from earlier invoices; absent from older lines. */
   readonly taken?: readonly TakenFrom[];
-  /** Terms of the first bill, which apply to added usage; absent if the terms of the correcting invoice apply. */
+  /**
+   * Discounts and taxes of the first bill, which apply to added usage; absent if those of the correcting invoice apply.
+   */
   readonly billedBy?: BilledBy;
 }
 
@@ -121,7 +123,7 @@ export interface UsageTrace {
   /** Minimum and maximum of the price. A true-up is a separate line; for late usage it is part of this line. */
   readonly limits: UsageLimits;
   /**
-   * Share of the full period that the fee at zero usage (the flat amount of the first tier) is prorated to; null: the
+   * Share of the full period for which the fee at zero usage (the flat amount of the first tier) is charged; null: the
    * full period. Absent from lines of earlier versions, which charged the whole fee.
    */
   readonly zeroUsageProration?: Proration | null;
@@ -132,14 +134,14 @@ export interface UsageTrace {
 export interface UsageLimits {
   readonly minimumMinor: bigint | null;
   readonly maximumMinor: bigint | null;
-  /** Share of the full period that the limits are prorated to; null: the full period. */
+  /** Share of the full period by which the limits are prorated; null: the full period. */
   readonly proration: Proration | null;
 }
 
 /**
- * Returns the share of the full period that the fee at zero usage is charged for; null: the full period. A percentage
- * price has no such fee. Its fixed amounts are charged for events, in full even if the amounts of the events add up to
- * zero.
+ * Returns the share of the full period for which the fee at zero usage is charged; null: the full period. A percentage
+ * price has no such fee. Its fixed amounts are charged for events and never prorated, even if the amounts of the events
+ * add up to zero.
  */
 export function zeroUsageShare(price: Price, proration: Proration | null): Proration | null {
   return price.model === 'percentage' ? null : proration;
@@ -156,7 +158,7 @@ export function ratePart(
 ): {
   readonly amountMinor: bigint;
   readonly exact: Rational;
-  /** Null if the whole amount is due. */
+  /** Share of the full period by which the amount is prorated; null: not prorated. */
   readonly proration: Proration | null;
   readonly traced: TracedPart;
 } {
@@ -189,7 +191,7 @@ export function ratePart(
   };
 }
 
-/** Converts a part from its form in a trace. */
+/** Converts a part from the form that is stored in a trace. */
 export function partOf(traced: TracedPart): UsagePart {
   const { group, quantity, events, charged } = traced;
   return {
@@ -235,7 +237,10 @@ function ratedParts({ price, parts, zeroUsageProration = null }: UsageTrace) {
   return parts.map((traced) => ratePart(price, partOf(traced), zeroUsageProration));
 }
 
-/** Amounts of a usage correction, in minor units, and discounts on usage taken back, which can be used again. */
+/**
+ * Amounts of a usage correction, in minor units. `returned` has the discounts on usage that was taken back: the coupons
+ * can give them again.
+ */
 export interface Correction {
   /** Amount of the line. If usage is taken back, at most what is left of the billed lines. */
   readonly amountMinor: bigint;
@@ -245,9 +250,9 @@ export interface Correction {
 }
 
 /**
- * Returns what is still to be billed for a period: the amount of its present usage, within the minimum and maximum of the
- * price, less the billed amount. If the usage has become less, the result is negative: that share of the billed lines, but
- * only of the amount that discounts, credits and refunds have left of them.
+ * Returns what is still to be billed for a period: the amount of its present usage, within the minimum and maximum of
+ * the price, less the billed amount. If the usage has become less, the result is negative: a share of the billed lines,
+ * calculated from what discounts, credits and refunds have left of them.
  */
 export function correctionOf(
   ratedMinor: bigint,

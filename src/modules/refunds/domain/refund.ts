@@ -54,7 +54,7 @@ export interface Refund {
    */
   readonly absentSince: Date | null;
   readonly metadata: Metadata;
-  /** Time of the next poll, or end of the lease of the process that polls. Null once the outcome is final. */
+  /** Time of the next poll, or end of the lease of the process that polls. Null if the outcome is final. */
   readonly dueAt: Date | null;
   /** Number of the process that is asking the provider; null: none. */
   readonly leasedBy: number | null;
@@ -73,8 +73,8 @@ export interface RefundNote {
 export interface RefundRequest {
   readonly paymentId: string;
   /**
-   * Minor units. Null with a credit note: the part of the note that is to be refunded. Null without a credit note: all
-   * that can be refunded.
+   * Amount in minor units. Null, with a credit note: the part of the note that is to be refunded. Null, without a
+   * credit note: all that can be refunded.
    */
   readonly amount: bigint | null;
   readonly creditNote: RefundNote | null;

@@ -88,7 +88,9 @@ function drawFitting(lines: readonly StyledText[], sheet: Sheet): readonly Style
   return overflow === -1 ? [] : lines.slice(overflow);
 }
 
-/** Draws the details beside the buyer, or directly below the title if the seller leaves no room beside the buyer. */
+/**
+ * Draws the details beside the buyer, or directly below the title if they would not fit on the page beside the buyer.
+ */
 function layOutDetails(details: InvoiceDocument['details'], sheet: Sheet, buyerTop: number): void {
   const half = (sheet.width - GAP_PT) / 2;
   const rows = details.map(({ label, value }) => ({
