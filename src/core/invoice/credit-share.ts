@@ -35,11 +35,11 @@ export type CreditedShare<Share extends DiscountShare = DiscountShare> = {
 
 /**
  * Returns the credit of a share of held lines. The amount is rounded once, half away from zero. The discounts that
- * return to coupons are rounded once together and split by largest remainder.
+ * return to coupons are added up, rounded once and split by largest remainder.
  *
  * @param share from 0 to 1
- * @param limitMinor maximum amount of the credit; null: no maximum. A credit above the maximum is reduced to it,
- *   and the returned discounts are reduced in proportion.
+ * @param limitMinor maximum amount of the credit; null: no maximum. A credit above the maximum is reduced to it, and
+ *   the returned discounts are reduced in proportion.
  */
 export function creditShare<Share extends DiscountShare>(
   held: HeldLines<Share>,
