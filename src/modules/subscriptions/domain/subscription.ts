@@ -128,7 +128,7 @@ export interface SoldUsage {
 }
 
 /**
- * Event that ended an item, which decides how the last part of the item is counted. `pause`: with proration by day, the
+ * Event that ended an item. It decides how the last part of the item is counted. `pause`: with proration by day, the
  * date of the end is billed. `day_change`, `second_change`: the end is counted by day or by second, as in the plan
  * version after the change.
  */
