@@ -1,4 +1,4 @@
-/** A stored object whose version each change raises by one. */
+/** A stored object with a version. Each change raises the version by one. */
 export interface Versioned {
   readonly version: number;
   readonly updatedAt: Date;

@@ -1,8 +1,8 @@
 import type { GrantedScope, Scope } from './scopes';
 
 /**
- * Resources about access control, each with the scope that reads it. A caller needs this scope and `events:read` to
- * read the events of such a resource.
+ * Resources about access control, each with the scope needed to read it. To read the events of such a resource, a
+ * caller needs this scope and `events:read`.
  */
 const NEEDED_SCOPES: Readonly<Record<string, Scope>> = {
   api_key: 'keys:read',

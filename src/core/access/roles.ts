@@ -3,11 +3,12 @@ import { ALL_SCOPES, type GrantedScope, type Scope } from './scopes';
 export const ADMIN_ROLES = ['owner', 'admin', 'support', 'viewer'] as const;
 export type AdminRole = (typeof ADMIN_ROLES)[number];
 
-/** Scopes of owners only: they change API keys and admins, and so decide who has access. */
+/** Scopes that only owners have. They allow a caller to change API keys and admins, and so to decide who has access. */
 const OWNERS_ONLY: ReadonlySet<Scope> = new Set(['keys:write', 'studio:write']);
 
 /**
- * Read scopes of owners and admins only. They show who has access, who changed what, and the metrics of the service.
+ * Read scopes that only owners and admins have. They show who has access, who changed what, and the metrics of the
+ * service.
  */
 const NOT_FOR_STAFF: ReadonlySet<Scope> = new Set([
   'audit:read',
@@ -18,7 +19,7 @@ const NOT_FOR_STAFF: ReadonlySet<Scope> = new Set([
 
 const READS = ALL_SCOPES.filter((scope) => scope.endsWith(':read') && !NOT_FOR_STAFF.has(scope));
 
-/** Scopes of viewers, which all roles include. Every admin may end their own sessions. */
+/** Scopes of the role `viewer`. All other roles have these scopes too. Every admin may end their own sessions. */
 const VIEWER: readonly Scope[] = [...READS, 'sessions:write'];
 
 /** Scopes of an admin who must enrol a second factor before doing anything else. */
@@ -36,8 +37,8 @@ export function scopesOfRole(role: AdminRole): readonly GrantedScope[] {
 }
 
 /**
- * Returns the scopes of an admin in a session; only the scopes for the enrolment if the admin must enrol a second
- * factor first.
+ * Returns the scopes of an admin in a session. An admin who must enrol a second factor first has only the scopes for
+ * the enrolment.
  */
 export function scopesOfAdmin(role: AdminRole, mustEnrol: boolean): readonly GrantedScope[] {
   return mustEnrol ? ENROLMENT : scopesOfRole(role);

@@ -13,13 +13,13 @@ export type AddedCoupon = {
   /** Amount to which the percentage was applied so far: the lines of the invoice, later additions and corrections. */
   readonly baseMinor: bigint;
   /**
-   * Part of the added amount that was billed before and then credited. The credit returned the discount of this part
-   * to the coupon, so `restMinor` includes that discount.
+   * Part of the added amount that was billed before and then credited. That credit returned the discount on this part
+   * to the coupon. Therefore `restMinor` includes the discount.
    */
   readonly againMinor: bigint;
   /**
-   * Remaining amount of the coupon. Limits the discount of an amount coupon, and the discount of a percentage on
-   * `againMinor`.
+   * Remaining amount of the coupon. It limits the discount of a coupon with an amount. For a coupon with a percentage,
+   * it limits the discount on `againMinor`.
    */
   readonly restMinor: bigint;
 };
@@ -32,9 +32,9 @@ export type AddedDiscount = {
 };
 
 /**
- * Returns the discounts of an amount that is added to an invoice later. For a percentage, this is the rounded discount
- * of the base with the added amount, less the rounded discount of the base alone. The discounts of all additions
- * therefore add up to the discount of the whole. A coupon with an amount discounts up to its remaining amount.
+ * Returns the discounts of an amount that is added to an invoice later. A percentage is applied and rounded twice: to
+ * the base with the added amount, and to the base alone. The discount is the difference, so that the discounts of all
+ * additions add up exactly. A coupon with an amount discounts up to its remaining amount.
  *
  * @param coupons coupons with a percentage first, then coupons with an amount
  */

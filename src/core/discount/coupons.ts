@@ -40,7 +40,10 @@ export type AppliedCoupon = {
   readonly amountMinor: bigint;
   /** Part of `amountMinor` on each line, in the order of the lines. */
   readonly sharesMinor: readonly bigint[];
-  /** Amount kept for the next invoice: the unused rest of an amount coupon with duration `once`, or of `limitMinor`. */
+  /**
+   * Amount that the coupon keeps for the next invoice: what is left of the amount of a coupon with duration `once`, or
+   * of `limitMinor`.
+   */
   readonly unusedMinor: bigint;
 };
 
@@ -53,11 +56,11 @@ export type Discounts = {
 };
 
 /**
- * Applies coupons to the positive lines that each may discount. Percentages come first, then amounts. Coupons of one
- * kind are applied by redemption time; at the same time, in the given order. Each coupon discounts the amounts that
- * remain after the coupons before it. A percentage is rounded once over its lines, half away from zero. Every
- * discount is split over its lines by largest remainder. Lines of zero or less are unchanged, and no line falls below
- * zero.
+ * Applies coupons to the positive lines that each may discount. Percentages come first, then amounts. Coupons of the
+ * same kind are applied in the order of their redemption times, or in the given order if these are equal. Each coupon
+ * discounts the amounts that remain after the coupons before it. A percentage is applied to the sum of its lines and
+ * rounded once, half away from zero. Every discount is split over its lines by largest remainder. Lines of zero or less
+ * are unchanged, and no line falls below zero.
  * @throws InvariantError on a percentage outside 0 to 100 or an amount below zero.
  */
 export function applyCoupons(

@@ -94,8 +94,9 @@ export function assembleInvoice(contents: InvoiceContents): AssembledInvoice {
 }
 
 /**
- * Asserts the invariants of every invoice, new or stored. Totals equal the sums of the lines. The total equals the
- * amount due plus the applied credit or, if negative, the amount added to the credit balance.
+ * Asserts the invariants of every invoice, new or stored. Totals equal the sums of the lines. A total of zero or more
+ * equals the amount due plus the applied credit. A negative total is the amount added to the credit balance, with a
+ * minus.
  * @throws InvariantError when an invariant does not hold.
  */
 export function assertInvoiceAddsUp(invoice: AssembledInvoice): void {

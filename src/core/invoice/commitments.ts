@@ -14,7 +14,7 @@ export type Commitment = {
   readonly alreadyBilledMinor: bigint;
   readonly minimumMinor: bigint | null;
   readonly maximumMinor: bigint | null;
-  /** Share of the full period that the limits are prorated to; null: the full period. */
+  /** Fraction by which the limits are prorated; null: they apply in full. */
   readonly proration: Proration | null;
   readonly taxRateIds: readonly string[];
 };

@@ -27,19 +27,19 @@ export type HeldLines<Share extends DiscountShare = DiscountShare> = {
   readonly discounts: readonly Share[];
 };
 
-/** Credit of a share of held lines, in positive minor units. */
+/** Credit of a share of {@link HeldLines}, in positive minor units. */
 export type CreditedShare<Share extends DiscountShare = DiscountShare> = {
   readonly amountMinor: bigint;
   readonly discounts: readonly Share[];
 };
 
 /**
- * Returns the credit of a share of held lines. The amount is rounded once, half away from zero. The discounts that
- * return to coupons are rounded once together and split by largest remainder.
+ * Returns the credit of a share of lines, of what earlier credits left of them. The amount is rounded once, half away
+ * from zero. The discounts that return to coupons are added up, rounded once and split by largest remainder.
  *
  * @param share from 0 to 1
- * @param limitMinor maximum amount of the credit; null: no maximum. A credit above the maximum is reduced to it,
- *   and the returned discounts are reduced in proportion.
+ * @param limitMinor maximum amount of the credit; null: no maximum. A credit above the maximum is reduced to it, and
+ *   the returned discounts are reduced in proportion.
  */
 export function creditShare<Share extends DiscountShare>(
   held: HeldLines<Share>,
@@ -68,7 +68,7 @@ export function creditShare<Share extends DiscountShare>(
 }
 
 /**
- * Returns the exact tax of a part of held lines, by tax rate, in minor units. If all lines have the same rates,
+ * Returns the exact tax of a part of {@link HeldLines}, by tax rate, in minor units. If all lines have the same rates,
  * calculates the tax with these rates, but at most the tax that is left. If the lines have different rates, takes the
  * same share of the tax that is left at each rate. The last part takes all tax that is left, so that the credits
  * together return exactly the billed tax.
@@ -90,8 +90,8 @@ export function taxOfPart(
 }
 
 /**
- * Returns the largest possible total of a part of held lines, exclusive tax included. Rounds the tax of each rate up,
- * because the invoice that bills the credit may also round it up.
+ * Returns the largest possible total of a part of {@link HeldLines}, exclusive tax included. Rounds the tax of each
+ * rate up, because the invoice that bills the credit may also round it up.
  */
 export function maxWithTax(held: HeldLines, amountMinor: bigint): bigint {
   const taxes = taxOfPart(held, amountMinor);

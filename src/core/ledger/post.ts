@@ -18,9 +18,9 @@ export type RevenueLine = {
 
 /**
  * Posts a finalized invoice: debits the receivable with the total less the applied credit. A negative total becomes
- * credit of the customer. Revenue is posted before discounts, and discounts have an account of their own. Of a deferred
- * line, only the net amount is deferred; its discount is posted at once. The later releases of the line therefore add
- * up to its net amount.
+ * credit of the customer. Revenue is posted before discounts, and discounts have an account of their own. For a
+ * deferred line, only the net amount is deferred, and the discount is posted at once. The amounts later moved from
+ * deferred revenue to revenue therefore add up to the net amount of the line.
  * @throws InvariantError when the applied credit is negative or exceeds the total.
  */
 export function postInvoice(invoice: {
@@ -117,7 +117,7 @@ export function postRefund(refund: {
 
 /**
  * Posts a succeeded refund that the customer's bank returned: debits the cash clearing account of the provider.
- * Restores the customer's credit that the refund had reduced, less the part that recovers a loss from a dispute.
+ * Restores the customer's credit that the refund had reduced, except the part that now covers a loss from a dispute.
  * @throws InvariantError when `toCreditMinor` or `recoveredMinor` is negative, or `toCreditMinor` exceeds the amount.
  */
 export function postRefundReturned(returned: {
@@ -203,8 +203,8 @@ export function postDisputeReinstated(reinstated: {
 }
 
 /**
- * Posts customer credit that covers a refund. Used for credit that became available only after a refund at the provider
- * had given back its money. Credits the refunds account, which the refund had debited.
+ * Posts customer credit that covers a refund made at the provider. Used if the credit became available only after the
+ * provider had paid out the refund. Credits the refunds account, which the refund had debited.
  */
 export function postRefundRecovered(recovered: {
   readonly currency: string;
@@ -219,8 +219,8 @@ export function postRefundRecovered(recovered: {
 }
 
 /**
- * Posts customer credit that covers the loss of a dispute. Used for credit that became available only after the
- * dispute was lost.
+ * Posts customer credit that covers the loss of a dispute. Used if the credit became available only after the dispute
+ * was lost.
  */
 export function postLossRecovered(recovered: {
   readonly currency: string;

@@ -29,10 +29,10 @@ export function allocate(amountMinor: bigint, weights: readonly bigint[]): bigin
  * largest remainder, as {@link allocate} does. Each part differs from its share by less than one minor unit; a whole
  * share is unchanged.
  *
- * Shares may differ in sign, such as the taxes of a charge and of a credit that are rounded once together. All shares
+ * Shares may differ in sign, for example the taxes of a charge and of a credit that are rounded together. All shares
  * are rounded down, and the remaining minor units go to the largest remainders. A negative amount is negated before the
- * split and its parts are negated after it, so that negated shares give negated parts. An amount of zero has the sign
- * of its first share other than zero.
+ * split and its parts are negated after it, so that negated shares give negated parts. An amount of zero is treated as
+ * negative if its first share other than zero is negative.
  * @throws InvariantError unless `amountMinor` is within one minor unit of the sum of the shares, or when `denominator`
  *   is not positive.
  */

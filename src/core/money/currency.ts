@@ -14,11 +14,11 @@ const INTRODUCED: readonly (readonly [code: string, digits: number])[] = [['XCG'
 const WITHDRAWN: ReadonlySet<string> = new Set(['ANG', 'BGN']);
 
 /**
- * Digits after the decimal point by currency code, former currencies included. Of the codes with a leading X, the map
- * contains only those that several countries share (XAF, XCD, XOF, XPF). It leaves out metals, bond units, units of
- * account of one institution, the test code and "no currency": the standard gives these codes no minor unit ("N.A."),
- * but the package stores 0 digits for them. The filter recognizes these codes because the package lists at most one
- * country or institution for each.
+ * Digits after the decimal point by currency code, former currencies included. Of the codes that start with X, the map
+ * contains only the currencies that several countries share (XAF, XCD, XCG, XOF, XPF). It leaves out metals, bond
+ * units, units of account of one institution, the test code and "no currency": the standard gives these codes no minor
+ * unit ("N.A."), but the package stores 0 digits for them. The filter recognizes these codes because the package lists
+ * at most one country or institution for each.
  */
 export const digitsByCode: ReadonlyMap<string, number> = new Map([
   ...data
@@ -29,7 +29,8 @@ export const digitsByCode: ReadonlyMap<string, number> = new Map([
 
 /**
  * Returns true if new objects can use `code`: a current ISO 4217 code in upper case with a minor unit. Includes funds
- * codes with a minor unit (CLF, UYI). Excludes metals, units of account (XAU, XDR, XTS, XXX) and former currencies.
+ * codes with a minor unit (CLF, UYI). Excludes former currencies, and codes such as XAU (gold), XDR (a unit of
+ * account), XTS (test code) and XXX (no currency).
  */
 export function isCurrency(code: string): boolean {
   return digitsByCode.has(code) && !WITHDRAWN.has(code);

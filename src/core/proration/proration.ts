@@ -16,18 +16,18 @@ export type Proration = {
 /** A part of a period, and how the part ends. */
 export type ProratedPart = Period & {
   /**
-   * `border`: a new price or the next period starts where the part ends; proration by day bills the date of the end to
-   * that price or period. `termination`: the subscription ends there, or a pause begins; proration by day bills the
-   * date of the end to the part.
+   * `border`: a new price or the next period starts where the part ends. With proration by day, the date of the end is
+   * billed to that price or period. `termination`: the subscription ends, or a pause begins, where the part ends. With
+   * proration by day, the date of the end is billed to the part.
    */
   readonly end: 'border' | 'termination';
 };
 
 /**
- * Returns the part as a fraction of `fullPeriod`. By `day`, counts local dates in `timeZone`. The date of a price
- * change counts for the new price. The date on which a subscription ends or is paused is counted too, unless the period
- * has no date left for it. By `second`, counts elapsed time. The denominator is the length of the full period; for a
- * short first period of the `calendar` mode, the length of the whole calendar period.
+ * Returns the part as a fraction of `fullPeriod`. The unit `day` counts local dates in `timeZone`. The date of a price
+ * change counts for the new price. The date on which a subscription ends or is paused counts for the part, unless the
+ * full period ends on the same date. The unit `second` counts elapsed time. The denominator is the length of the full
+ * period. For a short first period in the mode `calendar`, it is the length of the whole calendar period.
  *
  * @throws InvariantError when the part is not within the full period, the full period is empty, or the zone is unknown.
  */
@@ -58,11 +58,11 @@ export function prorate(
 export type PartBoundary = { readonly at: Date; readonly unit: 'day' | 'second' };
 
 /**
- * Returns the part between two boundaries. The parts of a period add up to the whole, also if their boundaries have
- * different units. A part has the unit of its end if both boundaries have this unit or the part starts with the period.
- * Otherwise the part is in seconds, and a boundary by day is placed as if all dates of the full period were equally
- * long. If the length is not a whole number of seconds, numerator and denominator are multiplied by the number of
- * dates. A part whose end is placed before its start is zero.
+ * Returns the part between two boundaries. The parts of a period add up to the whole, even if their boundaries have
+ * different units. If both boundaries have the same unit, or the part starts with the period, the part has the unit of
+ * its end. Otherwise, the part is in seconds. A boundary by day is then converted to seconds as if all dates of the
+ * full period were equally long. If the length is not a whole number of seconds, numerator and denominator are
+ * multiplied by the number of dates. If the end comes before the start after this conversion, the part is zero.
  */
 export function prorateBetween(
   from: PartBoundary,

@@ -41,8 +41,8 @@ export interface EventCharger {
 
 /**
  * Returns a charger for the events of a percentage price. Events are free until one of the free quotas is used up; all
- * later events are charged. The event that exceeds the free amount is charged the fixed amount, and the rate on its
- * part beyond the free amount. The price's minimum and maximum per event limit the cost of each charged event. All
+ * later events are charged. If an event exceeds the free amount, the fixed amount is charged for it, plus the rate on
+ * its part beyond the free amount. The price's minimum and maximum per event limit the cost of each charged event. All
  * events together cost at least zero, even if their base amounts are negative (refunds). Nothing is rounded.
  */
 export function chargeEvents(price: PercentagePrice): EventCharger {

@@ -1,7 +1,7 @@
 /**
  * A price, as plan versions and traces of invoice lines store it. Unit amounts, bounds, quantities and rates are
- * decimal strings. A unit amount is in minor units per unit: `"0.0125"` USD is 0.0125 cents. All other amounts are
- * whole minor units.
+ * decimal strings. A unit amount is in minor units per unit: in USD, `"0.0125"` means 0.0125 cents. All other amounts
+ * are whole minor units.
  */
 export type Price =
   FlatPrice | PerUnitPrice | GraduatedPrice | VolumePrice | PackagePrice | PercentagePrice;
@@ -12,10 +12,13 @@ export type FlatPrice = { readonly model: 'flat'; readonly amountMinor: bigint }
 /** Unit amount x quantity. */
 export type PerUnitPrice = { readonly model: 'per_unit'; readonly unitAmount: string };
 
-/** Each tier prices the units within it. The flat amount of a tier is due once the quantity reaches the tier. */
+/**
+ * Each unit has the price of the tier in which it lies. The flat amount of a tier is added if the quantity reaches the
+ * tier.
+ */
 export type GraduatedPrice = { readonly model: 'graduated' } & Tiered;
 
-/** The tier that contains the quantity prices all units. */
+/** The tier that contains the quantity sets the price of all units. */
 export type VolumePrice = { readonly model: 'volume' } & Tiered;
 
 /** Bills ceil((quantity - free units) / size) packages; nothing for a quantity up to the free units. */
@@ -29,8 +32,8 @@ export type PackagePrice = {
 };
 
 /**
- * Rate x (base - free amount) + fixed amount x (events - free events), each event within the minimum and maximum of an
- * event. A free quota of zero means no quota. If both quotas are set, both end as soon as one of them is used up.
+ * Rate x (base - free amount) + fixed amount x (events - free events). The minimum and maximum per event limit the
+ * amount of each event. A free quota of zero means no quota. If both are set, both end as soon as one is used up.
  */
 export type PercentagePrice = {
   readonly model: 'percentage';

@@ -17,8 +17,9 @@ import { rateGraduated, rateVolume } from './tiers';
 import { amountStep, ratedAmount, toRational, step, type RatedAmount } from './trace';
 
 /**
- * Usage to rate. The percentage model takes `events`, the base amounts of the events in time order in minor units, or
- * `charged`, the sums over the events from {@link chargeEvents}. The other models take `quantity`.
+ * Usage to which a price is applied. The percentage model takes `events` or `charged`. `events` has the base amounts of
+ * the events, in minor units and in time order. `charged` has the sums that {@link chargeEvents} returns. The other
+ * models take `quantity`.
  */
 export type Usage =
   | { readonly kind: 'quantity'; readonly quantity: Rational }
@@ -27,7 +28,8 @@ export type Usage =
 
 /**
  * Returns the exact amount of `price` for `usage` in minor units, not yet rounded, with the steps of its calculation. A
- * quantity below zero counts as zero: corrections bill the difference to the billed amount, never a negative quantity.
+ * quantity below zero counts as zero, because it is never billed: corrections bill the difference to the amount billed
+ * before.
  * @throws InvariantError when the price is malformed, or when the model does not take this kind of usage.
  */
 export function rate(price: Price, usage: Usage): RatedAmount {

@@ -8,9 +8,9 @@ type BoundedTier = { readonly tier: Tier; readonly index: number; readonly from:
 );
 
 /**
- * Returns the exact graduated amount for `quantity`. The trace has a step for each tier reached: the units in the tier
- * at its unit amount, plus its flat amount.
- * @throws InvariantError when the tiers are not ascending with an open end.
+ * Returns the exact graduated amount for `quantity`. The trace has one step for each tier that the quantity reaches:
+ * the units in the tier at its unit amount, plus its flat amount.
+ * @throws InvariantError unless the tiers ascend and only the last one has no upper bound.
  */
 export function rateGraduated(price: GraduatedPrice, quantity: Rational): RatedAmount {
   const steps: TraceStep[] = [];
@@ -27,7 +27,7 @@ export function rateGraduated(price: GraduatedPrice, quantity: Rational): RatedA
 /**
  * Returns the exact volume amount for `quantity`: all units at the unit amount of one tier, plus that tier's flat
  * amount. A quantity on a bound belongs to the tier that ends there. A quantity of zero belongs to the first tier.
- * @throws InvariantError when the tiers are not ascending with an open end.
+ * @throws InvariantError unless the tiers ascend and only the last one has no upper bound.
  */
 export function rateVolume(price: VolumePrice, quantity: Rational): RatedAmount {
   const tiers = boundTiers(price.tiers);

@@ -24,8 +24,8 @@ export function splitByExactTaxes(inclusive: boolean, exactTaxes: readonly Ratio
 
 /**
  * Moves tax between lines so that the inclusive taxes of a line do not exceed its amount. The tax of a single rate
- * never exceeds the amount, but the taxes of two rates that were both rounded up on a line can: 0.01 + 0.01 on a line
- * of 0.01 would leave a net amount of -0.01.
+ * never exceeds the amount. The taxes of two rates can, if both were rounded up: 0.01 + 0.01 on a line of 0.01 would
+ * leave a net amount of -0.01.
  *
  * One minor unit of the later rate then moves to another line whose amount is large enough and on which this rate was
  * rounded down. Of several such lines, the line with the largest remainder is chosen; of equal remainders, the earlier

@@ -27,8 +27,8 @@ export type TaxableLine = {
   readonly amountMinor: bigint;
   readonly taxRateIds: readonly string[];
   /**
-   * Exact tax by rate, for a line that keeps the tax of an earlier bill; negative for a credit. Replaces the tax that
-   * follows from `taxRateIds`, also for an exempt customer.
+   * Exact tax by rate, for a line that keeps the tax of an earlier bill; negative for a credit. Used instead of the tax
+   * from `taxRateIds`, even if the customer is exempt.
    */
   readonly exactTaxes?: ReadonlyMap<string, Rational>;
 };
@@ -68,12 +68,12 @@ export type InvoiceTax = {
 };
 
 /**
- * Calculates the tax of an invoice. The tax of each rate is rounded once over all its lines, half away from zero, then
- * split over these lines by largest remainder. Inclusive tax is part of the line's amount: net = amount / (1 + sum of
- * the inclusive rates). If the inclusive taxes of a line would exceed its amount, {@link withinAmounts} moves a minor
- * unit of tax to another line. Exclusive rates apply to the net amount and do not compound. An exempt or reverse-charge
- * customer owes the amounts unchanged, without tax, and the result has a note. Lines with `exactTaxes` keep that tax in
- * any case.
+ * Calculates the tax of an invoice. For each rate, the exact taxes of its lines are added up, rounded once, half away
+ * from zero, and split over these lines by largest remainder. Inclusive tax is part of the line's amount:
+ * net = amount / (1 + sum of the inclusive rates). If the inclusive taxes of a line would exceed its amount,
+ * {@link withinAmounts} moves a minor unit of tax to another line. Exclusive rates apply to the net amount and do not
+ * compound. An exempt or reverse-charge customer owes the amounts unchanged, without tax, and the result has a note.
+ * Lines with `exactTaxes` keep that tax in any case.
  * @throws InvariantError when a line names an unknown rate, or names a rate twice, or a percentage is negative.
  */
 export function taxInvoice(
@@ -147,8 +147,8 @@ function exactNet(line: TaxableLine, rates: readonly AppliedTaxRate[]): Rational
 }
 
 /**
- * Returns the exact tax of each rate, in minor units, on `amountMinor`, which is after discounts and includes the
- * inclusive taxes.
+ * Returns the exact tax of each rate on `amountMinor`, in minor units. `amountMinor` is an amount after discounts that
+ * contains the inclusive taxes.
  */
 export function exactTaxesOf(
   amountMinor: bigint,

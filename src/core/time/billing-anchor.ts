@@ -87,8 +87,8 @@ export function periodAfter(anchor: BillingAnchor, index: number): BillingPeriod
 }
 
 /**
- * Returns how many periods have started by an instant, at most `max`. Computes no period after the one that contains
- * the instant, because the next long interval may end after the year 9999.
+ * Returns how many periods have started by an instant, at most `max`. Does not compute the period after the one that
+ * contains the instant, because that next period may end after the year 9999.
  * @throws InvariantError when the anchor is not valid or the period that contains the instant ends after the year 9999.
  */
 export function periodsBegunBy(anchor: BillingAnchor, instant: Date, max: number): number {

@@ -5,8 +5,8 @@ import { localHourAfter } from './zone';
 export type WindowInterval = 'hour' | Exclude<Interval, 'year'>;
 
 /**
- * Longest possible length of a window, clock changes included. A period longer than `max` times this length has more
- * than `max` windows.
+ * Longest possible length of a window (a local hour, day, week or month), clock changes included. A period longer than
+ * `max` times this length has more than `max` windows.
  */
 const LONGEST_MS: Readonly<Record<WindowInterval, number>> = {
   hour: 2 * 3_600_000,
@@ -44,7 +44,8 @@ export function windowsOf(
 }
 
 /**
- * From this instant on, one window lasts to the end of the period, because no period after the year 9999 is supported.
+ * A window that starts at or after this instant lasts to the end of the period, because `periodAt` computes no end
+ * after the year 9999.
  */
 const LAST_BOUNDARY_AT = new Date('9999-11-01T00:00:00.000Z');
 const NEVER = new Date(8.64e15);

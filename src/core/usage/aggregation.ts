@@ -1,5 +1,5 @@
 /**
- * Aggregations of the events of a period into a quantity. For `weighted_sum`, each value is a change that lasts from
+ * Ways to combine the events of a period into one quantity. For `weighted_sum`, each value is a change that lasts from
  * its event to the end of the period. The quantity is the sum of (value x milliseconds to the end of the period),
  * divided by the milliseconds of the period.
  */

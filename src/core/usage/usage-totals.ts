@@ -4,8 +4,8 @@ import type { Period } from '../time';
 import type { Aggregation } from './aggregation';
 
 /**
- * Values, as text, of the properties that a meter groups by; null if the event lacks the property. `[]` for a meter
- * that does not group.
+ * Group of an event: the values of the properties that the meter groups by, as text. A value is null if the event lacks
+ * the property. `[]` if the meter does not group.
  */
 export type Group = readonly (string | null)[];
 
@@ -50,16 +50,16 @@ const NO_USAGE: UsageTotals = {
 
 const NO_GROUP = '[]';
 
-/** End of a registered window that never ends. No event can be later. */
+/** End of a registered window (a period with running totals of its own) that never ends. No event can be later. */
 export const FOR_EVER = new Date('9999-12-31T00:00:00.000Z');
 
 /** Earliest instant that the API accepts. */
 const BEGINNING = new Date('0001-01-01T00:00:00.000Z');
 
 /**
- * Returns the instant from which earlier values of a `weighted_sum` carry over into a period, or null if no values
- * carry over. On a recurring meter, all earlier values carry over. On other meters, only the values from `heldSince`
- * on carry over; if `heldSince` is undefined, none do.
+ * Returns the instant from which values of a `weighted_sum` carry over into a later period, which means that they still
+ * count there. Returns null if no values carry over. On a recurring meter, all earlier values carry over. On other
+ * meters, only the values since `heldSince` carry over; if `heldSince` is undefined, none do.
  */
 export function carryOverStart(
   {
@@ -102,15 +102,18 @@ export function valueOf(
   }
 }
 
-/** A registered window, or the first part of one. */
+/** A registered window (a period with running totals of its own), or the first part of one. */
 interface WindowPart extends Period {
-  /** End of the whole window; default: `endAt`. A `weighted_sum` counts the value that it has at `endAt` until then. */
+  /**
+   * End of the whole window; default: `endAt`. From `endAt` until then, a `weighted_sum` keeps the value that it has at
+   * `endAt`.
+   */
   readonly heldUntil?: Date | undefined;
 }
 
 /**
  * Returns the exact usage of a registered window, counting only the events before `endAt`. A `weighted_sum` is divided
- * by the whole window. In a window until {@link FOR_EVER}, it is the sum of the values.
+ * by the length of the whole window. If the window lasts until {@link FOR_EVER}, it is the sum of the values instead.
  * @param totals totals of the period from `startAt` to `endAt`
  * @param carriedOver value of a `weighted_sum` at the start of the window
  */
@@ -130,8 +133,8 @@ export function usageOfWindow(
 /**
  * Returns the usage of adjoining windows by group, sorted by group key. A group is listed if it has events or a value
  * that carries over. A meter without groups always has one entry.
- * @param before totals before the first window. These totals, and the totals of each window, carry over into all
- *   later windows; null: each window starts at zero
+ * @param before totals before the first window. These totals, and the totals of each window, carry over into all later
+ *   windows. Null: nothing carries over, and each window starts at zero
  */
 export function readingsOf(
   rule: MeterRule,

@@ -34,8 +34,8 @@ export class BillingLocks {
   ) {}
 
   /**
-   * Locks the customer of an existing object, even if the customer is deleted. Returns null if the customer was purged,
-   * with the object, since the caller read the object.
+   * Locks the customer of an object that the caller has read, even if the customer is deleted. Returns null if the
+   * customer and the object were purged since then.
    * @throws {ProblemError} `test_clock_not_found`, `test_clock_advancing`, `test_clock_failed`
    */
   async lockCustomer(id: string): Promise<CustomerAt | null> {
@@ -79,8 +79,8 @@ export class BillingLocks {
   /**
    * Locks the usage, the credit and the access version (the number that makes cached entitlement balances outdated) of
    * the customers of these subscriptions. The caller has locked the subscriptions. Call this method before making
-   * several invoices one after the other. A transaction that has taken an invoice number blocks all others that need a
-   * number. If it then waited for a lock of a blocked transaction, the two would deadlock.
+   * several invoices one after the other, to prevent a deadlock. A transaction that has taken an invoice number makes
+   * all others wait for the next number, so it must not wait for a lock that one of them holds.
    */
   async lockBeforeInvoices(subscriptions: readonly Subscription[]): Promise<void> {
     await this.balances.lock(subscriptions);

@@ -8,12 +8,12 @@ export interface CreditSources {
   readonly credits?: readonly Pick<CreditLineRequest, 'itemId' | 'unusedFrom'>[];
   /** Subscriptions whose late usage is billed. */
   readonly subscriptionIds?: readonly string[];
-  /** Invoices that billed usage which a regenerated invoice may correct. */
+  /** Invoices that billed usage. A regenerated invoice may take back amounts that they billed. */
   readonly invoiceIds?: readonly string[];
 }
 
 /**
- * Reads how much of the payments of credited and corrected invoices was refunded, because a credit gives back only
+ * Reads how much was refunded of the payments of invoices that are credited or corrected. A credit gives back only
  * money that was not refunded.
  */
 @Injectable()

@@ -3,14 +3,17 @@ import { Database } from '../../platform/database';
 import type { BillableSpan, SubscribedSpan } from './domain/unbillable';
 
 /**
- * Spans of a customer's subscriptions, except subscriptions that are incomplete or that expired without a first
- * payment.
+ * Spans of a customer's subscriptions, each from start to end. Leaves out incomplete subscriptions, and subscriptions
+ * that expired without a first payment.
  */
 const SUBSCRIBED = `
   SELECT start_at AS "startAt", ended_at AS "endAt" FROM subscription
   WHERE customer_id = $1 AND status NOT IN ('incomplete', 'incomplete_expired')`;
 
-/** An item that was planned to start during a pause is billed from the start of the period that the resume opened. */
+/**
+ * Spans of items with a price for a meter. An item that was planned to start during a pause starts with the period that
+ * the resume opened.
+ */
 const SOLD = `
   SELECT greatest(item.start_at, period.start_at) AS "startAt", item.end_at AS "endAt", trial.end_at AS "trialEndAt",
     period.start_at AS "periodStartAt", item.is_paused AND subscription.status = 'paused' AS "isPaused",
@@ -52,7 +55,7 @@ interface SoldRow extends Omit<BillableSpan, 'pause'> {
   readonly currentPeriodEndAt: Date | null;
 }
 
-/** Finds when customers were subscribed, and when the usage of a meter was sold to them. */
+/** Finds when customers were subscribed, and when they had a price for the usage of a meter. */
 @Injectable()
 export class BillableSpansRepository {
   constructor(private readonly database: Database) {}

@@ -61,7 +61,7 @@ export const SUBSCRIPTION_EVENTS = {
   canceled: subscriptionEvent('subscription.canceled', 'A subscription ended.'),
 } as const satisfies Record<SubscriptionEventKind, unknown>;
 
-/** Returns the event to record when a payment, or its failure, has changed the status to `status`. */
+/** Returns the event to record after a payment event, such as a failed charge, has changed the status to `status`. */
 export function statusEventOf(
   status: SubscriptionStatus,
 ): DomainEvent<Subscription, SubscriptionDto> {

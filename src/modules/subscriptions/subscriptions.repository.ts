@@ -40,7 +40,8 @@ const WITHOUT_AUTOMATIC_CHARGES = `
 
 /**
  * Newest period of each subscription. An empty period ends at the instant at which it starts. The next period can start
- * at the same instant, but ends later, so `end_at` decides. A join would read the whole table.
+ * at the same instant, but ends later, so `end_at` decides. A join instead of the subqueries would read the whole
+ * table.
  */
 const NEWEST_PERIODS = `
   WHERE id = ANY (ARRAY(
@@ -189,7 +190,7 @@ export class SubscriptionsRepository {
     });
   }
 
-  /** Returns the items of subscriptions that are billed for time after `at`. */
+  /** Returns the items of these subscriptions that end after `at` or have no planned end. */
   itemsBilledAfter(ids: readonly string[], at: Date): Promise<readonly SubscriptionItem[]> {
     const tail = `WHERE subscription_id = ANY ($1) AND (end_at IS NULL OR end_at > $2) ORDER BY id`;
     return this.database.select(SubscriptionItemEntity, tail, [ids, at]);

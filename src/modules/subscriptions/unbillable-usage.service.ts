@@ -31,10 +31,10 @@ export class UnbillableUsageService {
   }
 
   /**
-   * Returns the instants at which usage windows of entitlements could begin if subscriptions of these customers changed
-   * their plans: the start of the subscription, of its current period, and of the local year. Leaves out ended
-   * subscriptions. Windows of the current local month, week or day are left out too, because they begin after any
-   * archived month.
+   * Returns the instants at which a usage window of an entitlement (the time in which usage counts against one
+   * allowance) could begin after a change of plan: the start of the subscription, of its current period, and of the
+   * local year. Leaves out ended subscriptions. Also leaves out the start of the current local month, week or day,
+   * because archived months are earlier.
    */
   async windowStarts(
     customerIds: readonly string[],

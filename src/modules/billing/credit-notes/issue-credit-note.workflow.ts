@@ -28,7 +28,7 @@ import { FirstPaymentsWorkflow } from '../subscriptions/first-payments.workflow'
  * 4. Refuses a note whose refund or credit would need the money of a payment with an open dispute.
  * 5. If the invoice used credit of a payment that lost money in a dispute or was refunded at the provider, uses credit
  *    of the note to cover the loss.
- * 6. Activates the subscription if it waited for this invoice and the note leaves nothing to pay.
+ * 6. If the note leaves nothing to pay, activates a subscription that was waiting for its first payment.
  */
 @Injectable()
 export class IssueCreditNoteWorkflow {

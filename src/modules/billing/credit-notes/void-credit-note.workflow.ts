@@ -15,7 +15,7 @@ import { BillingLocks } from '../billing-locks';
  *
  * 1. Locks the customer, the subscription and the invoice.
  * 2. Refuses to void the note if the refund that was issued with it is pending or has succeeded.
- * 3. Takes back the credit that the note gave. The invoice owes again the amount that the note subtracted.
+ * 3. Takes back the credit that the note gave. The amount by which the note reduced the invoice is owed again.
  */
 @Injectable()
 export class VoidCreditNoteWorkflow {

@@ -31,7 +31,10 @@ export function toSubscriptionPreviewDto(preview: SubscriptionPreview): Subscrip
   };
 }
 
-/** Response types of operations that change a subscription or preview the change, by their `object` field. */
+/**
+ * Response types of the operations that change a subscription or preview a change, by the `object` field of the
+ * response.
+ */
 export const SUBSCRIPTION_OR_PREVIEW = {
   subscription: SubscriptionDto,
   subscription_preview: SubscriptionPreviewDto,

@@ -11,10 +11,11 @@ import { DerivedState } from '../subscriptions/derived-state';
  * 1. Locks the subscriptions, so that no other transaction uses their coupons or late usage meanwhile.
  * 2. Locks the drafts, except those that were finalized or deleted meanwhile.
  * 3. Reads, for each subscription, the instant up to which charges billed in advance are earned.
- * 4. Locks the payments of invoices whose usage changed, so that refunded money is not credited as well.
+ * 4. Locks the payments of invoices whose usage changed, so that no money is both refunded and credited.
  * 5. Calculates the drafts again with the usage until now, and finalizes them. Deletes drafts without lines.
- * 6. If a returned discount reopened a coupon of an ended subscription, ends the coupon again. Records the MRR of the
- *    subscriptions: the months of a coupon begin when the first invoice with it is finalized.
+ * 6. If an invoice returned discount to a used-up coupon of an ended subscription, ends the coupon again. Records the
+ *    MRR of the subscriptions, which may change: the months of a repeating coupon begin when the first invoice with the
+ *    coupon is finalized.
  */
 @Injectable()
 export class FinalizeDueDraftsWorkflow {

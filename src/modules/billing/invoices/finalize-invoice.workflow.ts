@@ -13,12 +13,12 @@ const NOTHING_EARNED: ReadonlyMap<string, Date> = new Map();
  * Finalizes a renewal draft before its grace period ends, or a draft that was created by request.
  *
  * 1. Locks the customer, the subscription and the invoice.
- * 2. Reads the instant up to which charges of the subscription that are billed in advance are earned.
- * 3. Locks the payments of invoices whose usage changed, so that refunded money is not credited as well.
+ * 2. Reads the instant up to which the subscription's charges billed in advance are earned.
+ * 3. Locks the payments of invoices whose usage changed, so that no money is both refunded and credited.
  * 4. Calculates the amounts with the present usage, taxes, coupons and credit, and finalizes the invoice.
- * 5. If a returned discount reopened a coupon of an ended subscription, ends the coupon again. Records the MRR of the
- *    subscription, which may change: the months of a repeating coupon begin when the first invoice with the coupon is
- *    finalized.
+ * 5. If the invoice returned discount to a used-up coupon of an ended subscription, ends the coupon again. Records the
+ *    MRR of the subscription, which may change: the months of a repeating coupon begin when the first invoice with the
+ *    coupon is finalized.
  */
 @Injectable()
 export class FinalizeInvoiceWorkflow {

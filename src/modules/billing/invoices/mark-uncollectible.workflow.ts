@@ -10,7 +10,7 @@ import { FirstPaymentsWorkflow } from '../subscriptions/first-payments.workflow'
  *
  * 1. Locks the customer, the subscription and the invoice.
  * 2. Posts the open amount as bad debt and records `invoice.uncollectible`.
- * 3. Ends the subscription if it waited for this invoice as its first payment.
+ * 3. Ends the subscription if it was waiting for its first payment.
  */
 @Injectable()
 export class MarkUncollectibleWorkflow {

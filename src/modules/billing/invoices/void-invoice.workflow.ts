@@ -18,7 +18,7 @@ import { DerivedState } from '../subscriptions/derived-state';
  *    `invoice.voided`. If the subscription has ended, ends a coupon that the void makes usable again. Records the MRR
  *    of the subscription, which the coupon may change. If returned credit came from a payment that lost money in a
  *    dispute or was refunded at the provider, uses the credit to cover the loss.
- * 4. Ends the subscription if it was waiting for this invoice as its first payment.
+ * 4. Ends the subscription if it was waiting for its first payment.
  */
 @Injectable()
 export class VoidInvoiceWorkflow {

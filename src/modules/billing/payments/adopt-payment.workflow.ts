@@ -14,8 +14,7 @@ import { BillingLocks } from '../billing-locks';
 import { SettlePaymentWorkflow } from './settle-payment.workflow';
 
 /**
- * Records payments that are missing because the database was restored from a backup, although the provider has their
- * charges.
+ * Records payments that the database lacks because it was restored from a backup. The provider still has their charges.
  *
  * 1. Reads the charge from the provider, outside any transaction. Ignores a charge that moves no money.
  * 2. Locks the customer, the subscription and the invoice of the charge. If the invoice can be paid and the charge is
@@ -84,9 +83,9 @@ export class AdoptPaymentWorkflow {
   }
 
   /**
-   * Locks the invoice of a charge, and reserves the amount of the charge on the invoice if the charge is pending.
-   * Returns null if the charge has no invoice, or an invoice that cannot be paid or has another customer or currency.
-   * The money of the charge then becomes credit.
+   * Locks the invoice of a charge. If the charge is pending, reserves its amount on the invoice. Returns null if the
+   * charge has no invoice, or if the invoice cannot be paid or has another customer or currency than the charge. The
+   * money of the charge then becomes credit.
    */
   private async lockInvoice(
     { invoiceId, customerId, amount, currency }: UnrecordedCharge,

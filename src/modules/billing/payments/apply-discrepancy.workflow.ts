@@ -11,12 +11,13 @@ import { SettleRefundService, WaitingRefundsService } from '../../refunds';
 import { SettlePaymentWorkflow } from './settle-payment.workflow';
 
 /**
- * Books, in one commit, a failed payment or refund as succeeded, because its provider later reported a success.
+ * Books a failed payment or refund as succeeded, in one commit, because the provider later reported a success.
  *
  * 1. Locks the discrepancy.
  * 2. Turns the failed payment or refund into a succeeded one, with all consequences.
- * 3. If the payment lost money in a dispute before, credit that came from the payment covers the loss.
- * 4. Stores refunds of the payment that were made at the provider meanwhile, so that their money does not become credit.
+ * 3. If a payment lost money in a dispute before, covers the loss with credit that came from the payment.
+ * 4. Stores refunds of the payment that were made at the provider meanwhile, so that no invoice uses the refunded money
+ *    as credit.
  * 5. Marks the discrepancy as applied.
  */
 @Injectable()

@@ -15,14 +15,14 @@ import { CompleteSetupWorkflow } from './complete-setup.workflow';
 import { ResumePaymentWorkflow } from './resume-payment.workflow';
 
 /**
- * Applies notifications of providers. A notification only names an object: the payment, refund, setup or dispute is
- * read from the provider, so that order, repetition and age of notifications do not matter.
+ * Applies notifications of providers. A notification only names a payment, refund, setup or dispute. This object is
+ * then read from the provider, so that the order, repetition and age of notifications do not matter.
  *
  * 1. Reads the object of the notification from the provider, outside any transaction.
- * 2. Settles the payment or refund, completes the setup, or records a dispute, or a refund that was made at the
+ * 2. Settles the payment or refund, completes the setup, records the dispute, or records a refund that was made at the
  *    provider. Records a payment that the database lacks (`AdoptPaymentWorkflow`). Ignores objects of other services
  *    that use the same account.
- * 3. Marks the notification as done once the provider has answered, or if a poll will ask the provider again.
+ * 3. Marks the notification as done if the provider has answered, or if a poll will ask the provider again.
  */
 @Injectable()
 export class ApplyProviderEventWorkflow {
@@ -62,8 +62,8 @@ export class ApplyProviderEventWorkflow {
   }
 
   /**
-   * Records a refund that was made at the provider, once its payment has a final outcome. Ignores refunds
-   * that other services made with the same provider account. Returns false if the notification has to be applied again.
+   * Records a refund that was made at the provider. The payment must have a final outcome first. Ignores refunds that
+   * other services made with the same provider account. Returns false if the notification has to be applied again.
    */
   private async recordUnknownRefund(provider: ProviderName, reference: string): Promise<boolean> {
     const found = await this.gateway.readUnrecordedRefund(provider, reference);
@@ -75,8 +75,9 @@ export class ApplyProviderEventWorkflow {
   }
 
   /**
-   * Records a dispute of one of our payments, once the payment has a final outcome. If another notification of this
-   * dispute was applied meanwhile, reads the dispute again. Returns false if the notification has to be applied again.
+   * Records a dispute of one of our payments. The payment must have a final outcome first. If another notification of
+   * this dispute was applied meanwhile, reads the dispute again. Returns false if the notification has to be applied
+   * again.
    */
   private async applyDispute(event: KnownEvent): Promise<boolean> {
     const { provider, subjectId } = event;

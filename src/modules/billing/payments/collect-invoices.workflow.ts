@@ -28,13 +28,13 @@ interface StartedCharges {
 type ChooseMethod = (invoice: Invoice) => ChosenMethod | null;
 
 /**
- * Charges invoices that are collected automatically, in two commits with the call to the provider between them. Of
- * concurrent processes, only the one that locks the invoice first makes the attempt.
+ * Charges invoices that are collected automatically, in two commits with the call to the provider between them. If
+ * several processes try this at the same time, only the process that locks the invoice first makes the attempt.
  *
  * 1. First commit: locks due invoices, chooses the default payment methods, reserves the amounts, writes the pending
  *    payments. Stops the collection of invoices that cannot be charged automatically now. Postpones an invoice by a day
- *    if its provider is switched off, and by a minute or less while the latest events of the provider have not been
- *    read.
+ *    if its provider is switched off. Postpones it by a minute or less if the latest events of the provider have not
+ *    been read yet.
  * 2. Charges each payment at its provider, outside any transaction.
  * 3. Second commit: settles the payment (`SettlePaymentWorkflow`).
  */

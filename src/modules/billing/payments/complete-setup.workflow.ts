@@ -9,7 +9,7 @@ import {
 } from '../../payments';
 import { SavePaymentMethodWorkflow } from './save-payment-method.workflow';
 
-/** Result of a setup whose payment method was stored by another request and deleted before the setup completed. */
+/** State of a setup that fails, because its payment method was stored by another request and then deleted. */
 const GIVEN_UP: ProviderSetupState = { kind: 'refused', failureCode: 'method_unusable' };
 
 /**

@@ -68,8 +68,8 @@ export class DueCollections extends LimitedPoller<Payment> implements OnModuleIn
   }
 
   /**
-   * Charges payments one after the other, so that the order of the events is reproducible. An error fails the advance
-   * of the clock.
+   * Charges payments one after the other, so that the order of the events is reproducible. If a charge throws an error,
+   * the advance of the clock fails.
    */
   private async runDueOn(testClockId: string, now: Date): Promise<void> {
     await this.closeCollection.closeNext(testClockId, now, BATCH_SIZE);

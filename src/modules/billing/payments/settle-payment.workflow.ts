@@ -24,7 +24,7 @@ interface LockedDebt {
   readonly isReserved: boolean;
 }
 
-/** The lease of the payment at the time of the call to its provider. */
+/** Id of a payment, and its lease when the provider was called. */
 type LeasedPayment = Pick<Payment, 'id' | 'leasedBy' | 'dueAt'>;
 
 /**
@@ -37,8 +37,8 @@ type LeasedPayment = Pick<Payment, 'id' | 'leasedBy' | 'dueAt'>;
  *    becomes credit.
  * 4. Expires the subscription if its time limit for the first payment has passed.
  * 5. Marks the payment method as unusable after a final decline.
- * 6. Stores the response for the idempotency key of the payment. Records an outcome that contradicts a final outcome as
- *    a discrepancy.
+ * 6. Stores the response for the idempotency key of the payment. If the payment already had a final outcome and the new
+ *    outcome contradicts it, records a discrepancy.
  */
 @Injectable()
 export class SettlePaymentWorkflow {
@@ -54,8 +54,8 @@ export class SettlePaymentWorkflow {
   ) {}
 
   /**
-   * Writes the outcome of a charge. If the payment already has a final outcome, keeps it, and records a contradicting
-   * outcome as a discrepancy.
+   * Writes the outcome of a charge. If the payment already has a final outcome, keeps it. A new outcome that
+   * contradicts it is recorded as a discrepancy.
    * @param isReserved false if the payment has reserved no amount on its invoice
    */
   settle(

@@ -21,7 +21,8 @@ import { SettlePaymentWorkflow } from './settle-payment.workflow';
  *
  * 1. First commit: claims the idempotency key, locks the customer, chooses the payment method, locks the invoice and
  *    reserves the amount, writes the pending payment.
- * 2. Charges the payment at its provider, outside any transaction. If the provider prepares charges, commits the reference.
+ * 2. Charges the payment at its provider, outside any transaction. If the provider first prepares a charge and then
+ *    confirms it, commits the reference of the prepared charge before the confirmation.
  * 3. Second commit: settles the payment (`SettlePaymentWorkflow`).
  */
 @Injectable()
@@ -38,9 +39,9 @@ export class TakePaymentWorkflow {
   ) {}
 
   /**
-   * Charges the customer, for an invoice or as a prepayment. Sets the currency of the customer for good, whatever the
-   * outcome. If the provider refuses the charge, the payment fails and no error is thrown. If the outcome is unknown,
-   * the payment is `processing`.
+   * Charges the customer, for an invoice or as a prepayment. Sets the currency of the customer permanently, whatever
+   * the outcome. If the provider refuses the charge, the payment fails and no error is thrown. If the outcome is
+   * unknown, the payment is `processing`.
    * @throws {ProblemError} `payment_method_not_accepted`, `payment_method_required`, `payment_provider_not_enabled`,
    *   `reference_not_found`, `customer_currency_mismatch`; with an invoice also `payment_contradicts_invoice`,
    *   `invoice_not_payable`, `invoice_payment_pending`, `payment_exceeds_invoice`, `test_clock_advancing`,
@@ -72,9 +73,9 @@ export class TakePaymentWorkflow {
 
   /**
    * Pays the whole unpaid amount of an invoice. Of concurrent calls for one invoice, only one makes a charge.
-   * @throws {ProblemError} `invoice_not_found`, `precondition_failed`, `payment_method_not_accepted`, `payment_method_required`,
-   *   `payment_provider_not_enabled`, `reference_not_found`, `invoice_not_payable`, `invoice_payment_pending`,
-   *   `test_clock_advancing`, `test_clock_failed`
+   * @throws {ProblemError} `invoice_not_found`, `precondition_failed`, `payment_method_not_accepted`,
+   *   `payment_method_required`, `payment_provider_not_enabled`, `reference_not_found`, `invoice_not_payable`,
+   *   `invoice_payment_pending`, `test_clock_advancing`, `test_clock_failed`
    */
   async payInvoice(
     invoiceId: string,

@@ -71,8 +71,8 @@ export class RefundPaymentWorkflow {
   }
 
   /**
-   * Throws `idempotency_key_reused` if the existing refund of the idempotency key has another credit note than the
-   * request.
+   * Throws `idempotency_key_reused` if the request and the refund that exists for its idempotency key have different
+   * credit notes.
    */
   private async requireSameNote(
     { creditNoteId }: Refund,

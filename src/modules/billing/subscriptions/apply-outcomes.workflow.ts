@@ -29,13 +29,14 @@ interface Applied extends Decision {
  * take their numbers last, because other transactions wait for the next number.
  *
  * 1. Locks the invoices that step 6 voids or credits. Locks the payments of invoices that the decisions credit or
- *    correct, so that refunded money is not credited as well.
- * 2. Finalizes drafts with charges billed in advance that the decisions credit or end early.
+ *    correct, so that no money is both refunded and credited.
+ * 2. Finalizes drafts with charges billed in advance, if a decision credits these charges or shortens their period.
  * 3. Writes the subscriptions, their items, periods and scheduled changes.
  * 4. Updates the entitlement balances of the customers.
  * 5. Prepares the invoices, in the order of the decisions, and recognizes the revenue of closed periods.
- * 6. Voids or credits the invoices of subscriptions that ended without their first payment. Activates subscriptions whose first invoice leaves nothing to pay. Ends the coupons of
- *    subscriptions that ended. Records MRR, with the coupons that remain after the invoices.
+ * 6. Voids or credits the invoices of subscriptions that ended without their first payment. Activates subscriptions
+ *    whose first invoice leaves nothing to pay. Ends the coupons of ended subscriptions. Records the MRR, calculated
+ *    with the coupons that remain after the invoices.
  * 7. Numbers and stores the invoices, and records the events of the subscriptions.
  */
 @Injectable()

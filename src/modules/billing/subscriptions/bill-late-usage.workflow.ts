@@ -14,9 +14,9 @@ import { DerivedState } from './derived-state';
  *
  * 1. Locks the ended subscriptions.
  * 2. Drops the late usage of deleted customers, who are not billed.
- * 3. Locks the payments of invoices whose usage changed, so that refunded money is not credited as well.
+ * 3. Locks the payments of invoices whose usage changed, so that no money is both refunded and credited.
  * 4. Calls {@link BillingLocks.lockBeforeInvoices}, then makes the invoices.
- * 5. If a returned discount reopened a coupon, ends the coupon again.
+ * 5. If an invoice returned discount to a used-up coupon, ends the coupon again.
  */
 @Injectable()
 export class BillLateUsageWorkflow {

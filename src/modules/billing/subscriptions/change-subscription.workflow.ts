@@ -64,8 +64,8 @@ export class ChangeSubscriptionWorkflow {
   }
 
   /**
-   * Returns the next invoice after a command, and the version of the subscription before it. Writes nothing but due work.
-   * Throws the errors of `apply`.
+   * Returns the next invoice after a command, and the version of the subscription before the command. Writes only due
+   * work. Throws the errors of `apply`.
    */
   preview(
     id: string,

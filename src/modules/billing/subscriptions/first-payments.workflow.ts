@@ -14,7 +14,7 @@ import { ApplyOutcomesWorkflow } from './apply-outcomes.workflow';
 import { SubscriptionStatusWorkflow } from './subscription-status.workflow';
 
 /**
- * Activates or expires subscriptions that wait for their first payment, once the payment is no longer needed or can no
+ * Activates or expires subscriptions that wait for their first payment, when the payment is no longer needed or can no
  * longer succeed. Runs in the transaction of the caller, which has locked the subscription.
  */
 @Injectable()
@@ -29,8 +29,8 @@ export class FirstPaymentsWorkflow {
   ) {}
 
   /**
-   * Locks the invoices and payments that `endInvoice` changes if it expires the subscription. Call it before credit
-   * is locked.
+   * Locks the invoices and payments that `endInvoice` changes if it expires the subscription. Call it before locking
+   * credit.
    */
   async lockBeforeInvoice(subscription: Subscription | null): Promise<void> {
     if (subscription === null || !isAwaitingPayment(subscription)) return;

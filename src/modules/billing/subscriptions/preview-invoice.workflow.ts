@@ -21,7 +21,7 @@ export interface SubscriptionPreview {
   readonly billsAt: Date;
 }
 
-/** The preview of a command on a subscription that exists, which has this version before the command. */
+/** The preview of a command on an existing subscription, with the version of the subscription before the command. */
 export interface CommandPreview extends SubscriptionPreview {
   readonly version: number;
 }

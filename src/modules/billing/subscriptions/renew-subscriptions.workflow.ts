@@ -82,8 +82,8 @@ export class RenewSubscriptionsWorkflow {
   }
 
   /**
-   * Ends the paused subscriptions of a deleted customer whose period is over. They have no due work that would end
-   * them. The caller's transaction has locked the customer.
+   * Ends the paused subscriptions of a deleted customer that have reached the end of their period. Such a subscription
+   * has no due work that would end it. The caller's transaction has locked the customer.
    */
   async endPaused(customerId: string, now: Date): Promise<void> {
     const found = await this.subscriptions.snapshotsOf(customerId);

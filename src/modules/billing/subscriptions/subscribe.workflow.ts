@@ -32,7 +32,7 @@ const LONGEST_WAIT_MS = 500;
  *
  * 1. Locks the customer and decides the start.
  * 2. Sets the currency of the customer permanently, writes the subscription, redeems the coupon.
- * 3. If the start is in the future: updates the entitlement balances, and ends here.
+ * 3. If the start is in the future: updates the entitlement balances, and skips the next steps.
  * 4. If the start is in the past: blocks new usage events of the customer. Refuses the start if usage that it bills, or
  *    that the entitlements of the plan count, is already archived.
  * 5. Applies the decision: the first period and its invoice.

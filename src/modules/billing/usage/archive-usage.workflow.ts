@@ -5,11 +5,11 @@ import { ArchiveUsage, RemoveArchivedUsage } from '../../metering';
 import { UnbillableUsageService } from '../../subscriptions';
 
 /**
- * Archives usage events whose retention has ended. Each step does the first of the following that is due, in one
- * commit.
+ * Archives usage events whose retention has ended. Each call of `step` does, in one commit, the first of the following
+ * that is due.
  *
- * 1. For archive files that were written at least 15 minutes ago: checks the files, or, once all are checked, deletes
- *    their events from the database.
+ * 1. If archive files were written at least 15 minutes ago and their events are still in the database: checks files or,
+ *    if all of them are checked, deletes their events.
  * 2. Writes the next archive file.
  * 3. Selects and locks the next streams (the events of one name of one customer) that have a month to archive. Closes
  *    this month: its events can no longer be stored or voided. Leaves out streams whose month is still needed for a

@@ -208,17 +208,17 @@ function isProrated({ proration }: SubscriptionItem): boolean {
 }
 
 /**
- * Returns the end of prepaid items whose unused part is not credited when the subscription ends at `at`. They end with
- * the current period. In a trial, without a period, or if the period ended before `at`, they end at `at`.
+ * Returns the end of prepaid items, if the subscription ends at `at` and their unused part is not credited. Such items
+ * end with the current period. In a trial, without a period, or if the period ended before `at`, they end at `at`.
  */
 function paidUntilOf(period: SubscriptionPeriod | null, at: Date): Date {
   return period === null || period.isTrial || period.endAt < at ? at : period.endAt;
 }
 
 /**
- * Decides the end of the subscription of a deleted customer. The subscription ends when its next work is due, or at `now`
- * if no work is due. Bills nothing. Metered items end at the start of the period that is not billed yet, so that no price
- * applies to the usage in that period.
+ * Decides the end of the subscription of a deleted customer. The subscription ends when its next work is due, or at
+ * `now` if no work is due. Bills nothing. Metered items end at the start of the period that is not billed yet, so that
+ * no price applies to the usage in that period.
  */
 export function decideEndOfDeletedCustomer(snapshot: Snapshot, now: Date): Outcome {
   const { subscription, items, period } = snapshot;
@@ -235,8 +235,8 @@ export function decideEndOfDeletedCustomer(snapshot: Snapshot, now: Date): Outco
 }
 
 /**
- * Returns a request to credit each item with a price in advance, for the time after `unusedFrom`. Includes items that
- * an earlier change ended, because the credit of that change does not count if its invoice is void.
+ * Returns requests to credit the items with prices in advance for the time after `unusedFrom`. Includes items that an
+ * earlier change ended and credited: if the invoice of that change is void, this credit is still due.
  * @param unit proration unit of the plan version after a change; undefined: the unit of each credited line
  */
 export function creditsOf(

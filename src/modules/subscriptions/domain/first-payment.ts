@@ -1,7 +1,10 @@
 import { invariant } from '../../../core/invariant';
 import type { Subscription } from './subscription';
 
-/** Less than a day, so that a subscription with daily periods expires before it would renew. */
+/**
+ * Time limit of a first payment. Less than a day, so that a subscription with daily periods expires before it would
+ * renew.
+ */
 const FIRST_PAYMENT_TIME_LIMIT_MS = 23 * 3_600_000;
 
 /** Returns true if the subscription has started and waits for the payment of its first invoice. */

@@ -31,7 +31,7 @@ export function isMetered({ price }: Pick<SubscriptionItem, 'price'>): boolean {
   return price.usage !== undefined;
 }
 
-/** Returns a filter for items that are billed for time after `at`. */
+/** Returns a filter for items that end after `at` or have no planned end. */
 export function isBilledAfter(at: Date): (item: Pick<SubscriptionItem, 'endAt'>) => boolean {
   return ({ endAt }) => endAt === null || endAt > at;
 }
@@ -52,15 +52,15 @@ export interface SwappedItems {
   readonly items: readonly SubscriptionItem[];
   readonly added: readonly SubscriptionItem[];
   readonly ended: readonly EndedItem[];
-  /** Ids of items that an earlier change would have ended at the end of the period, and that continue instead. */
+  /** Ids of items that continue, although an earlier change planned their end for the end of the period. */
   readonly reopened: readonly string[];
   readonly removed: readonly string[];
 }
 
 /**
  * Replaces items by the items of an offer, from `at` on.
- * - If the version and the quantity of the plan or of an add-on stay the same, its items do not change, even if an
- *   earlier change without proration replaces them at the end of the period.
+ * - If the version and the quantity of the plan stay the same, the items of the plan do not change, not even those that
+ *   an earlier change without proration will replace at the end of the period. The same is true for an add-on.
  * - Any other item continues if the offer contains its price and quantity, even in another version of the plan.
  * - All other items end at `at`, and items that would start later are removed.
  * - If only the quantity changes, prices that start at the end of the period keep this start. Until then, the present
@@ -143,9 +143,9 @@ function take(
 }
 
 /**
- * Compares the prices of items.
+ * Returns true if two items have the same price.
  * @param isSamePlan true if both items belong to versions of the same plan with the same interval. Prices with equal
- *   terms then count as the same price
+ *   terms and equal proration then count as the same price
  */
 function isSamePriceOf(
   item: SubscriptionItem,
@@ -186,7 +186,10 @@ function isSameQuantity(one: string, other: string): boolean {
   return compare(parseDecimal(one), parseDecimal(other)) === 0;
 }
 
-/** Quantity of the plan (add-on null) or of an add-on; null if the add-on is not part of the terms. */
+/**
+ * Returns the quantity of an add-on, or null if the terms do not have the add-on. If `addonId` is null, returns that of
+ * the plan.
+ */
 function quantityOf(
   { quantity, addons }: Pick<Offer, 'quantity' | 'addons'>,
   addonId: string | null,
@@ -200,15 +203,17 @@ function quantityFor({ price, addonId, quantity }: SubscriptionItem, offer: Offe
   return hasNoAgreedQuantity(price) ? quantity : (quantityOf(offer, addonId) ?? quantity);
 }
 
-/** Returns true if the subscription and the offer have the same plan version (add-on null), or both have the add-on. */
+/**
+ * Returns true if the subscription and the offer both have the add-on or, if `addonId` is null, the same plan version.
+ */
 function keepsVersion(before: SubscribedTerms, offer: Offer, addonId: string | null): boolean {
   if (addonId === null) return before.planVersionId === offer.planVersionId;
   return quantityOf(before, addonId) !== null && quantityOf(offer, addonId) !== null;
 }
 
 /**
- * Returns true if version and quantity of the plan (add-on null) or of an add-on stay the same. Also returns true if
- * neither the subscription nor the offer has the add-on.
+ * Returns true if the quantity of an add-on stays the same, or if neither the subscription nor the offer has the
+ * add-on. If `addonId` is null, returns true if the version and the quantity of the plan stay the same.
  */
 function keepsTerms(before: SubscribedTerms, offer: Offer, addonId: string | null): boolean {
   const held = quantityOf(before, addonId);

@@ -4,8 +4,8 @@ import type { NewSubscriptionIds, Outcome } from './outcome';
 import type { Snapshot, SubscriptionItem } from './subscription';
 
 /**
- * Maximum number of decisions to search for an invoice. The start of a trial, the announcement of its end, and its end
- * may bill nothing.
+ * Maximum number of later decisions to search for an invoice. Several in a row may bill nothing: the start of a trial,
+ * the announcement of its end, and its end.
  */
 const MAX_DECISIONS_AHEAD = 4;
 
@@ -41,7 +41,7 @@ export function* billingsAhead(
 }
 
 /**
- * Returns false if the outcome makes no invoice, whatever usage there is. The end of a trial has no late usage, because
+ * Returns false if the outcome makes no invoice, even if there is usage. The end of a trial has no late usage, because
  * no period was billed before.
  */
 function canBill({ period }: Snapshot, { billing }: Outcome): boolean {

@@ -222,8 +222,8 @@ function firstPeriodProration(
 }
 
 /**
- * Prorates a part of a period. With the unit `day`, the part starts or ends with a whole date; with `second`, at the
- * instant. The unit of the start is that of the item, the unit of the end is `endUnit`.
+ * Prorates a part of a period. The start is counted in the unit of the item, the end in `endUnit`. The unit `day`
+ * counts whole dates, the unit `second` counts to the exact instant.
  */
 function partOf(
   { timeZone }: Subscription,

@@ -23,7 +23,10 @@ export const RENEWING_STATUSES: readonly SubscriptionStatus[] = [
   'unpaid',
 ];
 
-/** An `incomplete` subscription waits for its start or, with `default_incomplete`, for its first payment. */
+/**
+ * Allowed changes of status. An `incomplete` subscription waits for its start or, with `default_incomplete`, for its
+ * first payment.
+ */
 export const SUBSCRIPTION_TRANSITIONS: Transitions<SubscriptionStatus> = {
   incomplete: ['trialing', 'active', 'past_due', 'unpaid', 'canceled', 'incomplete_expired'],
   // A trial cannot be paused, because it is free and ends on a fixed date.
@@ -39,7 +42,7 @@ export const SUBSCRIPTION_TRANSITIONS: Transitions<SubscriptionStatus> = {
 export const BILLING_ANCHORS = ['anniversary', 'calendar'] as const;
 export type BillingAnchorMode = (typeof BILLING_ANCHORS)[number];
 
-/** `allow_active`: active from its start. `default_incomplete`: active once its first invoice is paid. */
+/** `allow_active`: active from its start. `default_incomplete`: active after its first invoice is paid. */
 export const PAYMENT_BEHAVIORS = ['allow_active', 'default_incomplete'] as const;
 export type PaymentBehavior = (typeof PAYMENT_BEHAVIORS)[number];
 
@@ -95,8 +98,8 @@ export interface Subscription {
   /** Time of the next due work: billing, an end or an announcement; null: none. */
   readonly nextBillingAt: Date | null;
   /**
-   * Time at which the due work was first refused since its last success, for example because an invoice would exceed
-   * the largest amount. Null: the last attempt succeeded.
+   * Time of the first refusal of the due work since the last success, for example because an invoice would exceed the
+   * largest amount. Null: the last attempt succeeded.
    */
   readonly renewalFailedAt: Date | null;
   /** Error code of the last refusal; null if `renewalFailedAt` is null. */
@@ -125,7 +128,7 @@ export interface SoldUsage {
 }
 
 /**
- * Event that ended an item, which decides how the last part of the item is counted. `pause`: with proration by day, the
+ * Event that ended an item. It decides how the last part of the item is counted. `pause`: with proration by day, the
  * date of the end is billed. `day_change`, `second_change`: the end is counted by day or by second, as in the plan
  * version after the change.
  */
@@ -167,7 +170,7 @@ export interface SubscriptionPeriod {
   readonly fullEndAt: Date;
   readonly isTrial: boolean;
   /**
-   * True once the charges in arrears were billed. Stays false if the next period started with a renewal, because a
+   * True after the charges in arrears were billed. Stays false if the next period started with a renewal, because a
    * renewal does not update the period that ended.
    */
   readonly isClosed: boolean;

@@ -80,8 +80,9 @@ function countedIn(sold: BillableSpan, carryOver: CarryOver, now: Date): readonl
 }
 
 /**
- * Returns the end of a span whose values carry over. If a pause ended the span and a resume can still bill its values,
- * returns the planned end of the span, but at most `heldUntil`.
+ * Returns the end of a span whose values carry over. If a pause ended the span, a resume can still bill the values up
+ * to the planned end of the span, or up to `heldUntil` if this is earlier. Returns that instant if it is after `now`,
+ * otherwise `endAt`.
  */
 function resumableUntil({ endAt, pause }: BillableSpan, now: Date, heldUntil: Date): Date {
   if (pause === null) return endAt ?? END;
@@ -89,7 +90,10 @@ function resumableUntil({ endAt, pause }: BillableSpan, now: Date, heldUntil: Da
   return until > now ? until : (endAt ?? END);
 }
 
-/** Returns the span from `heldSince` to `endAt`, or nothing if the price, sold from `startAt`, was never billed. */
+/**
+ * Returns the span from `heldSince` to `endAt`. Returns nothing if the price was sold only from `endAt` or later, and
+ * so never billed.
+ */
 function spanOf(startAt: Date, heldSince: Date, endAt: Date): readonly Period[] {
   return startAt < endAt ? [{ startAt: heldSince, endAt }] : [];
 }
