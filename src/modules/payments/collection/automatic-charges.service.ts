@@ -9,9 +9,7 @@ import { ProviderGateway } from '../providers/provider-gateway';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 1_440 * MINUTE_MS;
-/**
- * Time that a charge waits if the provider's events were not read since this process last connected to the database.
- */
+/** Pause of a charge if the provider's events have not been read since this process connected to the database. */
 const FIRST_READ_MS = 10_000;
 /** Longest time that renewals wait for the events of the provider. */
 const RENEWALS_WAIT_MS = 15 * MINUTE_MS;
@@ -23,14 +21,14 @@ const RENEWALS_WAIT_MS = 15 * MINUTE_MS;
 export class AutomaticChargesService {
   private readonly logger = new Logger('collect-invoices');
   /**
-   * Database session of this process at the last check; null before the first check. `number` is the number of the
-   * process, or null while the process has none.
+   * Database session in which `hasReadInSession` was last called; null: never called. `number` is the number of this
+   * process, which is new in each session; null while the process has no session.
    */
   private session: {
     readonly number: number | null;
-    /** Time of the first check in this session. */
+    /** Time of the first call of `hasReadInSession` in this session. */
     readonly since: Date;
-    /** True once the events of the provider were read after `since`. */
+    /** True if the provider's events were listed at `since` or later, and were processed. */
     hasRead: boolean;
   } | null = null;
 
@@ -45,13 +43,13 @@ export class AutomaticChargesService {
   /**
    * Returns how long automatic charges must wait, in milliseconds:
    * - a day if the provider is not enabled
-   * - 10 s if the provider's events were not read since this process last connected to the database
+   * - 10 s if the provider's events have not been read since this process connected to the database
    * - a minute if the latest events are not read or not processed
    * - 0 otherwise
    *
-   * After downtime or a restore from a backup, the events report payments that this database lacks. Charges that did
-   * not wait would repeat such payments. A database is restored only while no process is connected, so a process
-   * connects again after each restore.
+   * After downtime or a restore from a backup, the events report payments that this database lacks. Without the wait,
+   * customers would be charged for these payments again. A database is restored only while no process is connected, so
+   * a process connects again after each restore.
    * @param isRealTime false for customers on a test clock: their charges move no money and do not wait for events
    */
   async waitMs(provider: ProviderName, isRealTime: boolean): Promise<number> {
@@ -75,8 +73,8 @@ export class AutomaticChargesService {
 
   /**
    * Returns true while renewals must wait for Stripe's events to be read, at most 15 minutes in each database session
-   * of this process. After a restore from a backup, these events may report payments of invoices that the backup lacks.
-   * Such a payment becomes credit of the customer, and the repeated renewal must use this credit.
+   * of this process. After a restore from a backup, renewals since the backup run again. The events may report payments
+   * of the lost invoices. Such a payment becomes credit of the customer, and the new invoice must use this credit.
    */
   async mustRenewalsWait(): Promise<boolean> {
     if (this.configuration.stripe === null || (await this.hasReadInSession('stripe'))) return false;
@@ -85,8 +83,8 @@ export class AutomaticChargesService {
   }
 
   /**
-   * Returns true once the provider's events were read and processed in the current database session of this process.
-   * Also returns true if these events were never listed. In a new session, makes the next listing due at once.
+   * Returns true if the provider's events were read and processed in the current database session of this process, or
+   * if these events were never listed. The first call in a session makes the next listing due at once.
    */
   private async hasReadInSession(provider: ProviderName): Promise<boolean> {
     const { number } = this.processes;

@@ -98,8 +98,8 @@ export class DiscrepanciesService {
   }
 
   /**
-   * Locks and returns a discrepancy that is open or already has the status `status`. Only one of two concurrent calls
-   * can then resolve it. Must be called before any other lock is taken.
+   * Locks and returns a discrepancy that is open or already has the status `status`. The lock ensures that only one of
+   * two concurrent calls resolves the discrepancy. Must be called before any other lock is taken.
    * @throws {ProblemError} `provider_discrepancy_not_found`, `invalid_transition`
    */
   async lockFor(id: string, status: ResolvedStatus): Promise<Discrepancy> {

@@ -92,7 +92,7 @@ export class DisputesService {
     }
   }
 
-  /** @param payment with the amount lost in all its disputes, after this report */
+  /** @param payment the payment, with an `amountLost` that already includes this report */
   private async post(dispute: Dispute, money: DisputeMoney, payment: Payment): Promise<void> {
     const { id: sourceId, customerId, paymentId, provider, currency, updatedAt } = dispute;
     const source = { sourceId, customerId, occurredAt: updatedAt };
@@ -115,8 +115,8 @@ export class DisputesService {
   }
 
   /**
-   * Makes at most `recoveredMinor` of the credit of a payment available again, after the provider paid back lost money.
-   * Credit that covers the remaining loss stays unavailable. Returns the amount made available.
+   * Makes credit from a payment available again after the provider paid back `recoveredMinor` of its losses. Credit
+   * that covers the remaining losses stays unavailable. Returns the amount made available, at most `recoveredMinor`.
    */
   private async returnCredit({ id, amountLost }: Payment, recoveredMinor: bigint): Promise<bigint> {
     const { lost } = await this.credit.lockOf(id);

@@ -37,30 +37,30 @@ export interface DisputedMoney {
 
 export const NOTHING_DISPUTED: DisputedMoney = { disputedMinor: 0n, disputedId: null };
 
-/** Credit that an invoice used of payments whose money went back, or may go back. Minor units. */
+/** Credit that an invoice used, from payments with refunds, losses or open disputes. Minor units. */
 export interface LostCreditOfInvoice {
-  /** Used credit that refunds and lost disputes took, as far as no other credit covered it. */
+  /** Part that refunds and lost disputes took, and that no unused credit covered. */
   readonly lostCreditMinor: bigint;
-  /** Used credit that open disputes may take in addition. */
+  /** Further part that open disputes may take. */
   readonly disputedCredit: DisputedMoney;
 }
 
-/** A locked payment that is to be refunded, and credit that its invoice used. */
+/** A locked payment that is to be refunded, and the lost or disputed credit that its invoice used. */
 export interface PaymentForRefund extends LostCreditOfInvoice {
   /** Null: the payment does not exist. */
   readonly payment: Payment | null;
 }
 
 /**
- * Credit that a payment has to give up, in minor units: for succeeded refunds that took used credit, for pending refunds
- * that took used credit (`reservedMinor`), and for losses in disputes.
+ * Credit that must still be taken from a payment, in minor units: `lostMinor` for losses in disputes; `refundedMinor`
+ * and `reservedMinor` for succeeded and pending refunds that give back credit although invoices had used it.
  */
 interface MissingCredit extends ReturnedMoney {
   readonly reservedMinor: bigint;
 }
 
 /**
- * Source and time of the ledger transaction. The source is the object that made credit available, such as a voided
+ * Source and time of a ledger transaction. The source is the object that made credit available, such as a voided
  * invoice.
  */
 interface CreditOrigin {
@@ -69,9 +69,8 @@ interface CreditOrigin {
 }
 
 /**
- * Covers losses of payments with unused credit of these payments, including credit that becomes available after the
- * loss. A loss is money that a dispute took, or that a refund at the provider gave back although invoices had used the
- * credit.
+ * Covers losses of payments with unused credit from the same payments, including credit that becomes available after
+ * the loss. A loss is money that a dispute took, or used credit that a refund at the provider gave back.
  */
 @Injectable()
 export class LostCreditService {
@@ -83,9 +82,9 @@ export class LostCreditService {
   ) {}
 
   /**
-   * Locks the payments of the invoices, and the payments whose credit the invoices used, until the caller's transaction
-   * ends. Must be called before credit is locked. Returns the payments whose credit the invoices used and that were
-   * refunded or lost money in disputes.
+   * Locks the payments of the invoices, and the payments from which the invoices used credit, until the caller's
+   * transaction ends. Must be called before credit is locked. Of the payments from which credit was used, returns those
+   * with refunds, pending refunds or losses in disputes.
    */
   async lockLost(invoices: readonly Pick<Invoice, 'id'>[]): Promise<readonly Payment[]> {
     const { payments } = await this.lockSources(invoices.map(({ id }) => id));
@@ -93,8 +92,8 @@ export class LostCreditService {
   }
 
   /**
-   * Locks and returns the same payments as {@link lockLost}, for one invoice. Also returns the credit of these payments
-   * that the invoice used and that went back, or may go back.
+   * Locks and returns the same payments as {@link lockLost}, for one invoice. Also returns how much of the credit that
+   * the invoice used was lost, or may be lost in open disputes.
    */
   async lockDisputed({
     id,
@@ -105,9 +104,9 @@ export class LostCreditService {
   }
 
   /**
-   * Locks a payment that is to be refunded, the other payments of its invoice, and the payments whose credit this
-   * invoice used, until the caller's transaction ends. Must be called before credit is locked.
-   * @param invoiceId the invoice of the payment; null: it has none
+   * Locks a payment that is to be refunded, the other payments of its invoice, and the payments from which this invoice
+   * used credit, until the caller's transaction ends. Must be called before credit is locked.
+   * @param invoiceId invoice of the payment; null: none
    */
   async lockForRefund(paymentId: string, invoiceId: string | null): Promise<PaymentForRefund> {
     const uses = await this.credit.usesOf(invoiceId === null ? [] : [invoiceId]);
@@ -118,8 +117,8 @@ export class LostCreditService {
   }
 
   /**
-   * Covers losses of locked payments of one customer with the available credit of these payments, and posts the amount
-   * to the ledger. Takes at most the losses that are not covered yet.
+   * Covers losses of locked payments of one customer with available credit from the same payments, and posts the amount
+   * to the ledger. Losses that are covered already take no more credit.
    */
   async coverLosses(payments: readonly LostPayment[], origin: CreditOrigin): Promise<void> {
     let covered = NOTHING_RETURNED;
@@ -132,8 +131,8 @@ export class LostCreditService {
   }
 
   /**
-   * Uses the available credit of one locked payment for its pending refunds and then for its loss in disputes, after the
-   * bank returned a refund. Posts nothing. Returns the credit used for the loss.
+   * Used after a bank returned a refund of a locked payment. Uses available credit from the payment, first for its
+   * pending refunds and then for its losses in disputes. Posts nothing. Returns the credit used for the losses.
    */
   async coverAfterReturn(payment: LostPayment): Promise<bigint> {
     const missing = missingOf(payment, await this.credit.lockOf(payment.id));
@@ -141,8 +140,9 @@ export class LostCreditService {
   }
 
   /**
-   * Covers losses of locked payments with credit that a credit note gave, and posts the amount to the ledger. The
-   * credited invoice had used credit of these payments. Takes at most the losses that are not covered yet.
+   * Covers losses of locked payments with the credit that a credit note gave to the customer, and posts the amount to
+   * the ledger. The credited invoice had used credit from these payments. Losses that are covered already take no more
+   * credit.
    */
   async coverLossesFromNote(
     payments: readonly LostPayment[],
@@ -173,7 +173,9 @@ export class LostCreditService {
     await this.post(note, covered, { sourceId: note.id, occurredAt: now });
   }
 
-  /** Takes available credit of a locked payment, at most the missing amounts. Returns the amounts taken from the balance. */
+  /**
+   * Takes missing credit from the available credit of a locked payment. Returns the parts for refunds and for losses.
+   */
   private async take(
     paymentId: string,
     { refundedMinor, reservedMinor, lostMinor }: MissingCredit,
@@ -203,7 +205,7 @@ export class LostCreditService {
     };
   }
 
-  /** Locks the same payments as {@link lockLost}. Returns the payments whose credit the invoices used, and the uses. */
+  /** Locks the same payments as {@link lockLost}. Returns the uses of credit, and the payments that it came from. */
   private async lockSources(invoiceIds: readonly string[]) {
     const uses = await this.credit.usesOf(invoiceIds);
     const sourceIds = uses.map(({ sourceId }) => sourceId);
@@ -222,7 +224,7 @@ export class LostCreditService {
   }
 }
 
-/** Returns the credit that a payment has to give up and has not given up yet. */
+/** Returns the credit that must still be taken from a payment for its refunds and its losses. */
 function missingOf(
   payment: LostPayment,
   { reserved, refunded, lost }: PaymentCredit,

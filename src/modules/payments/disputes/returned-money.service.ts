@@ -11,22 +11,22 @@ import { type ReturnedParts, returnedParts } from '../domain/refundable';
 import { PaymentsRepository } from '../payments.repository';
 import { shareLosses } from './domain/share-losses';
 
-/** A payment, and what refunds and lost disputes took beyond the credit from it. */
+/** A payment, and the amounts that refunds and lost disputes took, less what unused credit covered. */
 export interface ReturnedPayment extends ReturnedParts {
   readonly payment: Payment;
 }
 
-/** Credit that invoices used of payments whose money went back, by invoice id. Minor units. */
+/** Credit that invoices used, from payments whose money was refunded or lost, by invoice id. Minor units. */
 export interface LostCredit {
-  /** Taken by refunds and lost disputes. */
+  /** Credit that refunds and lost disputes took. */
   readonly lost: ReadonlyMap<string, bigint>;
-  /** The same if all open disputes are lost. At least the amounts of `lost`. */
+  /** Credit that is taken if all open disputes are lost, too. At least the amounts of `lost`. */
   readonly lostWithDisputes: ReadonlyMap<string, bigint>;
 }
 
 const NOTHING_LOST: LostCredit = { lost: new Map(), lostWithDisputes: new Map() };
 
-/** Reads how much money of payments went back, and which invoices have to bear it. Changes and locks nothing. */
+/** Computes how much money of payments was given back, and which invoices bear the loss. Changes and locks nothing. */
 @Injectable()
 export class ReturnedMoneyService {
   constructor(
@@ -35,17 +35,20 @@ export class ReturnedMoneyService {
     private readonly invoices: InvoicePaymentsService,
   ) {}
 
-  /** Returns the parts of each payment that were refunded, are reserved for refunds, or were lost in disputes. */
+  /**
+   * Returns what refunds (pending or succeeded) and lost disputes took from each payment, see {@link ReturnedParts}.
+   */
   async partsOf(payments: readonly Payment[]): Promise<readonly ReturnedPayment[]> {
     const covered = await this.coveredOf(payments.filter((payment) => returnedOf(payment) > 0n));
     return payments.map((payment) => ({ payment, ...partsWithin(payment, covered) }));
   }
 
   /**
-   * Returns how much of the credit that invoices used went back with the payments that it came from, as far as no other
-   * credit covered it. All invoices that used credit of a payment share its losses, see {@link shareLosses}.
-   * @param payments include those whose credit the invoices used. They must be locked, except for previews, because all
-   *   work that gives back credit of a payment locks the payment
+   * Returns how much of the credit that invoices used is lost: refunds or disputes took the money that the credit came
+   * from, and no unused credit covered the loss. All invoices that used credit from a payment share its losses, see
+   * {@link shareLosses}.
+   * @param payments at least the payments from which the invoices used credit. Must be locked, except for previews:
+   *   without a lock, their losses and credit may change
    */
   async lostCreditOf(
     uses: readonly CreditUse[],
@@ -76,9 +79,9 @@ export class ReturnedMoneyService {
   }
 
   /**
-   * Adds the payments that were lost or are disputed, and whose credit the same invoices used, and so on: their losses
-   * compete for what these invoices can still give back. Does not lock the added payments. Also returns all uses of credit
-   * of the payments.
+   * Adds other lost or disputed payments from which the same invoices used credit. Repeats this for all invoices that
+   * used credit from the added payments. The losses of all these payments share what the invoices can still give back.
+   * Does not lock the added payments. Also returns all uses of credit from the payments.
    */
   private async withConnected(
     payments: readonly Payment[],
@@ -93,7 +96,7 @@ export class ReturnedMoneyService {
     return lost.length === 0 ? { payments, uses } : this.withConnected([...payments, ...lost]);
   }
 
-  /** Returns how much each invoice can still give back by credit and refunds, without regard to lost credit. */
+  /** Returns how much each invoice can still give back by credits and refunds, before lost credit is subtracted. */
   private async leftOf(invoiceIds: readonly string[]): Promise<ReadonlyMap<string, bigint>> {
     const held = await this.invoices.heldByAll(invoiceIds);
     const applied = await this.payments.findAppliedTo(invoiceIds, []);
@@ -112,7 +115,7 @@ export class ReturnedMoneyService {
   }
 }
 
-/** Returns true if money of the payment went back, or may go back by an open dispute. */
+/** Returns true if money of the payment was given back, or if an open dispute may take it. */
 const mayBeLost = (payment: Payment): boolean => returnedOf(payment) > 0n || payment.isDisputed;
 
 function partsWithin(payment: Payment, covered: ReadonlyMap<string, CoveredCredit>): ReturnedParts {

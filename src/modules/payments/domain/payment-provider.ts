@@ -276,7 +276,7 @@ export interface PreparingProvider extends ProviderBase {
   /** Returns the state of a charge; `prepared` if the charge was not confirmed. */
   retrieve(reference: string): Promise<PreparedCharge | ProviderOutcome>;
   /**
-   * Searches for the charge of a payment without a stored reference. Returns the provider's id of the charge, or null
+   * Searches for the charge of a payment that has no stored reference. Returns the provider's id of the charge, or null
    * if there is none.
    */
   find(query: ChargeQuery): Promise<string | null>;

@@ -33,7 +33,7 @@ export interface Payment {
   readonly amountRefunded: bigint;
   /** Sum of the pending refunds. */
   readonly amountRefundPending: bigint;
-  /** Amount lost in disputes. Losses plus refunds exceed the payment if a refund and a dispute took the same money. */
+  /** Amount lost in disputes. If a refund and a dispute took the same money, refunds plus losses exceed the payment. */
   readonly amountLost: bigint;
   /** True while a dispute forbids refunds. */
   readonly isDisputed: boolean;
@@ -48,7 +48,7 @@ export interface Payment {
   /** The provider's id of the charge. */
   readonly providerReference: string | null;
   /**
-   * Number, from 1, that is part of the idempotency keys sent to the provider. Incremented only once the outcome of
+   * Number, from 1, that is part of the idempotency keys sent to the provider. Incremented only after the outcome of
    * the last request is known.
    */
   readonly providerAttempt: number;
@@ -61,7 +61,7 @@ export interface Payment {
   /** Principal that created the payment; null for payments that an earlier version of the service stored. */
   readonly actor: string | null;
   readonly metadata: Metadata;
-  /** Time of the next poll, or end of the lease of the process that polls. Null once the outcome is final. */
+  /** Time of the next poll, or end of the lease of the process that polls. Null: the outcome is final. */
   readonly dueAt: Date | null;
   /** Number of the process that is asking the provider; null: no process is asking. */
   readonly leasedBy: number | null;
@@ -182,8 +182,8 @@ export interface PolledOutcome {
 }
 
 /**
- * Applies a provider's answer to a payment. Returns the same payment if its outcome is already final. An answer that is
- * not final plans the next poll if the payment still has the same lease.
+ * Applies a provider's answer to a payment. Returns the same payment if its outcome is already final. If the answer is
+ * not final, plans the next poll, unless the payment has another lease by now.
  * @param now time on the customer's clock
  */
 export function withOutcome(
@@ -221,8 +221,8 @@ export function withOutcome(
 }
 
 /**
- * Applies an answer that is not final. The version changes only with the status, because the API shows no other changed
- * field.
+ * Applies an answer that is not final. The version is incremented only if the status changes, because the API does not
+ * show the other changed fields.
  */
 function withOpenOutcome(
   payment: Payment,
@@ -234,7 +234,7 @@ function withOpenOutcome(
     : nextVersion(payment, now, change);
 }
 
-/** Returns the plan with a `dueAt` that is at most `limit`. */
+/** Returns the plan, but with `limit` as `dueAt` if the planned `dueAt` is later. */
 function notAfter(
   plan: Partial<ReturnType<typeof pollAgainLater>>,
   limit: Date,

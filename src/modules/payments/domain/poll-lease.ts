@@ -41,7 +41,7 @@ const SECOND_MS = 1_000;
 const FIRST_CHECK_MS = 5 * SECOND_MS;
 const LONGEST_CHECK_MS = 3_600 * SECOND_MS;
 
-/** The pause is 5 s after the first poll, doubles after each further poll, and is at most an hour. */
+/** Returns the time of the next poll: after 5 s at first, then after pauses that double, up to an hour. */
 function nextCheckAt(attempts: number, now: Date): Date {
   return new Date(now.getTime() + Math.min(FIRST_CHECK_MS * 2 ** attempts, LONGEST_CHECK_MS));
 }

@@ -2,9 +2,10 @@ import { greater, lesser } from '../../../core/money';
 import { type Payment, returnedOf } from './payment';
 
 /**
- * Returns the part of a payment's refunds, pending ones included, beyond what paid its invoice and the credit that they
- * took. Invoices had used this part. Only refunds that were made at the provider or that succeeded late have one.
- * @param ofCreditMinor credit that the refunds paid out or have reserved
+ * Returns the credit that refunds of a payment, pending ones included, gave back although invoices had used it: the
+ * refunds, less the money that paid the invoice, and less `ofCreditMinor`. Above zero only if a refund was made at the
+ * provider or succeeded late.
+ * @param ofCreditMinor unused credit that the refunds paid out or have reserved
  */
 export function refundedBeyondCredit(
   {
@@ -17,20 +18,21 @@ export function refundedBeyondCredit(
   return greater(amountRefunded + amountRefundPending - ofCreditMinor - amountApplied, 0n);
 }
 
-/** Amounts that refunds, pending ones included, and lost disputes took beyond the credit from a payment. Minor units. */
+/** Amounts that refunds (pending or succeeded) and lost disputes took, less what unused credit covered. Minor units. */
 export interface ReturnedParts {
-  /** Part of the refunds, and of the losses, that took money that paid the invoice of the payment. */
+  /** Refunded money that had paid the invoice of the payment. */
   readonly refundedMinor: bigint;
+  /** Money lost in disputes that had paid the invoice of the payment. */
   readonly lostMinor: bigint;
-  /** Part that took credit which invoices have used. */
+  /** Refunded or lost credit that invoices had used. */
   readonly ofUsedCreditMinor: bigint;
 }
 
 /**
- * Divides what refunds and losses took beyond the credit from a payment: first what paid the invoice of the payment,
- * then credit that invoices have used. What exceeds both counts on the invoice: a refund and a dispute took the same
- * money.
- * @param covered refunds and losses that credit from the payment covered, and credit from it that invoices have used
+ * Divides the amounts that refunds and losses of a payment took, less what unused credit covered. They count first as
+ * money that paid the invoice of the payment, then as credit that invoices have used. If a refund and a dispute took
+ * the same money, the amounts exceed both. The excess also counts as money that paid the invoice.
+ * @param covered refunds and losses that unused credit from the payment covered, and its credit that invoices have used
  */
 export function returnedParts(
   payment: Pick<Payment, 'amountApplied' | 'amountRefunded' | 'amountRefundPending' | 'amountLost'>,
@@ -51,8 +53,8 @@ export function returnedParts(
 }
 
 /**
- * Returns the refundable part of a succeeded payment: the part that is neither refunded, nor reserved by a pending
- * refund, nor lost in a dispute, nor used. Returns zero if the payment has another status.
+ * Returns the refundable part of a payment: the part that is not refunded, not reserved by a pending refund, not lost
+ * in a dispute, and not used. Returns zero if the payment has not succeeded.
  * @param usedMinor part that invoices used as credit, or that credit notes gave back as credit
  * @param creditMinor credit of the customer from credit notes and negative invoices. A refund may pay out this credit
  *   in place of the used part
@@ -64,10 +66,10 @@ export function refundableOf(payment: Payment, usedMinor: bigint, creditMinor = 
   return left > 0n ? lesser(left, free + creditMinor) : 0n;
 }
 
-/** Part of a payment that invoices used as credit, or that credit notes gave back as credit, in minor units. */
+/** Part of a payment that invoices used as credit, or that credit notes gave back as credit. Minor units. */
 export interface UsedMoney {
   readonly usedMinor: bigint;
-  /** The used part if open disputes about other payments are lost. At least `usedMinor`. */
+  /** Value of `usedMinor` if all open disputes about other payments are lost. At least `usedMinor`. */
   readonly usedIfLostMinor: bigint;
   /** Id of another payment with an open dispute; null if there is no such payment. */
   readonly disputedId: string | null;
@@ -81,8 +83,8 @@ export type RefundDecision =
 
 /**
  * Decides whether an amount of a payment can be refunded. The payment must have succeeded, and no dispute may forbid
- * refunds. The amount must be at least 1 and at most {@link refundableOf}, which also describes `creditMinor`. The
- * refund must leave what open disputes about other payments may take.
+ * refunds. The amount must be at least 1 and at most {@link refundableOf}, which also describes `creditMinor`. Money
+ * that open disputes about other payments may take cannot be refunded.
  * @param requested minor units; null: all that can be refunded without `creditMinor`
  */
 export function decideRefund(

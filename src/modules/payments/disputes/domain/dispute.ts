@@ -23,11 +23,11 @@ export interface DisputeFilter {
   readonly status: DisputeStatus | null;
 }
 
-/** Amounts to post for a change of a dispute, in the order of the fields. */
+/** Amounts that a change of a dispute posts to the ledger, in the order of the fields. */
 export interface DisputeMoney {
   readonly withdrawnMinor: bigint;
   readonly reinstatedMinor: bigint;
-  /** Part of `reinstatedMinor` that had been posted as lost. */
+  /** Part of `reinstatedMinor` that was posted as lost before. */
   readonly recoveredMinor: bigint;
   readonly lostMinor: bigint;
 }
@@ -37,7 +37,7 @@ export interface AppliedReport {
   readonly money: DisputeMoney;
 }
 
-/** Returns a dispute without withdrawn funds, to which {@link withReport} applies the first report. */
+/** Returns a dispute as it is before its first report. {@link withReport} then applies the report. */
 export function newDispute(
   of: Pick<Dispute, 'id' | 'customerId' | 'paymentId' | 'provider' | 'currency'>,
   { providerReference, amount }: ReportedDispute,
@@ -63,8 +63,8 @@ export function newDispute(
 /**
  * Applies a report of the provider. Returns the same dispute if nothing changed.
  * - Funds are withdrawn at most once and reinstated at most once. A later report does not change a recorded amount.
- * - Funds that are not paid back are lost when the dispute is lost or closed, or when it is won and a part is paid
- *   back.
+ * - If the dispute is lost or closed, the withdrawn funds that were not paid back are lost.
+ * - If the dispute is won and the provider paid back only a part, the other part is lost.
  * - Funds that are paid back after a loss lower the loss.
  * @param now time on the customer's clock
  */

@@ -1,22 +1,22 @@
 import { greater, lesser } from '../../../../core/money';
 
-/** Credit of a payment that an invoice used, in minor units. */
+/** Credit from a payment, as used by one invoice. Minor units. */
 export interface UsedOfPayment {
   readonly invoiceId: string;
-  /** Id of the payment. */
+  /** Id of the payment that the credit came from. */
   readonly sourceId: string;
   readonly amountMinor: bigint;
 }
 
-/** A use of credit, and the part of the payment's loss that the invoice bears. */
+/** A use of credit from a payment, and the part of this payment's losses that the invoice bears. */
 type SharedUse = UsedOfPayment & { borneMinor: bigint };
 
 /**
- * Divides losses of used credit over the invoices that used it, so that each unit counts on one invoice only. In the
- * order of `uses`, an invoice bears at most the credit that it used, and at most what it can still give back. If an
- * invoice has no room left, losses on it move to other invoices that used the same payments, so that as much as possible
- * is borne (a maximum flow). Returns the amounts by invoice id; invoices that bear nothing are absent.
- * @param lossOf loss of a payment whose credit was used
+ * Divides losses of used credit among the invoices that used the credit. No part of a loss counts on two invoices. An
+ * invoice bears at most the credit that it used, and at most what it can still give back. Losses are assigned in the
+ * order of `uses`. If an invoice can bear no more, losses of other payments move from it to other invoices, so that the
+ * invoices bear as much as possible (a maximum flow). Returns the amounts by invoice id, without zeros.
+ * @param lossOf loss of used credit that came from a payment
  * @param leftOf amount that an invoice can still give back, negative if it gave back too much
  */
 export function shareLosses(
@@ -29,8 +29,8 @@ export function shareLosses(
     shared.reduce((sum, use) => (use.invoiceId === invoiceId ? sum + use.borneMinor : sum), 0n);
 
   /**
-   * Puts up to `mostMinor` of a payment's loss on one invoice, and returns how much.
-   * @param full invoices without room from which losses are being moved
+   * Assigns up to `mostMinor` of a payment's loss to one invoice, and returns the assigned amount.
+   * @param full invoices that can bear no more, and from which losses are being moved
    */
   const place = (paymentId: string, mostMinor: bigint, full: ReadonlySet<string>): bigint => {
     for (const use of shared) {
@@ -44,7 +44,7 @@ export function shareLosses(
     }
     return 0n;
   };
-  /** Moves up to `mostMinor` of the loss of another payment away from the invoice of `use`. */
+  /** Moves up to `mostMinor` of another payment's loss from the invoice of `use` to other invoices. */
   const moveAway = (use: SharedUse, mostMinor: bigint, full: ReadonlySet<string>): bigint => {
     const { invoiceId, sourceId } = use;
     for (const other of shared) {
