@@ -78,7 +78,7 @@ export class CouponsService {
   }
 
   /**
-   * Deletes a coupon that was never redeemed. Its code is free again.
+   * Deletes a coupon that was never redeemed. Another coupon can then have the same code.
    * @throws {ProblemError} `coupon_not_found`, `precondition_failed`, `coupon_in_use`
    */
   delete(id: string, expected: VersionCondition): Promise<void> {

@@ -36,9 +36,10 @@ export class RedemptionsRepository {
   }
 
   /**
-   * Counts a redemption of the coupon. Returns false, and counts none, if the coupon is inactive, expired or exhausted.
+   * Counts a redemption of the coupon. Returns false, without counting, if the coupon is inactive, expired or
+   * exhausted.
    * @param now instant of the redemption, on the clock of the customer
-   * @param updatedAt instant of the change of the coupon, in real time
+   * @param updatedAt real time at which the row of the coupon changes
    */
   async count(couponId: string, now: Date, updatedAt: Date): Promise<boolean> {
     this.database.requireTransaction();

@@ -72,8 +72,8 @@ export class RedemptionsService {
 
   /**
    * Removes a coupon from its subscription, in the caller's transaction. A second call changes nothing. The coupon no
-   * longer discounts invoices, and can use no discounts that credits return. Only usage corrections of invoices that the
-   * coupon discounted still apply the coupon.
+   * longer discounts invoices, and discounts that credits return to the coupon cannot be used again. The coupon
+   * then applies only to usage corrections of invoices that it discounted before.
    * @param now time of the customer's clock
    * @throws {ProblemError} `coupon_redemption_not_found`
    */
@@ -104,8 +104,8 @@ export class RedemptionsService {
 
   /**
    * Returns the redemptions without `endedAt`, by subscription, in the order of redemption. Does not check `endsAt`.
-   * Does not compare `redeemedAt` with the time of an invoice either, because clocks of processes differ. The lock of
-   * the subscription puts redemptions and invoices in sequence.
+   * Does not compare `redeemedAt` with the time of an invoice, because the clocks of processes differ. Instead, the
+   * lock on the subscription decides whether a redemption precedes an invoice.
    */
   async runningRedemptions(
     subscriptionIds: readonly string[],
@@ -128,8 +128,8 @@ export class RedemptionsService {
   }
 
   /**
-   * Returns, by id, the redemptions that are not used up, even if they have ended. Locks them until the transaction
-   * ends.
+   * Returns, by id, the redemptions that are not used up, including ended ones. Locks the redemptions until the
+   * transaction ends.
    */
   async remainingTermsOf(
     redemptionIds: readonly string[],
@@ -189,8 +189,8 @@ export class RedemptionsService {
   }
 
   /**
-   * Returns the used-up redemptions with duration `once`, by id, without removed ones. A credit may return a discount to such
-   * a redemption.
+   * Returns, by id, the redemptions with duration `once` that are used up and not removed. A credit may return a
+   * discount to such a redemption.
    */
   async usedUpOf(redemptionIds: readonly string[]): Promise<ReadonlyMap<string, RedeemedTerms>> {
     const found = await this.redemptions.findAll(redemptionIds);

@@ -125,8 +125,8 @@ export class CustomersService {
   }
 
   /**
-   * Returns the customer of an existing object, deleted or not, and blocks its deletion until the caller's transaction
-   * ends. Returns null if the customer was purged, with the object, since the caller read the object.
+   * Returns the customer that an existing object belongs to, deleted or not. Blocks deletion of the customer until the
+   * caller's transaction ends. Returns null if customer and object were purged after the caller had read the object.
    */
   lockForHistory(id: string): Promise<Customer | null> {
     return this.customers.lockForHistory(id);
@@ -165,7 +165,7 @@ export class CustomersService {
 
   /**
    * Deletes a customer, and returns its last state. The row stays, because invoices and other history refer to it, but
-   * only methods with a name that ends in `ForHistory` find it. The external id can be used again.
+   * methods return deleted customers only if their comment says so. The external id can be used again.
    * @throws {ProblemError} `customer_not_found`, `precondition_failed`
    */
   delete(id: string, expected: VersionCondition): Promise<Customer> {
@@ -191,8 +191,9 @@ export class CustomersService {
   }
 
   /**
-   * Returns the customer, locked until the caller's transaction ends. Other callers of this method wait, so that limits per
-   * customer are counted by one transaction at a time. Other transactions may still refer to the customer.
+   * Returns the customer, locked until the caller's transaction ends. Other callers of this method wait, so that only
+   * one transaction at a time counts objects against a limit per customer. Other transactions may still refer to the
+   * customer.
    * @throws {ProblemError} `customer_not_found`
    */
   async lockForChange(id: string): Promise<Customer> {

@@ -11,7 +11,7 @@ const MAX_CONCURRENT = 5;
  */
 export abstract class LimitedPoller<Claimed> implements OnModuleDestroy, BeforeApplicationShutdown {
   @Inject() protected readonly jobs!: Jobs;
-  /** Number of objects being polled, plus those that a claim in flight may return. */
+  /** Number of objects being polled, plus the largest number that an unfinished claim may return. */
   private taken = 0;
   private readonly busy = new Set<Promise<void>>();
   private stopping = false;
@@ -39,7 +39,7 @@ export abstract class LimitedPoller<Claimed> implements OnModuleDestroy, BeforeA
     await this.idle();
   }
 
-  /** Resolves once no object is being claimed or polled. */
+  /** Resolves when no object is being claimed or polled. */
   async idle(): Promise<void> {
     while (this.busy.size > 0) await Promise.allSettled(this.busy);
   }

@@ -25,13 +25,13 @@ import type {
 } from './providers/requested-refund';
 import { ReturnPaymentsService } from './return-payments.service';
 
-/** Credit that the invoice of a payment used and that came from lost or disputed payments. Refunds must not pay it out. */
+/** Credit that a payment's invoice used, from lost or disputed payments. Refunds must not pay out this credit. */
 type CreditOfInvoice = Omit<PaymentForRefund, 'payment'>;
 
 /** Amounts that a refund of a payment can give back, in minor units. Both are zero while nothing can be refunded. */
 export interface Refundable {
   readonly currency: string;
-  /** Amount that a refund without an amount gives back. */
+  /** Amount of a refund if the request states none. */
   readonly defaultAmount: bigint;
   /** The largest amount of a refund. It includes credit of the customer from credit notes and negative invoices. */
   readonly refundableAmount: bigint;
@@ -65,7 +65,8 @@ export class PaymentRefundsService {
    * @param requested minor units; null: all of the parts 1 and 2
    * @returns the payment, updated at the current time of its customer, and the amount reserved
    * @throws {ProblemError} `payment_not_found`, `payment_not_refundable`, `payment_disputed` also for a dispute about
-   *   another payment of the invoice, `refund_amount_exceeds_refundable`, `payment_provider_not_enabled`
+   *   another payment from which money or credit paid the invoice, `refund_amount_exceeds_refundable`,
+   *   `payment_provider_not_enabled`
    */
   async reserve(
     refundId: string,
@@ -120,8 +121,8 @@ export class PaymentRefundsService {
   }
 
   /**
-   * Reserves an amount of a locked payment for a refund that was reported as succeeded after it had failed or was
-   * canceled, in the caller's transaction. Ignores amounts lost in disputes.
+   * Reserves an amount of a locked payment, in the caller's transaction, for a refund that failed or was canceled and
+   * was later reported as succeeded. Ignores amounts lost in disputes.
    * @throws {ProblemError} `refund_amount_exceeds_refundable`
    */
   async reserveForLateSuccess(payment: Payment, amount: bigint, now: Date): Promise<Payment> {
@@ -159,7 +160,7 @@ export class PaymentRefundsService {
 
   /**
    * Releases a reserved amount of a locked payment and records the event, in the caller's transaction. Credit that
-   * becomes available covers the loss of a dispute about the payment.
+   * becomes available again covers losses of the payment.
    */
   async releaseReserve(
     refundId: string,
@@ -175,10 +176,11 @@ export class PaymentRefundsService {
 
   /**
    * Lowers the refunded amount of a locked payment because a bank returned the refund, and records the event, in the
-   * caller's transaction. Credit that becomes available covers the loss of a dispute about the payment.
+   * caller's transaction. Credit that becomes available again covers losses of the payment.
    * @returns the part that became credit of the customer again, and the credit that covered a loss. The caller posts
-   *   both in one ledger transaction. A separate transaction for the covered loss could fail: a refund can post each
-   *   kind of transaction only once, and an earlier failure of this refund may have posted this kind already.
+   *   both in one ledger transaction. A second transaction for the covered loss could fail, because a refund can post
+   *   each kind of transaction only once: {@link releaseReserve} may have posted this kind when the refund failed
+   *   earlier
    */
   async markReturned(
     refundId: string,
@@ -224,7 +226,7 @@ export class PaymentRefundsService {
     return payment;
   }
 
-  /** Returns a locked payment, locked credit of the customer from other sources, and what can be refunded without it. */
+  /** Locks a payment and the customer's other credit. Returns both, and what can be refunded without that credit. */
   private async lockRefundable(paymentId: string) {
     const { payment, ...ofCredit } = await this.lockForRefund(paymentId);
     // Must precede `usedOf`, which locks only the credit of the payment. Credits must be locked oldest first, and the
@@ -243,9 +245,7 @@ export class PaymentRefundsService {
     return { payment: payment ?? raise(paymentNotFound(paymentId)), ...ofCredit };
   }
 
-  /**
-   * Returns the part of a locked payment that invoices have used as credit, or that credit notes gave back as credit.
-   */
+  /** Returns the part of a locked payment that invoices used as credit, or that credit notes gave back as credit. */
   private async usedOf(payment: Payment, ofCredit: CreditOfInvoice): Promise<UsedMoney> {
     const { reserved, refunded, lost, used, paidOut } = await this.credit.lockOf(payment.id);
     const applied = payment.amountApplied - (returnedOf(payment) - reserved - refunded - lost);
@@ -263,8 +263,8 @@ export class PaymentRefundsService {
   }
 
   /**
-   * Returns the amount that refunds of the payment's invoice can still give back, after credit notes and after credits
-   * on later invoices, and the same amount if open disputes are lost. Both are null without a limit, and negative if
+   * Returns how much refunds of the payment's invoice can still give back, after credit notes and credits on later
+   * invoices: `leftMinor`, or `leftIfLostMinor` if all open disputes are lost. Null: there is no limit. Negative:
    * refunds exceed the limit. The caller must have locked the payments of the invoice.
    */
   private async limitOf({ invoiceId, amountApplied }: Payment, ofCredit: CreditOfInvoice) {

@@ -24,7 +24,7 @@ const RESERVE_REFUND = `
   WHERE id = $1 AND status = 'succeeded' AND NOT is_disputed
     AND amount_refunded + amount_refund_pending + amount_lost + $2 <= amount`;
 
-/** Lost and disputed amounts do not limit a refund that was made at the provider, because its money has moved. */
+/** Lost and disputed amounts do not limit a refund that was made at the provider, because the money has moved. */
 const RESERVE_MADE_REFUND = `
   SET amount_refund_pending = amount_refund_pending + $2, version = version + 1, updated_at = $3
   WHERE id = $1 AND status = 'succeeded'
@@ -99,14 +99,14 @@ export class PaymentsRepository {
   }
 
   /**
-   * Returns the payment, all payments that paid parts of its invoice, and the payments with the other ids, locked until
-   * the transaction ends. Locks by ascending id, so that two refunds of one invoice do not deadlock.
+   * Returns the payment, all payments that paid parts of its invoice, and the payments `otherIds`. Locks them until the
+   * transaction ends, by ascending id, so that two refunds of one invoice do not deadlock.
    */
   lockWithOthersOfInvoice(id: string, otherIds: readonly string[]): Promise<readonly Payment[]> {
     return this.database.select(PaymentEntity, WITH_OTHERS_OF_INVOICE, [id, otherIds]);
   }
 
-  /** Returns the payments of the invoices and the payments with the ids, locked until the transaction ends. */
+  /** Returns all payments of the invoices, and the payments `ids`. Locks them until the transaction ends. */
   lockAll(invoiceIds: readonly string[], ids: readonly string[]): Promise<readonly Payment[]> {
     return this.database.select(
       PaymentEntity,
@@ -127,7 +127,7 @@ export class PaymentsRepository {
   }
 
   /**
-   * Returns the payments that paid parts of the invoices, and the payments with the ids, locked until the transaction
+   * Returns the payments that paid parts of the invoices, and the payments `ids`. Locks them until the transaction
    * ends.
    */
   lockAppliedTo(
@@ -182,9 +182,9 @@ export class PaymentsRepository {
   }
 
   /**
-   * Increments `providerAttempt`, so that the next requests have another idempotency key. Must be called only once the
-   * outcome of the last request is known. Returns the payment, or null if its outcome is final or another process was
-   * first.
+   * Increments `providerAttempt`, so that the next requests have another idempotency key. Must be called only after the
+   * outcome of the last request is known. Returns the payment. Returns null if its outcome is final, or if another
+   * process incremented the number first.
    */
   nextAttempt({ id, providerAttempt }: Payment, now: Date): Promise<Payment | null> {
     return this.database.updateOne(PaymentEntity, NEXT_ATTEMPT, [id, providerAttempt, now]);

@@ -17,9 +17,9 @@ export interface PolledRepository {
   /** Table with the columns `due_at`, `leased_by` and `attempts`. */
   readonly table: string;
   /**
-   * Claims up to `limit` due objects for an attempt and returns their ids. Sets the time of the next attempt of each, in
-   * case this one throws. If absent, {@link ReturnedLeases} claims the objects, and the next attempt is planned only
-   * after one has thrown.
+   * Claims up to `limit` due objects for an attempt and returns their ids. Also plans the next attempt of each object,
+   * in case this attempt throws. If the method is absent, {@link ReturnedLeases} claims the objects, and plans the next
+   * attempt only after an attempt has thrown.
    */
   readonly claimAndPlanRetry?: (
     now: Date,

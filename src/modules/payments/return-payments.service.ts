@@ -18,9 +18,9 @@ import { ReturnedMoneyService } from './disputes/returned-money.service';
 import { paymentUpdated } from './payments.events';
 import { PaymentsRepository } from './payments.repository';
 
-/** Money that paid an invoice and was refunded, is reserved for refunds, or was lost in disputes, in minor units. */
+/** Money that paid an invoice and that refunds (pending or succeeded) or lost disputes gave back. Minor units. */
 export interface ReturnedOfInvoice extends ReturnedMoney {
-  /** Money of the payments that was not returned, but cannot be refunded because of an open dispute. */
+  /** Other money that paid the invoice and cannot be refunded now, because of an open dispute. */
   readonly disputed: DisputedMoney;
 }
 
@@ -39,8 +39,8 @@ export class ReturnPaymentsService {
   ) {}
 
   /**
-   * Returns, by invoice id, the paid money and the used credit whose payments were refunded, are reserved for refunds,
-   * or were lost in disputes. Invoices without such amounts are absent. Locks the payments until the caller's
+   * Returns, by invoice id, how much of the money and credit that paid the invoice was refunded, is reserved for
+   * refunds, or was lost in disputes. Invoices without such amounts are absent. Locks the payments until the caller's
    * transaction ends. Does not lock credit, because refunds lock the same payments before they change credit.
    */
   async lockRefunded(invoiceIds: readonly string[]): Promise<RefundedOf> {
@@ -61,8 +61,8 @@ export class ReturnPaymentsService {
   }
 
   /**
-   * Returns the part of the paid money of an invoice that was returned, and the part that cannot be refunded because of
-   * an open dispute. Locks the payments until the caller's transaction ends.
+   * Returns how much of the money that paid an invoice was given back, and how much cannot be refunded because of an
+   * open dispute. Locks the payments until the caller's transaction ends.
    */
   async lockReturned(invoiceId: string): Promise<ReturnedOfInvoice> {
     const payments = await this.payments.lockAppliedTo([invoiceId]);
@@ -84,7 +84,7 @@ export class ReturnPaymentsService {
     );
   }
 
-  /** @param payments those that paid the invoices, and those whose credit the invoices used */
+  /** @param payments payments that paid the invoices, and payments from which the invoices used credit */
   private async refundedOf(
     invoiceIds: readonly string[],
     payments: readonly Payment[],

@@ -1,6 +1,7 @@
 /**
- * SQL for `SummedRows.sql` of ledger checks. Each statement returns `(key, customer_id, currency, amount)`. The key is the
- * smallest object that both sides of the check know, so that errors in two objects of a customer do not cancel out.
+ * SQL for `SummedRows.sql` of ledger checks. Each statement returns `(key, customer_id, currency, amount)`. The key is
+ * the smallest object that exists on both sides of the check, so that errors in two objects of a customer do not cancel
+ * out.
  */
 
 /** Succeeded payments, by provider and payment. */
@@ -22,7 +23,7 @@ export const REFUNDED_ROWS = `
   SELECT id AS key, customer_id, currency, amount_refunded AS amount
   FROM payment WHERE amount_refunded <> 0`;
 
-/** The same, by customer. */
+/** Money that refunds gave back, by customer. */
 export const REFUNDED_BY_CUSTOMER_ROWS = `
   SELECT customer_id AS key, customer_id, currency, amount_refunded AS amount
   FROM payment WHERE amount_refunded <> 0`;
@@ -32,7 +33,7 @@ export const REFUNDS_RESERVED_ROWS = `
   SELECT id AS key, customer_id, currency, amount_refund_pending AS amount
   FROM payment WHERE amount_refund_pending <> 0`;
 
-/** Parts of payments that were lost in disputes, as the payments show them, by payment. */
+/** Amounts lost in disputes, as stored with the payments, by payment. */
 export const PAYMENTS_LOST_ROWS = `
   SELECT id AS key, customer_id, currency, amount_lost AS amount FROM payment WHERE amount_lost <> 0`;
 
@@ -41,7 +42,7 @@ export const IN_FLIGHT_ROWS = `
   SELECT invoice_id AS key, customer_id, currency, amount
   FROM payment WHERE invoice_id IS NOT NULL AND due_at IS NOT NULL`;
 
-/** Funds that disputes withdrew, less funds that were paid back, as negative amounts, by provider and dispute. */
+/** Funds that disputes withdrew and that were not paid back, as negative amounts, by provider and dispute. */
 export const DISPUTED_CASH_ROWS = `
   SELECT provider || ' ' || id AS key, customer_id, currency, amount_reinstated - amount_withdrawn AS amount FROM dispute`;
 
@@ -50,10 +51,10 @@ export const DISPUTED_ROWS = `
   SELECT id AS key, customer_id, currency, amount_withdrawn - amount_reinstated - amount_lost AS amount
   FROM dispute`;
 
-/** Funds lost in disputes, by payment. */
+/** Amounts lost in disputes, as stored with the disputes, by payment. */
 export const LOST_ROWS = `
   SELECT payment_id AS key, customer_id, currency, amount_lost AS amount FROM dispute`;
 
-/** The same, by customer. */
+/** Amounts lost in disputes, as stored with the disputes, by customer. */
 export const LOST_BY_CUSTOMER_ROWS = `
   SELECT customer_id AS key, customer_id, currency, amount_lost AS amount FROM dispute`;

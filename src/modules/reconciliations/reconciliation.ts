@@ -52,7 +52,7 @@ export interface Reconciliation {
   readonly isTruncated: boolean;
   /** Principal that started the run. */
   readonly actor: string;
-  /** Due time of the next step, or end of the lease of the process that runs the step. Null once the run has ended. */
+  /** Due time of the next step, or end of the lease of the process that runs the step. Null: the run has ended. */
   readonly dueAt: Date | null;
   readonly leasedBy: number | null;
   /** Number of consecutive steps that the provider did not answer. */
@@ -111,7 +111,7 @@ export interface StepProgress {
 }
 
 /**
- * Number of consecutive unanswered steps after which a run fails. The pauses between them are about 2.4 hours in total.
+ * Number of consecutive unanswered steps after which a run fails. Pauses between these steps: about 2.4 hours in total.
  */
 const MAX_ATTEMPTS = 12;
 

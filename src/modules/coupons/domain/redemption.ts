@@ -15,9 +15,9 @@ export interface CouponRedemption {
    */
   readonly endsAt: Date | null;
   /**
-   * Minor units that a coupon with duration `once` can still take off. For an amount: the part that is not used yet.
-   * For a percentage: the discounts that credits returned to the coupon; null if none was returned yet. Null for
-   * other durations.
+   * Amount that a coupon with duration `once` can still take off, in minor units. For a coupon with a fixed amount: the
+   * unused part. For a percentage: the discounts that credits returned to the coupon; null if none was returned yet.
+   * Null for other durations.
    */
   readonly remainingAmount: bigint | null;
   /** Minor units taken off so far, minus discounts returned by credits. */
@@ -102,8 +102,8 @@ export function discountsPeriodFrom({ endsAt }: CouponRedemption, startAt: Date)
 }
 
 /**
- * Returns true if a coupon with duration `once` has nothing left: `remainingAmount` is 0, or the coupon is a
- * percentage that was used and no credit returned a discount to the coupon.
+ * Returns true if a coupon with duration `once` has nothing left: `remainingAmount` is 0, or the coupon is a percentage
+ * that gave a discount and got none back from a credit.
  */
 export function isUsedUp({ redemption, coupon }: RedeemedTerms): boolean {
   if (coupon.duration !== 'once') return false;
@@ -129,11 +129,11 @@ export interface AppliedRedemption {
   readonly redemptionId: string;
   /** Discount that the redemption gave on the invoice. */
   readonly amountMinor: bigint;
-  /** Discount that credits and usage corrections on the invoice returned to the coupon, without `unusableMinor`. */
+  /** Discount that credits and usage corrections on the invoice returned to the coupon for another use. */
   readonly returnedMinor: bigint;
-  /** Further returned discount, which cannot be used again. It only lowers `appliedAmount`. */
+  /** Additional returned discount that cannot be used again. It only lowers `appliedAmount`. */
   readonly unusableMinor: bigint;
-  /** For duration `once`: the amount that is left for the next invoice. */
+  /** Amount that is left for the next invoice; 0 if the duration is not `once`. */
   readonly unusedMinor: bigint;
   /**
    * For duration `repeating`: end of the discounted months, counted from the first period that the invoice discounts.
@@ -143,9 +143,9 @@ export interface AppliedRedemption {
 }
 
 /**
- * Returns the redemption after an invoice that used the coupon, or after an invoice whose credits returned a
- * discount to the coupon. With duration `once`, a percentage ends with its first use, and an amount ends when
- * nothing of it is left. Returned discounts can be used again.
+ * Returns the redemption after an invoice that the coupon discounted, or whose credits returned a discount to the
+ * coupon. With duration `once`, a percentage ends with its first use, and a fixed amount ends when it is used up.
+ * Returned discounts can be used again.
  */
 export function withApplied(
   { redemption, coupon }: RedeemedTerms,
@@ -176,8 +176,8 @@ export function withApplied(
 }
 
 /**
- * Ends a redemption with duration `once` that is used up now. A redemption that was used up before, but is not used up
- * now, runs again unless the coupon was removed.
+ * Ends a redemption with duration `once` if it is used up now. If it was used up before and is no longer used up, the
+ * redemption runs again, unless the coupon was removed.
  */
 function endedIfUsedUp(
   before: CouponRedemption,
@@ -189,13 +189,13 @@ function endedIfUsedUp(
   return wasUsedUp ? { ...redemption, endedAt: before.removedAt } : redemption;
 }
 
-/** Discounts of a percentage with duration `once` on invoices in effect. */
+/** Discounts that a percentage with duration `once` gave on invoices in effect. */
 export interface OnceDiscounts {
-  /** Minor units, minus discounts returned by credits. */
+  /** Sum of the discounts in minor units, minus discounts returned by credits. */
   readonly appliedMinor: bigint;
   /**
-   * True if an invoice used the full percentage, or if the first use of the coupon was a usage correction. An
-   * invoice that could only use returned discounts again does not count.
+   * True if an invoice used the percentage without a limit, or if the first use of the coupon was a usage correction.
+   * An invoice on which the percentage could only use returned discounts does not count.
    */
   readonly isUsed: boolean;
 }
@@ -206,31 +206,30 @@ export interface InvoiceDiscount {
   /** Discount that the redemption gave on the invoice. */
   readonly amountMinor: bigint;
   /**
-   * Discount that credits and usage corrections on the invoice returned to the coupon, without `unusableMinor`; absent:
-   * none.
+   * Discount that credits and usage corrections on the invoice returned to the coupon for another use; absent: none.
    */
   readonly returnedMinor?: bigint;
-  /** Further returned discount, which cannot be used again; absent: none. */
+  /** Additional returned discount that cannot be used again; absent: none. */
   readonly unusableMinor?: bigint;
-  /** Limit of the discount for a percentage that could only use returned discounts; null or absent: no limit. */
+  /** Limit of the discount, if the percentage could only use returned discounts; null or absent: no limit. */
   readonly limitMinor?: bigint | null;
-  /** Part of `amountMinor` on usage corrections, which bill late usage of earlier periods; absent: none. */
+  /** Part of `amountMinor` for usage corrections, which bill late usage of earlier periods; absent: none. */
   readonly correctedMinor?: bigint;
   /** Part of `correctedMinor` that was taken from `remainingAmount`; absent: none. */
   readonly fromRemainingMinor?: bigint;
   /** For a percentage with duration `once`: its discounts on all other invoices in effect; absent: none. */
   readonly others?: OnceDiscounts;
   /**
-   * End of the discounted months of a repeating coupon, counted from the first period that another invoice in effect
-   * discounts; null if no other invoice discounts a period. If absent, the end does not change.
+   * End of the discounted months of a repeating coupon without this invoice: counted from the first period that another
+   * invoice in effect discounts; null if there is no such period. Absent: the end does not change.
    */
   readonly endsAt?: Date | null;
 }
 
 /**
- * Returns the redemption without the discounts that a void invoice gave and returned. The discount of a coupon with
- * duration `once` becomes available again. The months of a repeating coupon begin with the first period that another
- * invoice discounts.
+ * Returns the redemption after an invoice was voided: without the discounts that the invoice gave, and without those
+ * that it returned. The discount of a coupon with duration `once` becomes available again. The months of a repeating
+ * coupon are counted from the first period that another invoice discounts.
  */
 export function withoutInvoice(
   { redemption, coupon }: RedeemedTerms,

@@ -28,7 +28,7 @@ export interface Customer {
   readonly externalId: string | null;
   /** ISO 4217; null until chosen or fixed by the first amount. */
   readonly currency: string | null;
-  /** True once an amount refers to the customer. The currency cannot change afterwards. */
+  /** True if an amount refers to the customer. The currency can then no longer change. */
   readonly currencyLocked: boolean;
   /** IANA time zone in which billing periods are computed. */
   readonly timezone: string;
@@ -90,8 +90,8 @@ export interface CustomerFilter {
 }
 
 /**
- * Compares the currency of a customer with that of an amount. `fixed`: the customer is locked to this currency. `free`: the
- * customer can be locked to it now. `mismatch`: the customer has another currency.
+ * Compares the currency of a customer with the currency of an amount. `fixed`: the customer is locked to this currency.
+ * `free`: the customer can be locked to this currency now. `mismatch`: the customer has another currency.
  */
 export function currencyFit(
   customer: Pick<Customer, 'currency' | 'currencyLocked'>,

@@ -160,8 +160,8 @@ export class PaymentMethodsService {
   /**
    * Returns the method that a payment charges. A request names a method of the customer, or a token of the provider. A
    * request that names neither a method nor a provider charges the customer's default.
-   * @param fallback provider to charge if the request relies on a default method that the customer does not have. If
-   *   `fallback` is null or not enabled, the request is refused
+   * @param fallback provider to charge if the request names nothing and the customer has no default method. If
+   *   `fallback` is null or not enabled, such a request is refused
    * @throws {ProblemError} `reference_not_found`, `payment_method_not_accepted`, `payment_method_required`,
    *   `payment_provider_not_enabled`
    */

@@ -38,7 +38,7 @@ const BEGIN_CURSOR = `
   INSERT INTO provider_cursor (provider, read_until, due_at) VALUES ($1, $2, $2)
   ON CONFLICT (provider) DO NOTHING`;
 
-/** Starts a listing, or continues the listing that has not ended. */
+/** Starts a listing, or continues an unfinished one. */
 const CLAIM_CURSOR = `
   UPDATE provider_cursor SET due_at = $3, listing_at = coalesce(listing_at, $2)
   WHERE provider = $1 AND due_at <= $2
@@ -60,9 +60,9 @@ const MAKE_CURSOR_DUE = `
   UPDATE provider_cursor SET due_at = $2 WHERE provider = $1 AND due_at > $2`;
 
 /**
- * True if all events up to `$2` are stored, and the events received up to the last listing are processed. Ignores
- * events with {@link FREQUENT_ATTEMPTS} or more attempts. Also true if there is no cursor: the events were never
- * listed.
+ * True if all events up to `$2` are stored, and all events that arrived in or before the last complete listing are
+ * processed. Ignores events with {@link FREQUENT_ATTEMPTS} or more attempts. Also true if there is no cursor, which
+ * means that the events were never listed.
  */
 const HAS_READ = `
   SELECT NOT EXISTS (
@@ -75,8 +75,8 @@ const HAS_READ = `
     AS has_read`;
 
 /**
- * True if events are stored only up to a time before `$2`, or if an event that was received more than `$3` ms after
- * its creation is not processed yet. Ignores events with {@link FREQUENT_ATTEMPTS} or more attempts.
+ * True if not all events up to `$2` are stored, or if an event that arrived late, more than `$3` ms after its creation,
+ * is not processed yet. Ignores events with {@link FREQUENT_ATTEMPTS} or more attempts.
  */
 const IS_BEHIND = `
   SELECT EXISTS (SELECT FROM provider_cursor WHERE provider = $1 AND read_until < $2)
@@ -140,8 +140,8 @@ export class ProviderEventsRepository {
   }
 
   /**
-   * Returns true if automatic charges must wait for events of a provider: the events were last read more than
-   * `maxAgeMs` ago, or an event that was received more than `maxAgeMs` after its creation is not processed yet.
+   * Returns true if automatic charges must wait for events of a provider. This is so if the events were last read more
+   * than `maxAgeMs` ago, or if an event that arrived more than `maxAgeMs` after its creation is not processed yet.
    * Ignores events with {@link FREQUENT_ATTEMPTS} or more attempts.
    */
   async isBehind(provider: ProviderName, now: Date, maxAgeMs: number): Promise<boolean> {
@@ -196,7 +196,7 @@ export class ProviderEventsRepository {
   }
 
   /**
-   * Returns true once a listing that began at `since` or later was read, and its events were processed. Ignores events
+   * Returns true if a listing that began at `since` or later was read, and its events were processed. Ignores events
    * with {@link FREQUENT_ATTEMPTS} or more attempts. Also true if the events of the provider were never listed.
    */
   async hasReadSince(provider: ProviderName, since: Date): Promise<boolean> {

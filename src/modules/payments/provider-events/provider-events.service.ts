@@ -12,11 +12,11 @@ export const PROVIDER_EVENTS_WORK = 'due-provider-events';
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
 /**
- * Each listing starts this long before the end of the period already read, because the provider may list events late,
- * and its clock may differ from ours.
+ * Overlap of each listing with the period already read. The provider may list events late, and its clock may differ
+ * from ours.
  */
 const OVERLAP_MS = 5 * MINUTE_MS;
-/** Events are stored longer than the provider lists them (30 days), so that no listed event is stored a second time. */
+/** Time for which events are kept. The provider lists events of 30 days, and no listed event may be stored twice. */
 const RETENTION_MS = 40 * DAY_MS;
 const DELETE_BATCH_SIZE = 1_000;
 

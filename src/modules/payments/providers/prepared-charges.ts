@@ -75,7 +75,7 @@ export class PreparedCharges {
   /**
    * Continues a payment without a committed reference. The first polls repeat the request, as long as the provider
    * still knows the idempotency key. Later polls search for the charge at the provider, and prepare a new charge only
-   * if none is found. If two charges were prepared, only the charge whose reference is committed is confirmed.
+   * if none is found. If two charges were prepared, only the one with the committed reference is confirmed.
    */
   private async recover(provider: PreparingProvider, payment: Payment): Promise<ProviderOutcome> {
     if (hasEnded(payment)) return UNKNOWN;
@@ -115,8 +115,8 @@ export class PreparedCharges {
 }
 
 /**
- * Cancels a charge whose payment method became unusable. Returns {@link METHOD_UNUSABLE}, or the outcome of the attempt
- * to cancel if the charge is not canceled.
+ * Cancels a charge because its payment method became unusable. Returns {@link METHOD_UNUSABLE}, or the provider's
+ * answer if the charge could not be canceled.
  */
 async function giveUp(provider: PreparingProvider, reference: string): Promise<ProviderOutcome> {
   const outcome = await provider.cancel(reference);

@@ -7,7 +7,7 @@ import type {
   ProviderRefundRequest,
 } from '../domain/payment-provider';
 
-/** Fields of a refund that calls to the provider need. */
+/** Fields of a refund that are needed to call the provider. */
 export interface RequestedRefund {
   readonly id: string;
   /** Minor units of the payment's currency. */
@@ -22,7 +22,7 @@ export interface RequestedRefund {
   /** Real time of the request with the current `providerAttempt`; null: sent when the refund was created. */
   readonly sentAt: Date | null;
   readonly createdAt: Date;
-  /** Time of the next poll; null once the outcome is final. */
+  /** Time of the next poll; null: the outcome is final. */
   readonly dueAt: Date | null;
   /** Number of calls to the provider without a final outcome. */
   readonly attempts: number;
@@ -67,9 +67,10 @@ export function refundRequest(
  * as long as the provider still knows the idempotency key. Later polls search for the refund in the list of the
  * charge's refunds.
  *
- * The list may contain a refund of the same amount without our id: this refund, or a refund that was made at the
+ * The list may contain a refund of the same amount without our id: either this refund, or a refund that was made at the
  * provider. The result is then `unknown` until the listed refund is recorded in this database. But if the payment is
- * too small for both refunds, the result is `absent`, because the provider would refuse the second one.
+ * too small for two such refunds, the result is `absent`: it is safe to send this refund again, because the provider
+ * would refuse a second one.
  */
 export async function resumePreparedRefund(
   provider: PreparingProvider,

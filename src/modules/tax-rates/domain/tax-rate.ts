@@ -1,7 +1,7 @@
 import type { Metadata } from '../../../core/metadata';
 import type { ChangeOf } from '../../../core/next-version';
 
-/** A tax rate that customers are billed with. The percentage is immutable: another percentage is another rate. */
+/** A tax rate that customers are billed with. The percentage is immutable: a new percentage needs a new rate. */
 export interface TaxRate {
   readonly id: string;
   readonly version: number;

@@ -34,7 +34,7 @@ export function toStripeAmount(amountMinor: bigint, currency: string): number | 
   return amount > MAX_AMOUNT ? null : Number(amount);
 }
 
-/** Converts an amount of Stripe to ISO 4217 minor units, rounded down. */
+/** Converts an amount in Stripe's unit to minor units of ISO 4217, rounded down. */
 export function fromStripeAmount(amount: number, currency: string): bigint {
   const digits = minorDigits(currency);
   const given = stripeDigits(currency);

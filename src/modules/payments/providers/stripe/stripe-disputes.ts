@@ -21,9 +21,10 @@ type DisputedFunds = Pick<Stripe.Dispute, 'amount' | 'currency' | 'balance_trans
 
 /**
  * Converts a Stripe dispute. The payment intent of the dispute must be expanded.
- * - Withdrawn and reinstated funds are the sums of the negative and of the positive balance transactions.
+ * - Withdrawn funds are the sum of the negative balance transactions. Reinstated funds are the sum of the positive
+ *   ones.
  * - A balance transaction in another currency (the currency of the account) counts as the whole disputed amount.
- * - A dispute in another currency than the payment counts as a dispute about the whole payment.
+ * - If the currency of the dispute is not that of the payment, the whole payment counts as disputed.
  * - An unknown status counts as `open`.
  */
 export function disputeOf(dispute: Stripe.Dispute, environment: string): ProviderDisputeState {

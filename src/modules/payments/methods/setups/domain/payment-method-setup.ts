@@ -20,7 +20,7 @@ export interface PaymentMethodSetup {
   readonly status: SetupStatus;
   /** True: the method becomes the default. Null: only if the customer has no usable default. */
   readonly isDefault: boolean | null;
-  /** Id of the payment method once the setup has succeeded, otherwise null. */
+  /** Id of the stored payment method; null if the setup has not succeeded. */
   readonly paymentMethodId: string | null;
   /**
    * Failure code of the customer's last failed attempt; null if no attempt failed. The customer may try again until the
@@ -29,7 +29,7 @@ export interface PaymentMethodSetup {
   readonly failureCode: string | null;
   /** Real time at which the setup is canceled. */
   readonly expiresAt: Date;
-  /** Time of the next poll, or end of the lease of the process that polls. Null once the setup has ended. */
+  /** Time of the next poll, or end of the lease of the process that polls. Null: the setup has ended. */
   readonly dueAt: Date | null;
   /** Number of the process that is asking the provider; null: no process is asking. */
   readonly leasedBy: number | null;
@@ -90,8 +90,7 @@ export function isOverdue({ expiresAt }: PaymentMethodSetup, now: Date): boolean
 }
 
 /**
- * Returns true if the setup expired at least 24 hours ago. A setup whose state is still unknown then counts as
- * canceled.
+ * Returns true if the setup expired at least 24 hours ago. A setup in an unknown state then counts as canceled.
  */
 export function isAbandoned({ expiresAt }: PaymentMethodSetup, now: Date): boolean {
   return now.getTime() - expiresAt.getTime() >= SETUP_MS;
@@ -128,7 +127,7 @@ export function applyProviderState(
   }
 }
 
-/** Returns the plan of the next poll. If the setup has not expired yet, the next poll is no later than its expiry. */
+/** Plans the next poll. A setup that has not expired is polled at its expiry at the latest. */
 function planned(
   setup: PaymentMethodSetup,
   now: Date,
