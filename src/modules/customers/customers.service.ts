@@ -213,7 +213,7 @@ export class CustomersService {
 
   /**
    * Fixes the currencies of many customers in one transaction, like {@link fixCurrency}. Returns the customers by id.
-   * Amounts in two currencies for one customer are a mismatch.
+   * Fails if one customer has amounts in two currencies.
    * @throws {ProblemError} the same as {@link fixCurrency}, for the first customer that fails
    */
   fixCurrencies(

@@ -7,7 +7,7 @@ const MAX_CONCURRENT = 5;
 /**
  * Job that calls providers for due objects, at most {@link MAX_CONCURRENT} at once. An object is claimed only when its
  * call can start, so that the lease covers only this call. A call that hangs does not delay the others. When the
- * application stops, no more objects are claimed, and calls in flight end first.
+ * application stops, no more objects are claimed, and the application waits for running calls.
  */
 export abstract class LimitedPoller<Claimed> implements OnModuleDestroy, BeforeApplicationShutdown {
   @Inject() protected readonly jobs!: Jobs;

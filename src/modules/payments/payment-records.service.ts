@@ -23,7 +23,7 @@ const MAX_CACHED_CUSTOMERS = 10_000;
  */
 @Injectable()
 export class PaymentRecordsService {
-  /** Test clocks of customers, by customer id; null: real time. A customer never changes its clock. */
+  /** Ids of test clocks by customer id; null: real time. The test clock of a customer never changes. */
   private readonly testClockIds = new BoundedMap<string, string | null>(MAX_CACHED_CUSTOMERS);
 
   constructor(

@@ -47,7 +47,7 @@ export class BookedMovementsService {
     return found ?? null;
   }
 
-  /** Returns the ids of the payments that were refunded, by the provider's id of the charge. */
+  /** Returns the ids of the payments that the refunds belong to, by the provider's id of the charge. */
   async paymentsOf(refunds: readonly ProviderMovement[]): Promise<ReadonlyMap<string, string>> {
     const references = refunds.flatMap(({ chargeReference }) => chargeReference ?? []);
     const payments = await this.payments.findReported([], references);

@@ -23,7 +23,7 @@ class WithCustomerDto {
   readonly customer?: ExpandedCustomerDto;
 }
 
-/** Declares the query parameter of a list whose items are described by {@link withCustomer}. */
+/** Declares the query parameter that adds the customer to each item of a list, see {@link withCustomer}. */
 export function ExpandCustomerField(): PropertyDecorator {
   return EnumListFilter(
     ['customer'],

@@ -173,9 +173,7 @@ export class LostCreditService {
     await this.post(note, covered, { sourceId: note.id, occurredAt: now });
   }
 
-  /**
-   * Takes missing credit from the available credit of a locked payment. Returns the parts for refunds and for losses.
-   */
+  /** Takes missing credit from the available credit of a locked payment. Returns what refunds and losses took. */
   private async take(
     paymentId: string,
     { refundedMinor, reservedMinor, lostMinor }: MissingCredit,
@@ -205,7 +203,7 @@ export class LostCreditService {
     };
   }
 
-  /** Locks the same payments as {@link lockLost}. Returns the uses of credit, and the payments that it came from. */
+  /** Locks the same payments as {@link lockLost}. Returns the uses of credit, and the payments behind this credit. */
   private async lockSources(invoiceIds: readonly string[]) {
     const uses = await this.credit.usesOf(invoiceIds);
     const sourceIds = uses.map(({ sourceId }) => sourceId);

@@ -16,7 +16,7 @@ export interface ReturnedPayment extends ReturnedParts {
   readonly payment: Payment;
 }
 
-/** Credit that invoices used, from payments whose money was refunded or lost, by invoice id. Minor units. */
+/** Used credit whose payments were refunded or lost money in disputes. Minor units, by id of the using invoice. */
 export interface LostCredit {
   /** Credit that refunds and lost disputes took. */
   readonly lost: ReadonlyMap<string, bigint>;

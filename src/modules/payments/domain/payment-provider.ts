@@ -27,14 +27,15 @@ export const METHOD_UNUSABLE: FailedOutcome = {
 };
 
 /**
- * The provider certainly did not execute the request. After `misconfigured`, an operator has to change the settings.
+ * Outcome of a request that the provider certainly did not execute. `misconfigured`: an operator has to change the
+ * settings.
  */
 export interface NotSentOutcome {
   readonly kind: 'not_sent';
   readonly cause: 'busy' | 'unreachable' | 'misconfigured';
 }
 
-/** The call ended without an answer. The money may or may not have moved. */
+/** Outcome of a call that ended without an answer. The money may or may not have moved. */
 export interface UnknownOutcome {
   readonly kind: 'unknown';
 }
@@ -68,7 +69,7 @@ export function isAnswer({ kind }: ProviderOutcome): boolean {
 }
 
 export interface ChargeRequest {
-  /** Repetitions of a request have the same key. */
+  /** Key of the request. A repeated request has the same key. */
   readonly idempotencyKey: string;
   readonly paymentId: string;
   readonly customerId: string;
@@ -83,7 +84,7 @@ export interface ChargeRequest {
 }
 
 export interface ProviderRefundRequest {
-  /** Repetitions of a request have the same key. */
+  /** Key of the request. A repeated request has the same key. */
   readonly idempotencyKey: string;
   readonly refundId: string;
   /** The provider's id of the charge. */

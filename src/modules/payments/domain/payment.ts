@@ -85,7 +85,7 @@ export type NewPayment = Pick<
   | 'metadata'
 >;
 
-/** Payment method of a request. The service chooses the fields that are null. */
+/** Payment method of a request. For a field that is null, the service chooses the value. */
 export interface MethodChoice {
   readonly provider: ProviderName | null;
   readonly paymentMethodId: string | null;

@@ -109,7 +109,7 @@ export class PaymentMethodsRepository {
     return (await this.database.query(IN_USE, [customerId, provider, token])).length > 0;
   }
 
-  /** Returns true if methods of the customer had this token, and all of them are deleted. */
+  /** Returns true if the customer had methods with this token, and all of them are deleted. */
   async isTokenDeleted({
     customerId,
     provider,

@@ -90,7 +90,7 @@ export class PaymentMethodsService {
   }
 
   /**
-   * Returns true if methods of the customer had this token, and all of them are deleted. Such a token must not be
+   * Returns true if the customer had methods with this token, and all of them are deleted. Such a token must not be
    * stored again, because detaching it at the provider is permanent.
    */
   isTokenDeleted(

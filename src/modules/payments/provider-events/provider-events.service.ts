@@ -47,8 +47,8 @@ export class ProviderEventsService {
   }
 
   /**
-   * Lists the events since the last listing, and stores those that are missing. At most one process lists events at a
-   * time, about once a minute. A listing that fails continues after the last stored page.
+   * Lists the events since the last listing, and stores the missing ones. At most one process lists events at a time,
+   * about once a minute. A listing that fails continues after the last stored page.
    */
   async listMissed(): Promise<void> {
     if (!this.gateway.isEnabled('stripe')) return;

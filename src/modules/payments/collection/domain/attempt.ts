@@ -30,8 +30,8 @@ export interface AttemptContext<Method> {
 }
 
 /**
- * Returns the method to charge for a due invoice. Returns null, so that no charge is attempted, if the customer has no
- * default method, if pending payments reserve the whole amount, or if `isNotChargedAutomatically` is true.
+ * Returns the method to charge for a due invoice. Returns null if no charge may be attempted: the customer has no
+ * default method, pending payments reserve the whole amount, or `isNotChargedAutomatically` is true.
  */
 export function methodToCharge<Method>(context: AttemptContext<Method>): Method | null {
   return context.payableMinor > 0n && !context.isNotChargedAutomatically ? context.method : null;

@@ -106,7 +106,7 @@ export function isOutdated(
   return (status === 'won' || status === 'lost') && !isDecided(reported);
 }
 
-/** A closed inquiry counts as decided, although it may still become a dispute. */
+/** Returns true if a dispute is won, lost or closed. A closed inquiry may still become a dispute. */
 export function isDecided({ status }: Pick<Dispute, 'status'>): boolean {
   return status === 'won' || status === 'lost' || status === 'closed';
 }
