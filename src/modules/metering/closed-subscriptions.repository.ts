@@ -4,8 +4,8 @@ import type { DueTable } from '../test-clocks';
 import type { BilledPeriod } from './usage-billed.repository';
 
 /**
- * Inserts closed subscriptions. Skips subscriptions of customers without a stream, because no usage was billed to these
- * customers: billing usage creates a stream.
+ * Inserts closed subscriptions. Skips subscriptions of customers without a stream. No usage was billed to these
+ * customers, because billing usage creates a stream.
  */
 const CLOSE = `
   INSERT INTO usage_closed_subscription (id, customer_id, test_clock_id)
@@ -21,7 +21,10 @@ const CLOSED = 'SELECT id, customer_id AS "customerId" FROM usage_closed_subscri
 
 const WITHOUT_DUE_TIME = 'closed.late_due_at IS NULL ORDER BY closed.id FOR UPDATE';
 
-/** Closed subscriptions without a due time that have a bill for the same stream, meter and period as one of these bills. */
+/**
+ * Closed subscriptions that have a bill for the same stream, meter and period as one of these bills, and no due time
+ * for late usage yet.
+ */
 const CLOSED_WITH_BILLS = `
   ${CLOSED}
   WHERE closed.id IN (
@@ -70,8 +73,8 @@ export class ClosedSubscriptionsRepository {
   constructor(private readonly database: Database) {}
 
   /**
-   * Marks subscriptions as closed: their last invoice is made, and usage that changes later is billed by a separate
-   * invoice. For subscriptions that were closed before, clears the due time of that invoice.
+   * Marks subscriptions as closed: their last invoice is made, and later changes of their usage are billed by a
+   * separate invoice. If a subscription was already closed, clears the due time of its separate invoice.
    */
   async close(
     subscriptions: readonly (ClosedSubscription & { readonly testClockId: string | null })[],
@@ -90,14 +93,18 @@ export class ClosedSubscriptionsRepository {
   }
 
   /**
-   * Locks and returns the closed subscriptions without a due time that have a bill for the same usage as these bills.
+   * Locks and returns the closed subscriptions that have a bill for the same usage as one of these bills, and no due
+   * time for late usage yet.
    */
   lockByBills(billedIds: readonly string[]): Promise<readonly ClosedSubscription[]> {
     this.database.requireTransaction();
     return this.database.query<ClosedSubscription>(CLOSED_WITH_BILLS, [billedIds]);
   }
 
-  /** Locks and returns the closed subscriptions without a due time that have a bill for one of these periods. */
+  /**
+   * Locks and returns the closed subscriptions that have a bill for one of these periods, and no due time for late
+   * usage yet.
+   */
   lockByPeriods(periods: readonly BilledPeriod[]): Promise<readonly ClosedSubscription[]> {
     this.database.requireTransaction();
     return this.database.query<ClosedSubscription>(CLOSED_WITH_PERIODS, [

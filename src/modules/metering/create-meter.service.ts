@@ -23,8 +23,8 @@ export class CreateMeterService {
   ) {}
 
   /**
-   * Creates a meter. Events stored after its commit are counted when they are stored. Earlier events are counted in the
-   * commit of the meter if they are few and no other transaction is storing events of the name. Otherwise a backfill
+   * Creates a meter. Events stored after the commit are counted when they are stored. Earlier events are counted in
+   * this commit if they are few and no other transaction is storing events with the same name. Otherwise a backfill
    * counts them.
    * @throws {ProblemError} `meter_terms_contradict`, `too_many_meters`, `meter_key_taken`, `usage_archived`
    */

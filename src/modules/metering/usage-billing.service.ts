@@ -28,8 +28,8 @@ export interface UsageBill {
   /** Instant from which events were counted; before the start of the period if values carry over into the period. */
   readonly countedFrom: Date;
   /**
-   * Position up to which events and voids were counted, in the stream: all events of this customer with the event
-   * name.
+   * Position in the stream up to which events and voids were counted. A stream is all events of one customer with one
+   * event name.
    */
   readonly upToPosition: bigint;
   /** Data that is needed to bill the period again, as JSON. */
@@ -81,11 +81,11 @@ export class UsageBillingService {
 
   /**
    * Requires that the events of these periods are not archived, because a reopened period is rated again from its
-   * events. Leaves out periods that were billed after `since`: an archived period cannot have changed since then. Prevents
-   * the archiving of the other events until the transaction ends.
-   * @param since null: leaves out no period
+   * events. Allows archived events in periods that were billed after `since` and have no late usage to bill: their
+   * usage cannot have changed since then. Prevents further archiving of these streams until the transaction ends.
+   * @param since null: allows no archived events
    * @param otherwise text for the error: what is refused, and what to do instead
-   * @returns the archived periods that were left out
+   * @returns the periods whose events may be archived
    * @throws {ProblemError} `usage_archived`
    */
   lockUnarchived(

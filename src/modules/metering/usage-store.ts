@@ -31,15 +31,22 @@ export interface UsageQuery {
   readonly customerId: string;
   readonly meter: Meter;
   readonly period: Period;
-  /** Instant from which values of a non-recurring `weighted_sum` carry over. Default: the start of the period. */
+  /**
+   * For a non-recurring `weighted_sum`: values from this instant on carry over into the period. Default: none carry
+   * over.
+   */
   readonly heldSince?: Date | undefined;
   /**
-   * Position up to which events and voids are counted, to repeat the count of an invoice line; null: all are counted.
+   * Position in the stream up to which events and voids are counted, so that the count of an invoice line can be
+   * repeated. Null: all are counted.
    */
   readonly upToPosition: bigint | null;
 }
 
-/** Usage counted up to one position of the stream: all events of the customer with the meter's event name. */
+/**
+ * Usage of a period, counted up to a position in the stream. The stream is all events of the customer with the event
+ * name of the meter.
+ */
 export interface UsageReading {
   readonly groups: readonly GroupUsage[];
   /** Instant from which events are counted; before the start of the period if values carry over into the period. */
@@ -50,19 +57,23 @@ export interface UsageReading {
 export interface UsageSeriesQuery {
   readonly customerId: string;
   readonly meter: Meter;
-  /** Adjoining windows in order, at least one. */
+  /** Adjoining periods to read, in order; at least one. */
   readonly windows: readonly Period[];
   /** Properties of `meter.groupBy` that the answer is grouped by. */
   readonly groupBy: readonly string[];
-  /** Instant from which values of a non-recurring `weighted_sum` carry over. Default: each window starts at zero. */
+  /**
+   * For a non-recurring `weighted_sum`: values from this instant on carry over. Default: each window starts at zero.
+   */
   readonly heldSince?: Date | undefined;
 }
 
-/** Usage of each window, and of all windows as one period. Both are counted up to the same position of the stream. */
+/**
+ * Usage of each window, and of all windows as one period. All of it is counted up to the same position in the stream.
+ */
 export interface UsageSeries {
   readonly windows: readonly (readonly GroupUsage[])[];
   readonly whole: readonly GroupUsage[];
-  /** Earliest instant at which an event would change the first window. */
+  /** Earliest instant at which an event would change the usage of the first window. */
   readonly countedFrom: Date;
   readonly upToPosition: bigint;
 }
@@ -84,7 +95,7 @@ export interface LargestUsage {
 
 export interface TotalUsageQuery {
   readonly meter: Meter & { readonly aggregation: TotalledAggregation };
-  /** Adjoining windows in order, at least one. */
+  /** Adjoining periods to read, in order; at least one. */
   readonly windows: readonly Period[];
   /** Properties of `meter.groupBy` that the answer is grouped by. */
   readonly groupBy: readonly string[];
@@ -130,7 +141,7 @@ export interface UsageProof {
   readonly voided: bigint;
   /** Events that were accepted, not voided, and counted by the meter. */
   readonly counted: bigint;
-  /** Counted events that belong to a billed period, and were billed in all billed periods they belong to. */
+  /** Counted events that are in a billed period, and on a bill of every billed period that contains them. */
   readonly billed: bigint;
   /** Counted events that are in no bill and will never be billed. */
   readonly unbillable: bigint;
@@ -141,7 +152,10 @@ export interface UsageProof {
    * by a line feed.
    */
   readonly digest: string;
-  /** Archived months of the period. Their events are counted only in `duplicates` and `rejected`. */
+  /**
+   * Archived months of the period. `duplicates` and `rejected` include these months; the other numbers and the digest
+   * leave them out.
+   */
   readonly archived: readonly ArchivedMonth[];
 }
 

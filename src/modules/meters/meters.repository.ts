@@ -31,7 +31,7 @@ export class MetersRepository {
     return this.database.select(MeterEntity, 'WHERE id = ANY($1) ORDER BY id', [ids]);
   }
 
-  /** Returns the names in this list that a meter counts. Archived meters count too. */
+  /** Returns the event names in this list that have a meter, archived or not. */
   findEventNames(eventNames: readonly string[]): Promise<readonly string[]> {
     return this.database.queryValues<string>(
       'SELECT DISTINCT event_name AS name FROM meter WHERE event_name = ANY ($1)',

@@ -94,7 +94,7 @@ export class MetersService {
     return this.meters.page(request);
   }
 
-  /** Returns the names in this list that a meter counts. Archived meters count too. */
+  /** Returns the event names in this list that have a meter, archived or not. */
   findMeteredEventNames(eventNames: readonly string[]): Promise<readonly string[]> {
     return this.meters.findEventNames(eventNames);
   }
@@ -146,7 +146,7 @@ export class MetersService {
     });
   }
 
-  /** Stores the upper bound of the number of stored events that a backfill has to count. */
+  /** Stores the greatest number of stored events that a backfill may have to count. */
   async setBackfillTotal(id: string, events: number): Promise<void> {
     await this.meters.setBackfillTotal(id, events);
   }

@@ -13,9 +13,9 @@ export class ArchiveDirectory {
   constructor(private readonly path: string) {}
 
   /**
-   * Writes a compressed file and its manifest. The file name contains the first digits of the digest of the content. A
-   * repeated write therefore either replaces a file of the same content or gets another name, and never damages a
-   * recorded file.
+   * Writes a compressed file and its manifest. The file name contains the first digits of the digest of the content. If
+   * a write is repeated, it therefore replaces a file with the same content, or creates a file with another name. It
+   * never damages a recorded file.
    * @param lines events as JSON
    */
   async write(month: Date, number: number, lines: readonly string[]): Promise<ArchiveFile> {
@@ -61,7 +61,10 @@ export class ArchiveDirectory {
     return length === bytes && hash.digest('hex') === sha256;
   }
 
-  /** Returns the first of these files that is missing or has another size; undefined if there is none. */
+  /**
+   * Returns the first of these files that is missing or does not have its recorded size; undefined if all files are
+   * unchanged.
+   */
   async findChanged<File extends Pick<ArchiveFile, 'name' | 'bytes'>>(
     files: readonly File[],
   ): Promise<File | undefined> {
@@ -73,9 +76,9 @@ export class ArchiveDirectory {
   }
 
   /**
-   * Requires that the directory contains the newest recorded file in its recorded size. Otherwise the volume of the
+   * Requires that the directory contains the newest recorded file, with its recorded size. Otherwise the volume of the
    * directory is probably not mounted.
-   * @param latest the newest recorded file; null if there is none, in which case only the directory must exist
+   * @param latest the newest recorded file; null if no file is recorded, in which case only the directory must exist
    * @throws {Error} if the file or the directory is missing, or the size differs
    */
   async requireMounted(latest: Pick<ArchiveFile, 'name' | 'bytes'> | null): Promise<void> {

@@ -22,7 +22,10 @@ const EVENTS_PER_FILE = 10_000;
 const STREAMS_PER_STEP = 2_000;
 const DAY_MS = 86_400_000;
 
-/** Time limit of the step that digests the keys of a stream whose month fills several files. */
+/**
+ * Time limit of the last step of a stream whose month fills several files. This step reads the keys of all events
+ * again.
+ */
 const LONG_STEP = { statementMs: 600_000 };
 
 /** A month to close, and the streams to close it for, in ascending order of their ids. */
@@ -37,9 +40,9 @@ export type ArchiveStep = 'none' | 'done' | MonthToClose;
 
 /**
  * Writes events of months before the retention period to files, month by month, in steps. A step locks the progress
- * row, so that only one worker archives at a time. A month of a stream is closed before it is written: no event of the
- * month can then be stored or voided. An interrupted step is therefore repeated and writes the same file.
- * `RemoveArchivedUsage` removes the events later.
+ * row, so that only one worker archives at a time. Before a month of a stream is written, the month is closed: from
+ * then on, no event of the month can be stored or voided. A step that is repeated after an interruption therefore
+ * writes the same file. `RemoveArchivedUsage` removes the events later.
  */
 @Injectable()
 export class ArchiveUsage {
@@ -108,9 +111,10 @@ export class ArchiveUsage {
   }
 
   /**
-   * Continues after a file could not be written because of the data of one of its streams. Keeps the first half of the streams
-   * and returns the others to the search. Repeated calls thereby isolate and skip the faulty stream. The search of the next day
-   * tries this stream again, because its month is closed, but not archived.
+   * Continues after a file could not be written because of the data of one stream. Keeps only the first half of the
+   * streams for the file, and lets the search find the other streams again. Repeated calls thereby isolate the faulty
+   * stream and skip it. The search of the next day tries this stream again, because its month is closed, but not
+   * archived.
    * @param error why the file could not be written
    * @returns false if no file is being written
    */
@@ -233,7 +237,10 @@ function currentOrNewSearch(
   return { ...progress, beforeAt, month: null, lastStreamId: '0', nextMonth: null, endedAt: null };
 }
 
-/** Returns the progress after all streams were searched for a month. */
+/**
+ * Returns the progress after the current month was searched in all streams: continues with the next month that has
+ * events, or ends the search if there is none.
+ */
 function afterMonth(progress: ArchiveProgress, now: Date): ArchiveProgress {
   const { month, nextMonth, beforeAt } = progress;
   const keptFromAt = month === null ? (nextMonth ?? beforeAt) : progress.keptFromAt;

@@ -16,10 +16,11 @@ const SET_VERIFIED =
   'UPDATE usage_archive_file SET verified_at = $3 WHERE month = $1 AND number = $2';
 
 /**
- * Deletes the events of these months whose keys were recorded with an archive file. Keeps all events of an hour in which a
- * registered window (a period with running totals of its own) begins or ends: when an event is voided, such a window is
- * counted again, from the totals of whole hours and from the events of its first and last hour. Also keeps the events of an
- * hour in which a window that is not registered yet may begin (decision 210).
+ * Deletes the events of these months whose keys were recorded with an archive file, except those of some hours. Keeps
+ * the events of hours within which a registered window (a period with running totals of its own) begins or ends: after
+ * an event is voided, such a window is counted again, from the totals of its whole hours and from the single events of
+ * its first and last hour. Also keeps the events of hours within which a window may begin that is not registered yet
+ * (decision 210).
  */
 const DELETE = `
   WITH month AS MATERIALIZED (
@@ -58,7 +59,7 @@ const REMOVED = `
   FROM unnest($1::bigint[], $2::timestamptz[]) AS removed(stream_id, start_at)
   WHERE month.stream_id = removed.stream_id AND month.start_at = removed.start_at`;
 
-/** Instant at which a window that is not registered yet may begin. */
+/** Instant at which a window of a customer may begin although it is not registered yet. */
 export interface WindowStart {
   readonly customerId: string;
   readonly startAt: Date;
@@ -70,8 +71,8 @@ export class ArchivedEventsRepository {
   constructor(private readonly database: Database) {}
 
   /**
-   * Locks and returns months that were written at or before `writtenBy` and whose events are still stored, oldest
-   * first. Skips months that another worker has locked.
+   * Locks and returns months that were written to files at or before `writtenBy` and whose events are still stored,
+   * oldest first. Skips months that another worker has locked.
    */
   claim(writtenBy: Date, limit: number): Promise<readonly StoredMonth[]> {
     this.database.requireTransaction();
@@ -84,9 +85,10 @@ export class ArchivedEventsRepository {
   }
 
   /**
-   * Deletes up to `limit` stored events of these months. Keeps events whose keys are not recorded as archived, and events of an
-   * hour within which a window begins or ends. Marks the months as removed when no others are left. Returns the number deleted.
-   * @param windowStarts instants at which windows of the customers that are not registered yet may begin
+   * Deletes up to `limit` stored events of these months. Keeps events whose keys are not recorded as archived, and all
+   * events of an hour within which a window begins or ends. If no other events are left, marks the months as removed.
+   * Returns the number of deleted events.
+   * @param windowStarts instants at which windows may begin that are not registered yet
    */
   async remove(
     months: readonly StoredMonth[],

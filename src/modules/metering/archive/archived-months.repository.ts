@@ -99,7 +99,7 @@ export interface MonthRow extends ArchivedMonth {
   readonly streamId: string;
 }
 
-/** A billed period whose events are archived, or about to be. */
+/** A billed period that starts before the end of the closed months of its stream. Its events may be archived. */
 export interface ClosedPeriod {
   /** Number of the period in the list of periods, from 1. */
   readonly number: number;
@@ -177,8 +177,8 @@ export class ArchivedMonthsRepository {
   }
 
   /**
-   * Locks the streams of these billed periods, so that none of their months is closed until the transaction ends.
-   * Returns the periods that start before the end of the closed months of their streams.
+   * Locks the streams of these billed periods, so that no further month of these streams is closed until the
+   * transaction ends. Returns the periods that start before the end of the closed months of their stream.
    */
   lockClosed(periods: readonly BilledPeriod[]): Promise<readonly ClosedPeriod[]> {
     return this.database.query<ClosedPeriod>(OF_BILLED_PERIODS, [

@@ -9,8 +9,8 @@ export const archivedBefore = (stream: string): string => `
   (SELECT max(end_at) FROM usage_archive_month WHERE stream_id = ${stream} AND written_at IS NOT NULL)`;
 
 /**
- * SQL condition: events of the hour that contains an instant were archived and removed, so that a period that begins
- * within that hour cannot be counted from events. The totals of the hour then count more events than are stored.
+ * SQL condition: some events of the hour that contains `instant` were archived and removed. The stored total of this
+ * hour then counts more events than are stored. A period that begins within the hour cannot be counted from events.
  */
 export function lacksEvents(stream: string, meter: string, instant: string): string {
   const hour = hourOf(instant);

@@ -70,8 +70,8 @@ export class ArchivedUsage {
   }
 
   /**
-   * Requires that the hours that these ranges touch have no archived events. Pass only ranges that are read from single events,
-   * because whole hours are read from their stored totals.
+   * Requires that no hour touched by one of these ranges has archived events. Pass only ranges that are read from
+   * single events, because whole hours are read from their stored totals.
    * @throws {ProblemError} `usage_archived`
    */
   async requireUnarchived(stream: string, ranges: readonly Period[]): Promise<void> {
@@ -97,12 +97,12 @@ export class ArchivedUsage {
   }
 
   /**
-   * Requires that these billed periods start after the closed months of their streams, so that none of their events is
-   * archived, or were billed after `since`. Locks the streams, so that no further month is closed until the transaction
-   * ends.
+   * Requires of each billed period that it starts after the closed months of its stream, so that none of its events is
+   * archived, or that it was billed after `since` and has no late usage to bill. Locks the streams, so that no further
+   * month is closed until the transaction ends.
    * @param since null: every period must start after the closed months
    * @param otherwise sentence for the caller: what is refused, and what to do instead
-   * @returns the periods in closed months, billed after `since`
+   * @returns the periods that do not start after the closed months
    * @throws {ProblemError} `usage_archived`
    */
   async lockUnarchived(

@@ -9,9 +9,9 @@ import { ArchivedEventsRepository, type WindowStart } from './archived-events.re
 import { UsageArchiveRepository } from './usage-archive.repository';
 
 /**
- * Pause between the commit that records the keys of archived events and the commit that deletes the events. No
- * statement runs longer than ten minutes, so each statement that stores events sees either the key as archived or the
- * event as stored.
+ * Pause between the commit that records the keys of archived events and the commit that deletes the events. The pause
+ * is longer than any statement may run (ten minutes). A statement that stores an event with one of these keys therefore
+ * finds the key among the archived keys or among the stored events.
  */
 const PAUSE_MS = 15 * 60_000;
 
@@ -26,9 +26,9 @@ const FILES_PER_STEP = 20;
 const EVENTS_PER_STEP = 2_000;
 
 /**
- * Removes archived events from the database, in small commits. Requires that each archive file with these events was read
- * again within the last hour and matched its recorded digest. Each commit checks that the files exist with their recorded
- * sizes.
+ * Removes archived events from the database, in small commits. First, each archive file with these events must have
+ * been read again within the last hour, and must have matched its recorded digest. Each commit checks that the files
+ * exist with their recorded sizes.
  */
 @Injectable()
 export class RemoveArchivedUsage {
@@ -44,10 +44,11 @@ export class RemoveArchivedUsage {
   ) {}
 
   /**
-   * Verifies the next files or, if all are verified, deletes the next events. Returns true if there may be more to do; false if
-   * nothing is left to do, or if a file is missing or differs.
-   * @param windowStarts returns the instants at which windows of these customers that are not registered yet may begin. Called
-   *   after the months are locked, so that `UsageWindows.requireCountable` and this step wait for each other.
+   * Verifies the next files or, if all are verified, deletes the next events. Returns true if there may be more to do;
+   * false if nothing is left to do, or if a file is missing or differs.
+   * @param windowStarts returns the instants at which windows of these customers may begin although they are not
+   *   registered yet. Called after the months are locked. `UsageWindows.requireCountable` also locks the month it
+   *   needs, so events are not removed meanwhile.
    */
   removeNext(
     now: Date,

@@ -1,9 +1,9 @@
 import { archivedBefore } from './archived-sql';
 
 /**
- * Counts the events of each stream in a month, in the order of the stream ids, and stops after $5 + 1 events in all.
- * The count of a stream is complete if this stream and the streams before it have at most $5 events together. OFFSET
- * 0 makes PostgreSQL look up the events of each stream by index.
+ * Counts the events of each stream in a month, in the order of the stream ids. Stops after $5 + 1 events of all streams
+ * together, so only the first streams, with at most $5 events together, are counted completely. OFFSET 0 makes
+ * PostgreSQL look up the events of each stream by index.
  * @param streams FROM item with the column `id`
  */
 const eventsOfStreams = (streams: string, startAt: string, endAt: string): string => `
@@ -45,8 +45,9 @@ export const NEXT_STREAMS = `
 /**
  * Finds the locked streams whose month can be closed. Every billed period that begins before the end of the month must
  * have ended before the retention period, and must have no late usage to bill. Late usage of a deleted customer does
- * not count, because it is never billed. `closedBefore` is the end of the month, or the end of the last of these
- * periods if that is later. No period is then billed again from only a part of its events.
+ * not count, because it is never billed. `closedBefore` is the end of the month or, if later, the end of the last of
+ * these periods. No event of these periods can change then, so none of them is billed again after a part of its events
+ * is archived.
  */
 export const CLOSABLE = `
   WITH closable AS MATERIALIZED (

@@ -15,9 +15,9 @@ export class UsageArchiveProgressEntity {
   @InstantColumn({ nullable: true }) readonly month!: Date | null;
   /** Last stream that was searched for the month. The search continues with the stream after it. */
   @Column({ name: 'next_stream_id', type: 'bigint' }) readonly lastStreamId!: string;
-  /** Earliest later month with events, among the streams searched so far; null if there is none. */
+  /** Earliest month after `month` in which one of the streams searched so far has events; null if there is none. */
   @InstantColumn({ nullable: true }) readonly nextMonth!: Date | null;
-  /** Streams whose month is closed and not written yet; several fit into one file. */
+  /** Streams whose month is closed and is being written. If there are several, all their events fit into one file. */
   @Column({ type: 'bigint', array: true }) readonly streams!: readonly string[];
   /** Number of the next file of the month. */
   @Column({ type: 'integer' }) readonly fileNumber!: number;

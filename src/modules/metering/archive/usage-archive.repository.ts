@@ -35,7 +35,7 @@ const CLOSE = `
   FROM unnest($1::bigint[], $2::timestamptz[]) AS closed(id, before)
   WHERE stream.id = closed.id`;
 
-/** Inserts closed months. If a month is closed already, its file could not be written; updates its row. */
+/** Inserts closed months. Updates the row of a month that was closed earlier, but whose file could not be written. */
 const INSERT_MONTHS = `
   INSERT INTO usage_archive_month (stream_id, start_at, end_at, first_file)
   SELECT id, $2, $3, $4 FROM unnest($1::bigint[]) AS id
@@ -102,8 +102,8 @@ export interface StreamToArchive {
    */
   readonly month: Date | null;
   /**
-   * Number of events in the month being archived; null if they were not counted. The number is complete if this stream
-   * and the streams before it have at most `maxEvents` together.
+   * Number of events in the month being archived; null if they were not counted. May be too small if the streams up to
+   * this one have more than `maxEvents` events together, because counting stops there.
    */
   readonly events: string | null;
 }
@@ -112,8 +112,8 @@ export interface ClosableStream {
   readonly id: string;
   readonly closedBefore: Date;
   /**
-   * Number of events of the month, complete as in {@link StreamToArchive}. It cannot change while the stream is
-   * locked.
+   * Number of events in the month, with the same limitation as in {@link StreamToArchive}. It cannot change while the
+   * stream is locked.
    */
   readonly events: string;
 }
@@ -143,7 +143,10 @@ export interface StoredMonth {
   readonly lastFile: number;
 }
 
-/** Counts and key digest of the events that a month of a stream has in archive files. */
+/**
+ * A month of a stream in archive files: the number of events, how many of them are voided, and the digest of their
+ * keys.
+ */
 export interface WrittenMonth {
   readonly streamId: string;
   readonly events: number;
@@ -215,8 +218,8 @@ export class UsageArchiveRepository {
 
   /**
    * Locks streams in the given order until the transaction ends, and stops before a stream that another transaction has
-   * locked. Waits only for the first stream, before it locks others: a transaction that waits for one of the others may
-   * have locked the first.
+   * locked. Waits only for the first stream, while it holds no other one: if it waited while it holds others, it could
+   * deadlock with a transaction that has locked the first stream and waits for another one.
    * @returns the locked streams, in the given order
    */
   async lockStreams(ids: readonly string[]): Promise<readonly string[]> {

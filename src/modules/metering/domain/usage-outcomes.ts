@@ -1,17 +1,20 @@
 import type { Period } from '../../../core/time';
 
-/** Last bill of a period of an item. */
+/** A billed period of a subscription item, with the events that its bills have counted. */
 export interface CountedBill {
-  /** Instant from which the bill counted events. */
+  /** Earliest instant from which a bill of the period counted events. */
   readonly countedFromAt: Date;
   readonly endAt: Date;
-  /** Position in the stream up to which the bill counted events. */
+  /** Last position in the stream up to which a bill of the period counted events. */
   readonly upToPosition: bigint;
 }
 
-/** Part of a period in which all events belong to the same bills, or to no bill. */
+/** Part of a period in which all events belong to the same billed periods, or to none. */
 export interface OutcomeSpan extends Period {
-  /** Events up to this position are in every bill of the span, later events are pending. Null if the span has no bill. */
+  /**
+   * Events up to this position are in the bills of all billed periods of the span; later events are still to be billed.
+   * Null if the span is in no billed period.
+   */
   readonly billedUpTo: bigint | null;
   /** True if no bill will count the events. */
   readonly isUnbillable: boolean;

@@ -100,7 +100,7 @@ export async function joinParts(parts: readonly Promise<AppendOutcome>[]): Promi
 
 /**
  * Returns the outcome of each of several requests that were written together.
- * @param notStored events of all requests that were not stored, with their indexes among the events of all requests, in order
+ * @param notStored the events that were not stored, in order. Their indexes count through the events of all requests
  */
 export function splitByRequest(
   requests: readonly { readonly events: readonly IncomingEvent[] }[],

@@ -49,9 +49,9 @@ const FROM_TABLE = `
     AS stream(id, no, last_position, refusal, last_instant, closed_before) ON stream.no = staged.stream_no`;
 
 /**
- * CTE `late`: events in billed periods, one row for each period and meter. `billed` is empty for most requests. The
- * value of a weighted sum carries over, so an event is late for every billed period that counts the event, even if
- * the period starts later.
+ * CTE `late`: one row for each event, meter and billed period, if the meter counts the event for the period. The value
+ * of a weighted sum carries over, so an event is late for every billed period that counts the event, even if the period
+ * starts later. The CTE `billed`, with the billed periods, is empty for most requests.
  */
 const LATE = `
   billed AS MATERIALIZED (
@@ -85,9 +85,9 @@ const SKIP_STORED_KEYS = `
 export type OnStoredKey = 'skip' | 'fail';
 
 /**
- * CTE `advanced`: sets the last position of each stream to that of its newest event in the CTE `fresh`, the stored events.
- * Without the condition on the stream ids, PostgreSQL would scan the whole table if it cached the query plan while the table
- * was small.
+ * CTE `advanced`: sets the last position of each stream to the position of its newest event in the CTE `fresh`, which
+ * has the stored events. The condition on the stream ids is for query plans that PostgreSQL cached while the table was
+ * small. Without the condition, they would scan the whole table.
  */
 const advancedStreams = (streamIds: string): string => `
   advanced AS (
@@ -96,7 +96,9 @@ const advancedStreams = (streamIds: string): string => `
     WHERE usage_stream.id = change.stream_id AND usage_stream.id = ANY (${streamIds})
   )`;
 
-/** CTE `advanced`: sets the last position of each stream to that in `added`, which has one row per stream. */
+/**
+ * CTE `advanced`: sets the last position of each stream to `position` in the CTE `added`, which has one row per stream.
+ */
 export const ADVANCED_STREAMS = `
   advanced AS (
     UPDATE usage_stream SET last_position = added.position FROM added
@@ -111,10 +113,11 @@ const LATE_USAGE = `
   ORDER BY billed_id`;
 
 /**
- * CTEs that store the rows of `incoming` as events and update all totals. `fresh` has the stored events. The caller has locked
- * the streams. Inserts in the order of the keys, so that two requests with the same keys cannot deadlock. If a key occurs twice
- * in a request, the first event is stored. PostgreSQL uses one cached query plan for short and long lists, and its joins are
- * slow where both sides have many rows, so every join must have few rows on at least one side.
+ * CTEs that store the rows of `incoming` as events and update all totals. The CTE `fresh` returns the stored events.
+ * The caller has locked the streams. Inserts in the order of the keys, so that two requests with the same keys cannot
+ * deadlock. If a key occurs twice in a request, the first event is stored. PostgreSQL uses one cached query plan for
+ * short and long lists, and its joins are slow where both sides have many rows, so every join must have few rows on at
+ * least one side.
  * @param incoming SQL of the columns of an event, in the order of {@link EVENT_COLUMNS}, sorted by key digest
  * @param streamIds SQL of a list with the ids of the streams
  */
@@ -156,7 +159,10 @@ const recordSql = (incoming: string): string => `
     (SELECT count(*) FROM fresh)::int AS accepted,
     (SELECT coalesce(json_agg(late_usage), '[]') FROM (${LATE_USAGE}) AS late_usage) AS late`;
 
-/** Returns SQL of the list if at least one stream was locked, otherwise of NULL, so that PostgreSQL does not read the list. */
+/**
+ * Returns SQL of `list`, or of NULL if no stream was locked. Then there is nothing to store, and PostgreSQL need not
+ * read the list.
+ */
 const ifAnyLocked = (list: string): string => `CASE WHEN known.is_any THEN ${list} END`;
 
 /** Ids of the streams of {@link fastPathSql}. */

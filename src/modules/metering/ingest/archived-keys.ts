@@ -2,8 +2,9 @@ import { Injectable } from '@nestjs/common';
 import { Database } from '../../../platform/database';
 
 /**
- * Time for which the answer that no event is archived is cached. It is shorter than the 15 minutes after which
- * `RemoveArchivedUsage` removes archived events. Until then, their keys are found among the stored events.
+ * Time for which the answer "no event is archived" is cached. `RemoveArchivedUsage` removes events at the earliest 15
+ * minutes after they were archived. Until then, their keys are still found among the stored events, so a wrong answer
+ * does no harm.
  */
 const NONE_FOR_MS = 60_000;
 
@@ -16,7 +17,8 @@ export class ArchivedKeys {
   constructor(private readonly database: Database) {}
 
   /**
-   * Returns true once events are archived. Queries the database at most once a minute until then, and never again afterwards.
+   * Returns true if events are archived. Queries the database at most once a minute until the first event is archived,
+   * and never again afterwards.
    */
   async mayExist(): Promise<boolean> {
     const nowMs = performance.now();

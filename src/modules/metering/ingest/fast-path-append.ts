@@ -39,9 +39,10 @@ interface Classified {
 }
 
 /**
- * Fast path of ingest: stores and counts events with one statement. Takes the id, version and meters of each stream from
- * the cache. The statement commits by itself. If an event may be in a registered window (a period with running totals of
- * its own), it commits in one transaction with the callbacks that other modules have registered for new usage.
+ * Fast path of ingest: stores and counts events with one statement. Takes the id and version of each stream from the
+ * cache. The statement commits by itself, unless an event may be in a registered window (a period with running totals
+ * of its own). The statement then shares a transaction with the hooks that other modules have registered for such
+ * usage.
  */
 @Injectable()
 export class FastPathAppend {
@@ -129,9 +130,9 @@ export class FastPathAppend {
 
   /**
    * Classifies the events that were not stored, and counts duplicates and refusals.
-   * @param isCommitted true if events were stored. An error is then returned as `failure`, with results that were read
-   *   without counting duplicates and refusals
-   * @throws {OutcomeUnknownError} when events were stored, and not even these results can be read
+   * @param isCommitted true if events were stored. If counting then fails, its error is returned as `failure`, and the
+   *   events are classified without being counted
+   * @throws {OutcomeUnknownError} if events were stored, but the others cannot be classified
    */
   private async classify(
     parameters: readonly unknown[],

@@ -17,8 +17,8 @@ interface StreamEvents {
   /** True if an event may be in a registered window: a period with running totals of its own. */
   hasWindow: boolean;
   /**
-   * The fast-path part of the request that contains the events, and the index of their stream in that part. Null until
-   * the request is split, and for events that take the slow path.
+   * The part of the request for the fast path that these events belong to, and the index of their stream in that part.
+   * Null before the request is split, and for events that take the slow path.
    */
   target: { readonly request: FastPathRequest; readonly stream: number } | null;
 }
@@ -39,7 +39,7 @@ export class FastPathRequest {
   /** Events of this part, in order. The request that was split may have more. */
   readonly events: IncomingEvent[] = [];
   readonly streams: RequestStream[] = [];
-  /** Index in `streams` of the stream of each event. */
+  /** For each event, the index of its stream in `streams`. */
   readonly streamOf: number[] = [];
   /** Digest of the key of each event. */
   readonly digests: string[] = [];
@@ -53,10 +53,11 @@ export class FastPathRequest {
   ) {}
 
   /**
-   * Splits a request into parts for the fast path, and a rest for the slow path. A shard has at most two parts: one for
-   * streams with events that may be in registered windows (periods with running totals of their own), and one for all
-   * other streams. If a key occurs twice and the request has several streams, all events take the slow path. The first
-   * event with the key must be stored, but the fast path could skip the stream of that event and store the second one.
+   * Splits a request into parts for the fast path, and the other events for the slow path. A shard has at most two
+   * parts: one for streams with events that may be in registered windows (periods with running totals of their own),
+   * and one for all other streams. If a key occurs twice and the request has several streams, all events take the slow
+   * path. The first event with the key must be stored, but the fast path could skip the stream of that event and store
+   * the second one.
    * @param shards number of shards that streams are divided into
    * @param cachedOf returns the cached state of a stream
    */
@@ -114,7 +115,7 @@ export class FastPathRequest {
 
 /** Requests that are written together with one statement. Numbers their streams from 1. */
 export class FastPathBatch {
-  /** Stream numbers, by the index of the request and the index of the stream in that request. */
+  /** Number of each stream, by the index of the request and the index of the stream in that request. */
   private readonly numbers: readonly (readonly number[])[];
   private readonly ids: string[] = [];
   private readonly versions: string[] = [];

@@ -24,10 +24,10 @@ export interface WindowSql {
 
 /**
  * CTE `stream`: locks streams in ascending order of their ids, without waiting. Reads the streams to lock from the CTE
- * `requested` with the columns `customer_id`, `event_name` and `slot`, which {@link ingestSlotOf} returns. Leaves out
- * streams that another transaction has locked or has just changed, and event names for which a meter is being created.
- * Until the transaction ends, the bills and windows of a locked stream stay as the statement sees them: a transaction
- * that changes bills or windows must lock the stream to increment its version.
+ * `requested` with the columns `customer_id`, `event_name` and `slot` (see {@link ingestSlotOf}). Leaves out streams
+ * that another transaction has locked or has just changed, and event names for which a meter is being created. The
+ * bills and windows of a locked stream do not change until the transaction ends, because a transaction that changes
+ * them must lock the stream to increment its version.
  * @param customerIds parameter with the ids of the customers
  */
 export const lockedStreams = (customerIds: string): string => `
@@ -57,19 +57,19 @@ export const changesOnlyWindow = (
   )`;
 
 /**
- * First instant after the given one at which a registered window of a locked `stream` starts or ends; null if there is none.
- * Until then, {@link changesOnlyWindow} stays true as long as the version of the stream is the same: each new bill, window or meter
- * increments the version.
+ * First instant after the given one at which a registered window of a locked `stream` starts or ends; null if there is
+ * none. If {@link changesOnlyWindow} is true, it stays true until then, unless the version of the stream changes: each
+ * new bill, window or meter increments the version.
  */
 export const nextWindowChange = (instant: string): string => `
   (SELECT min(boundary) FROM usage_window CROSS JOIN LATERAL (VALUES (start_at), (end_at)) AS edge (boundary)
    WHERE stream_id = stream.id AND boundary > ${instant})`;
 
 /**
- * Aggregation of the meter of a window, `count` or `sum`, if the caller can compute the totals that events add. Null if
- * another meter also counts the events of the locked `stream`, or if the meter has groups or another aggregation. Also
- * null if the window is exactly one UTC hour, because hour and window then share one total. Valid as long as the
- * version of the stream is the same.
+ * SQL of the aggregation of a window's meter if callers can compute themselves what events add to all totals; otherwise
+ * null. The aggregation must be `count` or `sum`, and the meter must have no groups and be the only one that counts the
+ * events of the locked `stream`. The window must not be exactly one UTC hour, because hour and window would then share
+ * one total. The result is valid until the version of the stream changes.
  */
 export const plainAggregation = ({ meterId, startAt, endAt }: WindowSql): string => `
   (SELECT CASE WHEN count(*) = 1 AND NOT ${isHourSql(startAt, endAt)}
@@ -78,12 +78,12 @@ export const plainAggregation = ({ meterId, startAt, endAt }: WindowSql): string
    FROM meter WHERE meter.event_name = stream.event_name)`;
 
 /**
- * CTEs that store events of locked streams with a {@link plainAggregation}, and update all totals. The statement fails if the key
- * of an event is already stored.
+ * CTEs that store events of locked streams, and update all totals. For streams whose {@link plainAggregation} is not
+ * null. The statement fails if the key of an event is already stored.
  * @param events SQL of rows as for {@link joinedAppend}
  * @param at parameter with the timestamp of the events
- * @param streams SQL of rows with the columns `stream_id`, `position` of the last event, number of `events`, their `total` for
- *   the meter, `meter_id`, and `window_start_at` and `window_end_at` of the window
+ * @param streams SQL of one row per stream with the columns `stream_id`, `position` (of the last event), `events` (how
+ *   many), `total` (what they add to the meter), `meter_id`, and `window_start_at` and `window_end_at`
  */
 export const plainAppend = (events: string, at: string, streams: string): string => `
   fresh AS (${INTO_EVENTS} ${inOrder(events, at)}),
@@ -92,8 +92,8 @@ export const plainAppend = (events: string, at: string, streams: string): string
   ${addToPlainBuckets(at)}`;
 
 /**
- * CTEs that store events of locked streams and update all totals. `fresh` has the stored events. `onStoredKey` says how to
- * treat events whose keys are already stored.
+ * CTEs that store events of locked streams and update all totals. The CTE `fresh` returns the stored events.
+ * `onStoredKey` says how to treat events whose keys are already stored.
  * @param events SQL of rows with the columns `stream_id`, `position`, `key_digest`, `idempotency_key` and `properties`
  * @param at parameter with the timestamp of the events
  * @param streamIds SQL of a list with the ids of the streams

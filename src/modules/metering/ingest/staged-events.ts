@@ -128,8 +128,8 @@ export class StagedEvents {
   }
 
   /**
-   * Copies added events to the table once they fill a chunk, or at the end. Only the last call waits until its events are copied,
-   * so that further events are read during a copy.
+   * Copies the events added so far to the table if they fill a chunk, or if `isLast`. Waits for the end of the copy
+   * only if `isLast`. Otherwise, the caller can read further events during the copy.
    */
   async flush(isLast = true): Promise<void> {
     if (!this.inTable) return;

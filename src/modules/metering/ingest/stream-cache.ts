@@ -9,7 +9,10 @@ import { streamKey, type StreamName } from '../store/usage-streams';
 export interface CachedStream {
   readonly id: string;
   readonly version: string;
-  /** Events from this instant on are in no billed period or archived month; milliseconds since 1970. */
+  /**
+   * Events from this instant on are in no billed period or archived month; milliseconds since 1970. Infinity if all
+   * events need a transaction.
+   */
   readonly openFromMs: number;
   /** Events from this instant on are in no registered window; milliseconds since 1970. */
   readonly windowsEndMs: number;
@@ -23,9 +26,9 @@ interface CachedStreamRow extends StreamName {
 }
 
 /**
- * Reads the state of streams. Leaves out event names for which a meter is being created: the creation of a meter
- * increments the versions of the streams that it sees, but a stream that is committed later keeps its version. If such
- * a stream were cached, the fast path could store an event that the meter does not count.
+ * Reads the state of streams. Leaves out event names for which a meter is being created. The creation of a meter
+ * increments the versions of the streams that it sees, but not of a stream that is committed afterwards. If such a
+ * stream were cached, the fast path could store an event that the meter does not count.
  */
 const READ = `
   SELECT id, version, customer_id AS "customerId", event_name AS "eventName",
@@ -41,7 +44,7 @@ const READ = `
     WHERE ${noMeterIsCreated('slot')}
   )`;
 
-/** Maximum number of entries in a generation, about 300 bytes each. Two generations are kept. */
+/** Maximum number of entries, of about 300 bytes each, in each of the two generations of {@link StreamCache}. */
 const MAX_ENTRIES = 150_000;
 
 /**
@@ -49,7 +52,7 @@ const MAX_ENTRIES = 150_000;
  * deleted customers and of customers on test clocks always need a transaction. An outdated entry is harmless, because
  * the statement that uses the entry compares its version with the locked row. The cache is emptied when the database
  * session of this process ends, because a standby database may then have taken over. A standby can lack the last
- * commits, and then assigns their ids and versions again.
+ * commits. It then assigns the same ids and versions again.
  */
 @Injectable()
 export class StreamCache {

@@ -5,7 +5,7 @@ import { MAX_EVENTS_IN_MEMORY } from './staged-events';
 const MAX_SHORT = 4;
 /** Maximum number of long bodies at a time. Each uses a database connection for as long as its client sends. */
 const MAX_LONG = 4;
-/** Share of one caller, so that a caller who sends slowly does not keep all others waiting. */
+/** Maximum number of long bodies of one caller, so that a caller who sends slowly does not keep all others waiting. */
 const MAX_LONG_OF_CALLER = 2;
 /** Maximum size of the lines of a short body. */
 const MAX_SHORT_BYTES = 2 ** 20;
@@ -22,8 +22,9 @@ interface CallerTurns {
 }
 
 /**
- * Turns of NDJSON bodies. A short body fits into memory and takes a turn once it has arrived, so a slow client holds no turn.
- * A long body takes a turn as soon as it has grown too long for memory; until then, nothing more of it is read.
+ * Limits how many NDJSON bodies are stored at a time. A short body fits into memory, and waits for its turn after it
+ * has arrived completely, so a slow client occupies no turn. A body that gets too long for memory waits for its turn
+ * before more of it is read.
  */
 export class StreamTurns {
   private readonly short = new ConcurrencyLimiter(MAX_SHORT);
@@ -32,7 +33,7 @@ export class StreamTurns {
 
   /**
    * Runs work that reads a body to its end and stores it.
-   * @param caller whose share is limited; null: no limit
+   * @param caller whose number of long bodies is limited; null: no limit
    */
   async run<Item, Result>(
     pieces: AsyncIterable<StreamPiece<Item>>,

@@ -20,17 +20,17 @@ const MAX_WAIT_MS = 2;
 
 /**
  * Longest time that a shard pauses while `onNotTried` stores requests whose streams were locked. Without the pause, the
- * next group of the shard would mostly meet the same locks, or would lock the same streams before `onNotTried` does.
+ * next requests of the shard would mostly meet the same locks, or would lock the same streams before `onNotTried` does.
  */
 const LONGEST_HOLD_MS = 100;
 
 /**
- * Minimum number of waiting events for which each shard gets a commit of its own, because storing them takes longer than a
- * commit.
+ * Number of waiting events from which on each shard gets a commit of its own. Storing so many events takes longer than
+ * a commit, so it is faster to store them by several connections.
  */
 const EVENTS_WORTH_A_COMMIT = 500;
 
-/** Number of lock timeouts after which the other requests of a failed group are rejected. */
+/** Number of lock timeouts after which the remaining requests of a failed group are rejected. */
 const MAX_TIMEOUTS = 2;
 
 /** A request that waits to be written. */
@@ -45,7 +45,7 @@ export interface QueuedRequest {
 }
 
 /**
- * Writes a group of requests. Returns the outcome of each, or the reason why the request or a part of the request
+ * Writes several requests together. Returns the outcome of each, or the reason why the request or a part of the request
  * was skipped.
  */
 type WriteGroup = (group: readonly QueuedRequest[]) => Promise<readonly FastPathOutcome[]>;
@@ -68,9 +68,9 @@ export class WriteQueue {
   private readonly scope = new AsyncResource('usage-write-queue');
 
   /**
-   * @param onNotTried takes over a request, or a part of a request, that was skipped because its streams are locked
-   *   or their cached state is outdated. If `onNotTried` returns a promise, the shard waits for the promise, at
-   *   most {@link LONGEST_HOLD_MS}, before it writes its next group
+   * @param onNotTried takes over a request, or a part of a request, that was skipped because its streams are locked or
+   *   their cached state is outdated. If `onNotTried` returns a promise, the shard waits for the promise, at most
+   *   {@link LONGEST_HOLD_MS}, before it writes the next requests
    */
   constructor(
     private readonly writeGroup: WriteGroup,
@@ -111,7 +111,10 @@ export class WriteQueue {
     this.scope.runInAsyncScope(() => queueMicrotask(() => this.start()));
   }
 
-  /** Writes shards concurrently if they have enough events, otherwise together once no commit is in flight. */
+  /**
+   * Writes each shard in a commit of its own if enough events are waiting. Otherwise writes all shards in one commit,
+   * as soon as no other commit is in flight.
+   */
   private start(): void {
     this.isStarting = false;
     const due = this.shards.filter(({ isWriting, queue }) => !isWriting && queue.length > 0);
@@ -122,8 +125,8 @@ export class WriteQueue {
 
   /**
    * Writes the waiting requests of shards, as many as fit into one statement. Then waits up to {@link MAX_WAIT_MS} for
-   * about half as many new requests. Clients that report in a loop are answered together. Without the wait, the first
-   * of them to report again would get a commit of its own, and all others would wait for that commit.
+   * about half as many new requests: clients that report in a loop are answered together, and soon report again.
+   * Without the wait, the first of them would get a commit of its own, and all others would wait for that commit.
    */
   private async writeShards(shards: readonly Shard[]): Promise<void> {
     for (const shard of shards) shard.isWriting = true;

@@ -19,8 +19,8 @@ const LONG_STEP = { statementMs: 600_000 };
 const MAX_ID = '9223372036854775807';
 
 /**
- * `none`: every backfill is complete or locked by another process. `waiting`: a transaction that may not see the meter is still
- * storing events. `done`: a step ran or failed.
+ * `none`: every backfill is complete or locked by another process. `waiting`: a transaction that began before the meter
+ * was committed, and so may not see it, is still storing events. `done`: a step ran or failed.
  */
 export type StepResult = 'none' | 'waiting' | 'done';
 
@@ -40,9 +40,9 @@ export class BackfillMeters {
   ) {}
 
   /**
-   * Locks all streams of an event name until the open transaction ends. Never waits. Fails if the streams exceed the limits of
-   * one step, if another transaction has locked one of them, or if another transaction is storing events of the name.
-   * @returns the locked streams, or null on failure. A new meter of the name then needs a backfill
+   * Locks all streams of an event name until the open transaction ends. Never waits. Fails if the streams exceed the
+   * limits of one step, or if another transaction has locked one of them or is storing events with this name.
+   * @returns the locked streams, or null on failure. A new meter for this event name then needs a backfill
    */
   async tryLockAll(eventName: string): Promise<readonly string[] | null> {
     const { events } = await this.backfills.extentOf(eventName);
@@ -110,8 +110,9 @@ export class BackfillMeters {
   }
 
   /**
-   * Determines which streams the backfill counts, once all transactions that may not see the meter have ended. Until then,
-   * `lastStreamId` stays null. Streams created later have only events that were counted when they were stored.
+   * Determines which streams the backfill counts, after all transactions have ended that may store events without
+   * seeing the meter. Until then, `lastStreamId` stays null. Streams created later have only events that were counted
+   * when they were stored.
    */
   private async withLastStream(backfill: MeterBackfill, eventName: string): Promise<MeterBackfill> {
     if (backfill.lastStreamId !== null) return backfill;

@@ -13,8 +13,8 @@ export const isHourSql = (startAt: string, endAt: string): string =>
 const IS_NOT_WHOLE_HOUR = `NOT ${isHourSql('usage_window.start_at', 'usage_window.end_at')}`;
 
 /**
- * Returns SQL for the column of the later of two events. Of two events at one instant, the one accepted last is
- * later.
+ * Returns SQL for `column` of the bucket with the later event: of `bucket`, as stored, or of `excluded`, the added
+ * totals. If both events have the same timestamp, the one accepted last is later.
  */
 const laterOf = (column: string): string => `
   CASE

@@ -9,10 +9,10 @@ const textOf = (property: string): string => `
     THEN event.properties ->> ${property} END`;
 
 /**
- * SQL that reads the value of an event for a meter. This file is the only place that defines which events count,
- * and as which value. To be appended to a FROM clause with `event` (column `properties`) and `meter` (its row).
- * Adds `read.value`, the exact number for `sum`, `max`, `latest` and `weighted_sum`, and `read.text`, the value
- * that `unique` distinguishes. Each is null if the event lacks the value, or if the aggregation does not use it.
+ * SQL that reads the value of an event for a meter. This file is the only place that defines which events count, and as
+ * which value. To be appended to a FROM clause that has `event` with the column `properties`, and the row `meter`. Adds
+ * `read.value`, the exact number for `sum`, `max`, `latest` and `weighted_sum`, and `read.text`, the value that
+ * `unique` distinguishes. Each is null if the event lacks the value, or if the aggregation does not use it.
  */
 export const METER_READS = `
   CROSS JOIN LATERAL (SELECT
@@ -63,16 +63,17 @@ const fromPlace = (place: number): string => {
 };
 
 /**
- * Canonical JSON array of the texts of the properties in `meter.group_by`, with null for a property that the event lacks.
- * Repeats the same SQL for each property: a subquery over the list would take as long as the rest of the count.
+ * Canonical JSON array of the texts of the properties in `meter.group_by`, with null for a property that the event
+ * lacks. Repeats the same SQL for each property, because a subquery over the list of properties would double the time
+ * of a count.
  */
 export const GROUP_KEY = `
   CASE WHEN meter.group_by ->> 0 IS NULL THEN '[]'
     ELSE '[' || ${groupedText('(meter.group_by ->> 0)')} || ${fromPlace(1)} END`;
 
 /**
- * Returns {@link GROUP_KEY} for meters that group by this number of properties. This SQL is shorter, so PostgreSQL plans it
- * faster.
+ * Returns SQL with the result of {@link GROUP_KEY}, but only for meters that group by this number of properties. This
+ * SQL is shorter, so PostgreSQL plans it faster.
  */
 export function groupKeyOf(properties: number): string {
   const texts = Array.from({ length: properties }, (_, place) =>

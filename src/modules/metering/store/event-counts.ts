@@ -60,8 +60,8 @@ export class EventCounts {
   }
 
   /**
-   * Recalculates the totals of the hour of an event, then of the registered windows that contain the event, without voided
-   * events. Changes only the totals of the group of the event.
+   * Recalculates, without voided events, the totals of the hour of an event, and of the registered windows that contain
+   * the event. Changes only the totals of the group that the event belongs to.
    */
   async recount(
     stream: string,

@@ -9,7 +9,9 @@ import { IdColumn, InstantColumn } from '../../../platform/database';
 )
 export class MeterBackfillEntity {
   @IdColumn({ to: 'MeterEntity' }) readonly meterId!: string;
-  /** Virtual ids of transactions that may store events without seeing the meter; null until they are determined. */
+  /**
+   * Virtual ids of transactions that possibly do not see the meter but store events; null until they are determined.
+   */
   @Column({ type: 'text', array: true, nullable: true })
   readonly olderTransactions!: readonly string[] | null;
   /** Last stream that the backfill counts; null until the older transactions have ended. */

@@ -27,7 +27,7 @@ const LOCK_FIRST = 'SELECT id FROM usage_stream WHERE id = $1 FOR UPDATE';
 const LOCK_FREE = `
   SELECT id FROM usage_stream WHERE id = ANY($1::bigint[]) ORDER BY id FOR UPDATE SKIP LOCKED`;
 
-/** Returns the hour of the first event at or after $2, and the hour of the event that comes $3 events later. */
+/** Selects the hour of the first event at or after $2, and the hour of the event that comes $3 events later. */
 const HOURS = `
   SELECT ${hourOf('occurred_at')} AS hour FROM (
     (SELECT occurred_at FROM usage_event
@@ -126,9 +126,9 @@ export class MeterBackfillsRepository {
   }
 
   /**
-   * Returns the end of the next range of hours of a stream to count. The range starts at `from` or, if `from` is null,
-   * at the first event. It has at most `maxEvents` events, or is a single hour. Null if the range reaches the end of
-   * the stream.
+   * Returns the end of the range of hours of a stream that is to be counted next. The range starts at `from` or, if
+   * `from` is null, at the first event. It has at most `maxEvents` events, or is a single hour. Null if the range
+   * reaches the end of the stream.
    */
   async endOfHours(streamId: string, from: Date | null, maxEvents: number): Promise<Date | null> {
     const rows = await this.database.query<{ hour: Date }>(HOURS, [streamId, from, maxEvents]);

@@ -8,11 +8,14 @@ import type { OnBusy } from './usage-streams';
  */
 const INGEST_KEY = 7_301_995;
 /**
- * Advisory lock class of the creation of meters. Of the event names that share a slot ({@link SLOT_COUNT}), one meter is
- * created at a time.
+ * Advisory lock class of the creation of meters. Meters whose event names have the same slot (see {@link SLOT_COUNT})
+ * are created one after the other.
  */
 const CREATION_KEY = 7_301_996;
-/** Number of slots that event names share. With one lock per name, a large request would fill the lock table. */
+/**
+ * Number of slots. Each event name belongs to one slot, and locking the name locks its slot. With one lock per name, a
+ * large request would fill the lock table.
+ */
 const SLOT_COUNT = 64;
 
 /** Slots in ascending order, so that all callers lock them in the same order and cannot deadlock. */
@@ -28,8 +31,9 @@ const INGESTING = `
     AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
 
 /**
- * Prevents meters of these event names from becoming active without a backfill until the open transaction ends. The next
- * statements therefore read all meters that count the events.
+ * Keeps meters of these event names from becoming active without a backfill until the open transaction ends. A meter
+ * that the next statements of this transaction do not see therefore counts the events of the transaction later, by a
+ * backfill.
  * @returns the names that could not be locked, because a meter for them may be in creation; empty with `wait`
  */
 export async function lockMeters(
@@ -59,7 +63,7 @@ export async function lockMeterCreation(database: Database, eventName: string): 
 }
 
 /**
- * Locks ingest of this event name until the open transaction ends, if no transaction is storing events of the name.
+ * Locks ingest of this event name until the open transaction ends, if no transaction is storing events with this name.
  * Never waits, because later appends would wait behind this lock.
  * @returns true if ingest is locked
  */
@@ -70,8 +74,8 @@ export async function tryLockIngest(database: Database, eventName: string): Prom
 }
 
 /**
- * Returns the virtual ids of the transactions that are storing events of this name. They include every transaction that
- * stores such events without seeing a meter that is already committed.
+ * Returns the virtual ids of the transactions that are storing events with this name. If a meter is already committed,
+ * these include every transaction that stores such events without seeing the meter.
  */
 export async function ingestingTransactions(
   database: Database,

@@ -25,8 +25,8 @@ const PIECES: Record<
 /**
  * Returns SQL for rows `at`, `group_key` and `value` of all streams: one row for each group of a whole hour, and one
  * row for each event of the hours in $6. $6 lists, in ascending order, the hours that a window contains only in part;
- * the list may be empty. A stream is read only in hours with a running total: in other hours it has no events. OFFSET 0
- * makes PostgreSQL read these totals once for each stream. Otherwise it would look up each hour of each stream, which
+ * the list may be empty. In an hour without a running total, a stream has no events, so its events are not read. OFFSET
+ * 0 makes PostgreSQL read these totals once for each stream. Otherwise it would look up each hour of each stream, which
  * takes minutes if the windows start at half past the hour.
  */
 function piecesOf({ aggregation, groupBy }: TotalUsageQuery['meter']): string {

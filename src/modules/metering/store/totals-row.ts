@@ -23,7 +23,7 @@ export function toUsageTotals(row: TotalsRow): UsageTotals {
 }
 
 /**
- * SQL that adds the columns of {@link TotalsRow} as `totals`: the running totals of a registered window over all
+ * SQL that adds `totals`, with the columns of {@link TotalsRow}: the running totals of a registered window over all
  * groups. To be appended to a FROM clause with `usage_window` and `meter`. A value in two groups of a `unique` meter is
  * counted once.
  */

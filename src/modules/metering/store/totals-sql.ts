@@ -5,7 +5,7 @@ import { digestOf, groupKeyOf, hourOf, IS_COUNTED, METER_READS } from './counted
 const msBetween = (startAt: string, endAt: string): string =>
   `(extract(epoch FROM ${endAt} - ${startAt}) * 1000)`;
 
-/** Array of timestamp, position and value. The maximum of such arrays has the latest value. */
+/** Array of timestamp, position and value. The greatest of several such arrays contains the latest value. */
 const rankOf = (occurredAt: string, position: string, value: string): string =>
   `ARRAY[extract(epoch FROM ${occurredAt}), ${position}, ${value}]`;
 
@@ -18,7 +18,7 @@ export const IS_WHOLE_HOUR = `end_at - start_at = interval '1 hour' AND start_at
 const MS_TO_END = msBetween('bucket.end_at', 'requested.end_at');
 const MS_HELD = msBetween('counted.occurred_at', 'requested.end_at');
 
-/** Columns that an hour and an event of `counted` add to the totals of the period `requested`, by aggregation. */
+/** By aggregation, the columns of the CTE `piece` (see {@link piecesOf}): for an hour, and for a single event. */
 const PIECES: Record<Aggregation, { readonly ofHour: string; readonly ofEvent: string }> = {
   count: { ofHour: '', ofEvent: '' },
   sum: { ofHour: 'bucket.total AS total', ofEvent: 'counted.value AS total' },
@@ -34,7 +34,9 @@ const PIECES: Record<Aggregation, { readonly ofHour: string; readonly ofEvent: s
   unique: { ofHour: 'NULL::uuid AS value', ofEvent: `${digestOf('counted.text')} AS value` },
 };
 
-/** SQL that aggregates the rows of `piece` of one group, by column of `usage_bucket`. */
+/**
+ * By aggregation and column of `usage_bucket`, the SQL that computes the column from the rows of `piece` of one group.
+ */
 const TOTALS: Record<Aggregation, Partial<Record<TotalColumn, string>>> = {
   count: {},
   sum: { total: 'sum(total)' },
@@ -60,7 +62,7 @@ const EMPTY_TOTALS = {
 
 type TotalColumn = keyof typeof EMPTY_TOTALS;
 
-/** Columns of {@link totalsOf} after the group, as in `usage_bucket`. */
+/** Columns of {@link totalsOf} except `number` and `group_key`. They have the names of columns of `usage_bucket`. */
 export const TOTAL_COLUMNS = ['events', ...Object.keys(EMPTY_TOTALS)].join(', ');
 
 export const NOT_VOIDED = 'event.voided_at IS NULL';
@@ -79,7 +81,10 @@ export interface PiecesSql {
   readonly groupBy: readonly string[];
 }
 
-/** Subquery with the counted events of the period `edge`. OFFSET 0 keeps the planner from reading the events of all streams. */
+/**
+ * Subquery with the events that the meter counts between `edge.start_at` and `edge.end_at`. OFFSET 0 keeps the planner
+ * from reading the events of all streams.
+ */
 export const eventsOf = ({
   stream,
   meter,
@@ -94,8 +99,8 @@ export const eventsOf = ({
         OFFSET 0`;
 
 /**
- * CTEs with the totals of hours and the single events from which the usage of each group and period is aggregated. OFFSET 0 keeps
- * the planner from turning the lookups into joins that read all events.
+ * CTEs `requested`, with the periods, and `piece`, with a row for each total of an hour and for each single event that
+ * a period consists of. OFFSET 0 keeps the planner from turning the lookups into joins that read all events.
  */
 function piecesOf(pieces: PiecesSql): string {
   const { aggregation, stream, meter, requested } = pieces;
@@ -144,7 +149,10 @@ export function valuesOf(pieces: PiecesSql): string {
   )`;
 }
 
-/** SQL of the distinct values that hourly buckets have counted, as rows of `piece` with 0 events. */
+/**
+ * SQL that adds the distinct values of whole hours as rows to `piece`. The number of events of these rows is 0, because
+ * the rows of the hourly totals already contain it.
+ */
 function distinctValues(stream: string, meter: string): string {
   return `
       UNION ALL

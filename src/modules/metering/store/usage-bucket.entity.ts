@@ -20,7 +20,10 @@ export class UsageBucketEntity {
   @Column({ type: 'numeric', nullable: true }) readonly latest!: string | null;
   @InstantColumn({ nullable: true }) readonly latestAt!: Date | null;
   @Column({ type: 'bigint', nullable: true }) readonly latestPosition!: string | null;
-  /** Sum of each value times the milliseconds from its event to the end of the bucket. */
+  /**
+   * For a `weighted_sum`: sum over all events of the value times the milliseconds from the event to the end of the
+   * bucket.
+   */
   @Column({ type: 'numeric' }) readonly heldMs!: string;
   @Column({ type: 'bigint' }) readonly distinctValues!: string;
 }

@@ -32,7 +32,7 @@ const HAS_MORE_EVENTS = `
 
 interface GroupTotalsRow extends TotalsRow {
   readonly last_position: string;
-  /** Index of the period; null in the only row of a stream without events in any of the periods. */
+  /** Index of the period. If the stream has no events in any of the periods, there is one row, with the index null. */
   readonly number: number | null;
   readonly group_key: string;
 }

@@ -8,7 +8,10 @@ import { ADD_TO_HOURS } from './bucket-sql';
 import { countedOf, hourOf } from './counted-sql';
 import { NOT_VOIDED, TOTAL_COLUMNS, totalsOf, valuesOf } from './totals-sql';
 
-/** Counts stored events into the totals of their hours. Leaves out registered windows, because a new meter has none yet. */
+/**
+ * Adds stored events to the totals of their hours, except voided events and events of archived months. Leaves out
+ * registered windows, because a new meter has none yet.
+ */
 const RECOUNT = `
   WITH counted AS NOT MATERIALIZED (${countedOf(
     'meter CROSS JOIN usage_event AS event',
@@ -31,7 +34,7 @@ const forgetHoursSql = (table: string): string => `
  */
 const INVALIDATE = 'UPDATE usage_stream SET version = version + 1 WHERE id = ANY($1::bigint[])';
 
-/** A range of hours of streams. A bound that is null does not limit the range. */
+/** A range of hours of several streams. A bound that is null does not limit the range. */
 export interface StreamHours {
   readonly streams: readonly string[];
   readonly from: Date | null;
@@ -39,7 +42,10 @@ export interface StreamHours {
 }
 
 const BUCKET = 'stream_id, meter_id, start_at, end_at, group_key';
-/** The period. If events of the UTC hour in which it starts were archived and removed, starts when that hour starts. */
+/**
+ * The period. If events of its first UTC hour were archived and removed, and the period also contains a whole hour,
+ * starts at the start of its first UTC hour, so that the total of that hour is used.
+ */
 const SINGLE_PERIOD = `
   SELECT 0 AS number, CASE WHEN is_cut THEN first_hour ELSE $3 END AS start_at,
     CASE WHEN is_cut THEN first_hour ELSE $4 END AS hours_start_at, $5::timestamptz AS hours_end_at, $6::timestamptz AS end_at
@@ -85,8 +91,8 @@ export class UsageTotalsWriter {
   /**
    * Computes and inserts the totals of a period that has none. The totals of an hour are computed from its events. The
    * totals of a window are computed from the totals of its whole hours, and from the events before and after these
-   * hours. If events before these hours were archived and removed, the whole first hour counts (decision 210). The caller
-   * has locked the stream.
+   * hours. If events before these hours were archived and removed, the total of the UTC hour in which the window starts
+   * is used instead (decision 210). The caller has locked the stream.
    * @param groupKey group to count; null: all groups
    */
   async countPeriod(

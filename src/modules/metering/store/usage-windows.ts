@@ -21,7 +21,9 @@ export interface UsageWindow {
 
 /** An open window to read. */
 interface UsageWindowQuery extends UsageWindow {
-  /** End of the full window, if `period` is only its first part. A `weighted_sum` counts its last value until then. */
+  /**
+   * End of the whole window, if `period` is only its first part. A `weighted_sum` counts its last value until that end.
+   */
   readonly heldUntil?: Date | undefined;
 }
 
@@ -34,15 +36,18 @@ const CLOSE = `
   DELETE FROM usage_window WHERE stream_id = $1 AND meter_id = $2 AND start_at = $3 AND end_at = $4
   RETURNING stream_id`;
 
-/** Locks the archived month of an instant, so that no more of its events are removed until the transaction ends. */
+/**
+ * Locks the archived month that contains an instant, so that no further events of the month are removed until the
+ * transaction ends.
+ */
 const LOCK_MONTH = `
   SELECT FROM usage_archive_month
   WHERE stream_id = $1 AND start_at <= $2 AND end_at > $2 AND written_at IS NOT NULL AND removed_at IS NULL
   FOR SHARE`;
 
 /**
- * Selects no row for an open window. `isUncounted`: the meter was created after a month of the window was archived. $5: the window
- * begins at a whole hour.
+ * Selects a row if the window is not open and events of the window are missing. `isUncounted`: the meter was created
+ * after a month of the window was archived. $5: the window begins at a whole hour.
  */
 const LACKING = `
   SELECT ${archivedBefore('$1::bigint')} AS "archivedBefore", is_uncounted AS "isUncounted"

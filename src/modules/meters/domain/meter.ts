@@ -45,7 +45,7 @@ export interface Meter {
   readonly status: MeterStatus;
   /** Stored events that the backfill has counted. */
   readonly backfillCounted: number;
-  /** Upper bound of the number of stored events that the backfill has to count; 0 until the backfill starts. */
+  /** Greatest number of stored events that the backfill may have to count; 0 until the backfill starts. */
   readonly backfillTotal: number;
   /**
    * Instant from which events are counted. Earlier events were archived before the meter existed. Null: all are
