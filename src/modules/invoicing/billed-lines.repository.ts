@@ -13,9 +13,9 @@ import { isInEffect } from './invoice-query';
 import { InvoicesRepository } from './invoices.repository';
 
 /**
- * Finds lines that billed an item in advance for time after an instant. Leaves out charges that already have a credit
- * line. Their true-ups are found nevertheless, because a credit line refers to the charge and not to its true-ups. Sorts
- * by id, so that two transactions that lock the same lines do not deadlock.
+ * Finds lines that billed an item in advance for time after an instant, without charges that already have a credit
+ * line. A credit line refers to a charge and not to its true-ups, so the true-ups of these charges are found. Sorts by
+ * id, so that two transactions that lock the same lines do not deadlock.
  */
 const BILLED_IN_ADVANCE = `
   SELECT line.id FROM unnest($1::text[], $2::timestamptz[]) AS credited (item_id, beyond)
@@ -34,7 +34,7 @@ const USAGE_LINES = `
   WHERE line.kind IN ('usage', 'minimum', 'maximum')`;
 
 /**
- * Lines of invoices in effect for the usage of items in periods. Void invoices count as never billed (decision 145).
+ * FROM and WHERE clause: the lines that billed usage of items in periods, with their true-ups, on invoices in effect.
  */
 const BILLED_USAGE = `${USAGE_LINES} AND ${isInEffect('invoice')}`;
 
@@ -64,7 +64,8 @@ const OF_INVOICES = `
 /**
  * Sums the discounts of each redemption in each billing period, less the discounts that credits returned to the coupon.
  * The discount of a usage correction counts in the period of the corrected bill, although the correction is on another
- * invoice. That invoice can belong to an earlier period: a draft in its grace period, after the subscription has ended.
+ * invoice. After the end of a subscription, that invoice can even be a draft of an earlier period, if it is finalized
+ * last.
  */
 const TAKEN = `
   SELECT coupon ->> 'redemptionId' AS redemption_id, period.start_at AS period_start_at,
@@ -96,11 +97,10 @@ const DISCOUNTED = `
   GROUP BY 1`;
 
 /**
- * Sums the discounts of each redemption on finalized invoices that are not void, less the discounts that credits
- * returned to the coupon. `is_used` is true if an invoice discounted its own charges without the limit `mostMinor`, or
- * if a usage correction was the first use of the coupon. `mostMinor` limits a discount to what credits returned to the
- * coupon, so a discount with this limit is not a new use. What returned is read from the lines, because the coupons of
- * an invoice leave out what cannot be used again.
+ * Sums the discounts of each redemption on invoices in effect, less the discounts that credits returned to the coupon.
+ * Reads the returned discounts from the lines, because the coupons of an invoice do not include returned discounts that
+ * cannot be used again. `is_used` is true if an invoice discounted its own charges, or if a usage correction was the
+ * first use of the coupon. Discounts with the limit `mostMinor` do not count: they only use returned discounts again.
  */
 const DISCOUNTS_IN_EFFECT = `
   SELECT redemption_id, sum(applied)::text AS applied, bool_or(is_used) AS is_used
@@ -198,8 +198,8 @@ export class BilledLinesRepository {
   }
 
   /**
-   * Returns the id of the newest invoice of each chain of regenerated invoices, by the given id, which is the first of
-   * its chain. The newest is the given invoice itself if it was not regenerated.
+   * Follows the chain of regenerated invoices from each given invoice. Returns the id of the newest invoice of each
+   * chain, by the given id. This is the given id itself if the invoice was not regenerated.
    */
   async latestOf(invoiceIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
     if (invoiceIds.length === 0) return new Map();
@@ -210,8 +210,8 @@ export class BilledLinesRepository {
   }
 
   /**
-   * Returns the lines of invoices in effect for usage, late usage, minimums and maximums of items in periods, oldest
-   * first.
+   * Returns the lines that billed usage or late usage of these items and periods, and their true-ups, on invoices in
+   * effect. Oldest lines come first.
    */
   async history(usage: readonly BilledItem[]): Promise<readonly InvoiceLine[]> {
     const sql = `SELECT line.id ${BILLED_USAGE}`;
@@ -247,7 +247,10 @@ export class BilledLinesRepository {
     }));
   }
 
-  /** Returns the discounts of a subscription by redemption, on invoices in effect except `exceptId`. */
+  /**
+   * Returns, by redemption id, the discounts of a subscription on its invoices in effect, without the invoice
+   * `exceptId`.
+   */
   async discountsInEffect(
     subscriptionId: string,
     exceptId: string,

@@ -74,8 +74,8 @@ export class BillingContextService {
 
   /**
    * Reads the contexts of many billing requests. Reads most of the data for all requests together. Returns a function
-   * from a request to its context. Each context has the credit that the customer has before any of these invoices uses
-   * credit.
+   * from a request to its context. All contexts of a customer have the same credit: what is available before the first
+   * of these invoices uses credit.
    * @param customers customers of all requests
    */
   async loadAll(
@@ -129,7 +129,7 @@ export class BillingContextService {
 
   /**
    * Reads the contexts of renewal drafts. A context has the coupons that were active when the draft was made, with
-   * their present remaining amounts. It also has the coupons that discounted the lines that the draft may correct.
+   * their present remaining amounts. It also has the coupons of earlier lines that the draft may credit or correct.
    */
   async loadForDrafts<Request extends ContextRequest & { readonly draft: Invoice }>(
     requests: readonly Request[],

@@ -16,13 +16,13 @@ import type { BillingRequest } from './domain/billing-request';
 /** Fields of a billing request that decide which coupons are read. */
 export type CouponRequest = Pick<BillingRequest, 'subscriptionId' | 'billingPeriod'> & {
   /**
-   * Ids of the redemptions to which the lines of a void invoice had returned discounts. Set when that invoice is
-   * regenerated.
+   * Ids of the redemptions to which a void invoice had returned discounts. Set when this void invoice is regenerated.
    */
   readonly returnsTo?: readonly string[];
   /**
-   * Time zone in which the months of repeating coupons are counted. Set for drafts and regenerated invoices, because
-   * later periods may be billed before them. A coupon is left out if it would then discount periods outside its months.
+   * Time zone in which the months of repeating coupons are counted. If it is set, coupons that would discount periods
+   * outside their months are left out. Set for drafts and regenerated invoices, because a later period may already have
+   * been billed.
    */
   readonly timeZone?: string;
   /** True if the invoice is regenerated after its subscription ended: coupons that ended with the subscription still apply. */
@@ -45,8 +45,8 @@ export class CouponContextsService {
   ) {}
 
   /**
-   * Returns a function from a request to its coupons: the active coupons, and the coupons that discounted lines that
-   * the request may credit or correct.
+   * Returns a function from a request to its coupons: the active coupons, and the coupons of earlier lines that the
+   * request may credit or correct.
    */
   async loadAll<Request extends CouponRequest>(
     requests: readonly Crediting<Request>[],
@@ -82,7 +82,7 @@ export class CouponContextsService {
 
   /**
    * Returns a function from a request to the coupons of its draft. These are the coupons that were active when the
-   * draft was made, with their present remaining amounts, and the coupons that discounted the lines that the draft may
+   * draft was made, with their present remaining amounts, and the coupons of earlier lines that the draft may credit or
    * correct.
    */
   async loadForDrafts<Request extends CouponRequest & { readonly draft: Invoice }>(
@@ -109,7 +109,7 @@ export class CouponContextsService {
     return (request) => ofDrafts.get(request) ?? [];
   }
 
-  /** @param taken discounts that were already taken off in the billing period, by redemption id */
+  /** @param taken discounts that other invoices gave in the billing period, by redemption id */
   async contextsOf(
     terms: readonly RedeemedTerms[],
     taken: ReadonlyMap<string, Pick<TakenDiscount, 'takenMinor'>>,

@@ -5,8 +5,9 @@ import { returnedBy } from './domain/held-lines';
 import type { Invoice, InvoiceCoupon } from './domain/invoice';
 
 /**
- * Returns the effect of an invoice on each of its coupons, and on the coupons to which its lines return discounts: the
- * discount, the returned discounts, the unused amount, and the end of the months of a repeating coupon.
+ * Returns what an invoice changes on the coupons that it uses, and on the coupons to which its lines return discounts.
+ * For each coupon: the discount, the returned discounts, the unused amount, and the end of the months of a repeating
+ * coupon.
  */
 export function appliedBy(invoice: InvoiceEffects): readonly AppliedRedemption[] {
   return effectsOf(invoice).map(({ own, corrected, ...total }) => ({
@@ -42,9 +43,10 @@ export function discountsOfCoupons(invoice: InvoiceEffects): readonly InvoiceDis
 type InvoiceEffects = Pick<Invoice, 'coupons' | 'lines'>;
 
 /**
- * Groups the coupon entries of an invoice by redemption. `own` is the entry for the charges of the invoice;
- * `corrected` has the entries for usage corrections of earlier bills on this invoice. What the lines return beyond the
- * entries cannot be used again: discounts of another billing period, or of a coupon that no longer runs.
+ * Groups the coupon entries of an invoice by redemption. `own` is the entry for the charges of the invoice; `corrected`
+ * has the entries for usage corrections of earlier bills. The lines may return more discounts than the entries count:
+ * discounts of another billing period, or of a coupon that no longer applies. This excess, `unusableMinor`, cannot be
+ * used again.
  */
 function effectsOf({ coupons, lines }: InvoiceEffects) {
   const entries = groupBy(coupons, ({ redemptionId }) => redemptionId);
@@ -69,9 +71,9 @@ function unusedOf({ duration, amountOffMinor, mostMinor, amountMinor }: InvoiceC
 }
 
 /**
- * Returns the remaining amount of a coupon with duration `once` after an invoice that used the coupon only for usage
- * corrections: the amount before, plus returned discounts, less what the corrections used. Returns at least 0, and 0
- * for other durations.
+ * Returns what is left of a coupon with duration `once` after an invoice that used it only for usage corrections: the
+ * amount before the invoice, plus returned discounts, less what the corrections used, but never less than 0. Returns 0
+ * for coupons with another duration.
  */
 function unusedOfCorrections(corrected: readonly InvoiceCoupon[]): bigint {
   const [first] = corrected;

@@ -26,8 +26,8 @@ export interface NewPaymentCredit {
   readonly currency: string;
   readonly amount: bigint;
   /**
-   * `reserved` (by pending refunds), `refunded` (paid out by refunds) and `lost` (taken by lost disputes) are parts of
-   * `amount`.
+   * Parts of `amount`: `reserved` is reserved by pending refunds, `refunded` was paid out by refunds, and `lost` was
+   * taken by lost disputes.
    */
   readonly reserved: bigint;
   readonly refunded: bigint;
@@ -38,14 +38,14 @@ export interface NewPaymentCredit {
 export interface PaymentCredit {
   /** Null: no credit came from the payment. */
   readonly creditId: string | null;
-  /** Reserved by pending refunds of the payment, including credit from other sources that the refunds will pay out. */
+  /** Amount that pending refunds of the payment have reserved. Includes credit from other sources. */
   readonly reserved: bigint;
   readonly refunded: bigint;
-  /** Part of `reserved + refunded` that is credit from other sources: credit notes and negative invoices. */
+  /** Part of the sum of `reserved` and `refunded` that came from other sources: credit notes and negative invoices. */
   readonly paidOut: bigint;
-  /** Taken by lost disputes. */
+  /** Amount that lost disputes took. */
   readonly lost: bigint;
-  /** Used by invoices; cannot be refunded. */
+  /** Amount that invoices used. It cannot be refunded. */
   readonly used: bigint;
 }
 
@@ -89,12 +89,18 @@ export class CreditBalanceService {
     return this.grants.sourcesOf(creditIds);
   }
 
-  /** Returns the credits that the invoices used, less what {@link takeOfNote} returned. */
+  /**
+   * Returns the credits that these invoices used, less the amounts that {@link takeOfNote} took from credit notes of
+   * the invoices.
+   */
   usesOf(invoiceIds: readonly string[]): Promise<readonly CreditUse[]> {
     return this.grants.usesOf(invoiceIds);
   }
 
-  /** Returns the same for all invoices that used credit of the payments, the oldest payment and invoice first. */
+  /**
+   * Returns the credit of these payments that invoices in effect used, less the amounts that {@link takeOfNote} took
+   * from credit notes of the invoices. Sorts by credit and then by invoice, oldest first.
+   */
   usesOfPayments(paymentIds: readonly string[]): Promise<readonly CreditUse[]> {
     return this.grants.usesOfPayments(paymentIds);
   }
@@ -130,9 +136,9 @@ export class CreditBalanceService {
   }
 
   /**
-   * Locks the credit that came from `payment`, and the available credit that the customer has from credit notes
-   * and negative invoices. Returns only the second kind, which a refund of any payment of the customer can pay
-   * out.
+   * Locks the credit that came from `payment`, and the available credit of the customer from credit notes and negative
+   * invoices. Returns only the credit from credit notes and negative invoices. A refund of any payment of the customer
+   * can pay it out.
    */
   lockAvailable(payment: RefundedPayment): Promise<readonly AvailableCredit[]> {
     return this.payouts.lockAvailable(payment);
@@ -187,17 +193,18 @@ export class CreditBalanceService {
   }
 
   /**
-   * Takes up to `amount` of the unused credit that came from a payment, after refunds of the payment gave back credit
-   * that invoices had used. The caller has locked the payment. Returns the amount taken, which counts as refunded.
+   * Takes up to `amount` of the unused credit that came from a payment. Used if refunds gave back more money of the
+   * payment than it had unused credit, because invoices had used the credit. The caller has locked the payment. Returns
+   * the amount taken, which counts as refunded.
    */
   takeRefunded(paymentId: string, amount: bigint): Promise<bigint> {
     return this.grants.takeRefunded(paymentId, amount);
   }
 
   /**
-   * Takes up to `amount` of the unused credit that came from a credit note, and returns the amount taken. Used if the
-   * credited invoice had used credit from a payment whose money went back. The amount counts as lost, refunded or
-   * reserved credit of the payment.
+   * Takes up to `amount` of the unused credit that came from a credit note, and counts it as lost, refunded or reserved
+   * credit of a payment. Used if the credited invoice had used credit from this payment, and the money of the payment
+   * went back. Returns the amount taken.
    * @param amount at most the credit from the payment that invoices have used
    */
   takeOfNote(noteId: string, paymentId: string, use: OriginUse, amount: bigint): Promise<bigint> {
@@ -205,8 +212,8 @@ export class CreditBalanceService {
   }
 
   /**
-   * Makes credit available again after a bank returned the refund that had paid it out. Returns the amount made
-   * available.
+   * Makes the credit that a refund had paid out available again, after a bank returned the money. Returns the amount
+   * made available.
    * @param stillRefunded amount of credit that other refunds of the payment paid out
    */
   async returnRefund(refundId: string, paymentId: string, stillRefunded: bigint): Promise<bigint> {
@@ -216,7 +223,7 @@ export class CreditBalanceService {
   }
 
   /**
-   * Makes credit available again after the refund that had reserved it failed.
+   * Makes the credit that a refund had reserved available again, after the refund failed.
    * @param stillPending amount of credit that other pending refunds of the payment have reserved
    */
   async releaseRefund(refundId: string, paymentId: string, stillPending: bigint): Promise<void> {

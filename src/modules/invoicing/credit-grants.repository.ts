@@ -7,7 +7,7 @@ import type { CreditUse, StoredCreditGrant } from './domain/credit-grant';
 import type { CoveredCredit } from './domain/given-back';
 import { isInEffect } from './invoice-query';
 
-/** Part of the credit of a payment to which credit of a note is added. */
+/** Column of the payment's credit to which `takeAtOrigin` adds the amount that it takes from a credit note. */
 export type OriginUse = 'lost' | 'refunded' | 'reserved';
 
 /**
@@ -29,8 +29,8 @@ const ADD = `
     lost = credit_grant.lost + excluded.lost`;
 
 /**
- * Takes credit for a lost dispute: with a positive `$2`, at most the remaining credit. A negative `$2` gives credit back, at most
- * what was lost.
+ * Takes the amount `$2` of credit for a lost dispute, but at most the remaining credit. A negative `$2` gives credit
+ * back, but at most what was lost.
  */
 const TAKE_LOST = `
   UPDATE credit_grant SET remaining = remaining - taken.amount, lost = credit_grant.lost + taken.amount
@@ -173,12 +173,18 @@ export class CreditGrantsRepository {
     return new Map(rows.map(({ id, source_id: sourceId }) => [id, sourceId]));
   }
 
-  /** Returns the credits that the invoices used, less what {@link takeAtOrigin} returned. */
+  /**
+   * Returns the credits that these invoices used, less the amounts that {@link takeAtOrigin} took from credit notes of
+   * the invoices.
+   */
   usesOf(invoiceIds: readonly string[]): Promise<readonly CreditUse[]> {
     return this.queryUses(USES_BY_INVOICES, invoiceIds);
   }
 
-  /** Returns the same for all invoices that used credit of the payments, the oldest payment and invoice first. */
+  /**
+   * Returns the credit of these payments that invoices in effect used, less the amounts that {@link takeAtOrigin} took
+   * from credit notes of the invoices. Sorts by credit and then by invoice, oldest first.
+   */
   usesOfPayments(paymentIds: readonly string[]): Promise<readonly CreditUse[]> {
     return this.queryUses(USES_OF_PAYMENTS, paymentIds);
   }
@@ -237,8 +243,8 @@ export class CreditGrantsRepository {
   }
 
   /**
-   * Marks unused credit from a source as refunded, up to an amount, for refunds that had taken used credit. Returns the
-   * amount marked.
+   * Marks unused credit from a payment as refunded, up to an amount. Used if refunds gave back more money of the
+   * payment than it had unused credit, because invoices had used the credit. Returns the amount marked.
    */
   async takeRefunded(sourceId: string, amount: bigint): Promise<bigint> {
     this.database.requireTransaction();
@@ -246,9 +252,9 @@ export class CreditGrantsRepository {
   }
 
   /**
-   * Takes unused credit of the credit note `sourceId`, up to an amount, and counts it as lost, refunded or reserved credit
-   * of the payment `originId`. The credited invoice had used credit of that payment, and the credit note gave it back.
-   * Records the amount for {@link usesOf}. Returns the amount taken.
+   * Takes unused credit of the credit note `sourceId`, up to an amount, and counts it as lost, refunded or reserved
+   * credit of the payment `originId`. Used if the credited invoice had used credit of this payment, and the credit note
+   * gave that credit back. Records the amount for {@link usesOf}. Returns the amount taken.
    */
   async takeAtOrigin(
     sourceId: string,

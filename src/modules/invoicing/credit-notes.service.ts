@@ -56,13 +56,16 @@ export interface IssuedCreditNote {
   readonly invoice: Invoice;
 }
 
-/** An issued credit note, and the limits of further notes that are settled in the same way, in minor units. */
+/** An issued credit note, and the amounts that further credit notes on the invoice may have, in minor units. */
 export interface CreditNoteWithLimits extends IssuedCreditNote {
-  /** Largest amount of further notes that refunds could pay out. */
+  /** Largest amount that refunds could still pay out for further notes. */
   readonly leftToRefund: bigint;
-  /** Largest total of further notes. */
+  /** Largest total of further notes that are settled in the same way as this note. */
   readonly leftToGiveBack: bigint;
-  /** Used credit that went back with its payments, and that credit of the note does not cover. */
+  /**
+   * Credit that the invoice used and whose payments were given back, as far as neither other credit nor this note
+   * covers it.
+   */
   readonly lostCredit: bigint;
 }
 
@@ -93,11 +96,11 @@ export class CreditNotesService {
   }
 
   /**
-   * Issues a credit note on a locked invoice, in the caller's transaction, for the requested net amounts and the
-   * tax on them. The note first lowers what is owed on the invoice. `settle` of the request decides if the rest is
-   * to be refunded or becomes credit.
-   * @param returned amounts that refunds and lost disputes took from the payments of the invoice, and from credit that it
-   *   used
+   * Issues a credit note on a locked invoice, in the caller's transaction, for the requested net amounts and the tax on
+   * them. The note first lowers what is owed on the invoice. `settle` of the request decides if the rest is to be
+   * refunded or becomes credit.
+   * @param returned amounts that refunds and lost disputes took: from the payments of the invoice, and from the credit
+   *   that the invoice used
    * @returns the note, the invoice as changed by the note, and the limits of further notes
    * @throws {ProblemError} `reference_not_found`, `invoice_not_creditable`, `credit_exceeds_line`,
    *   `credit_takes_nothing`, `credit_given_back_already`
@@ -155,9 +158,9 @@ export class CreditNotesService {
 
   /**
    * Voids a credit note of a locked invoice, in the caller's transaction. The amount that the note took off the invoice
-   * is owed again, and the credit that it gave is taken back. Refused if that credit was used, or if the note lowered
-   * what was owed and the invoice is no longer open. Also refused if a later invoice took back usage of the credited
-   * lines, because that invoice gave back less on account of the note.
+   * is owed again, and the credit that the note gave is taken back. Refused if this credit was used, or if the note
+   * lowered what was owed and the invoice is no longer open. Also refused if a later invoice took back usage of the
+   * credited lines: without the note, that invoice would have taken back more.
    * @throws {ProblemError} `credit_note_not_found`, `invalid_transition`, `credit_note_corrected`,
    *   `credit_note_settled`
    */

@@ -2,8 +2,9 @@ import { Check, Entity, Index } from 'typeorm';
 import { AmountColumn, IdColumn, ReferenceColumn } from '../../platform/database';
 
 /**
- * Credit of a credit note that returned to a payment, because the money of the payment had gone back. The credited
- * invoice had used that much credit of the payment, and has used it no longer.
+ * Amount that was moved from the credit of a credit note to the credit of a payment, because the money of the payment
+ * had gone back to the customer. The credited invoice had used credit of the payment, and now uses less of it by this
+ * amount.
  */
 @Entity('credit_return')
 @Index('credit_return_invoice_index', ['invoiceId', 'paymentId'])

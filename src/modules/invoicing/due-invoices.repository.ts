@@ -19,8 +19,8 @@ const scoped = (scope: TimeScope): string =>
   scope === null ? 'test_clock_id IS NULL AND $1::varchar IS NULL' : 'test_clock_id = $1';
 
 /**
- * Invoices in real time whose automatic charge is planned. Includes invoices that are no longer open, because ending
- * their collection may make their subscriptions active again.
+ * Invoices in real time whose automatic charge is planned. Includes invoices that are no longer open: when their charge
+ * falls due, their collection ends instead, and their subscriptions may become active again.
  */
 export const WAITING_FOR_COLLECTION: WaitingRows = {
   table: 'invoice',

@@ -43,8 +43,8 @@ export class FinalizationService {
   ) {}
 
   /**
-   * Reads what subscriptions owe. Credit from negative invoices first lowers these amounts: {@link
-   * LowerOpenInvoicesService}.
+   * Returns a function from a subscription to the amount that it owes. Credit from negative invoices lowers this amount
+   * before other invoices can use the credit; see {@link LowerOpenInvoicesService}.
    */
   owedBySubscription(
     requests: readonly Pick<BillingRequest, 'customerId' | 'subscriptionId'>[],
@@ -135,7 +135,8 @@ export class FinalizationService {
 
   /**
    * Uses the credit and the coupons of drafts. Adds the amount of each credit line to the credited amount of the line
-   * that it credits. Adds the credit of negative drafts, which first lowers what their subscriptions owe.
+   * that it credits. Adds the credit of negative drafts, and uses it to lower what the subscriptions of these drafts
+   * owe.
    * @returns the credit of negative drafts that lowered other invoices
    * @throws {ProblemError} `invoice_too_large` if the discounts of a coupon on all its invoices add up to more than
    *   JSON can carry

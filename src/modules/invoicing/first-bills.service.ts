@@ -39,8 +39,8 @@ interface LateReading {
 }
 
 /**
- * Late usage, with the terms and the invoice of the first bill of that usage. `invoice` is null if the invoice had no
- * line for the usage or is void.
+ * Late usage, with the terms of its first bill and the invoice of this bill. `invoice` is null if no invoice billed the
+ * usage in a line, or if the invoice is void.
  */
 interface CorrectedBill extends LateReading {
   readonly terms: BillTerms;
@@ -48,8 +48,7 @@ interface CorrectedBill extends LateReading {
 }
 
 /**
- * A coupon whose discounts on an earlier bill are read. `billedFrom` is the start of the period of the invoice of
- * that bill.
+ * A coupon whose discounts on an earlier bill are read. `billedFrom` is the period start of that bill's invoice.
  */
 interface RequestedDiscount {
   readonly request: CorrectingRequest['request'];
@@ -71,8 +70,8 @@ export class FirstBillsService {
   ) {}
 
   /**
-   * Returns the first bills of the late usage of these requests. Also returns the coupons of these bills, and of
-   * the lines that the late usage corrects.
+   * Returns the first bills of all late usage of these requests. Also returns the coupons of these bills, and the
+   * coupons that discounted the lines that the late usage corrects.
    */
   async load(requests: readonly CorrectingRequest[]): Promise<CorrectedBills> {
     const late = requests.flatMap(({ request: request, usage }) =>
@@ -117,8 +116,8 @@ export class FirstBillsService {
   }
 
   /**
-   * Returns the billing history of the usage of these bills, and of all items and periods on their invoices, by {@link
-   * usagePeriodKey}.
+   * Returns all lines that billed the usage of these bills, or the other items and periods on the invoices of these
+   * bills. Groups the lines by {@link usagePeriodKey}.
    */
   private async historyOf(bills: readonly CorrectedBill[]): Promise<History> {
     const usage = bills.flatMap(({ counted, invoice }) => [
@@ -201,8 +200,8 @@ function discountsOf({ request, counted }: LateReading): readonly RequestedDisco
 }
 
 /**
- * Returns the billing period that contains `billedFrom`, the start of the period of the invoice of a bill. Returns an
- * empty period at `billedFrom` if the request has no such billing period, and null if `billedFrom` is null.
+ * Returns the billing period that contains `billedFrom`, the period start of an earlier invoice. Returns an empty
+ * period at `billedFrom` if the request has no such billing period, and null if `billedFrom` is null.
  */
 function periodOf(
   { subscriptionId, periods }: CorrectingRequest['request'],
@@ -216,8 +215,8 @@ function periodOf(
 }
 
 /**
- * Returns the terms that an invoice billed this usage with; undefined if the invoice has no first bill line for the
- * usage.
+ * Returns the terms with which an invoice billed this usage for the first time; undefined if no line of the invoice
+ * did.
  */
 function termsOfLine(invoice: Invoice, request: UsageLineRequest): BillTerms | undefined {
   const line = invoice.lines.find(

@@ -20,7 +20,7 @@ export class GivenBackService {
 
   /**
    * @param credits items billed in advance, each with the instant from which its unused time is credited
-   * @param subscriptionIds subscriptions whose late usage is billed
+   * @param subscriptionIds subscriptions whose late usage the invoice bills
    */
   async sourcesOf(
     credits: readonly Pick<CreditLineRequest, 'itemId' | 'unusedFrom'>[],

@@ -6,10 +6,10 @@ import type { HeldByInvoice } from './domain/given-back';
 import { isInEffect } from './invoice-query';
 
 /**
- * Reads what is left of the charges of invoices, with tax. Credit lines and usage corrections have negative amounts. On
- * the invoice itself (`own`), these lines credit other invoices and do not lower its charges. On later invoices
- * (`later`, `corrected`), they credit this invoice. A usage correction lists the invoices that it credits in `taken`,
- * each with its part of the amount before exclusive tax.
+ * Reads what is left of the charges of invoices, with tax. Credit lines and usage corrections have negative amounts and
+ * take back charges of earlier invoices. So those on the invoice itself (`own`) do not lower its charges, but those on
+ * later invoices do (`later`, `corrected`). A usage correction lists in `taken` the invoices from which it takes
+ * charges back, each with its part of the amount before exclusive tax.
  */
 const HELD = `
   SELECT invoice.id,
@@ -70,8 +70,8 @@ export class HeldByInvoiceRepository {
   constructor(private readonly database: Database) {}
 
   /**
-   * Returns, by invoice id, the amount left of the charges, the part of the credit note totals that refunds pay
-   * out, and the amount paid in money.
+   * Returns, by invoice id, the amount left of the charges, the part of the credit notes that refunds pay out, and the
+   * amount paid in money.
    */
   async heldBy(invoiceIds: readonly string[]): Promise<ReadonlyMap<string, HeldByInvoice>> {
     if (invoiceIds.length === 0) return new Map();

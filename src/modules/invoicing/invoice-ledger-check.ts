@@ -17,8 +17,9 @@ import {
 } from './summed-rows';
 
 /**
- * Finds number series whose numbers are not exactly those from 1 to the last one taken. Numbers are unique, so their count
- * and the greatest of them suffice. Leaves out the series of customers on test clocks, who are deleted with their numbers.
+ * Finds number series with gaps: their numbers are not exactly 1 to the last number taken. Compares only the count of
+ * the numbers and the greatest one, because numbers are unique. Leaves out customers on test clocks, because their
+ * numbers are deleted with them.
  */
 const NUMBERS_WITH_GAPS = `
   SELECT series || ': last ' || last || ', stored ' || count(number) || ', greatest ' || coalesce(max(number), 0)

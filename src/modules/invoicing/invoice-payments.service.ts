@@ -24,8 +24,7 @@ import { HeldByInvoiceRepository } from './held-by-invoice.repository';
 import { InvoicesRepository } from './invoices.repository';
 
 /**
- * Amount of a succeeded payment, and the part of the unpaid amount of its invoice that the payment reserved while it was
- * pending. In minor units.
+ * Amount of a succeeded payment, and the amount that it reserved on its invoice while it was pending. In minor units.
  */
 export interface SucceededPayment {
   readonly amount: bigint;
@@ -101,9 +100,9 @@ export class InvoicePaymentsService {
   }
 
   /**
-   * Reserves an amount of a locked invoice for a payment whose charge was already sent and has no outcome yet,
-   * even if less is payable. When the payment succeeds, at most the amount that is then unpaid is applied. Records
-   * `invoice.updated`.
+   * Reserves an amount of a locked invoice for a payment whose charge was already sent and has no outcome yet. The
+   * amount may be more than is payable now. When the payment succeeds, it pays at most what is unpaid at that time.
+   * Records `invoice.updated`.
    */
   async reserveForSentCharge(before: Invoice, amount: bigint, now: Date): Promise<void> {
     await this.update(before, withReserve(before, amount, now), now);
@@ -162,7 +161,7 @@ export class InvoicePaymentsService {
     return this.held.heldByInvoice(invoiceId);
   }
 
-  /** Returns the same amounts of several invoices by id. */
+  /** Returns the amounts of {@link heldBy} for several invoices, by invoice id. */
   heldByAll(invoiceIds: readonly string[]): Promise<ReadonlyMap<string, HeldByInvoice>> {
     return this.held.heldBy(invoiceIds);
   }

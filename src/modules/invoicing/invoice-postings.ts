@@ -116,8 +116,9 @@ export class InvoicePostings {
   }
 
   /**
-   * Reverses the postings of a credit note. This restores the deferred revenue that the note had reduced. Then
-   * releases this revenue for lines whose other revenue was released in the meantime.
+   * Reverses the postings of a credit note. This restores the deferred revenue that the note had reduced. If the
+   * revenue of some lines was released after the note was issued, then also releases the restored revenue of these
+   * lines.
    * @param deferredMinor the part of the net amount of the note that is on lines whose revenue is still deferred
    */
   async postNoteVoided(note: CreditNote, deferredMinor: bigint, now: Date): Promise<void> {

@@ -221,8 +221,8 @@ export class InvoicePrinter {
 }
 
 /**
- * Returns true if the font lays out the text from right to left. The font then also reverses the glyphs, so the caller must
- * not.
+ * Returns true if the font lays out the text from right to left. The font then reverses the glyphs itself, so the
+ * caller must not reverse the text.
  */
 function shapesFromRight({ font }: PrintFont, text: string): boolean {
   return isRightToLeft(text) && font.layout(text, []).direction === 'rtl';

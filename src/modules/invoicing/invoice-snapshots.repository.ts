@@ -6,8 +6,8 @@ import type { InvoiceEntity } from './invoice.entity';
 
 /**
  * Returns the ids of the snapshots. Stores snapshots that differ from the last snapshots of the same customer. Takes no
- * lock, so two concurrent transactions can store the same snapshots twice. A transaction that waited for a lock here
- * could keep an invoice number series locked meanwhile.
+ * lock, so two concurrent transactions can store the same snapshots twice. With a lock, a transaction might have to
+ * wait while it has locked an invoice number series.
  */
 const STORE = `
   WITH given AS MATERIALIZED (

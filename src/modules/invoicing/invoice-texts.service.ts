@@ -42,7 +42,7 @@ export class InvoiceTextsService {
     return { seller: this.configuration.seller, buyer: buyerOf(customer) };
   }
 
-  /** Logs and counts the invoices with characters that no font has, once the open transaction is committed. */
+  /** After the open transaction is committed, logs and counts the invoices with characters that no font has. */
   reportFinalized(invoices: readonly Invoice[]): void {
     for (const invoice of invoices) {
       const missing = this.printer.missingIn(textsOf(invoice));

@@ -34,7 +34,7 @@ export const BECOMES_OVERDUE = `
 
 /**
  * SQL condition: the invoice can be charged. It is open, and pending payments do not cover its whole unpaid amount. If
- * they do, the invoice keeps `collect_at` until they end.
+ * pending payments cover it, the invoice is not charged, but keeps `collect_at` until these payments end.
  */
 export const CHARGEABLE = `"status" = 'open' AND "amount_pending" < "amount_due" - "amount_paid" - "amount_credited"`;
 

@@ -25,10 +25,10 @@ const ADD_CREDITED = `
   WHERE invoice_line.id = taken.id`;
 
 /**
- * Releases the revenue of lines billed in advance that end in the closed period. If the items end with the period,
- * also releases lines that end later. Lines that ended before the period were released with an earlier period, or
- * when they were stored. Reads lines by item, because a subscription may have hundreds of invoices. Looks up each
- * line in `released_line`, because a join may read the whole table. `is_released` is true for lines that were
+ * Releases the revenue of lines billed in advance that end in the closed period, and also of lines that end later if
+ * the items end with this period (`ends_items`). Lines that ended before the period were released with an earlier
+ * period, or when they were stored. Reads lines by item, because a subscription may have hundreds of invoices. Looks up
+ * each line in `released_line`, because a join may read the whole table. `is_released` is true for lines that were
  * released when they were stored, or by an earlier version of this service.
  */
 const RELEASE = `

@@ -40,7 +40,8 @@ export class InvoicesService {
   }
 
   /**
-   * Returns an invoice to be read only. Damaged totals are logged, so that a damaged invoice can be examined.
+   * Returns an invoice for reading only. Damaged totals are logged and cause no error, so that a damaged invoice can be
+   * examined.
    * @throws {ProblemError} `invoice_not_found`
    */
   async read(id: string): Promise<Invoice> {
@@ -83,7 +84,7 @@ export class InvoicesService {
 
   /**
    * Voids a locked invoice, in the caller's transaction. Nothing is owed for it any more. Credit that the invoice used
-   * becomes available again, and its credits of earlier lines are reversed.
+   * becomes available again, and lines that it credited can be credited again.
    * @throws {ProblemError} `invalid_transition`, `invoice_credited`, `invoice_partly_paid`, `usage_archived`
    */
   async void(before: Invoice, now: Date): Promise<Invoice> {

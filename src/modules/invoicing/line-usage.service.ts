@@ -139,8 +139,8 @@ export class LineUsageService {
   }
 
   /**
-   * Counts the usage of lines again from the stored events. Lines of different groups of the same usage are counted
-   * together. Leaves out weighted sums, whose values can carry over from any earlier event.
+   * Counts the usage of lines again from the stored events. If a meter has groups, the lines of all groups share one
+   * count. Leaves out weighted sums, whose values can carry over from any earlier event.
    * @param queries the query of each line
    * @returns by line id, whether the line billed this usage; null if there are too many events, or archived ones
    */
@@ -181,7 +181,7 @@ export class LineUsageService {
   }
 }
 
-/** Returns true if a reading has the quantity of each part of a trace. */
+/** Returns true if the counted usage equals the usage in the trace of a line, for every part of the trace. */
 function isUsageOf({ parts }: UsageTrace, { groups }: UsageReading): boolean {
   const values = new Map(groups.map(({ group, value }) => [JSON.stringify(group), value]));
   return parts.every(({ group, quantity }) => {

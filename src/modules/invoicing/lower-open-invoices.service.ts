@@ -25,8 +25,8 @@ export class LowerOpenInvoicesService {
 
   /**
    * Uses the credit from each negative invoice to pay other invoices of its subscription: first open invoices, then
-   * uncollectible invoices, each group oldest first. Only the rest stays in the credit balance. Runs in the caller's
-   * transaction, which has locked the subscription.
+   * uncollectible invoices, and in both cases the oldest first. Only credit that is left then stays in the credit
+   * balance. Runs in the caller's transaction, which has locked the subscription.
    * @returns the used credit, which the caller posts after the negative invoices
    */
   async lowerAll(drafts: readonly DecidedInvoice[], now: Date): Promise<readonly UsedCredit[]> {
@@ -60,9 +60,9 @@ export class LowerOpenInvoicesService {
 
   /**
    * Returns a function from a subscription to the amount that it owes on earlier invoices. Credit of a negative invoice
-   * pays this amount first; only the remaining credit is left for other invoices of the customer in the same commit.
-   * For a customer with a single request, no other invoice can use the rest, so the function returns 0 without reading
-   * the amount.
+   * pays this amount first; other invoices of the customer in the same commit can use only what is left of the credit.
+   * The function returns 0, and the amount is not read, for a customer with a single request: such a customer has no
+   * other invoices in the commit.
    */
   async owedBySubscription(
     requests: readonly Pick<BillingRequest, 'customerId' | 'subscriptionId'>[],

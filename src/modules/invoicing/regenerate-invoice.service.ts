@@ -49,8 +49,9 @@ export class RegenerateInvoiceService {
 
   /**
    * Makes an invoice that replaces a void one, in the caller's transaction. A void invoice can be regenerated once. The
-   * new invoice has the same charges, with the present coupons, taxes and credit, and the usage that no other invoice
-   * billed since. The caller has locked the customer, the charges and the payments that the context was read from.
+   * new invoice has the same charges, with the present coupons, taxes and credit. It has the usage that no other
+   * invoice has billed since the void. The caller has locked the customer, and the charges and payments that were read
+   * for the context.
    * @throws {ProblemError} `invoice_not_found`, `precondition_failed`, `invoice_not_void`, `invoice_reissued`,
    *   `invoice_overtaken`, `usage_archived`
    */

@@ -28,8 +28,9 @@ const OF_CUSTOMER = `
   SELECT id FROM invoice WHERE customer_id = $1 AND finalizes_at IS NOT NULL`;
 
 /**
- * Excludes customers on test clocks: the archiver, which needs this instant, skips their usage, and the index has no
- * drafts on test clocks.
+ * Reads, by customer, the start of the earliest billing period whose usage a renewal draft bills. Leaves out customers
+ * on test clocks: the archiver, the only reader, does not archive their usage, and the index does not contain their
+ * drafts.
  */
 const USAGE_SINCE = `
   SELECT invoice.customer_id AS "customerId", min((line #>> '{heldSince,$instant}')::timestamptz) AS since

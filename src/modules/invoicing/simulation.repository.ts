@@ -45,8 +45,8 @@ export class SimulationRepository {
   }
 
   /**
-   * Returns the lines that billed these prices, in the order of their creation. The `fullPeriod` of each line, of which a
-   * prorated line bills only a part, starts in `[from, to)`.
+   * Returns the lines that billed these prices and whose `fullPeriod` starts in `[from, to)`, in the order of their
+   * creation. A prorated line bills only a part of its `fullPeriod`.
    */
   async billedLines(
     customerIds: readonly string[],

@@ -27,7 +27,7 @@ export const INVOICE_AMOUNT_ROWS = `
     VALUES ('subtotal', subtotal), ('discount', discount), ('tax', tax + inclusive_tax)) AS part (name, amount)
   WHERE status <> 'draft' AND part.amount <> 0`;
 
-/** Amounts of the lines of these invoices, with the same keys. */
+/** Amounts of the lines of finalized invoices, with the same keys as {@link INVOICE_AMOUNT_ROWS}. */
 export const LINE_AMOUNT_ROWS = `
   SELECT invoice_id || ' ' || name AS key, customer_id, currency, part.amount
   FROM invoice JOIN invoice_line AS line ON invoice_id = invoice.id
@@ -79,17 +79,17 @@ export const CREDIT_BALANCE_ROWS = `
   SELECT customer_id AS key, customer_id, currency, remaining + reserved AS amount
   FROM credit_grant WHERE remaining > 0 OR reserved > 0`;
 
-/** Credit that came from payments, by payment: its `source_id` has the prefix of payment ids. */
+/** Credit that came from payments, by payment. The `source_id` of such credit is a payment id. */
 export const CREDIT_OF_PAYMENTS_ROWS = `
   SELECT source_id AS key, customer_id, currency, amount
   FROM credit_grant WHERE starts_with(source_id, 'pay_')`;
 
-/** Credit from payments that is neither available, reserved, paid out nor lost: invoices have used it. By payment. */
+/** Credit from payments that invoices have used: it is neither available, reserved, paid out nor lost. By payment. */
 export const USED_CREDIT_ROWS = `
   SELECT source_id AS key, customer_id, currency, amount - remaining - reserved - refunded - lost AS amount
   FROM credit_grant WHERE starts_with(source_id, 'pay_') AND amount > remaining + reserved + refunded + lost`;
 
-/** Credit from payments that invoices in effect used, and what credit notes returned of it, negative. By payment. */
+/** Credit from payments that invoices in effect used, less the amounts in `credit_return`, by payment. */
 export const CREDIT_OF_INVOICES_ROWS = [
   `SELECT source_id AS key, invoice.customer_id, invoice.currency, (used #>> '{amountMinor,$bigint}')::bigint AS amount
    FROM invoice, LATERAL jsonb_array_elements(credits) AS used

@@ -42,8 +42,8 @@ export class UsageReadingsService {
 
   /**
    * Returns the usage of requests, and the late usage that they may bill.
-   * @param holds true: blocks new events of the same customers and event names until the transaction ends. If a
-   *   request has `lateUsage` `closed`, blocks all new events of the customers of all requests
+   * @param holds true: until the transaction ends, blocks new events of the same customers and event names. If a
+   *   request has `lateUsage` `closed`, blocks all new events of all these customers
    */
   async loadAll(
     requests: readonly UsageOf[],
@@ -132,10 +132,11 @@ export class UsageReadingsService {
   }
 
   /**
-   * Requires that the events of the usage of an invoice are not archived, because archived usage cannot be billed
-   * again. Locks these events against archiving until the transaction ends.
+   * Requires that no usage of an invoice is archived, because archived usage cannot be billed again. Allows archived
+   * usage of a void invoice that another invoice has billed since the void. Prevents archiving until the transaction
+   * ends.
    * @param otherwise sentence for the caller: what is refused, and what to do instead
-   * @returns the invoice; a void one without the lines of archived usage that another invoice has billed since the void
+   * @returns the invoice without the lines of the allowed archived usage
    * @throws {ProblemError} `usage_archived`
    */
   async lockUnarchived(invoice: Invoice, otherwise: string): Promise<Invoice> {
@@ -199,7 +200,7 @@ export class UsageReadingsService {
   }
 }
 
-/** Returns false for a period that ends where it starts. It can have a minimum, but no usage. */
+/** Returns false for a period that ends where it starts. Such a period can have a minimum, but no usage. */
 function hasTime({ request: { period } }: CountedUsage): boolean {
   return period.startAt < period.endAt;
 }
