@@ -62,8 +62,8 @@ const LARGEST_ANONYMOUS_BODY_BYTES = 2 ** 14;
 /** Enough for a thousand usage events with all properties. */
 const LARGEST_USAGE_BODY_BYTES = 20 * 2 ** 20;
 /**
- * Memory to reserve for an NDJSON body. The body is read in chunks, with at most two unfinished lines in memory, and 1 MiB
- * of lines until it has a turn.
+ * Memory to reserve for an NDJSON body, which is read in chunks. The memory contains at most two unfinished
+ * lines, and 1 MiB of lines that wait to be stored.
  */
 const NDJSON_BYTES_IN_MEMORY = 3 * 2 ** 20;
 

@@ -50,7 +50,7 @@ async function makeLink(destination: string, link: string): Promise<void> {
   }
 }
 
-/** Adds missing permissions. Skips the `chmod` if none is missing, because it fails on a read-only file system. */
+/** Adds missing permissions. Skips `chmod` if none is missing, because `chmod` fails on a read-only file system. */
 async function addPermissions(path: string, permissions: number): Promise<void> {
   const { mode } = await stat(path);
   if ((mode & permissions) !== permissions) await chmod(path, mode | permissions);

@@ -68,11 +68,11 @@ async function readPidFile(dataDirectory: string): Promise<RunningServer | undef
 }
 
 /**
- * Starts a server process that survives a crash of this process, without waiting for it to be ready.
+ * Starts a server process, and does not wait until it is ready. The server survives a crash of this process.
  *
- * It has its own session, so that Ctrl-C in a terminal does not stop it while requests still need it. Its output goes to a
- * file: a pipe would break when this process ends. `pg_ctl` is not used, because it reports neither the process id nor the
- * reason for an exit.
+ * The server has its own session, so that Ctrl-C in a terminal does not stop it while requests still need it. Its
+ * output goes to a file: a pipe would break when this process ends. `pg_ctl` is not used, because it reports neither
+ * the process id nor the reason for an exit.
  */
 export async function launchServer(launch: Launch): Promise<LaunchedServer> {
   await removeMisleadingPidFile(launch.dataDirectory);

@@ -25,8 +25,8 @@ const SETTINGS = {
 
 /**
  * Starts a server for tests that ends with this process. The server is fast and not durable; `stop()` deletes its data.
- * If the process is killed, a watchdog stops the server. If the watchdog is killed too, the next start of an ephemeral
- * server stops it.
+ * If the process is killed, a watchdog stops the server. If the watchdog is killed too, the server is stopped when the
+ * next ephemeral server starts.
  *
  * @throws {EmbeddedPostgresError} when the server cannot be started
  */

@@ -40,19 +40,19 @@ const IF_NONE_MATCH = {
   schema: text,
 } as const;
 
-/** Statuses of errors that may end by waiting: conflicts, limits and outages. */
+/** Statuses of errors that may disappear if the client waits and tries again: conflicts, limits and outages. */
 const MAY_BE_RETRIED: ReadonlySet<string> = new Set(['409', '429', '503']);
 
-/** Headers of errors by their status, besides `Retry-After` and `WWW-Authenticate`. */
+/** Headers of errors, by status. `Retry-After` and `WWW-Authenticate` are added separately. */
 const OF_ERRORS: Readonly<Record<string, readonly (keyof typeof HEADERS)[]>> = {
   '415': ['Accept-Encoding'],
   '429': ['RateLimit', 'RateLimit-Policy'],
 };
 
 /**
- * Declares the headers of answers: `ETag` wherever an object is shown that can be read or changed under a condition,
- * `Idempotent-Replayed` for requests with a key, `Retry-After` for errors that may end by waiting, and those of some
- * errors. Must run after the error responses were moved to the components.
+ * Declares the headers of responses: `ETag` for objects that can be read or changed under a condition,
+ * `Idempotent-Replayed` for requests with an idempotency key, `Retry-After` for errors that may disappear by waiting,
+ * and some headers of single errors. Must run after the error responses were moved to the components.
  */
 export function addResponseHeaders(document: OpenAPIObject): void {
   const components = (document.components ??= {});
@@ -81,8 +81,8 @@ export function addResponseHeaders(document: OpenAPIObject): void {
 }
 
 /**
- * Returns the references of all objects with a version: those that can be read or changed under a condition, and those
- * that answer their creation.
+ * Returns the references of all objects with a version: objects that can be read or changed under a condition. Also
+ * returns the objects in the responses to the requests that create them.
  */
 function versionedObjects(paths: OpenAPIObject['paths']): ReadonlySet<string> {
   const objects = Object.entries(paths).flatMap(([path, { get, patch }]) => {

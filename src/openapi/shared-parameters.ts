@@ -3,12 +3,12 @@ import { type OperationObject, operationsOf } from './operations';
 
 type Parameter = NonNullable<OperationObject['parameters']>[number];
 
-/** A parameter that fewer operations have stays where it is. */
+/** A parameter that fewer operations have is not moved to the components. */
 const LEAST_USES = 3;
 
 /**
- * Moves query parameters and headers that several operations have to the components. If parameters of one name differ,
- * moves only those that are the most frequent.
+ * Moves query parameters and headers that several operations have to the components. If operations declare the same
+ * name differently, moves only the most frequent declaration.
  */
 export function shareParameters(document: OpenAPIObject): void {
   const operations = operationsOf(document.paths).map(({ operation }) => operation);

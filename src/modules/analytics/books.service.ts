@@ -6,7 +6,7 @@ import type { RevenueGroup, RevenueRow } from './domain/revenue';
 import { type Report, type ReportRange, reportOf } from './report-windows';
 import { RevenueRepository } from './revenue.repository';
 
-/** Maximum number of rows of one currency in a revenue report, which has a row for each window and group. */
+/** Maximum number of rows of one currency in a revenue report. The report has a row for each window and group. */
 const MAX_ROWS = 10_000;
 
 @Injectable()
@@ -18,7 +18,8 @@ export class BooksService {
   ) {}
 
   /**
-   * Returns revenue by window and group, for the `limit` groups of each currency with the most revenue.
+   * Returns revenue by window, such as a month, and by group, such as a plan. Returns only the `limit` groups of each
+   * currency with the most revenue.
    * @throws {ProblemError} `report_period_empty`, `too_many_windows`, `too_many_reports`
    */
   async revenue(

@@ -2,7 +2,7 @@ import type { Period } from '../../core/time';
 import { groupBy } from '../../core/grouping';
 import type { MrrChangeKind, MrrSum } from '../recurring-revenue';
 
-/** Monthly recurring revenue of one currency, and its changes within a window. */
+/** Monthly recurring revenue of one currency, and its changes, within a window such as a month. */
 export interface MrrWindow {
   readonly currency: string;
   readonly period: Period;

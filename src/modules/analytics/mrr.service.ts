@@ -18,7 +18,7 @@ export class MrrService {
   ) {}
 
   /**
-   * Returns the windows of each currency, read from one snapshot of the database.
+   * Returns the MRR of each currency in each window, such as a month. Reads from one snapshot of the database.
    * @throws {ProblemError} `report_period_empty`, `too_many_windows`, `too_many_reports`
    */
   async read(range: ReportRange, currency: string | null): Promise<Report<MrrWindow>> {

@@ -63,7 +63,7 @@ const LOWERED_LATER = `
   WHERE kind = 'credit_applied' AND occurred_at >= $1 AND test_clock_id IS NULL`;
 
 /**
- * Credits of the subscriptions of {@link LOWERED_LATER}, each with the amount by which its negative invoice lowered
+ * Credits of negative invoices in the subscriptions of {@link LOWERED_LATER}, each with the amount by which it lowered
  * open invoices. Credit that lowered an uncollectible invoice does not count: the negative invoice also posted a
  * recovery of the same amount, so the two cancel out in the sum.
  */
@@ -75,8 +75,8 @@ const CREDITS = `
   WHERE subscription_id IN (${LOWERED_LATER}) ORDER BY posted.id`;
 
 /**
- * Credited invoices of the subscriptions in {@link LOWERED_LATER}. `lowered` is the amount by which credit of
- * negative invoices lowered the invoice: its credited amount less its credit notes.
+ * Invoices in the subscriptions of {@link LOWERED_LATER} whose unpaid amount was lowered by credit notes or by credit
+ * of negative invoices. `lowered` is the amount from negative invoices: the credited amount less the credit notes.
  */
 const LOWERED = `
   SELECT invoice.id, subscription_id AS "subscriptionId", finalized.id AS "finalizedBy", written_off.id AS "writtenOffBy",
@@ -93,7 +93,10 @@ const FINALIZED_BEFORE = 'invoice.finalized_at < $1 AND invoice.test_clock_id IS
 
 type ReceivableSource = 'invoice' | 'payment' | 'credit_note';
 
-/** For each kind of transaction, the types of sources that post to the receivable of an invoice finalized earlier. */
+/**
+ * For each kind of transaction, the types of its sources. Lists only sources that post to the receivable of an invoice
+ * that was finalized by an earlier transaction.
+ */
 const SOURCES: Readonly<Record<LedgerTransaction['kind'], readonly ReceivableSource[]>> = {
   payment: ['payment'],
   recovery: ['payment'],
@@ -125,8 +128,8 @@ function postedLater(source: ReceivableSource): string {
 
 /**
  * Amounts owed at $1 on the invoices finalized before $1: the amounts owed now, less the postings since $1. $2 has the
- * ids of the invoices that credit lowered since $1, and $3 the amounts, because the posting of a credit does not name
- * these invoices.
+ * ids of the invoices that credit of negative invoices lowered since $1, and $3 the amounts. They are parameters,
+ * because the posting of such credit does not name the lowered invoices.
  */
 const OPEN_AT = `
   WITH owed AS (

@@ -4,8 +4,8 @@ import { Reports } from '../../platform/database';
 import type { RevenueGroup, RevenueRow } from './domain/revenue';
 
 /**
- * SQL expression: the current plan of the subscription that the source of a transaction belongs to; null: no
- * subscription.
+ * SQL expression: the current plan of the subscription to which a transaction belongs through its source, such as an
+ * invoice; null: no subscription.
  */
 const PLAN_OF_SOURCE = `(
   SELECT plan_id FROM subscription WHERE id = CASE split_part(source_id, '_', 1)

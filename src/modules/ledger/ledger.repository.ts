@@ -172,7 +172,7 @@ export class LedgerRepository {
     }));
   }
 
-  /** Returns the ids or texts that a statement finds, with the parameter $1 as their largest number. */
+  /** Returns the ids or short texts that a statement finds. The statement gets the maximum number of rows as `$1`. */
   findViolations(sql: string): Promise<readonly string[]> {
     return this.idsOf(sql, []);
   }

@@ -31,7 +31,10 @@ const EARNING_AFTER_END = `
   GROUP BY subscription_id HAVING sum(after_minor - before_minor) <> 0
   ORDER BY subscription_id LIMIT $1`;
 
-/** Finds changes that do not begin with the amount that the change before them, or zero, ended with. */
+/**
+ * Finds changes whose amount before differs from the amount after the previous change (0 for the first change), and
+ * changes that do not follow the numbering 1, 2, 3 and so on.
+ */
 export const BROKEN_CHAINS = `
   SELECT subscription_id || ' ' || sequence || ': before ' || before_minor || ', expected ' || expected
   FROM (

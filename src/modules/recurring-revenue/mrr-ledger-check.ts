@@ -9,8 +9,8 @@ const PAGE_SIZE = 1_000;
 const MAX_OFFENDING = 100;
 
 /**
- * Checks, when the ledger is verified, that the recorded changes of each subscription follow each other and add up to its
- * present recurring revenue.
+ * Checks, when the ledger is verified, that each recorded change of a subscription begins with the amount that the
+ * previous one ended with, and that the last amount is the present recurring revenue.
  */
 @Injectable()
 export class MrrLedgerCheck implements OnModuleInit {
@@ -45,8 +45,8 @@ export class MrrLedgerCheck implements OnModuleInit {
 
   /**
    * Returns a message for each subscription whose recorded revenue differs from its current revenue. Skips
-   * subscriptions with due billing. Also skips subscriptions that a process with a faster clock changed, because new
-   * items then start after `now`.
+   * subscriptions with due billing. Also skips subscriptions that were changed after `now`, by a process whose clock is
+   * ahead: their new items have not started at `now`.
    */
   private async differencesIn(
     page: readonly Subscription[],

@@ -1,7 +1,10 @@
 import { Entity } from 'typeorm';
 import { IdColumn } from '../../platform/database';
 
-/** Nothing reads this table. Release 0.1.0 deletes rows from it, so the next release drops it. */
+/**
+ * This release does not use the table. The table stays until the next release, because release 0.1.0 still deletes
+ * rows from it.
+ */
 @Entity('mrr_pending')
 export class MrrPendingEntity {
   @IdColumn() readonly subscriptionId!: string;

@@ -10,14 +10,15 @@ interface SearchSource {
   readonly customerId?: string;
   /** SQL expression of the text in which words are searched. The trigram index of the table has the same expression. */
   readonly text?: string;
-  /** Columns that are compared with the whole query to rank a match. */
+  /** Columns whose value is compared with the whole query to rank the matches. */
   readonly names?: readonly string[];
   /** SQL conditions that find an object by the whole query (`$1`). Each uses an index. */
   readonly exact?: readonly string[];
 }
 
 /**
- * Largest number of matches of one condition that are ranked. A query with more matches is too unspecific to rank well.
+ * Maximum number of matches of one condition that are read and ranked. A query with more matches is too unspecific to
+ * rank well.
  */
 const MAX_RANKED = 1_000;
 
@@ -29,7 +30,7 @@ const isQuery = (column: string): string => `${column} IN ($1::text, lower($1), 
 
 const CUSTOMER_NAME = 'customer.name';
 
-/** Parts of the SQL that searches a table whose rows belong to a customer. */
+/** Returns the parts of the SQL that searches a table whose rows belong to a customer. */
 const ofCustomer = (table: string) => ({
   from: `${table} AS one LEFT JOIN customer ON customer.id = one.customer_id`,
   detail: CUSTOMER_NAME,
@@ -148,8 +149,8 @@ export class SearchRepository {
 
   /**
    * Returns objects that a condition of {@link SearchSource.exact} finds, and objects whose text contains every part.
-   * Objects with a name, code or number that equals the query come first. Then come those whose name, code or number
-   * begins with it, then all others. Objects of equal rank are sorted by title.
+   * Objects with a name, code or number that equals the query come first. Then come objects with a name, code or number
+   * that begins with the query, then all others. Objects of equal rank are sorted by title.
    * @param parts parts of the query; empty: only the exact conditions are searched
    * @param namesCustomers true if the caller may read the names of customers
    */

@@ -30,7 +30,9 @@ export class LedgerAccountDto {
   readonly balance!: string;
 }
 
-/** Writes the balance of an account as a number, so that its sign is not taken for a formula. */
+/**
+ * Writes the balance of an account as a number: a spreadsheet could take a text that begins with a minus for a formula.
+ */
 export const ACCOUNT_ROWS: CsvRows = {
   columns: [],
   rowsOf: (item) => [{ balance: BigInt((item as LedgerAccountDto).balance) }],

@@ -75,10 +75,11 @@ export function isCounted({ status }: { readonly status: string }): boolean {
 }
 
 /**
- * Returns the instant from which a change that is recorded `now` counts. First revenue counts from when the work that
- * brought it was due, such as the start or the end of a trial. Work that was due before the subscription was created
- * counts from then too, because its invoices bill that time, but not before the last change.
- * @param dueAt when the work that made the change was due; null: the change is no due work
+ * Returns the instant from which a change that is recorded `now` counts. This is `now`, except in two cases. The first
+ * change counts from when the work that made it was due, such as the end of a trial. A later change by work that was
+ * due before the subscription was created also counts from then, because its invoices bill that time, but not from
+ * before the last change.
+ * @param dueAt when the work that made the change was due; null: the change was not made by due work
  */
 export function countsFrom(
   { createdAt }: { readonly createdAt: Date },

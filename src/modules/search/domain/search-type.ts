@@ -37,7 +37,10 @@ export type SearchQuery =
   | { readonly kind: 'id'; readonly type: SearchType; readonly start: string }
   | { readonly kind: 'words'; readonly text: string; readonly parts: readonly string[] };
 
-/** Parses a query. A query that is too short, or has no letter, digit or symbol (such as 🦊), gives `nothing`. */
+/**
+ * Parses a query. Returns `nothing` for a query that is too short, or that has no letter, no digit and no emoji or
+ * other symbol.
+ */
 export function readQuery(given: string): SearchQuery {
   const text = given.trim().replaceAll(/\s+/gu, ' ');
   if (text.length < MIN_QUERY_LENGTH || !/[\p{L}\p{N}\p{So}]/u.test(text))
