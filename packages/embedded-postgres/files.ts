@@ -3,8 +3,8 @@ import { open, readFile, readlink, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 /**
- * Returns the system error code of a failed call, such as `ENOENT`. Avoids `instanceof`, which fails in Jest: it has its
- * own `Error`.
+ * Returns the system error code of a failed call, such as `ENOENT`. Avoids `instanceof Error`, which is false in Jest,
+ * because Jest has its own `Error`.
  */
 export function codeOf(error: unknown): string | undefined {
   if (typeof error !== 'object' || error === null || !('code' in error)) return undefined;

@@ -21,7 +21,10 @@ export function memorySettings(bytes = memoryBytes()): Readonly<Record<string, s
   };
 }
 
-/** Returns the memory of the container or the machine. Without a container limit, Node reports 0 or more than the machine has. */
+/**
+ * Returns the memory of the container or the machine. If a container has no limit, Node reports either 0 or more memory
+ * than the machine has.
+ */
 function memoryBytes(): number {
   const limit = process.constrainedMemory();
   return limit > 0 ? Math.min(limit, totalmem()) : totalmem();

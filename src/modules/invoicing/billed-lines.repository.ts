@@ -40,7 +40,7 @@ const BILLED_USAGE = `${USAGE_LINES} AND ${isInEffect('invoice')}`;
 
 /**
  * Finds the invoice that first billed each item and period. Prefers invoices in effect. Otherwise takes the newest void
- * invoice, because its terms still apply to later usage.
+ * invoice, because its terms apply when the usage is billed again.
  */
 const FIRST_INVOICES = `
   SELECT DISTINCT ON (line.item_id, line.period_start_at, line.period_end_at)
@@ -82,7 +82,7 @@ const TAKEN = `
   GROUP BY 1, 2`;
 
 /**
- * Finds the first and the last billing period that each redemption of a repeating coupon discounted on invoices in
+ * Finds the starts of the first and of the last billing period that each repeating coupon discounted on invoices in
  * effect.
  */
 const DISCOUNTED = `
@@ -269,7 +269,8 @@ export class BilledLinesRepository {
   }
 
   /**
-   * Returns the span of billing periods that each repeating coupon discounted on invoices in effect, by redemption id.
+   * Returns, by redemption id, the first and the last billing period that each repeating coupon discounted on invoices
+   * in effect.
    * @param exceptId invoice to ignore
    */
   async discountedSpans(

@@ -60,7 +60,7 @@ const STOP_COLLECTING = `
   UPDATE invoice SET collect_at = NULL, version = version + 1, updated_at = $2
   WHERE id = ANY ($1)`;
 
-/** Does not increment the version, because the API does not show `collect_at` of an invoice that is not open. */
+/** Ends the collection. Keeps the version, because the API shows `collect_at` only for open invoices. */
 const CLOSE_COLLECTION = 'UPDATE invoice SET collect_at = NULL WHERE id = $1';
 
 const PLAN_COLLECTING = `

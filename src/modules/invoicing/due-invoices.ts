@@ -19,8 +19,8 @@ const BATCH_SIZE = 50;
 const EVERY_MS = 1_000;
 
 /**
- * Marks unpaid invoices as overdue when their due date comes, each once. Invoices in real time are marked in the
- * background, and invoices on a test clock when the clock moves.
+ * Marks each unpaid invoice as overdue when its due date comes. Invoices in real time are marked in the background, and
+ * invoices on a test clock when the clock moves.
  */
 @Injectable()
 export class DueInvoices implements OnModuleInit {

@@ -110,8 +110,8 @@ export class FinalizationService {
   }
 
   /**
-   * Finalizes drafts that `settle` has posted, with the next numbers, in the given order. Call it last, so that
-   * the series is locked for the shortest time: only the invoice rows and the events follow.
+   * Finalizes drafts that `settle` has posted, with the next numbers, in the given order. Call it last, so that the
+   * number series is locked only while the invoice rows and the events are written.
    */
   async number(
     drafts: readonly Invoice[],

@@ -32,10 +32,10 @@ export class InvoicePostings {
   ) {}
 
   /**
-   * Posts finalized invoices, and recognizes the deferred revenue of closed periods. Revenue of lines billed in
-   * advance is deferred until their period is closed. The revenue of each line is released once.
-   * @param invoices finalized in this transaction but not stored as finalized yet. `isReleased` marks lines of
-   *   closed periods, whose revenue is released at once
+   * Posts finalized invoices, and recognizes the deferred revenue of closed periods. Revenue of lines billed in advance
+   * is deferred until their period is closed. The revenue of a line is never released twice.
+   * @param invoices finalized in this transaction but not stored as finalized yet. `isReleased` marks lines of closed
+   *   periods, whose revenue this call defers and releases
    * @param earned closed periods, at most one for each subscription
    */
   async postFinalized(

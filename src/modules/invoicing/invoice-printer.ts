@@ -229,8 +229,8 @@ function shapesFromRight({ font }: PrintFont, text: string): boolean {
 }
 
 /**
- * Returns options that make pdfkit shape right-to-left text as a whole. By default pdfkit shapes each word separately, which
- * reverses the order of such words. Any list of features, even an empty one, prevents this.
+ * Returns options that make pdfkit shape right-to-left text as a whole. By default pdfkit shapes each word separately,
+ * which reverses the order of the words. Any list of features, even an empty one, prevents this.
  */
 function shapingOf(text: string): { features?: [] } {
   return isRightToLeft(text) ? { features: [] } : {};

@@ -6,9 +6,9 @@ import { splitTrace } from './domain/shared-trace';
 import type { InvoiceLineEntity } from './invoice-line.entity';
 
 /**
- * Returns the ids of shared parts of traces, and stores the parts that are not stored yet. If two transactions store
- * the same part at the same time, the part is stored twice. Neither transaction must wait for the other one, which
- * may have locked the number series of invoices.
+ * Returns the ids of shared parts of traces, and stores the parts that are not stored yet. Takes no lock, so two
+ * concurrent transactions can store the same part twice. With a lock, a transaction might have to wait while it has
+ * locked the number series of invoices.
  */
 const SHARE = `
   WITH given AS MATERIALIZED (
@@ -29,7 +29,9 @@ export interface LineToStore {
   readonly stored: Pick<InvoiceLineEntity, 'trace' | 'sharedTraceId'>;
 }
 
-/** Stores the parts that the calculation traces of many lines share. Each part is stored once. */
+/**
+ * Stores the parts that the calculation traces of many lines share, so that each part is rarely stored more than once.
+ */
 @Injectable()
 export class SharedTracesRepository {
   constructor(private readonly database: Database) {}

@@ -84,7 +84,7 @@ export class UsageReadingsService {
     return counted;
   }
 
-  /** Returns the usage of these subscriptions, by item and period, if the usage changed after it was billed. */
+  /** Returns the late usage of these subscriptions: the items and periods whose usage changed after it was billed. */
   async late(subscriptionIds: readonly string[]): Promise<readonly LateUsageRequest[]> {
     if (subscriptionIds.length === 0) return [];
     const late = await this.billing.late(subscriptionIds);
