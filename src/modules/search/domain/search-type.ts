@@ -38,8 +38,8 @@ export type SearchQuery =
   | { readonly kind: 'words'; readonly text: string; readonly parts: readonly string[] };
 
 /**
- * Parses a query. Returns `nothing` for a query that is too short, or that has no letter, no digit and no emoji or
- * other symbol.
+ * Parses a query. Returns `nothing` for a query that is too short, or that consists of punctuation and signs such as `$`
+ * only. An emoji is no such sign: it can be searched.
  */
 export function readQuery(given: string): SearchQuery {
   const text = given.trim().replaceAll(/\s+/gu, ' ');
