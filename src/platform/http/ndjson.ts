@@ -72,7 +72,11 @@ function lineTooLong(): Error {
   return payloadTooLarge('A line of the body holds more than 1 MiB.');
 }
 
-/** @param whole bytes of one or more lines, without the last line feed */
+/**
+ * Returns the non-blank lines, and the index of the line after them.
+ * @param whole the bytes of complete lines, without the last line feed
+ * @param first index of the first line
+ */
 function splitLines(
   whole: Buffer,
   first: number,
