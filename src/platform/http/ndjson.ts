@@ -74,8 +74,7 @@ function lineTooLong(): Error {
 
 /**
  * Returns the non-blank lines, and the index of the line after them.
- * @param whole the bytes of complete lines, without the last line feed
- * @param first index of the first line
+ * @param whole complete lines, without the last line feed
  */
 function splitLines(
   whole: Buffer,
