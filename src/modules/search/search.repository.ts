@@ -10,7 +10,7 @@ interface SearchSource {
   readonly customerId?: string;
   /** SQL expression of the text in which words are searched. The trigram index of the table has the same expression. */
   readonly text?: string;
-  /** Columns whose value is compared with the whole query to rank the matches. */
+  /** Columns, such as name, number or e-mail address, that are compared with the whole query to rank a match. */
   readonly names?: readonly string[];
   /** SQL conditions that find an object by the whole query (`$1`). Each uses an index. */
   readonly exact?: readonly string[];
@@ -149,8 +149,8 @@ export class SearchRepository {
 
   /**
    * Returns objects that a condition of {@link SearchSource.exact} finds, and objects whose text contains every part.
-   * Objects with a name, code or number that equals the query come first. Then come objects with a name, code or number
-   * that begins with the query, then all others. Objects of equal rank are sorted by title.
+   * Objects with a name, code, number or other column of {@link SearchSource.names} that equals the query come first.
+   * Then come those with such a column that begins with the query, then all others. Equal ranks are sorted by title.
    * @param parts parts of the query; empty: only the exact conditions are searched
    * @param namesCustomers true if the caller may read the names of customers
    */

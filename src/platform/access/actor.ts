@@ -8,7 +8,7 @@ const WORKER = 'worker';
 
 /** A request or a command that may change something, and its caller. */
 interface Call {
-  /** Changes once, when a request without a credential has identified its admin. */
+  /** Changes only in {@link actAsAdmin}. */
   principal: Principal;
   /** Null for a command. */
   readonly request: Request | null;
@@ -46,8 +46,8 @@ export function actAsCommand(
 }
 
 /**
- * Makes the admin the actor of the changes of a request that has no credential, such as a sign-in, once the request has
- * identified the admin. Does nothing for a caller who is identified already.
+ * Makes an admin the actor of the changes of the current request. Call it when a request without a credential, such as
+ * a sign-in, has identified the admin. Does nothing if the caller is known already.
  */
 export function actAsAdmin(id: string): void {
   const call = calls.current;

@@ -4,8 +4,8 @@ import { ANONYMOUS, OPEN, type Principal, principalOf, setPrincipal } from './pr
 import { refuseCrossSiteRequest, sessionSecretOf } from './session-cookie';
 
 /**
- * Returns the caller that a credential identifies. Returns a promise only if necessary, because the function runs on
- * every request.
+ * Returns the caller that a credential identifies. Returns a promise only if necessary, because waiting for a promise
+ * would delay every request.
  * @throws {ProblemError} `unauthenticated`
  */
 export type VerifyCredential = (credential: string) => Principal | Promise<Principal>;

@@ -3,14 +3,14 @@ import type { Request } from 'express';
 
 const OPERATION = Symbol('operation');
 
-/** Sets the `operationId` of a request, once its handler is known. */
+/** Stores the `operationId` on a request. Guards call it, because the handler is known then. */
 export function setOperation(request: IncomingMessage, operation: string): void {
   Object.assign(request, { [OPERATION]: operation });
 }
 
 /**
- * Returns the `operationId` of a request; for a handler without an access guard, its method and route (at most 80
- * characters).
+ * Returns the `operationId` of a request. If no guard has set it, returns method and route, such as `GET /metrics` (at
+ * most 80 characters).
  */
 export function operationOf(request: Request): string {
   const { [OPERATION]: operation } = request as { readonly [OPERATION]?: string };

@@ -22,7 +22,7 @@ export interface Principal {
   readonly requestLimits: RequestLimits | null;
   /** True for an admin who gets more scopes only after enrolling a second factor. */
   readonly mustEnrol: boolean;
-  /** True for an admin who signed in with a password, and so needs a second factor where the studio requires one. */
+  /** True for an admin who signed in with a password, and so needs a second factor if the studio requires one. */
   readonly usedPassword: boolean;
 }
 
@@ -65,7 +65,7 @@ export function mayReadCustomer(
 
 const PRINCIPAL = Symbol('principal');
 
-/** Sets the caller of a request, once its credential is verified. */
+/** Sets the caller of a request after its credential was verified. */
 export function setPrincipal(request: IncomingMessage, principal: Principal): void {
   Object.assign(request, { [PRINCIPAL]: principal });
 }

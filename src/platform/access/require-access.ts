@@ -73,7 +73,7 @@ class ScopeGuard implements CanActivate {
   }
 }
 
-/** Allows every caller. Sets the operation of the request, as {@link ScopeGuard} does. */
+/** Allows every caller. Stores the `operationId` on the request, as {@link ScopeGuard} does. */
 class PublicGuard implements CanActivate {
   canActivate(context: ExecutionContext): true {
     setOperation(context.switchToHttp().getRequest<Request>(), context.getHandler().name);

@@ -29,12 +29,12 @@ export interface ChangeWithoutEvent {
 }
 
 /**
- * Returns common table expressions that insert an entry and its changes into the audit log. Each commit of an operation
- * inserts the same entry. Only the first insert takes effect, but the changes of every commit are stored. Changes with the
- * same `pack` number are stored together as one array, in the row of the first change.
- * @param entryAt position in the statement (n of `$n`) of the first parameter that `entryParameters` returns
- * @param changes SELECT of action, object_id, changes, pack and place (position in the pack); a change without a pack is
- * stored alone
+ * Returns common table expressions that insert an entry and its changes into the audit log. An operation with several
+ * commits has one entry: the first commit inserts it, and later commits add only changes. A pack is a group of changes
+ * that are stored together, as one array in the row of the first change.
+ * @param entryAt number n of the SQL parameter `$n` that is the first of `entryParameters`
+ * @param changes SELECT of action, object_id, changes, pack (its number) and place (position in the pack); pack is null
+ *   for a change that is stored alone
  */
 export function auditSql(entryAt: number, changes: string): string {
   const at = (offset: number): string => `$${entryAt + offset}`;
@@ -66,8 +66,8 @@ const RECORD = `
   SELECT`;
 
 /**
- * Writes changes that have no event to the audit log, each in the transaction of the change. `Outbox` writes the changes
- * that have an event. An operation has one entry, even if it takes several commits.
+ * Writes to the audit log the changes that no event reports, each in the transaction of the change. `Outbox` writes the
+ * other changes. An operation has one entry, even if it takes several commits.
  */
 @Injectable()
 export class AuditTrail {

@@ -18,7 +18,7 @@ const MAX_VALUE_LENGTH = 1_000;
 
 /**
  * Names of fields that contain a secret or its hash. Resources have no such fields; the pattern guards against
- * mistakes. It leaves out the fields that show the scheme and the last change of a password.
+ * mistakes. `password_scheme` and `password_changed_at` do not match, because they contain no secret.
  */
 const SECRET =
   /secret|passw(?!ord_(?:scheme|changed_at)\b)|token|credential|authori[sz]ation|cookie|hash|recovery|private/i;

@@ -3,15 +3,15 @@ import { ConcurrencyLimiter } from './concurrency-limiter';
 
 /** Maximum wait for the previous piece of work, which may run for minutes. After the wait, both run in parallel. */
 const MAX_WAIT_FOR_TURN_MS = 500;
-/** Maximum pause of all background work after one piece of work, so that it continues under any load. */
+/** Maximum pause of all background work after one piece of work, so that a slow piece does not stop it for long. */
 const MAX_PAUSE_AFTER_PIECE_MS = 250;
-/** Maximum pause of the work itself after a piece that took longer than {@link MAX_PAUSE_AFTER_PIECE_MS}. */
+/** Maximum pause after a piece longer than {@link MAX_PAUSE_AFTER_PIECE_MS}, for the work that ran this piece. */
 const MAX_PAUSE_OF_LONG_WORK_MS = 2_000;
 
 /**
  * Limits the background work of a process while requests arrive. Only one piece of work, such as a transaction, runs at
- * a time. After a piece, background work pauses for as long as the piece took, within the limits above. Background work
- * then uses at most about half of one core of the database server.
+ * a time. After a piece, background work pauses for as long as the piece took, but not longer than the maximum pauses.
+ * Background work then uses at most about half of one core of the database server.
  */
 export class BackgroundTurns {
   private readonly background = new CallScope<true>();

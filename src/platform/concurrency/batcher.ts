@@ -10,9 +10,9 @@ interface BatchOptions {
    */
   readonly waitsForOthers?: true;
   /**
-   * Maximum wait for new items after a batch. The wait ends early when about half as many items wait as the batch had.
-   * Callers that were just answered usually ask again; without the wait, the first of them would get a batch of its own. A
-   * single caller never waits.
+   * Maximum wait for new items after a batch. Callers that were just answered usually ask again; without the wait, the
+   * first of them would get a batch of its own. The wait ends early when half of the callers have an item in the
+   * queue; callers are those of the batch and those who waited during it. A single caller never waits.
    */
   readonly maxWaitForItemsMs?: number;
   /**

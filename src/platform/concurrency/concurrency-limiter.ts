@@ -28,8 +28,8 @@ export class ConcurrencyLimiter {
   }
 
   /**
-   * Runs the work when it is its turn, at the latest after a wait of `maxMs`, because the running work may be blocked
-   * for long.
+   * Runs the work when it is its turn, or after a wait of `maxMs` if the turn comes later, because the running work may
+   * be blocked for long.
    */
   async runWithin<Result>(maxMs: number, work: () => Promise<Result>): Promise<Result> {
     const release = await this.enterOrTimeOut(maxMs);

@@ -9,13 +9,13 @@ export { ConfigurationError };
 
 /** Maximum number of requests per minute; 0: no limit. */
 export interface RateLimitSettings {
-  /** Limit of each key, admin or token. */
+  /** Limit of each key and admin, and of each address if `AUTH` is `open`. The limit of a customer token is a tenth. */
   readonly perCaller: number;
-  /** Limit of each key for requests that report or consume usage. These requests do not count towards `perCaller`. */
+  /** Limit of each key or admin for requests that report or consume usage, which do not count towards `perCaller`. */
   readonly usagePerCaller: number;
-  /** Limit of each address without a valid credential. */
+  /** Limit of each address for requests without a valid credential. */
   readonly perAddress: number;
-  /** Highest limits that a key can be given of its own. Such limits replace `perCaller` and `usagePerCaller`. */
+  /** Upper bounds of the limits that a single key can have instead of `perCaller` and `usagePerCaller`. */
   readonly keyCeilings: { readonly perCaller: number; readonly usagePerCaller: number };
 }
 
@@ -42,7 +42,7 @@ interface StripeSettings {
   readonly webhookSecrets: readonly string[];
   /** Base URL of a test double of Stripe; null for Stripe itself. */
   readonly apiUrl: URL | null;
-  /** Automatic charges stop if Stripe's events were last read longer ago than this. */
+  /** Automatic charges wait while the last read of Stripe's events is older than this. */
   readonly eventsMaxAgeMinutes: number;
 }
 
@@ -100,7 +100,7 @@ const TRACING_NAMES = Object.keys(TRACING_SETTINGS) as (keyof typeof TRACING_SET
 
 const DEFAULT_WEBHOOK_PORTS = [80, 443, 8_080, 8_443] as const;
 
-/** Reads the settings before the fields of the configuration are set from them. */
+/** Checks all settings. It is the base class of {@link Configuration}, so that the check runs before fields are set. */
 class ValidSettings {
   protected readonly settings: SettingsReader;
   /** True if traces are exported. The packages of OpenTelemetry read their settings themselves. */
@@ -128,8 +128,8 @@ export class Configuration extends ValidSettings {
   readonly migrationWaitMs = this.settings.required('MIGRATION_WAIT_MS');
   readonly dataDirectory = resolve(this.settings.required('DATA_DIR'));
   /**
-   * Keys that encrypt stored secrets, never empty. Null: a key is created at the first start and kept in the data
-   * directory.
+   * Keys that encrypt stored secrets, at least one. Null: the service creates a key at its first start, and keeps the key
+   * in the data directory.
    */
   readonly encryptionKeys = this.settings.optional('ENCRYPTION_KEYS');
   readonly role = this.settings.required('ROLE');
@@ -243,8 +243,8 @@ export class Configuration extends ValidSettings {
   }
 
   /**
-   * True if callers need no credential and the service listens on loopback only. Always false for a worker, because the
-   * processes that answer HTTP have their own `HOST`.
+   * True if callers need no credential and the service listens on loopback only. Always false for a worker: its `HOST`
+   * says nothing about the processes that answer HTTP.
    */
   get isOpenOnLoopbackOnly(): boolean {
     return this.answersHttp && this.auth === 'open' && isLoopback(this.host);

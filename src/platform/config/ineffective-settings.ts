@@ -21,8 +21,8 @@ const startingWith = (prefix: string): readonly SettingName[] =>
   SETTING_NAMES.filter((name) => name.startsWith(prefix));
 
 /**
- * Conditions under which settings have no effect in any process. `ROLE` is none of them, because processes of several
- * roles often share one file of settings.
+ * Conditions under which settings have no effect in any process. None of them looks at `ROLE`, because processes with
+ * different roles often share one file of settings.
  */
 const CONDITIONS: readonly Condition[] = [
   {

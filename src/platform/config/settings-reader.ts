@@ -14,7 +14,7 @@ type ValueOf<Name extends SettingName> =
   (typeof SETTINGS)[Name] extends Setting<infer Value> ? Value : never;
 
 export class SettingsReader {
-  /** Has secrets. `#` keeps it out of printed configurations. */
+  /** Contains secrets. A private field (`#`) does not appear in printed configurations. */
   readonly #environment: Environment;
 
   constructor(environment: Environment) {

@@ -65,7 +65,7 @@ export class ProblemError extends Error {
   }
 }
 
-/** Kinds of failures whose cause is the state of the service, not a rule. */
+/** Kinds of failures that no rule causes, such as a timeout or too many requests. */
 const OWN_FAILURES: readonly ProblemKind[] = [
   'timed_out',
   'unavailable',
@@ -88,7 +88,7 @@ export interface Problem<Arguments extends readonly unknown[] = readonly never[]
 
 const definitions = new Map<string, ProblemDefinition>();
 
-/** Definition of an error, with a function that returns either the detail of an occurrence, or all of its texts. */
+/** Definition of an error, with a function that returns the detail of an occurrence, or the whole occurrence. */
 type ProblemTexts<Arguments extends readonly unknown[]> = ProblemDefinition &
   (
     | { readonly detail: (...values: Arguments) => string }

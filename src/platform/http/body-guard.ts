@@ -3,7 +3,7 @@ import { malformedRequest, unsupportedMediaType } from '../errors';
 import { pointerTo, toValidationError, unknownField } from './faults';
 import { FREE_FORM_FIELD } from './free-form';
 
-/** Maximum nesting of JSON values: deeper than any valid request, and safe for recursive functions. */
+/** Maximum nesting of JSON values. No valid request is deeper, and recursive functions can handle this depth. */
 const MAX_DEPTH = 32;
 
 /** Maximum length of a list. The longest valid list is a batch of usage events. */
@@ -17,7 +17,7 @@ interface BodyPlace {
   readonly value: unknown;
   readonly pointer: string;
   readonly depth: number;
-  /** True inside a free-form field, where keys are not field names. */
+  /** True inside a free-form field, where the client chooses the keys. */
   readonly isFreeForm: boolean;
 }
 
@@ -28,9 +28,9 @@ interface Fault {
 
 /**
  * Refuses a body that is not a JSON object, and JSON that could not be returned as it was sent: numbers beyond
- * +-(2^53-1), infinite numbers (`1e309`), negative zero, text with NUL bytes or lone surrogates, and keys that address
- * a prototype. Also limits the depth of the JSON, the length of its lists and the number of its values, because the
- * later validation takes more than linear time. Runs on every parsed body before other code.
+ * +-(2^53-1), infinite numbers (`1e309`), negative zero, text with NUL bytes or lone surrogates, and `__proto__` as a
+ * key. Also limits the depth, the length of each list, the keys of each object, and the number of lists and objects,
+ * because validation takes more than linear time. Runs on every parsed body before other code.
  */
 export function guardBody(request: Request, _response: Response, next: NextFunction): void {
   if (request.body === undefined) {
@@ -58,7 +58,7 @@ export function announcedBytes({ headers }: Request): number | null {
   return length === undefined ? null : Number(length);
 }
 
-/** Returns true if a body was sent. */
+/** Returns false if the headers announce no body, or a body of 0 bytes. */
 export function hasBody(request: Request): boolean {
   const length = request.headers['content-length'];
   return (
@@ -139,9 +139,9 @@ function faultOfSize(value: unknown): Fault | null {
 }
 
 /**
- * Returns true for names that every object or class inherits. No API field has such a name. The check for unknown
- * fields does not find a field with such a name, because every object inherits the property, or because Nest has
- * deleted the field.
+ * Returns true for names that every object or class inherits, such as `constructor`. No API field has such a name. The
+ * check for unknown fields misses these names: it takes an inherited property for a known field, and Nest deletes some
+ * of these fields before the check.
  */
 export function isInherited(name: string): boolean {
   return name === 'prototype' || name in Object.prototype;

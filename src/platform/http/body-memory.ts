@@ -2,16 +2,16 @@ import type { Request, RequestHandler } from 'express';
 import { type Principal, principalOf } from '../access';
 import { type ProblemError, serviceUnavailable } from '../errors';
 
-/** Bodies up to this size have a budget of their own, so that a few large bodies do not block small ones. */
+/** Largest size, in bytes, of a small body. Small bodies share one budget, so that large bodies do not block them. */
 const SMALL_BYTES = 65_536;
 const SMALL_BUDGET_BYTES = 32 * 2 ** 20;
 const LARGE_BUDGET_BYTES = 128 * 2 ** 20;
 /**
- * Size of each budget of callers without a credential. These budgets are separate, so that such callers cannot use up the
- * budgets of other callers.
+ * Size of the small and of the large budget that callers without a credential share. Because these two budgets are
+ * separate, such callers cannot use up the memory of other callers.
  */
 const ANONYMOUS_BUDGET_BYTES = 16 * 2 ** 20;
-/** Share of a budget that one key, admin or token can use, so that it cannot keep all others from sending bodies. */
+/** Largest share of a budget that one key, admin or token can use. The rest is left for others. */
 const MAX_SHARE = 0.5;
 
 /** Limits the memory that the bodies of requests in flight use together. */
@@ -50,7 +50,7 @@ interface Budgets {
   readonly large: Budget;
 }
 
-/** Memory of the body of one request. */
+/** Memory that the body of one request takes from a budget. */
 export class BodyMemory {
   private bytes = 0;
   private budget: Budget;
@@ -63,7 +63,7 @@ export class BodyMemory {
     this.budget = budgets.small;
   }
 
-  /** Takes memory until the body has at least `bytes`. Returns false if the budget or the share of the caller is used up. */
+  /** Takes memory until the body has at least `bytes`. Returns false if the budget, or the share of the caller, is used up. */
   growTo(bytes: number): boolean {
     if (this.isReleased) return false;
     if (bytes <= this.bytes) return true;
@@ -100,7 +100,7 @@ export function bodyMemoryExhausted(): ProblemError {
  * Refuses a request with 503 and `Retry-After`, without reading its body, if its body does not fit into the memory
  * budget together with the bodies of the requests in flight. A body counts from the arrival of the request's headers
  * until the request has been answered.
- * @param sizeOf returns the number of bytes to take before the body is read; 0 if the reader takes memory as it reads
+ * @param sizeOf returns the bytes to take in advance; 0 if the code that reads the body takes memory while it reads
  */
 export function limitBodiesInFlight(sizeOf: (request: Request) => number): RequestHandler {
   const known = { small: new Budget(SMALL_BUDGET_BYTES), large: new Budget(LARGE_BUDGET_BYTES) };
@@ -128,7 +128,7 @@ export function limitBodiesInFlight(sizeOf: (request: Request) => number): Reque
   };
 }
 
-/** Returns the id of a caller whose share is limited; null for callers who cannot be told apart. */
+/** Returns the id under which {@link MAX_SHARE} limits a caller; null for callers who cannot be told apart. */
 export function sharingCaller({ kind, id }: Principal): string | null {
   return kind === 'anonymous' || kind === 'open' ? null : id;
 }

@@ -1,7 +1,7 @@
 import type { Request, RequestHandler } from 'express';
 import { requestTimeout } from '../errors';
 
-/** Time that every body may take to arrive, in addition to the time that its size allows. */
+/** Time that every body may take to arrive. {@link MIN_BYTES_PER_MS} adds time that depends on its size. */
 const MIN_BODY_MS = 10_000;
 
 /** Minimum speed at which a large body must arrive: 10 kB per second, slower than any usual connection. */

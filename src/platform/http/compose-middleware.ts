@@ -3,8 +3,8 @@ import type { NextFunction, Request, Response } from 'express';
 type MiddlewareStep = (request: Request, response: Response, next: NextFunction) => void;
 
 /**
- * Runs several middleware functions in order, as Express would. This avoids Express's router, whose search for the
- * next function takes about as long as most of the functions themselves.
+ * Runs several middleware functions in order, as Express would. This avoids Express's router. To find the next
+ * function, the router takes about as long as most of the functions themselves.
  */
 export function composeMiddleware(...steps: readonly MiddlewareStep[]): MiddlewareStep {
   return (request, response, done) => {

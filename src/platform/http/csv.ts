@@ -80,8 +80,8 @@ export class CsvInterceptor implements NestInterceptor {
 }
 
 /**
- * Sets the cursor and the largest page size in the URL of a list request. All other parameters keep their parsed
- * values, because the access check used these values.
+ * Changes the URL of a list request to that of the page at the cursor, with the largest page size. Writes all other
+ * parameters as they were parsed, so that the handler reads the values that the access check has seen.
  */
 function turnTo(request: Request, cursor: string | null): void {
   const [path = ''] = request.url.split('?', 1);
@@ -120,8 +120,8 @@ const FORMULA = /^[=+\-@\t\r\n＝＋－＠]/u;
 const FORMULA_INSIDE = /(?<=.[;\t]\s*)(?=[=+\-@＝＋－＠])/gsu;
 
 /**
- * Returns the text of a cell. Text that a spreadsheet could run as a formula gets an apostrophe before it; numbers keep
- * their sign.
+ * Returns the text of a cell. Puts an apostrophe before text that a spreadsheet could run as a formula, but not before
+ * negative numbers.
  */
 function toCell(value: CsvValue): string {
   if (value === null || value === undefined) return '';

@@ -5,8 +5,8 @@ import type { RequestHandler } from 'express';
 import { malformedRequest, type ProblemError, unsupportedEncoding } from '../errors';
 
 /**
- * Supported content encodings of bodies, besides `identity`. In other encodings, such as brotli, the same number of
- * compressed bytes can decompress to far more data.
+ * Supported content encodings of bodies, besides `identity`. Others, such as brotli, are not supported, because a few
+ * compressed bytes can decompress to far more data than with gzip.
  */
 const UNPACKERS: ReadonlyMap<string, () => Gunzip | Inflate> = new Map<
   string,
@@ -41,7 +41,7 @@ export function unpacked(request: IncomingMessage): Readable | Gunzip | Inflate 
   return pipeline(request, unpack(), () => undefined);
 }
 
-/** Error for a body whose stream of {@link unpacked} ended with an error. */
+/** Error for a body that {@link unpacked} could not read to its end. */
 export function bodyBrokeOff(): ProblemError {
   return malformedRequest('The body ended early, or could not be decompressed. Send it again.');
 }

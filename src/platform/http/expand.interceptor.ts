@@ -51,7 +51,7 @@ export abstract class ExpandInterceptor implements NestInterceptor<PageDto<Item>
   }
 }
 
-/** Returns the class that describes, in OpenAPI, an item with additional fields of another class. */
+/** Returns a class with the fields of both classes, for the OpenAPI document. `name` is its name there. */
 export function withFields<Item extends object, Fields extends object>(
   item: Type<Item>,
   fields: Type<Fields>,

@@ -66,7 +66,7 @@ export function isText(value: unknown, min: number, max: number): value is strin
   return length >= min && length <= max;
 }
 
-/** Requires the id of a kind of resource, recognised by its prefix. The resource need not exist. */
+/** Requires an id with this prefix, which stands for a kind of resource. The resource need not exist. */
 export function IsIdOf(
   prefix: IdPrefix,
   options: { readonly each?: true } = {},
@@ -91,7 +91,7 @@ export function IsCountry(): PropertyDecorator {
   );
 }
 
-/** Requires a number to be `min` or more. Accepts other values, so that only the rule of the type refuses them. */
+/** Requires a number to be `min` or more. Accepts what is not a number, because another rule refuses it. */
 export function IsAtLeast(min: number): PropertyDecorator {
   return rule(
     'min',
@@ -100,7 +100,7 @@ export function IsAtLeast(min: number): PropertyDecorator {
   );
 }
 
-/** Requires a number to be `max` or less. Accepts other values, so that only the rule of the type refuses them. */
+/** Requires a number to be `max` or less. Accepts what is not a number, because another rule refuses it. */
 export function IsAtMost(max: number): PropertyDecorator {
   return rule(
     'max',

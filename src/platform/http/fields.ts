@@ -68,7 +68,7 @@ interface ListLimits {
   readonly unique?: true;
 }
 
-/** Schema of text of a form. A rule may require more than the form, such as a currency that exists. */
+/** Schema of text that matches a pattern. The rules of a field may require more, such as a currency that exists. */
 const textOf = ({ source }: RegExp) => ({ type: 'string', pattern: source }) as const;
 const idOf = (prefix: IdPrefix) => ({ type: 'string', pattern: idPattern(prefix) }) as const;
 

@@ -2,7 +2,7 @@ import { ROUTE_ARGS_METADATA } from '@nestjs/common/constants.js';
 import { RouteParamtypes } from '@nestjs/common/internal';
 import { versionCondition } from './versions';
 
-/** Parameters of a handler that have a decorator. */
+/** Decorated parameters of a handler, as Nest stores them. */
 type Parameters = Readonly<Record<string, { readonly factory?: unknown }>>;
 
 /**

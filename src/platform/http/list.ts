@@ -14,7 +14,7 @@ import { NestedListProperty, TextProperty } from './properties';
 const MAX_PAGE_SIZE = 100;
 const DEFAULT_PAGE_SIZE = 20;
 
-/** Converts a decimal number to a JSON number. Other texts stay unchanged and fail validation. */
+/** Converts text to a number if it is a decimal number. Other text stays unchanged and fails validation. */
 function toNumber({ value }: { value: unknown }): unknown {
   return typeof value === 'string' && /^-?\d+(\.\d+)?$/.test(value) ? Number(value) : value;
 }
@@ -91,10 +91,10 @@ function toMinor(amount: number | undefined): bigint | null {
 }
 
 /**
- * Returns the requested statuses, without those that cannot occur together with another filter. Returns null if no
- * statuses are requested.
- * @param isFiltered true if the other filter is given
- * @param matched statuses of the rows that the other filter can match
+ * Returns the statuses that a list is filtered by; null if the request names none. If the request has another filter,
+ * leaves out statuses that no row with this filter has, such as `succeeded` for a filter by failure.
+ * @param isFiltered true if the request has the other filter
+ * @param matched statuses of the rows that the other filter can find
  */
 export function possibleStatuses<Status extends string>(
   statuses: readonly Status[] | undefined,
@@ -129,8 +129,9 @@ export function WithPaging<Filter extends object>(
 }
 
 /**
- * @throws {ProblemError} `invalid_cursor` if the cursor does not encode an id with this prefix, alone or followed by
- *   a mark of the order
+ * Returns the page request of a list. A cursor encodes the id of the last item, and in some orders also the order and
+ * the sort value of the item.
+ * @throws {ProblemError} `invalid_cursor` if the cursor does not encode an id with this prefix
  */
 export function toPageRequest(query: ListQueryDto, prefix: IdPrefix): PageRequest {
   return {

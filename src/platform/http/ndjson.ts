@@ -72,7 +72,10 @@ function lineTooLong(): Error {
   return payloadTooLarge('A line of the body holds more than 1 MiB.');
 }
 
-/** @param whole bytes of one or more lines, without the last line feed */
+/**
+ * Returns the non-blank lines, and the index of the line after them.
+ * @param whole complete lines, without the last line feed
+ */
 function splitLines(
   whole: Buffer,
   first: number,

@@ -2,7 +2,7 @@ import { type CanActivate, type ExecutionContext, UseGuards } from '@nestjs/comm
 import type { Request } from 'express';
 import { toValidationError, unknownField } from './faults';
 
-/** Refuses a body with any field. It is a guard, because validation with an empty DTO class would refuse every body. */
+/** Refuses a body with any field. An empty DTO class cannot do this, because its validation refuses `{}` too. */
 class NoFieldsGuard implements CanActivate {
   canActivate(context: ExecutionContext): true {
     const { body } = context.switchToHttp().getRequest<Request<object, unknown, object>>();

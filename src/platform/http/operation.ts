@@ -43,9 +43,9 @@ import { PROBLEM_MEDIA_TYPE, problemType, STATUS_OF_KIND } from './problem-respo
 type AnyProblem = Pick<Problem, 'definition'>;
 
 /**
- * Inputs of an operation besides its path, which imply some of its errors.
- * `path`: none. `query`: a query. `list`: a query with a cursor. `body`: a body. `post`: a body and an `Idempotency-Key`.
- * `change`: a body, `removal`: none, both with an `If-Match`.
+ * Inputs of an operation, which imply some of its errors. Every operation has a path.
+ * `path`: nothing else. `query`: a query. `list`: a query with a cursor. `body`: a body. `post`: a body and an
+ * `Idempotency-Key`. `change`: a body and an `If-Match`. `removal`: an `If-Match`.
  */
 type Reads = 'path' | 'query' | 'list' | 'body' | 'post' | 'change' | 'removal';
 
@@ -55,19 +55,19 @@ export interface OperationOptions {
   readonly description: string;
   /** Scope that the caller needs. Mandatory, so that no operation is open by mistake. */
   readonly access: Access;
-  /** Place where a request with a customer token names its customer. If absent, customer tokens are refused. */
+  /** Part of the request that contains the id of the customer. If absent, customer tokens are refused. */
   readonly customerToken?: CustomerPlace;
-  /** Status of a success. Default: 200, or 204 if there is no answer. 303: a redirect. */
+  /** Status of a success. Default: 200, or 204 if the answer has no body. 303: a redirect. */
   readonly status?: 201 | 303;
   /** DTO class of the answer. */
   readonly answer?: Type<unknown>;
   /** DTO class of the items when a list is answered as CSV. Default: the class from which `pageOf` made `answer`. */
   readonly csvItem?: Type<unknown>;
-  /** Rows when a list is answered as CSV. Default: one row for each item. */
+  /** How items become rows when a list is answered as CSV. Default: one row for each item. */
   readonly csvRows?: CsvRows;
   /** DTO class of the answer with `?preview=true`. That answer has the status 200. */
   readonly preview?: Type<unknown>;
-  /** DTO classes of the answer if there are several, by the value of their field `object`. */
+  /** DTO classes of the answer if there are several. The key of each is the value of its field `object`. */
   readonly answers?: Readonly<Record<string, Type<unknown>>>;
   /** Media type of an answer that is a file. */
   readonly file?: string;
@@ -81,8 +81,8 @@ export interface OperationOptions {
    */
   readonly key?: 'required' | 'optional';
   /**
-   * Default: the inputs that the parameters of the handler read. A POST that takes no `Idempotency-Key` must set this
-   * option to `body`, so that `key` is not forgotten by mistake.
+   * Default: derived from the parameters of the handler. A handler with a body, but without `If-Match`, must have either
+   * `key` or `reads: 'body'` (no key), so that `key` is not forgotten.
    */
   readonly reads?: Reads;
   /** True for a GET whose `ETag` covers the whole answer, so that `If-None-Match` can be answered with 304. */

@@ -12,7 +12,7 @@ import { assertBoundedJson } from './json-bounds';
 
 const JSON_TYPE = /^application\/json *(?:;|$)/i;
 const CHARSET = /; *charset *= *"?([^";\s]*)/i;
-/** Charsets that are read. ASCII is a part of UTF-8, which is the default (RFC 8259, 8.1). */
+/** Supported charsets. UTF-8 is the default (RFC 8259, 8.1), and ASCII is a part of UTF-8. */
 const READ_CHARSETS: ReadonlySet<string> = new Set(['utf-8', 'us-ascii']);
 const BYTE_ORDER_MARK = '\uFEFF';
 

@@ -8,7 +8,7 @@ const MIN_BYTES_PER_MS = 0.5;
 
 interface Sender {
   readonly socket: { readonly bytesRead: number };
-  /** True if the whole body has arrived, read or not. */
+  /** True if the whole body has arrived, even if this process has not read all of it yet. */
   readonly complete: boolean;
 }
 
@@ -20,8 +20,8 @@ export interface StallLimits {
 }
 
 /**
- * Yields the chunks of a body as long as its client makes progress and the process does not stop. Time in which no
- * chunk is requested does not count, because the client may then be waiting for this process.
+ * Yields the chunks of a body as long as its client makes progress and the process does not stop. Counts only the time
+ * in which this process waits for a chunk, because at other times the client may be waiting for this process.
  * @throws {ProblemError} `request_timeout` if no byte arrives within `longestPauseMs`, or if reading takes longer than
  *   `longestPauseMs` at less than 500 bytes per second; `service_unavailable` if the process stops before the whole
  *   body has arrived

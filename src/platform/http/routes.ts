@@ -15,9 +15,9 @@ interface Router {
 }
 
 /**
- * Makes paths strict and case-sensitive, because a different spelling of a path would be a different request for
- * idempotency keys. Changes the router itself, because Nest has created it already, and the settings of the
- * application apply only when a router is created.
+ * Makes paths case-sensitive, and refuses a slash at their end. Otherwise the same request with another spelling of the
+ * path would not match its idempotency key. Changes the router itself, because Nest has created it already, and the
+ * settings of the application apply only when a router is created.
  */
 export function routeExactly(app: Express): void {
   const router = routerOf(app);

@@ -7,7 +7,7 @@ type CamelCase<Name> = Name extends `${infer Head}_${infer Tail}`
   ? `${Head}${Capitalize<CamelCase<Tail>>}`
   : Name;
 
-/** Values that {@link toDto} accepts for a value of a DTO. A number may be a bigint, and text may be a Date. */
+/** Type of a field before {@link toDto} converts it: a number can be a bigint, and text can be a Date. */
 type ModelValue<Value> = Value extends number
   ? Value | bigint
   : Value extends string
@@ -16,7 +16,7 @@ type ModelValue<Value> = Value extends number
       : Value
     : Value;
 
-/** Objects that have all fields of the DTO, with names in camelCase and values before their conversion. */
+/** Objects that {@link toDto} converts: they have all fields of the DTO, with names in camelCase. */
 export type ModelOf<Dto> = {
   readonly [Key in keyof Dto as CamelCase<Key>]: ModelValue<Dto[Key]>;
 };
@@ -61,7 +61,7 @@ export function toDto<Dto extends object>(dto: Type<Dto>, model: ModelOf<Dto>): 
   return shown as Dto;
 }
 
-/** Returns the {@link toDto} of one DTO, for objects that have all fields of the DTO under their own names. */
+/** Returns a function that converts an object to this DTO, for use in places such as `items.map(…)`. */
 export const mapperTo =
   <Dto extends object>(dto: Type<Dto>) =>
   (model: ModelOf<Dto>): Dto =>

@@ -9,7 +9,7 @@ import { malformedRequest } from '../errors';
  */
 const ETAG = Symbol('ETag');
 
-/** Key of a mark on DTOs with fields that change without a new version. */
+/** Key that marks a DTO as having fields that can change while the version stays the same. */
 const CHANGES_WITHIN_VERSION = Symbol('changes within a version');
 
 interface Tagged {
@@ -31,8 +31,9 @@ export function withETag<Resource extends { readonly version: number }, Dto exte
 }
 
 /**
- * As {@link withETag}, for a DTO with fields that change without a new version, such as the time of the last use. The
- * `ETag` serves `If-Match` only: `If-None-Match` has no effect, because an equal version may have another body.
+ * As {@link withETag}, for a DTO with fields that can change while the version stays the same, such as the time of the
+ * last use. Its `ETag` works with `If-Match`, but not with `If-None-Match`, because equal versions can have different
+ * bodies.
  */
 export function withETagForChanges<
   Resource extends { readonly version: number },
@@ -54,8 +55,8 @@ export function etagOf(body: unknown): string | undefined {
 }
 
 /**
- * Middleware that removes `Cache-Control` from conditional requests. It is for caches (RFC 9111, 5.2.1), but Express
- * answers a request with `no-cache` in full, and `fetch` adds `no-cache` to every request with `If-None-Match`.
+ * Middleware that removes `Cache-Control` from conditional requests. `fetch` adds `Cache-Control: no-cache` to every
+ * request with `If-None-Match`, and Express then never answers 304. The header is meant for caches (RFC 9111, 5.2.1).
  */
 export function ignoreCacheControl({ headers }: Request, _: Response, next: NextFunction): void {
   if (headers['if-none-match'] !== undefined) delete headers['cache-control'];
@@ -63,8 +64,8 @@ export function ignoreCacheControl({ headers }: Request, _: Response, next: Next
 }
 
 /**
- * Parses `If-Match` (RFC 9110, 13.1.1). Deviates from the RFC in that weak tags match like strong ones: proxies that
- * compress answers weaken their tags, and a version does not depend on the encoding. Tags of another form match no version.
+ * Parses `If-Match` (RFC 9110, 13.1.1). Unlike in the RFC, weak tags match too, because proxies that compress answers
+ * make tags weak, and a version does not depend on the encoding. Tags that are not versions match no version.
  */
 function parseIfMatch(header: string | undefined): VersionCondition {
   if (header === undefined || header.trim() === '*') return 'any';

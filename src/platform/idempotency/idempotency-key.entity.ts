@@ -1,7 +1,7 @@
 import { Check, Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import { InstantColumn, ReferenceColumn } from '../database';
 
-/** An idempotency key of a POST, the fingerprint of its request, and the answer once the request is answered. */
+/** An idempotency key of a POST, with the fingerprint of the request and, when the request is answered, the answer. */
 @Entity('idempotency_key')
 @Check(
   'idempotency_key_answer_check',

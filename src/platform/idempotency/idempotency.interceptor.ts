@@ -33,8 +33,8 @@ interface PhasedOptions {
 const IN_PHASES = 'idempotency:in-phases';
 
 /**
- * Marks a POST of several transactions, such as one that calls a payment provider in between. The service of the
- * operation claims and completes the key itself.
+ * Marks a POST whose work takes several transactions, for example because it calls a payment provider between them. The
+ * service that does the work claims and completes the key itself.
  * @param bodyField body field that may contain the key, besides the header
  */
 export const IdempotentInPhases = (bodyField: string | null = null): MethodDecorator =>
@@ -66,8 +66,8 @@ interface AnswerForms {
 const IN_CLEAR: AnswerForms = { stored: (answer) => answer, sent: (answer) => answer };
 
 /**
- * Gives a POST with an `Idempotency-Key` one effect and one answer. `Operation` adds it to every POST that takes a
- * key.
+ * Gives a POST with an `Idempotency-Key` one effect and one answer. `Operation` adds this interceptor to every POST that
+ * takes a key.
  */
 @Injectable()
 export class IdempotencyInterceptor implements NestInterceptor {

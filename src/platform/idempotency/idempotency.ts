@@ -71,8 +71,8 @@ export class Idempotency {
   }
 
   /**
-   * Executes work of several transactions. The work calls `claimFor` in its first transaction, and in its last one
-   * `completeFor`, or `releaseFor` if it fails. If the work claims nothing, its answer is stored afterwards, and a
+   * Executes work that takes several transactions. The work calls `claimFor` in its first transaction. In its last one it
+   * calls `completeFor`, or `releaseFor` if it failed. If the work claims nothing, its answer is stored afterwards, and a
    * repeated request that arrives meanwhile executes the work as well.
    */
   inPhases(request: KeyedRequest, work: KeyedWork): Promise<KeyedOutcome> {
@@ -96,9 +96,8 @@ export class Idempotency {
   }
 
   /**
-   * Claims the key of the current request, if it has one, in the transaction that creates the resource, or begins to change
-   * it. Call it before the transaction changes anything, because a request whose key is already claimed must change
-   * nothing.
+   * Claims the key of the current request, if it has one. Call it in the transaction that creates the resource or begins
+   * to change it, before the transaction changes anything: if the key is already claimed, the request must change nothing.
    * @param lease lease of the process that answers in a later transaction
    */
   async claimFor(resourceId: string, lease: KeyLease | null = null): Promise<void> {
@@ -208,8 +207,8 @@ export class Idempotency {
 
   /**
    * Returns the error for a key that another request uses. `Retry-After` is usually {@link RETRY_AFTER_SECONDS}. A lease
-   * that an earlier release wrote names no process whose death would end the lease, so `Retry-After` is then the rest of
-   * the lease.
+   * that an earlier release wrote names no process, so the death of the process does not end it. `Retry-After` is then the
+   * time until the lease ends.
    */
   private keyInUse(known: KnownKey | null): ProblemError {
     const lease = known?.lease ?? null;

@@ -23,7 +23,7 @@ export interface ClaimedKey {
 
 export interface KnownKey {
   readonly fingerprint: string;
-  /** Resource that the request creates, if a later transaction answers the request. */
+  /** Resource that the request creates or changes; null if one transaction claims and answers the key. */
   readonly resourceId: string | null;
   readonly lease: KeyLease | null;
   /** Null until the first request has answered. */

@@ -77,8 +77,8 @@ export class AbandonedWork implements OnModuleInit {
 }
 
 /**
- * Returns SQL of the numbers of dead processes. The statement reads leases as of its start, and `pg_locks` later. This
- * order is safe, because a process takes its lock before it writes.
+ * Returns SQL that selects the numbers of dead processes. The statement sees the leases as of its start, and `pg_locks`
+ * later. This order is safe, because a process takes its lock before it writes a lease.
  */
 function deadProcessesSql(leased: readonly LeasedTable[]): string {
   const numbers = ['claimed_batch', ...leased.map(({ table }) => table)].map(

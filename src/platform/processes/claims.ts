@@ -20,8 +20,8 @@ export interface ClaimedWork {
 
 /**
  * Claims due work for this process. The transaction that claims a batch of rows also records the batch, so that the
- * leases of its rows end when the process dies. The record of a batch remains until the leases end. It has no effect on
- * finished rows, because their lease has changed.
+ * leases of its rows end when the process dies. The record remains until the leases end. If the process dies, finished
+ * rows of the batch are not released, because they no longer have the lease of the batch.
  */
 @Injectable()
 export class Claims {

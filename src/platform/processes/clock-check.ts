@@ -10,14 +10,14 @@ const EVERY_MS = 60_000;
 /** Pause after a failed comparison. */
 const RETRY_MS = 1_000;
 
-/** SQL of the database's time in milliseconds since 1970, so that no timestamp has to be parsed. */
+/** SQL that returns the time of the database in milliseconds since 1970, so that no timestamp has to be parsed. */
 const DATABASE_TIME = `SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS ms`;
 
 interface Comparison {
   /** Milliseconds by which the clock of this process was ahead of the database. */
   readonly aheadMs: number;
   readonly uncertaintyMs: number;
-  /** Time of the clock of this process minus time of its monotonic clock, in milliseconds. */
+  /** Clock of this process minus its monotonic clock, in milliseconds. */
   readonly minusMonotonicMs: number;
 }
 
@@ -25,7 +25,7 @@ interface Comparison {
  * Compares the clock of this process with the clock of the database, at the start and every minute. If the clocks
  * differ by more than 5 s, the process does no due work and is not ready, because due times and ends of leases would be
  * wrong. Before each run of due work, compares the clock with the monotonic clock, which is never set. If the clock was
- * set by so much that it may now differ by more than 5 s, no due work runs until the database was asked again. A
+ * set by so much that it may now differ by more than 5 s, no due work runs until the next comparison. A
  * process without a number (see `ProcessSession`) does no due work either.
  */
 @Injectable()
@@ -78,8 +78,8 @@ export class ClockCheck implements OnModuleInit, OnApplicationShutdown {
   }
 
   /**
-   * Compares the clocks once. The database read its clock at an unknown instant between request and answer. The difference
-   * of the clocks is therefore uncertain by half of the time between the two, which is subtracted from it.
+   * Compares the clocks once. The database read its clock at an unknown instant between request and answer. The measured
+   * difference is therefore uncertain by half of the time between request and answer.
    * @throws {Error} when the database does not answer
    */
   async check(): Promise<void> {
@@ -107,8 +107,8 @@ export class ClockCheck implements OnModuleInit, OnApplicationShutdown {
   }
 
   /**
-   * Returns true if the clock was set since the last comparison so that it may be too far off, and starts another
-   * comparison. After a suspension of the machine, during which the monotonic clock may stop, the result is also true.
+   * Returns true if the clock was set since the last comparison and may now be too far off. Starts another comparison in
+   * this case. Also returns true after the machine was suspended, because its monotonic clock may have stopped meanwhile.
    */
   private detectJump(): boolean {
     if (this.hasJumped || this.last === null) return this.hasJumped;

@@ -17,8 +17,8 @@ const TAKE_NUMBER = `
   FROM (SELECT nextval('process_number')::integer AS number) AS next`;
 
 /**
- * SQL that takes a shared lock on the id of the key with which this process encrypts. By this lock, a rotation of the
- * encryption keys sees that the key is in use.
+ * SQL that takes a shared lock on the id of the key with which this process encrypts. The lock shows to a rotation of
+ * the encryption keys that the key is in use.
  */
 const SHARE_SEALING_KEY = `SELECT pg_advisory_lock_shared(${SEALING_LOCK_CLASS}, hashtext($1))`;
 
@@ -27,7 +27,7 @@ const SHARE_SEALING_KEY = `SELECT pg_advisory_lock_shared(${SEALING_LOCK_CLASS},
  * process. Leases contain this number, and other processes take them over as soon as the lock is free.
  *
  * After a lost connection, the process gets a new number. Other processes may then take over work under the old number
- * while this process still does this work, so the new owner checks the state of the work before it repeats any part.
+ * while this process still does it, so they check the state of the work before they repeat any part.
  * Without a number the process starts no work, because no other process could see that it died.
  */
 @Injectable()
@@ -169,7 +169,7 @@ export class ProcessSession implements OnModuleInit, OnApplicationShutdown {
     for (const action of this.changeActions) action();
   }
 
-  /** Logs only the first failure, because `OutageLog` reports an outage while it lasts. */
+  /** Logs only the first failure of an outage, because `OutageLog` reports the outage while it lasts. */
   private logFailure(error: unknown): void {
     if (this.isFailing) return;
     this.isFailing = true;

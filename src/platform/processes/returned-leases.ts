@@ -67,8 +67,8 @@ export class ReturnedLeases implements OnModuleDestroy, BeforeApplicationShutdow
   }
 
   /**
-   * Runs work. Gives the lease back after an error that leaves work to do. If this process has no number, the lease
-   * stays: `AbandonedWork` releases it like the lease of a dead process.
+   * Runs work. If it fails, and `leavesWork` returns true for the error, gives the lease back. If this process has no
+   * number, the lease stays: `AbandonedWork` releases it like the lease of a dead process.
    */
   private async runUnderLease<Result>(
     lease: HeldLease,
@@ -100,7 +100,7 @@ export class ReturnedLeases implements OnModuleDestroy, BeforeApplicationShutdow
   }
 
   /**
-   * Waits for statements in flight. Once this process has ended, other processes take over the leases that were not
+   * Waits for statements in flight. After this process has ended, other processes take over the leases that were not
    * returned.
    */
   async beforeApplicationShutdown(): Promise<void> {

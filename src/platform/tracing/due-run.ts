@@ -1,19 +1,19 @@
 /**
- * Maximum number of spans that a run holds back. A run that finds nothing due has fewer spans. A run with more is
- * exported.
+ * Maximum number of spans that a run holds back. A run that finds nothing due has fewer spans. A run with more spans
+ * is exported.
  */
 const MAX_HELD = 100;
 
 /**
- * A run of due work. Holds its spans back until the run has changed something, and drops them if the run changes
- * nothing, because most runs find nothing due.
+ * A run of due work. Holds its spans back until the run changes something, fails or calls another service. If none of
+ * this happens, drops the spans, because most runs find nothing due.
  */
 export class DueRun {
   private held: (() => void)[] | null = [];
 
   /**
-   * Ends a span. Exports the span at once if the run has already changed something, otherwise when the run first
-   * changes something.
+   * Ends a span. Exports the span at once if {@link exportSpans} has been called for the run, otherwise when it is
+   * called.
    */
   end(end: (at?: number) => void): void {
     if (this.held === null) {

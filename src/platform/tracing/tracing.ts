@@ -29,8 +29,8 @@ const OTHER_ERROR = '_OTHER';
 const current = new CallScope<CurrentSpan>();
 
 /**
- * Function that starts spans; null while tracing is off. All applications of the process share it, as they share the
- * log.
+ * Function that starts spans; null while tracing is off. All Nest applications of the process share it, as they share
+ * the log.
  */
 let start: StartSpan | null = null;
 
@@ -68,7 +68,7 @@ export function traced<Result>(
 
 /**
  * Runs due work in a span that begins a trace.
- * @param runDue returns true if it has done something
+ * @param runDue returns true if more may be due; the run is then exported, because it has done something
  */
 export function tracedRun(name: string, runDue: () => Promise<boolean>): Promise<boolean> {
   if (start === null) return runDue();
