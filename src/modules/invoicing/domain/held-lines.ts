@@ -63,7 +63,7 @@ export function heldOfInvoices(lines: readonly BilledLine[]): ReadonlyMap<string
  * Returns the amount of a line at list prices. A negative correction can take back more at list prices than its
  * `amount`, which gives back only what was left of the billed lines.
  */
-export function listedAmount({ amount, trace }: InvoiceLine): bigint {
+export function listedAmount({ amount, trace }: Pick<InvoiceLine, 'amount' | 'trace'>): bigint {
   return trace.kind === 'usage' ? (trace.corrects?.differenceMinor ?? amount) : amount;
 }
 
