@@ -22,6 +22,8 @@ import { FinalizePrepaidDraftsWorkflow } from './invoices/finalize-prepaid-draft
 import { InvoiceCommandsController } from './invoices/invoice-commands.controller';
 import { MarkUncollectibleWorkflow } from './invoices/mark-uncollectible.workflow';
 import { RegenerateInvoiceWorkflow } from './invoices/regenerate-invoice.workflow';
+import { SimulatePricesWorkflow } from './invoices/simulate-prices.workflow';
+import { SimulationsController } from './invoices/simulations.controller';
 import { VoidInvoiceWorkflow } from './invoices/void-invoice.workflow';
 import { VoidUnpaidInvoicesWorkflow } from './invoices/void-unpaid-invoices.workflow';
 import { ApplyDiscrepancyWorkflow } from './payments/apply-discrepancy.workflow';
@@ -90,6 +92,7 @@ import { UsageProofController } from './usage/usage-proof.controller';
     PaymentCommandsController,
     PaymentMethodCommandsController,
     RefundCommandsController,
+    SimulationsController,
     SubscriptionCommandsController,
     SubscriptionCouponsController,
     UsageProofController,
@@ -105,6 +108,7 @@ import { UsageProofController } from './usage/usage-proof.controller';
     VoidInvoiceWorkflow,
     MarkUncollectibleWorkflow,
     RegenerateInvoiceWorkflow,
+    SimulatePricesWorkflow,
     IssueCreditNoteWorkflow,
     VoidCreditNoteWorkflow,
     // Subscriptions.

@@ -1,12 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { formatExact } from '../../core/decimal';
 import { fromJson } from '../../core/exact-json';
 import type { Period } from '../../core/time';
 import { Database } from '../../platform/database';
 import type { OnceDiscounts } from '../coupons';
 import type { EarlierBill } from './domain/decide-usage-lines';
 import { usagePeriodKey } from './domain/first-bill';
-import { type BilledLine, billedQuantity, listedAmount } from './domain/held-lines';
+import { type BilledLine, billedUsageOf } from './domain/held-lines';
 import type { InvoiceLine, InvoiceTaxRate } from './domain/invoice';
 import type { UsageLineRequest } from './domain/line-item-request';
 import { isInEffect } from './invoice-query';
@@ -168,12 +167,7 @@ export class BilledLinesRepository {
    */
   async usage(usage: BilledItem): Promise<EarlierBill> {
     const lines = await this.withInvoices(await this.history([usage]));
-    return {
-      amountMinor: total(lines, listedAmount),
-      heldMinor: total(lines, ({ amount, discount, credited }) => amount - discount - credited),
-      quantity: formatExact(billedQuantity(lines)),
-      lines,
-    };
+    return { ...billedUsageOf(lines), lines };
   }
 
   /**
@@ -317,8 +311,4 @@ function parametersOf(usage: readonly BilledItem[]): readonly unknown[] {
     usage.map(({ period }) => period.startAt),
     usage.map(({ period }) => period.endAt),
   ];
-}
-
-function total(lines: readonly InvoiceLine[], amountOf: (line: InvoiceLine) => bigint): bigint {
-  return lines.reduce((sum, line) => sum + amountOf(line), 0n);
 }

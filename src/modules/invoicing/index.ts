@@ -47,6 +47,7 @@ export {
   invoiceRegenerated,
   invoiceTooLarge,
   paymentExceedsInvoice,
+  simulatedPriceUnmatched,
 } from './invoicing.errors';
 export { InvoicingModule } from './invoicing.module';
 export { BillingContextService } from './billing-context.service';
@@ -62,6 +63,11 @@ export {
   CREDIT_NOTE_REFUND_ROWS,
   REFUNDED_CREDIT_ROWS,
 } from './summed-rows';
+export {
+  SimulatePricesService,
+  type SimulationCommand,
+  type SimulationStep,
+} from './simulate-prices.service';
 export type { UsageQuote } from './domain/usage-quote';
 export { UsageQuotesService } from './usage-quotes.service';
 export { InvoicesService } from './invoices.service';

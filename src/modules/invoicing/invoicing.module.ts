@@ -47,7 +47,6 @@ import { LineUsageService } from './line-usage.service';
 import { SharedTracesRepository } from './shared-traces.repository';
 import { SimulatePricesService } from './simulate-prices.service';
 import { SimulationRepository } from './simulation.repository';
-import { SimulationsController } from './simulations.controller';
 import { UsageQuotesService } from './usage-quotes.service';
 import { UsageReadingsService } from './usage-readings.service';
 import { LowerOpenInvoicesService } from './lower-open-invoices.service';
@@ -67,7 +66,6 @@ import { VoidInvoiceService } from './void-invoice.service';
     InvoicesController,
     CreditNotesController,
     CreditBalanceController,
-    SimulationsController,
     LineUsageController,
   ],
   providers: [
@@ -124,6 +122,7 @@ import { VoidInvoiceService } from './void-invoice.service';
     IssueInvoiceService,
     InvoicesService,
     RegenerateInvoiceService,
+    SimulatePricesService,
     UsageQuotesService,
     VoidInvoiceService,
   ],

@@ -6,14 +6,20 @@ import { referenceNotFound, raise } from '../../platform/errors';
 import { CatalogService, type CatalogPrice, type PriceTerms, toPrice } from '../catalog';
 import { type Meter, MetersService } from '../meters';
 import { ChargedEventsService } from './charged-events.service';
-import type { InvoiceLine } from './domain/invoice';
+import type { CreditLineRequest } from './domain/line-item-request';
 import { matchPrices, type NamedPrice } from './domain/match-prices';
-import { simulateItem } from './domain/simulate';
+import { simulateItem, type SimulatedLine } from './domain/simulate';
+import { isPrepaidCharge, unstoredCorrection, unstoredCredits } from './domain/unstored-lines';
 import { partOf, type UsagePart, type UsageTrace } from './domain/usage';
 import { invoiceTooLarge, simulatedPriceUnmatched } from './invoicing.errors';
-import { type CustomerLine, SimulationRepository } from './simulation.repository';
+import { SimulationRepository } from './simulation.repository';
 
 const CUSTOMERS_AT_ONCE = 50;
+
+/** Returns, by item id, the request for the credit of an item at its end. Items without an end are absent. */
+export type CreditsAtEnd = (
+  itemIds: readonly string[],
+) => Promise<ReadonlyMap<string, CreditLineRequest>>;
 
 export interface SimulationCommand {
   readonly planId: string;
@@ -43,8 +49,14 @@ export type SimulationStep =
       readonly losers: number;
     } & SimulatedAmounts);
 
+interface LineToSimulate {
+  readonly customerId: string;
+  readonly line: SimulatedLine;
+}
+
 interface Simulation {
   readonly command: SimulationCommand;
+  readonly creditsAtEnd: CreditsAtEnd;
   readonly currency: string;
   /** Replacement of each price of the plan, by the id of that price; null if the price is dropped. */
   readonly replacements: ReadonlyMap<string, NamedPrice | null>;
@@ -69,13 +81,16 @@ export class SimulatePricesService {
    * @throws {ProblemError} `reference_not_found`, `price_terms_contradict`, `simulated_price_unmatched`,
    *   `too_many_reports`. The generator also throws `invoice_too_large`
    */
-  async simulate(command: SimulationCommand): Promise<AsyncGenerator<SimulationStep>> {
-    const setup = await this.setup(command);
+  async simulate(
+    command: SimulationCommand,
+    creditsAtEnd: CreditsAtEnd,
+  ): Promise<AsyncGenerator<SimulationStep>> {
+    const setup = { ...(await this.setup(command)), creditsAtEnd };
     this.reports.requireRoom('simulation');
     return this.steps(setup);
   }
 
-  private async setup(command: SimulationCommand): Promise<Simulation> {
+  private async setup(command: SimulationCommand): Promise<Omit<Simulation, 'creditsAtEnd'>> {
     const sold =
       (await this.catalog.findPricesOfPlan(command.planId)) ??
       raise(referenceNotFound('/plan_id', command.planId));
@@ -142,9 +157,7 @@ export class SimulatePricesService {
     setup: Simulation,
     customerIds: readonly string[],
   ): Promise<readonly ({ readonly customerId: string } & SimulatedAmounts)[]> {
-    const { command, replacements } = setup;
-    const priceIds = [...replacements.keys()];
-    const billed = await this.history.billedLines(customerIds, priceIds, command);
+    const billed = await this.linesOf(setup, customerIds);
     const simulated: ({ readonly customerId: string } & SimulatedAmounts)[] = [];
     for (const [customerId, ofCustomer] of groupBy(billed, (one) => one.customerId)) {
       const oldMinor = ofCustomer.reduce((total, { line }) => total + line.amount, 0n);
@@ -157,9 +170,34 @@ export class SimulatePricesService {
     return simulated;
   }
 
+  /** Returns the lines that customers were billed with, followed by credits and usage corrections that came to 0. */
+  private async linesOf(
+    { command, replacements, creditsAtEnd, meters }: Simulation,
+    customerIds: readonly string[],
+  ): Promise<readonly LineToSimulate[]> {
+    const priceIds = [...replacements.keys()];
+    const billed = await this.history.billedLines(customerIds, priceIds, command);
+    const usage = await this.history.usageWithoutLine(customerIds, priceIds, command);
+    const prepaid = billed.filter(({ line }) => isPrepaidCharge(line));
+    const ends = await creditsAtEnd(prepaid.flatMap(({ line }) => line.itemId ?? []));
+    const unstored: LineToSimulate[] = [];
+    for (const [customerId, ofCustomer] of groupBy(billed, (one) => one.customerId)) {
+      const own = ofCustomer.map(({ line }) => line);
+      const credits = unstoredCredits(own, ends);
+      unstored.push(...credits.map((line) => ({ customerId, line })));
+    }
+    const lines = billed.map(({ line }) => line);
+    for (const one of usage) {
+      const meter = meters.get(one.request.meterId);
+      const line = meter === undefined ? null : unstoredCorrection(one, meter, lines);
+      if (line !== null) unstored.push({ customerId: one.customerId, line });
+    }
+    return [...billed, ...unstored];
+  }
+
   private async simulateItem(
     { replacements, meters }: Simulation,
-    billed: readonly CustomerLine[],
+    billed: readonly LineToSimulate[],
   ): Promise<bigint> {
     const price = replacements.get(billed[0]?.line.priceId ?? '') ?? null;
     if (price === null) return 0n;
@@ -169,7 +207,7 @@ export class SimulatePricesService {
       const meter = meters.get(line.trace.meter.id);
       parts.set(line.id, await this.partsOf(customerId, line.trace, price, meter));
     }
-    const lines: readonly InvoiceLine[] = billed.map(({ line }) => line);
+    const lines = billed.map(({ line }) => line);
     return simulateItem(lines, price, ({ id }) => parts.get(id) ?? []);
   }
 

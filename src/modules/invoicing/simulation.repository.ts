@@ -1,6 +1,11 @@
 import { Injectable } from '@nestjs/common';
+import { fromJson } from '../../core/exact-json';
 import { Database } from '../../platform/database';
 import type { InvoiceLine } from './domain/invoice';
+import { usagePeriodKey } from './domain/first-bill';
+import type { UsageWithoutLine } from './domain/unstored-lines';
+import type { UsageGroup } from './domain/usage';
+import { toUsageRequest } from './domain/usage-bill';
 import { isInEffect } from './invoice-query';
 import { InvoicesRepository } from './invoices.repository';
 
@@ -22,9 +27,49 @@ const BILLED = `
     AND ${isInEffect('invoice')} AND line.price_id = ANY ($2)
     AND line.full_period_start_at >= $3 AND line.full_period_start_at < $4`;
 
+/**
+ * Finds the newest record of the usage of each item and period, by group, if it has no line: an invoice with late usage
+ * found that nothing more was due. Leaves out a record if an invoice that billed the period was voided since. On a test
+ * clock, both can have happened at one instant.
+ */
+const USAGE_WITHOUT_LINE = `
+  WITH newest AS (
+    SELECT DISTINCT ON (item_id, period_start_at, period_end_at, group_key) billed.*, stream.customer_id,
+      max(up_to_position) OVER (PARTITION BY item_id, period_start_at, period_end_at) AS newest_position
+    FROM usage_stream AS stream JOIN usage_billed AS billed ON billed.stream_id = stream.id
+    WHERE stream.customer_id = ANY ($1) AND billed.terms #>> '{price,priceId}' = ANY ($2)
+      AND billed.period_end_at > $3 AND (billed.terms #>> '{fullPeriod,startAt,$instant}')::timestamptz >= $3
+      AND (billed.terms #>> '{fullPeriod,startAt,$instant}')::timestamptz < $4
+    ORDER BY item_id, period_start_at, period_end_at, group_key, up_to_position DESC, id DESC
+  ), billed AS (
+    SELECT *, bool_or(invoice_line_id IS NOT NULL) OVER (PARTITION BY item_id, period_start_at, period_end_at) AS has_line
+    FROM newest WHERE up_to_position = newest_position
+  )
+  SELECT id, customer_id AS "customerId", counted_from_at AS "countedFrom", up_to_position::text AS "upToPosition",
+    terms, group_key AS "group", quantity::text, events::text
+  FROM billed CROSS JOIN LATERAL (
+    SELECT coalesce(bool_or(${isInEffect('invoice')}), false) AS are_in_effect, max(invoice.voided_at) AS voided_at
+    FROM invoice_line AS line JOIN invoice ON invoice.id = line.invoice_id
+    WHERE line.item_id = billed.item_id AND line.period_start_at = billed.period_start_at
+      AND line.period_end_at = billed.period_end_at) AS lines
+  WHERE NOT has_line AND (lines.voided_at IS NULL OR lines.voided_at < billed.created_at
+    OR lines.voided_at = billed.created_at AND lines.are_in_effect AND NOT billed.is_late)
+  ORDER BY item_id, period_start_at, period_end_at, group_key`;
+
 export interface CustomerLine {
   readonly customerId: string;
   readonly line: InvoiceLine;
+}
+
+interface UsageRow {
+  readonly id: string;
+  readonly customerId: string;
+  readonly countedFrom: Date;
+  readonly upToPosition: string;
+  readonly terms: unknown;
+  readonly group: string;
+  readonly quantity: string;
+  readonly events: string;
 }
 
 /** Reads billed lines for simulations, some customers at a time, without locks. */
@@ -62,5 +107,33 @@ export class SimulationRepository {
     const customerOf = new Map(found.map((row) => [row.id, row.customer_id]));
     const lines = await this.invoices.findLines([...customerOf.keys()]);
     return lines.map((line) => ({ customerId: customerOf.get(line.id) ?? '', line }));
+  }
+
+  /** Returns the usage that customers were billed for at these prices in `[from, to)`, if it has no line of its own. */
+  async usageWithoutLine(
+    customerIds: readonly string[],
+    priceIds: readonly string[],
+    { from, to }: { readonly from: Date; readonly to: Date },
+  ): Promise<readonly UsageWithoutLine[]> {
+    const parameters = [customerIds, priceIds, from, to];
+    const rows = await this.database.query<UsageRow>(USAGE_WITHOUT_LINE, parameters);
+    const found = new Map<string, UsageWithoutLine>();
+    for (const { terms, group, quantity, events, upToPosition, ...row } of rows) {
+      const request = toUsageRequest(fromJson(terms));
+      const key = usagePeriodKey(request);
+      const part = {
+        group: request.isByGroup ? (JSON.parse(group) as UsageGroup) : null,
+        quantity,
+        events: BigInt(events),
+      };
+      const before = found.get(key);
+      found.set(
+        key,
+        before === undefined
+          ? { ...row, request, upToPosition: BigInt(upToPosition), parts: [part] }
+          : { ...before, parts: [...before.parts, part] },
+      );
+    }
+    return [...found.values()];
   }
 }

@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { groupBy } from '../../core/grouping';
 import type { Period } from '../../core/time';
-import { earnedUntil } from './domain/periods';
+import type { CreditLine } from './domain/outcome';
+import { creditAtEnd, earnedUntil } from './domain/periods';
 import { spanOf, type SubscriptionPeriod } from './domain/subscription';
 import { SubscriptionsRepository } from './subscriptions.repository';
 
@@ -73,6 +74,15 @@ export class SubscriptionPeriodsService {
       );
     }
     return found;
+  }
+
+  /**
+   * Returns, by item id, the request for the credit of the charges in advance of an item at its end. Items without an
+   * end are absent.
+   */
+  async creditsAtEnd(itemIds: readonly string[]): Promise<ReadonlyMap<string, CreditLine>> {
+    const endings = await this.subscriptions.endingsOf(itemIds);
+    return new Map(endings.map((ending) => [ending.itemId, creditAtEnd(ending)]));
   }
 
   /**

@@ -10,6 +10,7 @@ import {
 } from '../../platform/database';
 import type { DueTable } from '../test-clocks';
 import type { Outcome } from './domain/outcome';
+import type { ItemEnding } from './domain/periods';
 import type {
   ScheduledChange,
   Snapshot,
@@ -61,6 +62,16 @@ const ITEMS_SINCE = `
     WHERE since.id = subscription_id
       AND (end_at IS NULL OR is_paused OR since.instant IS NULL OR end_at >= since.instant))
   ORDER BY id`;
+
+const ENDINGS = `
+  SELECT item.id AS "itemId", item.end_at AS "endAt", item.ended_by AS "endedBy",
+    subscription.ended_at IS NOT DISTINCT FROM item.end_at AS "isLast", next.proration AS "nextProration"
+  FROM subscription_item AS item JOIN subscription ON subscription.id = item.subscription_id
+  LEFT JOIN LATERAL (
+    SELECT proration FROM subscription_item
+    WHERE subscription_id = subscription.id AND start_at = item.end_at ORDER BY id LIMIT 1
+  ) AS next ON true
+  WHERE item.id = ANY ($1) AND item.end_at IS NOT NULL`;
 
 @Injectable()
 export class SubscriptionsRepository {
@@ -213,6 +224,11 @@ export class SubscriptionsRepository {
   async itemEnds(ids: readonly string[]): Promise<ReadonlyMap<string, Date>> {
     const items = await this.database.select(SubscriptionItemEntity, 'WHERE id = ANY ($1)', [ids]);
     return new Map(items.flatMap(({ id, endAt }) => (endAt === null ? [] : [[id, endAt]])));
+  }
+
+  /** Returns the ends of items, past or planned. Items without an end are absent. */
+  endingsOf(itemIds: readonly string[]): Promise<readonly ItemEnding[]> {
+    return this.database.query<ItemEnding>(ENDINGS, [itemIds]);
   }
 
   /** Returns the last period that started at or before an instant; null before the first one. */

@@ -8,6 +8,7 @@ import { lateUsageLine, usageLines, type CountedUsage } from './decide-usage-lin
 import { type LimitCredit, limitCredits } from './given-back';
 import type { BillingRequest } from './billing-request';
 import { type BilledLine, heldOf } from './held-lines';
+import type { HeldTerms } from './held-terms';
 import type { InvoiceLine } from './invoice';
 import { requestedFieldsOf, unitAmountOf, type LineDraft } from './line-draft';
 import type {
@@ -17,7 +18,7 @@ import type {
   LineItemRequest,
   UsageLineRequest,
 } from './line-item-request';
-import { creditOf, type LineTrace } from './trace';
+import { creditOf, type CreditTrace, type LineTrace } from './trace';
 import { billedPartOf, unusedOf } from './unused-time';
 
 /** Suffix of the description of a charge for the rest of a period, billed because of a change within the period. */
@@ -247,6 +248,30 @@ interface CreditTerms {
   readonly limit: LimitCredit;
 }
 
+/**
+ * Returns the trace of a credit for the unused part of a line, without the limit that refunds of the invoice set.
+ * @param billed lines of the same invoice, or more
+ */
+export function creditTraceOf(
+  line: BilledLine,
+  billed: readonly BilledLine[],
+  unused: Proration,
+): CreditTrace & { readonly held: HeldTerms } {
+  const parts = [line, ...trueUpsOf(line, billed)];
+  const billedMinor = totalOf(parts, ({ amount }) => amount);
+  const billedProration = billedPartOf(line);
+  return {
+    kind: 'credit',
+    fullAmount: formatExact(forFullPeriod(billedMinor, billedProration)),
+    billedProration,
+    billedMinor,
+    discountMinor: totalOf(parts, ({ discount }) => discount),
+    creditedMinor: totalOf(parts, ({ credited }) => credited),
+    unused,
+    held: heldOf(parts),
+  };
+}
+
 /** Returns the credit for the unused part of a line; null if it gives back neither money nor a discount. */
 function creditLine(
   line: BilledLine,
@@ -254,21 +279,8 @@ function creditLine(
   unused: { readonly from: Date; readonly part: Proration },
   id: string,
 ): LineDraft | null {
-  const parts = [line, ...trueUpsOf(line, billed)];
-  const held = heldOf(parts);
-  const billedMinor = totalOf(parts, ({ amount }) => amount);
-  const billedProration = billedPartOf(line);
-  const whole = {
-    kind: 'credit' as const,
-    fullAmount: formatExact(forFullPeriod(billedMinor, billedProration)),
-    billedProration,
-    billedMinor,
-    discountMinor: totalOf(parts, ({ discount }) => discount),
-    creditedMinor: totalOf(parts, ({ credited }) => credited),
-    unused: unused.part,
-    held,
-  };
-  const mostMinor = limit(line.invoiceId, held, creditOf(whole).amountMinor);
+  const whole = creditTraceOf(line, billed, unused.part);
+  const mostMinor = limit(line.invoiceId, whole.held, creditOf(whole).amountMinor);
   const base = mostMinor === null ? whole : { ...whole, mostMinor };
   const { amountMinor, discounts } = creditOf(base);
   if (amountMinor === 0n && discounts.length === 0) return null;

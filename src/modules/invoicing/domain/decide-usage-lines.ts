@@ -55,7 +55,11 @@ export function usageLines({ request, reading }: CountedUsage, nextId: () => str
   const lines = reading.parts.flatMap((part) => {
     const { amountMinor, proration, traced } = ratePart(rating, part, zeroUsage);
     if (isNothing(part, amountMinor)) return [];
-    const trace: UsageTrace = { ...traceOf(request, reading), parts: [traced], corrects: null };
+    const trace: UsageTrace = {
+      ...usageTraceOf(request, reading),
+      parts: [traced],
+      corrects: null,
+    };
     return [
       {
         ...requestedFieldsOf(request),
@@ -134,7 +138,7 @@ export function lateUsageLine(
     quantity: shownQuantity(quantity),
     unitAmount: null,
     amount,
-    trace: { ...traceOf(request, reading), parts, corrects },
+    trace: { ...usageTraceOf(request, reading), parts, corrects },
   };
 }
 
@@ -142,10 +146,14 @@ function quantityOf({ parts }: ItemUsage) {
   return sum(parts.map(({ quantity }) => quantity));
 }
 
-function traceOf(request: UsageLineRequest, reading: ItemUsage) {
+/** Returns the trace of a usage line, without its parts and the earlier bill that it corrects. */
+export function usageTraceOf(
+  request: UsageLineRequest,
+  reading: Omit<ItemUsage, 'parts'>,
+): Omit<UsageTrace, 'parts' | 'corrects'> {
   const { meter, countedFrom, upToPosition } = reading;
   return {
-    kind: 'usage' as const,
+    kind: 'usage',
     price: request.price.rating,
     meter,
     isByGroup: request.isByGroup,

@@ -1,6 +1,7 @@
-import { parseExact, type Rational, subtract, sum } from '../../../core/decimal';
+import { formatExact, parseExact, type Rational, subtract, sum } from '../../../core/decimal';
 import type { HeldDiscount, HeldTerms } from './held-terms';
 import type { InvoiceLine, InvoiceTaxRate } from './invoice';
+import type { BilledUsage } from './usage';
 
 /** A line of an invoice in effect, with the tax rates and the period of the invoice. */
 export interface BilledLine extends InvoiceLine {
@@ -63,12 +64,25 @@ export function heldOfInvoices(lines: readonly BilledLine[]): ReadonlyMap<string
  * Returns the amount of a line at list prices. A negative usage correction can take back more at list prices than its
  * `amount` shows, because `amount` is limited to what was left of the billed lines.
  */
-export function listedAmount({ amount, trace }: InvoiceLine): bigint {
+export function listedAmount({ amount, trace }: Pick<InvoiceLine, 'amount' | 'trace'>): bigint {
   return trace.kind === 'usage' ? (trace.corrects?.differenceMinor ?? amount) : amount;
 }
 
+/** Returns what the lines of an item and period billed for its usage, including true-ups and usage corrections. */
+export function billedUsageOf(
+  lines: readonly InvoiceLine[],
+): Pick<BilledUsage, 'amountMinor' | 'heldMinor' | 'quantity'> {
+  const total = (of: (line: InvoiceLine) => bigint): bigint =>
+    lines.reduce((amountMinor, line) => amountMinor + of(line), 0n);
+  return {
+    amountMinor: total(listedAmount),
+    heldMinor: total(({ amount, discount, credited }) => amount - discount - credited),
+    quantity: formatExact(billedQuantity(lines)),
+  };
+}
+
 /** Returns the total quantity of usage lines of one period. A correction counts with the quantity that it adds or subtracts. */
-export function billedQuantity(lines: readonly Pick<InvoiceLine, 'trace'>[]): Rational {
+function billedQuantity(lines: readonly Pick<InvoiceLine, 'trace'>[]): Rational {
   return sum(
     lines.flatMap(({ trace }) => {
       if (trace.kind !== 'usage') return [];

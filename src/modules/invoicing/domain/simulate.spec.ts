@@ -65,6 +65,25 @@ const usage = (corrects: UsageTrace['corrects'] = null): UsageTrace => ({
   corrects,
 });
 
+/** Three seats, and a credit for half of the period that refunds limit to 5.00. */
+const REFUNDED_SEATS: readonly InvoiceLine[] = [
+  line('il_1', rated(), { amount: 3_000n }),
+  line(
+    'il_2',
+    {
+      kind: 'credit',
+      fullAmount: '3000',
+      billedProration: null,
+      billedMinor: 3_000n,
+      discountMinor: 0n,
+      creditedMinor: 0n,
+      unused: HALF,
+      mostMinor: 500n,
+    },
+    { kind: 'credit', amount: -500n, creditsLineId: 'il_1' },
+  ),
+];
+
 /** A seat at a price of 333.5 minor units, and a credit for 15 of its 31 days. */
 function creditedSeat(fullAmount: string): readonly InvoiceLine[] {
   const price = perUnit('333.5');
@@ -143,9 +162,22 @@ describe('the lines of an item at another price', () => {
     // The price 333.5 is billed as 334, and 15 of 31 days are unused.
     ['a credit of the line', creditedSeat('334'), priceOf(perUnit('333.5')), 172n],
     ['a credit of the line, at another price', creditedSeat('334'), priceOf(perUnit('1.49')), 1n],
+    ['a credit limited by refunds', REFUNDED_SEATS, priceOf(perUnit('1000')), 2_500n],
+    [
+      'a credit limited by refunds, at a higher price',
+      REFUNDED_SEATS,
+      priceOf(perUnit('1100')),
+      2_500n,
+    ],
     ['an older credit of the price', creditedSeat('333.5'), priceOf(perUnit('333.5')), 173n],
   ])('%s', (_, lines, price, expected) => {
     expect(simulateItem(lines, price, () => [])).toBe(expected);
+  });
+
+  it('late usage of a bill that is void', () => {
+    const lateUsage = usage({ amountMinor: 1_000n, heldMinor: 1_000n, quantity: '1000' });
+    const lines = [line('il_2', lateUsage, { kind: 'usage', amount: 200n })];
+    expect(simulateItem(lines, priceOf(perUnit('1')), calls(1_200n))).toBe(200n);
   });
 
   it.each<[string, bigint, Price, bigint]>([

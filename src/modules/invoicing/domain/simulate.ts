@@ -5,6 +5,7 @@ import { creditForUnused, forFullPeriod } from '../../../core/invoice';
 import type { Proration } from '../../../core/proration';
 import { rate, roundAtLine, trueUp, withinLimits, type Price } from '../../../core/rating';
 import { greater, lesser } from '../../../core/money';
+import { listedAmount } from './held-lines';
 import type { InvoiceLine } from './invoice';
 import { creditAtListPrice, type CreditTrace } from './trace';
 import {
@@ -22,12 +23,26 @@ export interface SimulatedPrice {
   readonly maximumMinor: bigint | null;
 }
 
+/** Fields of a line that a simulation reads. */
+export type SimulatedLine = Pick<
+  InvoiceLine,
+  | 'id'
+  | 'invoiceId'
+  | 'kind'
+  | 'amount'
+  | 'priceId'
+  | 'itemId'
+  | 'period'
+  | 'creditsLineId'
+  | 'trace'
+>;
+
 /** Returns the parts of a usage line. If the new price is a percentage, they contain the charges for the events. */
-export type PartsOf = (line: InvoiceLine, trace: UsageTrace) => readonly UsagePart[];
+export type PartsOf = (line: SimulatedLine, trace: UsageTrace) => readonly UsagePart[];
 
 /** The charges and true-ups of a period on one invoice, or one line that corrects or credits such charges. */
 interface Bill {
-  readonly lines: readonly InvoiceLine[];
+  readonly lines: readonly SimulatedLine[];
   readonly chargedMinor: bigint;
   /**
    * Amount at list prices. For a correction that could give back only what was left of the billed lines, it is more
@@ -45,7 +60,7 @@ interface Bill {
  * @param lines in the order in which they were made
  */
 export function simulateItem(
-  lines: readonly InvoiceLine[],
+  lines: readonly SimulatedLine[],
   price: SimulatedPrice,
   partsOf: PartsOf,
 ): bigint {
@@ -60,7 +75,7 @@ export function simulateItem(
 }
 
 function simulateBill(
-  lines: readonly InvoiceLine[],
+  lines: readonly SimulatedLine[],
   price: SimulatedPrice,
   before: readonly Bill[],
   partsOf: PartsOf,
@@ -87,7 +102,11 @@ function simulateBill(
   return { lines, chargedMinor, trueUpMinor, listedMinor: chargedMinor + trueUpMinor };
 }
 
-function simulateCharge({ trace, ...line }: InvoiceLine, price: SimulatedPrice, partsOf: PartsOf) {
+function simulateCharge(
+  { trace, ...line }: SimulatedLine,
+  price: SimulatedPrice,
+  partsOf: PartsOf,
+) {
   if (trace.kind === 'rated') {
     return roundAtLine(fullAmount(price.rating, trace.quantity), trace.proration);
   }
@@ -96,7 +115,7 @@ function simulateCharge({ trace, ...line }: InvoiceLine, price: SimulatedPrice, 
 }
 
 function simulateCorrection(
-  line: InvoiceLine,
+  line: SimulatedLine,
   trace: UsageTrace,
   { rating, minimumMinor, maximumMinor }: SimulatedPrice,
   before: readonly Bill[],
@@ -104,9 +123,15 @@ function simulateCorrection(
 ): Correction {
   invariant(trace.corrects !== null, 'late usage corrects what was billed');
   const { heldMinor: oldHeldMinor, amountMinor: oldMinor, held, mostMinor } = trace.corrects;
-  const billedMinor = before
-    .filter(({ lines }) => lines.some(hasSamePeriod(line)))
-    .reduce((total, { listedMinor }) => total + listedMinor, 0n);
+  const together = before.filter(({ lines }) => lines.some(hasSamePeriod(line)));
+  const oldBilledMinor = together
+    .flatMap(({ lines }) => lines)
+    .reduce((total, one) => total + listedAmount(one), 0n);
+  // The rest was billed by lines that are void now, whose amounts at the new price are not known.
+  const billedMinor = together.reduce(
+    (total, { listedMinor }) => total + listedMinor,
+    oldMinor - oldBilledMinor,
+  );
   // Assumes that the same amounts were discounted and taken back at the new price.
   const moreMinor = billedMinor - oldMinor;
   const heldMinor = greater(oldHeldMinor + moreMinor, 0n);
@@ -125,7 +150,7 @@ function simulateCorrection(
 }
 
 function simulateCredit(
-  line: InvoiceLine,
+  line: SimulatedLine,
   trace: CreditTrace,
   price: SimulatedPrice,
   before: readonly Bill[],
@@ -145,7 +170,7 @@ function simulateCredit(
   const whole = fullAmount(price.rating, charge.trace.quantity);
   const priced = credited.trueUpMinor === 0n ? whole : withinLimits(whole, price);
   const creditFor = trace.held === undefined ? creditAtListPrice : creditForUnused;
-  return -creditFor(
+  const creditMinor = creditFor(
     {
       fullAmount: isShareOfRoundedAmount(trace) ? forFullPeriod(amountMinor, proration) : priced,
       proration,
@@ -155,6 +180,10 @@ function simulateCredit(
     },
     trace.unused,
   );
+  const { mostMinor } = trace;
+  if (mostMinor === undefined) return -creditMinor;
+  // Assumes that the same amount was refunded.
+  return -lesser(creditMinor, greater(mostMinor + amountMinor - trace.billedMinor, 0n));
 }
 
 /**
@@ -170,22 +199,22 @@ function isShareOfRoundedAmount({
 }
 
 /** Returns the key of the {@link Bill} of a line. The charges and true-ups of a period on one invoice have the same key. */
-function billKeyOf(line: InvoiceLine): string {
+function billKeyOf(line: SimulatedLine): string {
   const { id, invoiceId, period } = line;
   return !isCharge(line)
     ? id
     : `${invoiceId} ${period?.startAt.getTime()} ${period?.endAt.getTime()}`;
 }
 
-function isCharge({ trace }: InvoiceLine): boolean {
+function isCharge({ trace }: SimulatedLine): boolean {
   return trace.kind !== 'credit' && !(trace.kind === 'usage' && trace.corrects !== null);
 }
 
-function singleLineBill(line: InvoiceLine, chargedMinor: bigint, listedMinor: bigint): Bill {
+function singleLineBill(line: SimulatedLine, chargedMinor: bigint, listedMinor: bigint): Bill {
   return { lines: [line], chargedMinor, trueUpMinor: 0n, listedMinor };
 }
 
-function hasSamePeriod({ period }: InvoiceLine): (line: InvoiceLine) => boolean {
+function hasSamePeriod({ period }: SimulatedLine): (line: SimulatedLine) => boolean {
   return (line) =>
     line.kind !== 'credit' &&
     line.period?.startAt.getTime() === period?.startAt.getTime() &&
@@ -193,7 +222,7 @@ function hasSamePeriod({ period }: InvoiceLine): (line: InvoiceLine) => boolean 
 }
 
 /** Returns the proration of the minimum and maximum of the price, for the lines of a bill; null: the full period. */
-function prorationOf([first]: readonly InvoiceLine[]): Proration | null {
+function prorationOf([first]: readonly SimulatedLine[]): Proration | null {
   switch (first?.trace.kind) {
     case 'rated':
     case 'true_up':

@@ -11,7 +11,7 @@ import {
   type BillingPeriod,
   type Period,
 } from '../../../core/time';
-import type { ChargeLine, UsageLine } from './outcome';
+import type { ChargeLine, CreditLine, UsageLine } from './outcome';
 import {
   anchorOf,
   fullSpanOf,
@@ -172,8 +172,33 @@ export function arrearsCharges(
     });
 }
 
+/** End of an item, and what it depends on how its unused time is counted. */
+export interface ItemEnding {
+  readonly itemId: string;
+  readonly endAt: Date;
+  readonly endedBy: SubscriptionItem['endedBy'];
+  /** True if the item ended with its subscription. */
+  readonly isLast: boolean;
+  /** Proration of the items that follow; null: no item follows. */
+  readonly nextProration: SubscriptionItem['proration'] | null;
+}
+
+/**
+ * Returns the request for the credit that an item got when it ended. An item with a price in advance ends within a billed
+ * period only if its unused time was credited.
+ */
+export function creditAtEnd({ itemId, endAt, isLast, ...item }: ItemEnding): CreditLine {
+  const common = { kind: 'credit' as const, itemId, unusedFrom: endAt };
+  const changeUnit = changeUnitOf(item);
+  if (changeUnit !== null) return { ...common, end: 'border', unit: changeUnit };
+  if (isLast) return { ...common, end: 'termination' };
+  const { nextProration } = item;
+  const unit = nextProration === null ? undefined : unitOf({ proration: nextProration });
+  return { ...common, end: 'border', unit };
+}
+
 /** Returns the unit in which a change counts the end of an item; null: the unit of the item's own proration. */
-function changeUnitOf({ endedBy }: SubscriptionItem): 'day' | 'second' | null {
+function changeUnitOf({ endedBy }: Pick<SubscriptionItem, 'endedBy'>): 'day' | 'second' | null {
   switch (endedBy) {
     case 'day_change':
       return 'day';

@@ -7,7 +7,7 @@ import {
   toWireAmount,
 } from '../../../platform/http';
 import { PriceInputDto, toPriceTerms } from '../../catalog';
-import type { SimulationCommand, SimulationStep } from '../simulate-prices.service';
+import type { SimulationCommand, SimulationStep } from '../../invoicing';
 
 const MAX_PRICES = 100;
 const MAX_CUSTOMERS = 1_000;

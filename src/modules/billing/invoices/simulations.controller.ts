@@ -1,30 +1,31 @@
 import { Body, Controller, Post, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
-import { ProblemError, referenceNotFound, tooManyReports } from '../../platform/errors';
-import { Operation, sendLines } from '../../platform/http';
-import { priceTermsContradict } from '../catalog';
-import { meterBackfilling } from '../meters';
-import { SIMULATION_LINES } from './dto/simulation-line.dto';
+import { ProblemError, referenceNotFound, tooManyReports } from '../../../platform/errors';
+import { Operation, sendLines } from '../../../platform/http';
+import { priceTermsContradict } from '../../catalog';
+import { meterBackfilling } from '../../meters';
+import { simulatedPriceUnmatched, type SimulationStep } from '../../invoicing';
+import { SIMULATION_LINES } from '../dto/simulation-line.dto';
 import {
   SimulatePricesDto,
   toProblemLine,
   toSimulationCommand,
   toSimulationLine,
-} from './dto/simulate-prices.dto';
-import { simulatedPriceUnmatched } from './invoicing.errors';
-import { SimulatePricesService, type SimulationStep } from './simulate-prices.service';
+} from '../dto/simulate-prices.dto';
+import { SimulatePricesWorkflow } from './simulate-prices.workflow';
 
 @ApiTags('Plans')
 @Controller('v1/prices/simulations')
 export class SimulationsController {
-  constructor(private readonly simulating: SimulatePricesService) {}
+  constructor(private readonly simulating: SimulatePricesWorkflow) {}
 
   @Post()
   @Operation({
     summary: 'Simulate a change of prices',
     description:
-      'Rates the billed lines of a plan again, at other prices, and changes nothing. The answer consists of lines of ' +
+      'Rates the billed lines of a plan again, at other prices, and changes nothing. Discounts, refunds and credit notes ' +
+      'stay as they were made. The answer consists of lines of ' +
       'JSON: `customer` with `old_amount`, `new_amount` and `difference`, in minor units before discounts and tax; ' +
       '`progress` with the `customers` read so far and `of` how many; at the end `totals` with the number of `customers`, of ' +
       '`winners`, who would have paid less, and of `losers`. An amount too large for an answer ends it with `problem`, ' +

@@ -1,0 +1,30 @@
+import { Injectable } from '@nestjs/common';
+import {
+  SimulatePricesService,
+  type SimulationCommand,
+  type SimulationStep,
+} from '../../invoicing';
+import { SubscriptionPeriodsService } from '../../subscriptions';
+
+/**
+ * Calculates what customers would have paid at other prices. Writes and locks nothing.
+ *
+ * 1. Checks the command.
+ * 2. For some customers at a time, in one snapshot: reads the billed lines and when their items ended, and simulates
+ *    the lines.
+ */
+@Injectable()
+export class SimulatePricesWorkflow {
+  constructor(
+    private readonly simulating: SimulatePricesService,
+    private readonly periods: SubscriptionPeriodsService,
+  ) {}
+
+  /**
+   * @throws {ProblemError} `reference_not_found`, `price_terms_contradict`, `simulated_price_unmatched`,
+   *   `too_many_reports`. The generator also throws `invoice_too_large`
+   */
+  simulate(command: SimulationCommand): Promise<AsyncGenerator<SimulationStep>> {
+    return this.simulating.simulate(command, (itemIds) => this.periods.creditsAtEnd(itemIds));
+  }
+}

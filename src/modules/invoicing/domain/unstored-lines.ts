@@ -1,0 +1,86 @@
+import { compare, parseExact, ZERO } from '../../../core/decimal';
+import { creditTraceOf } from './decide-lines';
+import { usageTraceOf } from './decide-usage-lines';
+import { type BilledLine, billedUsageOf, heldOf } from './held-lines';
+import type { InvoiceLine } from './invoice';
+import type { CreditLineRequest, UsageLineRequest } from './line-item-request';
+import type { SimulatedLine } from './simulate';
+import { creditOf } from './trace';
+import { unusedOf } from './unused-time';
+import type { ItemUsage, MeterSnapshot, TracedPart } from './usage';
+import { linesOfUsage } from './usage-bill';
+
+/** The newest record of billed usage of an item and period, if it has no line of its own. */
+export interface UsageWithoutLine extends Omit<ItemUsage, 'meter' | 'parts'> {
+  readonly id: string;
+  readonly customerId: string;
+  readonly request: UsageLineRequest;
+  readonly parts: readonly Pick<TracedPart, 'group' | 'quantity' | 'events'>[];
+}
+
+/**
+ * Returns the credits of charges in advance that came to 0, so that no line was stored. A credit that is absent for
+ * another reason, because refunds left nothing to credit or its invoice is void, is not returned.
+ *
+ * @param lines of invoices in effect
+ * @param creditAtEnd request for the credit of each item that ended, by item id
+ */
+export function unstoredCredits(
+  lines: readonly InvoiceLine[],
+  creditAtEnd: ReadonlyMap<string, CreditLineRequest>,
+): readonly SimulatedLine[] {
+  const creditedIds = new Set(lines.map(({ creditsLineId }) => creditsLineId));
+  const billed = lines.map(withoutTaxes);
+  return billed.filter(isPrepaidCharge).flatMap((line): readonly SimulatedLine[] => {
+    const request = creditAtEnd.get(line.itemId ?? '');
+    const endAt = line.period?.endAt;
+    if (request === undefined || endAt === undefined || creditedIds.has(line.id)) return [];
+    if (request.unusedFrom >= endAt) return [];
+    const trace = creditTraceOf(line, billed, unusedOf(line, request));
+    const { amountMinor, discounts } = creditOf(trace);
+    if (amountMinor !== 0n || discounts.length > 0) return [];
+    const period = { startAt: request.unusedFrom, endAt };
+    const id = `credit of ${line.id}`;
+    return [{ ...line, id, kind: 'credit', amount: 0n, period, creditsLineId: line.id, trace }];
+  });
+}
+
+/** Returns true for a charge whose unused part is credited if its item ends early. */
+export function isPrepaidCharge({ kind, isInAdvance }: InvoiceLine): boolean {
+  return isInAdvance && (kind === 'recurring' || kind === 'proration');
+}
+
+/**
+ * Returns a usage correction that came to 0, so that no line was stored. If nothing else was billed for the period, the
+ * correction has all usage of the period. Returns null if the period was billed without usage.
+ *
+ * @param lines of invoices in effect
+ */
+export function unstoredCorrection(
+  { id, request, ...reading }: UsageWithoutLine,
+  meter: MeterSnapshot,
+  lines: readonly InvoiceLine[],
+): SimulatedLine | null {
+  const billed = linesOfUsage(request, lines);
+  const parts = reading.parts.filter(
+    ({ quantity, events }) => events > 0n || compare(parseExact(quantity), ZERO) !== 0,
+  );
+  if (parts.length === 0 && billed.every(({ kind }) => kind !== 'usage')) return null;
+  const { itemId, period, price, isByGroup } = request;
+  const trace = {
+    ...usageTraceOf(request, { ...reading, meter }),
+    parts: (isByGroup ? parts : reading.parts).map((part) => ({
+      ...part,
+      charged: null,
+      steps: [],
+    })),
+    corrects: { ...billedUsageOf(billed), held: heldOf(billed.map(withoutTaxes)) },
+  };
+  const ids = { id, invoiceId: id, priceId: price.priceId, itemId, creditsLineId: null };
+  return { ...ids, kind: 'usage', amount: 0n, period, trace };
+}
+
+/** Returns a line for calculations before tax. */
+function withoutTaxes(line: InvoiceLine): BilledLine {
+  return { ...line, taxRates: [], billedFrom: null };
+}
