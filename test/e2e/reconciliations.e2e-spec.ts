@@ -231,6 +231,38 @@ describe('a comparison with the provider', () => {
     ]);
   });
 
+  const refundThere = (payment_intent: string, fields: object = {}) =>
+    stripe.client().refunds.create({ payment_intent, ...fields });
+
+  it('names a charge that is not booked until nothing of it is left at the provider', async () => {
+    const customer = await customerWithCard();
+    const payment = await pay(customer);
+    const second = await chargeOf(payment, payment);
+    const unknown = await chargeOf(payment, 'pay_01h455vb4pex5vsknk084sn02q');
+    await refundThere(second, { amount: 400 });
+    await refundThere(unknown, {
+      amount: 400,
+      metadata: { ...intentOf(payment).metadata, refund_id: 'ref_01h455vb4pex5vsknk084sn02q' },
+    });
+    const partly = await reconcile();
+    expect(partly.map(({ type, object }) => `${type} ${object}`).sort()).toEqual([
+      'charged_twice charge',
+      'missing_here charge',
+      'missing_here refund',
+    ]);
+    await refundThere(second);
+    await refundThere(unknown);
+    expect(await reconcile()).toEqual([]);
+  });
+
+  it('names a refund of a booked charge that was refunded in full', async () => {
+    const payment = await pay(await customerWithCard());
+    const { id } = await refundThere(intentOf(payment).id);
+    expect(await reconcile()).toMatchObject([
+      { type: 'missing_here', object: 'refund', payment_id: payment, provider_reference: id },
+    ]);
+  });
+
   it('reads the books again where the provider does not know an object', async () => {
     const customer = await customerWithCard();
     const [payment, refunded] = [await pay(customer), await pay(customer)];

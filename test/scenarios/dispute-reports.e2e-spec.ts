@@ -1,6 +1,8 @@
 import { DueProviderEvents } from '../../src/modules/billing/payments/due-provider-events';
+import type Stripe from 'stripe';
 import { postingsOf, verifyLedger } from '../support/ledger';
 import { type EngineWithStripe, startEngineWithStripe } from '../support/stripe/engine-with-stripe';
+import { eventsOf } from '../support/test-app';
 import { until } from '../support/until';
 
 interface Dispute {
@@ -112,7 +114,7 @@ describe('a report of a dispute', () => {
         story.notified(),
       ]);
       expect(deleted.status).toBe(204);
-      // A report that met the deletion is applied again once its lease has ended.
+      // A report that met the deletion is applied again after a pause.
       story.engine.clock.advanceMs(3 * 60_000);
       await story.notified();
       expect(await disputesOf(payment)).toEqual([]);
@@ -221,4 +223,89 @@ describe('a report of a dispute', () => {
       expect(await story.get(balance)).toMatchObject({ balance: left, reserved: 0 });
     },
   );
+
+  describe('whose funds come back in parts', () => {
+    function payBack(dispute: Stripe.Dispute, amount: number): void {
+      const [withdrawn] = dispute.balance_transactions;
+      if (withdrawn === undefined) throw new Error(`Nothing of ${dispute.id} is withdrawn.`);
+      dispute.balance_transactions.push({ ...withdrawn, amount });
+      story.stripe.account.record('charge.dispute.funds_reinstated', dispute);
+    }
+
+    async function lose(payment: string): Promise<Stripe.Dispute> {
+      const dispute = story.stripe.openDispute(story.intentOf(payment));
+      story.stripe.closeDispute(dispute.id, 'lost');
+      await story.notified();
+      return dispute;
+    }
+
+    it('after a loss lowers the loss by each part, once, and lets them be refunded', async () => {
+      story.stripe.webhooks.fate = () => 'double';
+      const { payment } = await story.paid();
+      const dispute = await lose(payment);
+      payBack(dispute, 100);
+      await Promise.all([story.notified(), story.notified()]);
+      const [{ id } = { id: '' }] = await disputesOf(payment);
+      expect(await story.get(`/v1/payments/${payment}`)).toMatchObject({ amount_lost: 900 });
+
+      dispute.status = 'won';
+      payBack(dispute, 900);
+      story.stripe.account.record('charge.dispute.closed', dispute);
+      await story.stripe.webhooks.idle();
+      await Promise.all([story.notified(), story.notified()]);
+      expect(await story.get(`/v1/disputes/${id}`)).toMatchObject({
+        status: 'won',
+        amount_reinstated: 1_000,
+        amount_lost: 0,
+      });
+      expect(await postingsOf(story.engine, id)).toEqual([
+        ['dispute_withdrawn', { disputed: 1_000, 'cash_clearing:stripe': -1_000 }],
+        ['dispute_lost', { dispute_losses: 1_000, disputed: -1_000 }],
+        ['dispute_reinstated', { 'cash_clearing:stripe': 100, dispute_losses: -100 }],
+        ['dispute_reinstated', { 'cash_clearing:stripe': 900, dispute_losses: -900 }],
+      ]);
+      expect((await eventsOf(story.engine, id)).map(({ type }) => type)).toEqual([
+        'dispute.created',
+        'dispute.closed',
+        'dispute.updated',
+        'dispute.updated',
+      ]);
+      const refund = await story.post(`/v1/refunds/payment/${payment}`);
+      expect(refund).toMatchObject({ status: 'succeeded', amount: 1_000 });
+      await story.notified();
+    });
+
+    it('gives back the credit that the loss took, as far as it covers no loss any more', async () => {
+      const { customer } = await story.customerWith('pm_card_visa');
+      const { id: payment } = await story.pay(customer);
+      await story.invoice(customer, 400);
+      const dispute = await lose(payment);
+      const left: number[] = [];
+      for (const amount of [300, 300, 200, 200]) {
+        payBack(dispute, amount);
+        await story.notified();
+        const balance = await story.get<{ balance: number }>(`/v1/customers/${customer}/balance`);
+        left.push(balance.balance);
+      }
+      expect(left).toEqual([0, 200, 400, 600]);
+    });
+
+    it('before its end leaves only the rest to lose', async () => {
+      const { payment } = await story.paid();
+      const dispute = story.stripe.openDispute(story.intentOf(payment));
+      for (const amount of [100, 200]) {
+        payBack(dispute, amount);
+        await story.notified();
+      }
+      story.stripe.closeDispute(dispute.id, 'lost');
+      await story.notified();
+      const [{ id } = { id: '' }] = await disputesOf(payment);
+      expect(await postingsOf(story.engine, id)).toEqual([
+        ['dispute_withdrawn', { disputed: 1_000, 'cash_clearing:stripe': -1_000 }],
+        ['dispute_reinstated', { 'cash_clearing:stripe': 100, disputed: -100 }],
+        ['dispute_reinstated', { 'cash_clearing:stripe': 200, disputed: -200 }],
+        ['dispute_lost', { dispute_losses: 700, disputed: -700 }],
+      ]);
+    });
+  });
 });

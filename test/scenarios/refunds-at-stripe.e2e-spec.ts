@@ -92,6 +92,57 @@ describe('a refund at Stripe that somebody makes there or here', () => {
     expect(await story.get(`/v1/payments/${payment}`)).toMatchObject({ amount_refunded: 0 });
   });
 
+  describe('that Stripe does not answer for', () => {
+    const unanswered = (times: number) =>
+      story.stripe.faults.plan('error_500_before', { operation: 'refunds.retrieve', times });
+    const wait = async (seconds: number): Promise<void> => {
+      story.engine.clock.advanceMs(seconds * 1_000);
+      await story.notified();
+    };
+    const planned = async () => {
+      const rows = await story.engine.database.query<{ due_at: Date; leased_by: number | null }>(
+        'SELECT due_at, leased_by FROM provider_event WHERE due_at IS NOT NULL',
+      );
+      const now = story.engine.clock.now().getTime();
+      return rows.map((row) => [(row.due_at.getTime() - now) / 1_000, row.leased_by]);
+    };
+
+    it('is recorded a second later, before an invoice uses its credit', async () => {
+      const { customer } = await story.customerWith('pm_card_visa');
+      const { id: payment } = await story.pay(customer);
+      unanswered(1);
+      await refundThere(payment);
+      await story.notified();
+      expect(await refundsOf(payment)).toEqual([]);
+      await wait(1);
+      expect(await refundsOf(payment)).toMatchObject([{ status: 'succeeded' }]);
+      const invoice = await story.invoice(customer, 400);
+      expect(await story.get(`/v1/invoices/${invoice}`)).toMatchObject({ credit_applied: 0 });
+    });
+
+    it('is read again with pauses that double, are stored, and delay no other', async () => {
+      const { payment } = await story.paid();
+      const { payment: other } = await story.paid();
+      unanswered(27);
+      await refundThere(payment, 300);
+      await story.notified();
+      for (const pause of [1, 2, 4, 8, 16, 32, 64, 128, ...Array<number>(17).fill(150)]) {
+        expect(await planned()).toEqual([[pause, null]]);
+        await wait(pause);
+      }
+      expect(await planned()).toEqual([[3_600, null]]);
+      const intent = story.stripe.openDispute(story.intentOf(other));
+      await story.notified();
+      expect(await story.get(`/v1/disputes?payment_id=${other}`)).toMatchObject({
+        data: [{ provider_reference: intent.id }],
+      });
+      await wait(3_600);
+      expect(await planned()).toEqual([[3_600, null]]);
+      await wait(3_600);
+      expect(await refundsOf(payment)).toMatchObject([{ status: 'succeeded' }]);
+    });
+  });
+
   it('of credit that an invoice has used is recorded all the same', async () => {
     const { customer } = await story.customerWith('pm_card_visa');
     const { id: payment } = await story.pay(customer);

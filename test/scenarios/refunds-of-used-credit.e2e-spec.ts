@@ -159,7 +159,10 @@ describe('credit that an invoice has used, and that a refund at Stripe gave back
       expect(await balanceOf(customer)).toBe(0);
     });
 
-    it('when a dispute is won whose report arrives after that of the refund', async () => {
+    it.each([
+      ['at once', [1_000n]],
+      ['in parts', [300n, 1_000n]],
+    ])('when a dispute is won, %s, and the refund was reported before', async (_, reinstated) => {
       const { customer, payment } = await prepaid();
       const report = {
         providerReference: `dp_${payment}`,
@@ -175,11 +178,9 @@ describe('credit that an invoice has used, and that a refund at Stripe gave back
         amountReinstated: 0n,
       });
       await refundThere(payment);
-      await recordDispute(story.engine, payment, {
-        ...report,
-        status: 'won',
-        amountReinstated: 1_000n,
-      });
+      for (const amountReinstated of reinstated) {
+        await recordDispute(story.engine, payment, { ...report, status: 'won', amountReinstated });
+      }
       expect(await balanceOf(customer)).toBe(0);
     });
   });

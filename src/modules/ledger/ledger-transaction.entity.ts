@@ -8,7 +8,7 @@ import type { PostedTransaction } from './domain/posted-transaction';
  * not balance.
  */
 @Entity('ledger_transaction')
-@Unique('ledger_transaction_source_unique', ['sourceId', 'kind'])
+@Unique('ledger_transaction_source_unique', ['sourceId', 'kind', 'sourceVersion'])
 // These indexes contain an expression (the time in the id), which an entity cannot declare.
 @Index('ledger_transaction_customer_time_index', { synchronize: false })
 @Index('ledger_transaction_currency_time_index', { synchronize: false })
@@ -25,4 +25,5 @@ export class LedgerTransactionEntity implements Omit<PostedTransaction, 'posting
   @ReferenceColumn({ to: 'CustomerEntity' }) readonly customerId!: string;
   @Column({ type: 'char', length: 3 }) readonly currency!: string;
   @InstantColumn() readonly occurredAt!: Date;
+  @Column({ type: 'integer', default: 0 }) readonly sourceVersion!: number;
 }

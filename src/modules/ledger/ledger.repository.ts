@@ -21,10 +21,11 @@ import { LedgerTransactionEntity } from './ledger-transaction.entity';
 
 const INSERT = `
   WITH made AS (
-    INSERT INTO ledger_transaction (id, kind, source_id, customer_id, currency, occurred_at)
-    SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::timestamptz[]))
+    INSERT INTO ledger_transaction (id, kind, source_id, source_version, customer_id, currency, occurred_at)
+    SELECT * FROM unnest(
+      $1::text[], $2::text[], $3::text[], $4::integer[], $5::text[], $6::text[], $7::timestamptz[]))
   INSERT INTO ledger_posting (transaction_id, position, account, amount_minor)
-  SELECT * FROM unnest($7::text[], $8::integer[], $9::text[], $10::bigint[])`;
+  SELECT * FROM unnest($8::text[], $9::integer[], $10::text[], $11::bigint[])`;
 
 const BALANCES = `
   SELECT account, currency, sum(amount_minor)::text AS amount
@@ -106,7 +107,7 @@ export class LedgerRepository {
     private readonly reports: Reports,
   ) {}
 
-  /** @throws {InvariantError} when a source already has a transaction of the same kind */
+  /** @throws {InvariantError} when a source already has a transaction of the same kind and version */
   async insertAll(transactions: readonly PostedTransaction[]): Promise<void> {
     this.database.requireTransaction();
     if (transactions.length === 0) return;
@@ -118,6 +119,7 @@ export class LedgerRepository {
         transactions.map(({ id }) => id),
         transactions.map(({ kind }) => kind),
         transactions.map(({ sourceId }) => sourceId),
+        transactions.map(({ sourceVersion = 0 }) => sourceVersion),
         transactions.map(({ customerId }) => customerId),
         transactions.map(({ currency }) => currency),
         transactions.map(({ occurredAt }) => occurredAt),

@@ -28,7 +28,7 @@ export class LedgerService {
    * Writes a ledger transaction in the caller's database transaction, which also contains the change that is posted. A
    * ledger transaction without postings, for example for an invoice of zero, is not written.
    * @returns the id, or null when nothing was written
-   * @throws {InvariantError} when the transaction does not balance, or its source has already posted this kind
+   * @throws {InvariantError} when the transaction does not balance, or its source has already posted this kind and version
    */
   async post(transaction: LedgerTransaction, context: PostingContext): Promise<string | null> {
     const [id] = await this.postAll([{ ...transaction, ...context }]);
@@ -39,7 +39,7 @@ export class LedgerService {
    * Writes many transactions with one statement. Another statement records events for the transactions that change
    * a credit balance.
    * @returns the ids of the written transactions
-   * @throws {InvariantError} when a transaction does not balance, or its source has already posted this kind
+   * @throws {InvariantError} when a transaction does not balance, or its source has already posted this kind and version
    */
   async postAll(
     transactions: readonly (LedgerTransaction & PostingContext)[],

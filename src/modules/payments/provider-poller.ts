@@ -8,7 +8,7 @@ import {
 } from '../../platform/processes';
 import { traced } from '../../platform/tracing';
 import { LimitedPoller } from './limited-poller';
-import { pollLease, type Lease } from './domain/poll-lease';
+import { pollLease } from './domain/poll-lease';
 
 const EVERY_MS = 1_000;
 
@@ -16,23 +16,13 @@ const EVERY_MS = 1_000;
 export interface PolledRepository {
   /** Table with the columns `due_at`, `leased_by` and `attempts`. */
   readonly table: string;
-  /**
-   * Claims up to `limit` due objects for an attempt and returns their ids. Also plans the next attempt of each object,
-   * in case this attempt throws. If the method is absent, {@link ReturnedLeases} claims the objects, and plans the next
-   * attempt only after an attempt has thrown.
-   */
-  readonly claimAndPlanRetry?: (
-    now: Date,
-    lease: Lease,
-    limit: number,
-  ) => Promise<readonly string[]>;
 }
 
 /** Id of a claimed object, and end of the lease. */
 type Claimed = Omit<HeldLease, 'table'>;
 
 export interface PolledService {
-  /** Asks the provider about one object and stores the answer. */
+  /** Asks the provider about one object and stores the answer. Returns false if the object must be polled again soon. */
   readonly resume: (id: string) => Promise<unknown>;
 }
 
@@ -72,21 +62,16 @@ export abstract class ProviderPoller extends LimitedPoller<Claimed> implements O
 
   protected async claim(limit: number): Promise<readonly Claimed[]> {
     const owner = await this.session.requireNumber();
-    const now = this.clock.now();
-    const lease = pollLease(now, owner);
-    const { repository } = this;
-    const ids = await (repository.claimAndPlanRetry?.(now, lease, limit) ??
-      this.leases.claim(repository.table, lease, limit));
+    const lease = pollLease(this.clock.now(), owner);
+    const ids = await this.leases.claim(this.repository.table, lease, limit);
     return ids.map((id) => ({ id, endsAt: lease.endsAt }));
   }
 
   protected async poll({ id, endsAt }: Claimed): Promise<void> {
     try {
-      const { table, claimAndPlanRetry } = this.repository;
-      const isRetryPlanned = claimAndPlanRetry !== undefined;
-      const work = (): Promise<unknown> => this.service.resume(id);
+      const { table } = this.repository;
       await traced({ name: this.name, isRoot: true }, () =>
-        isRetryPlanned ? work() : this.leases.finish({ table, id, endsAt }, work),
+        this.leases.finish({ table, id, endsAt }, () => this.service.resume(id)),
       );
     } catch (error) {
       this.logger.error({ err: error, object_id: id }, 'due work was not finished');

@@ -54,6 +54,11 @@ export class BookedMovementsService {
     return new Map(payments.map(({ providerReference, id }) => [providerReference ?? '', id]));
   }
 
+  /** Returns true if the charge, or the charge that the refund gives back, is booked under the provider's id. */
+  async hasCharge({ reference, chargeReference }: ProviderMovement): Promise<boolean> {
+    return (await this.payments.findReported([], [chargeReference ?? reference])).length > 0;
+  }
+
   /** Returns booked succeeded charges or refunds that were sent to the provider in a period, oldest first. */
   async sent(kind: MovementKind, query: SentQuery): Promise<readonly SentMovement[]> {
     if (kind === 'charge') {

@@ -45,6 +45,19 @@ describe('books and provider', () => {
     expect(differenceBetween(ours, theirs)).toBe(difference);
   });
 
+  it.each<[string, BookedMovement | null, ProviderMovement, string | null]>([
+    [
+      'a second charge of a payment is no difference',
+      booked(),
+      reported({ reference: 'pi_2' }),
+      null,
+    ],
+    ['money that is not booked is no difference', null, reported(), null],
+    ['a payment that failed is one', booked({ state: 'ended' }), reported(), 'status'],
+  ])('after a refund in full, %s', (_, ours, theirs, difference) => {
+    expect(differenceBetween(ours, theirs, true)).toBe(difference);
+  });
+
   it.each<[MovementState, MovementState, string | null]>([
     ['succeeded', 'succeeded', null],
     ['succeeded', 'open', 'status'],

@@ -52,19 +52,21 @@ export interface Difference {
  * Returns the difference between the books and the provider for one charge or refund, or null. A difference requires
  * that money has moved on at least one side. Returns null if the booked payment or refund is still open, because its
  * outcome is polled.
+ * @param isReturned true if the charge is not booked, and was refunded in full at the provider
  */
 export function differenceBetween(
   booked: BookedMovement | null,
   reported: ProviderMovement | null,
+  isReturned = false,
 ): DifferenceType | null {
   const isPaidThere = reported?.state === 'succeeded';
-  if (booked === null) return isPaidThere ? 'missing_here' : null;
+  if (booked === null) return isPaidThere && !isReturned ? 'missing_here' : null;
   if (reported === null) return booked.state === 'succeeded' ? 'missing_at_provider' : null;
   if (booked.state === 'open') return null;
   const isSame = booked.reference === null || booked.reference === reported.reference;
   if (booked.state === 'ended') return isPaidThere ? 'status' : null;
   if (!isPaidThere) return isSame ? 'status' : null;
-  if (!isSame) return 'charged_twice';
+  if (!isSame) return isReturned ? null : 'charged_twice';
   if (booked.currency !== reported.currency) return 'currency';
   return booked.amount === reported.amount ? null : 'amount';
 }

@@ -35,6 +35,12 @@ interface PossibleDifference {
   readonly position: string;
 }
 
+/** A possible difference that was read again. */
+interface ReadDifference extends PossibleDifference {
+  /** True if the charge is not booked, and was refunded in full at the provider. */
+  readonly isReturned: boolean;
+}
+
 const NOTHING = { next: null, charges: 0, refunds: 0, differences: 0 } as const;
 
 /** Runs the steps of a reconciliation, outside any transaction. */
@@ -142,7 +148,7 @@ export class ReconciliationSteps {
     for (const one of confirmed) {
       const seen = await this.readAgain(run, kind, one);
       if (seen === null) return null;
-      const type = differenceBetween(seen.booked, seen.reported);
+      const type = differenceBetween(seen.booked, seen.reported, seen.isReturned);
       if (type !== null) differences.push(await this.difference(run, type, kind, seen));
     }
     const isAll = confirmed.length === possible.length;
@@ -155,7 +161,7 @@ export class ReconciliationSteps {
     run: Reconciliation,
     kind: MovementKind,
     { booked, reported, position }: PossibleDifference,
-  ): Promise<PossibleDifference | null> {
+  ): Promise<ReadDifference | null> {
     const reference = reported?.reference ?? booked?.reference ?? null;
     const seen =
       reference === null ? 'absent' : await this.provider.read(run.provider, kind, reference);
@@ -165,10 +171,11 @@ export class ReconciliationSteps {
       // The provider does not know `reference`. Meanwhile the books may have stored another reference for the object.
       // In that case, reads the object again by that reference.
       const isOther = now.booked !== null && now.booked.reference !== reference;
-      return isOther ? this.readAgain(run, kind, now) : now;
+      return isOther ? this.readAgain(run, kind, now) : { ...now, isReturned: false };
     }
     const bookedOf = await this.books.finderFor(kind, [seen]);
-    return { booked: bookedOf(seen), reported: seen, position };
+    const isReturned = seen.isChargeRefunded && !(await this.books.hasCharge(seen));
+    return { booked: bookedOf(seen), reported: seen, position, isReturned };
   }
 
   private async difference(

@@ -3,4 +3,4 @@ export { Claims } from './claims';
 export { ClockCheck } from './clock-check';
 export { ProcessSession } from './process-session';
 export { ProcessesModule } from './processes.module';
-export { type HeldLease, ReturnedLeases } from './returned-leases';
+export { FREQUENT_ATTEMPTS, type HeldLease, ReturnedLeases } from './returned-leases';

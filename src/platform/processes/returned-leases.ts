@@ -13,6 +13,8 @@ const RETRY_MS = 1_000;
 /** Maximum number of attempts to give a lease back, one per second. By then, the lease has ended by itself. */
 const MAX_TRIES = 150;
 const MAX_RETRY_DELAY_S = 150;
+/** Number of attempts over about 50 minutes. After these, an attempt is made once an hour. */
+export const FREQUENT_ATTEMPTS = 26;
 
 /** A lease of this process on a row of a table with `due_at`, `leased_by` and `attempts`. */
 export interface HeldLease {
@@ -61,14 +63,15 @@ export class ReturnedLeases implements OnModuleDestroy, BeforeApplicationShutdow
     );
   }
 
-  /** Does work under a lease. If the work fails, gives the lease back. */
+  /** Does work under a lease. If the work fails, or returns false because it is not done, gives the lease back. */
   finish<Result>(lease: HeldLease, work: () => Promise<Result>): Promise<Result> {
     return this.runUnderLease(lease, work, () => true);
   }
 
   /**
-   * Runs work. If it fails, and `leavesWork` returns true for the error, gives the lease back. If this process has no
-   * number, the lease stays: `AbandonedWork` releases it like the lease of a dead process.
+   * Runs work. Gives the lease back if the work fails and `leavesWork` returns true for the error, or if the work
+   * returns false. If this process has no number, the lease stays: `AbandonedWork` releases it like the lease of a dead
+   * process.
    */
   private async runUnderLease<Result>(
     lease: HeldLease,
@@ -77,22 +80,24 @@ export class ReturnedLeases implements OnModuleDestroy, BeforeApplicationShutdow
   ): Promise<Result> {
     const { number } = this.session;
     try {
-      return await work();
+      const result = await work();
+      if (number !== null && result === false) await this.returnLease(lease, number);
+      return result;
     } catch (error) {
-      if (number !== null && leavesWork(error)) this.returnLease(lease, number);
+      if (number !== null && leavesWork(error)) void this.returnLease(lease, number);
       throw error;
     }
   }
 
   /**
    * Gives a lease back: makes the work due again after a delay that doubles with each failed attempt, from 1 s to
-   * 150 s. Does not wait for the statement, which is repeated in the background until it succeeds, the lease has
-   * ended, or the process stops. Changes nothing if the work was done after all, or if the row has another lease by
-   * now.
+   * 150 s, and is an hour after {@link FREQUENT_ATTEMPTS}. Repeats the statement until it succeeds, the lease has ended,
+   * or the process stops. Changes nothing if the work was done after all, or if the row has another lease by now.
    */
-  private returnLease(lease: HeldLease, owner: number): void {
+  private returnLease(lease: HeldLease, owner: number): Promise<void> {
     const returned = this.tryToReturn(lease, owner).finally(() => this.returning.delete(returned));
     this.returning.add(returned);
+    return returned;
   }
 
   onModuleDestroy(): void {
@@ -131,8 +136,9 @@ function claimSql(table: string): string {
 function returnLeaseSql(table: string): string {
   return `
     UPDATE ${table}
-    SET due_at = $3::timestamptz
-          + least(power(2, least(attempts, 10)), ${MAX_RETRY_DELAY_S}) * interval '1 second',
+    SET due_at = $3::timestamptz + interval '1 second' *
+          CASE WHEN attempts + 1 < ${FREQUENT_ATTEMPTS}
+            THEN least(power(2, least(attempts, 10)), ${MAX_RETRY_DELAY_S}) ELSE 3600 END,
         attempts = attempts + 1, leased_by = NULL
     WHERE id = $1 AND leased_by = $2 AND due_at = $4`;
 }

@@ -37,12 +37,14 @@ export class ApplyProviderEventWorkflow {
     private readonly adoptPayment: AdoptPaymentWorkflow,
   ) {}
 
-  async resume(id: string): Promise<void> {
+  /** Returns false if the notification has to be applied again. */
+  async resume(id: string): Promise<boolean> {
     const event = await this.events.find(id);
-    if (event === null || (await this.apply(event))) await this.events.markProcessed(id);
+    if (event !== null && !(await this.apply(event))) return false;
+    await this.events.markProcessed(id);
+    return true;
   }
 
-  /** Returns false if the notification has to be applied again. */
   private async apply(event: KnownEvent): Promise<boolean> {
     const { provider, type, subjectId, objectId } = event;
     if (isId('pay', subjectId)) {

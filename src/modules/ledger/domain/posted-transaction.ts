@@ -4,9 +4,11 @@ import type { InstantRange } from '../../../core/time';
 export interface PostingContext {
   /**
    * Id of the object whose change is posted, such as an invoice, a payment, a refund or a dispute. Each source has at
-   * most one transaction of each kind.
+   * most one transaction of each kind and version.
    */
   readonly sourceId: string;
+  /** Version of a source that posts this kind with several of its changes. Absent, or 0: it posts this kind once. */
+  readonly sourceVersion?: number;
   readonly customerId: string;
   /** Time of the change, on the clock of the customer. */
   readonly occurredAt: Date;

@@ -103,9 +103,10 @@ export class DisputesService {
       const toCreditMinor = await this.returnCredit(payment, recoveredMinor);
       const fromLossesMinor = recoveredMinor - toCreditMinor;
       const parts = { amountMinor: reinstatedMinor, fromLossesMinor, toCreditMinor };
-      await this.ledger.post(postDisputeReinstated({ currency, provider, ...parts }), source);
+      const payback = { ...source, sourceVersion: dispute.version };
+      await this.ledger.post(postDisputeReinstated({ currency, provider, ...parts }), payback);
       // A refund at the provider can have taken the credit before the dispute returned it.
-      if (toCreditMinor > 0n) await this.losses.coverLosses([payment], source);
+      if (toCreditMinor > 0n) await this.losses.coverLosses([payment], payback);
     }
     if (lostMinor > 0n) {
       const fromCreditMinor = await this.credit.takeLost(paymentId, lostMinor);

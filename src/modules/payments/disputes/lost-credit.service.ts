@@ -65,6 +65,7 @@ interface MissingCredit extends ReturnedMoney {
  */
 interface CreditOrigin {
   readonly sourceId: string;
+  readonly sourceVersion?: number;
   readonly occurredAt: Date;
 }
 

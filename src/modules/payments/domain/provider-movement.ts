@@ -24,6 +24,12 @@ export interface ProviderMovement {
   readonly state: MovementState;
 }
 
+/** Current state of a charge or refund. */
+export interface CurrentMovement extends ProviderMovement {
+  /** True if the charge, or the charge that the refund gives back, was refunded in full. */
+  readonly isChargeRefunded: boolean;
+}
+
 /**
  * Page of a provider's list of charges or refunds. Charges and refunds of other services with the same account are
  * left out.
@@ -47,5 +53,5 @@ export interface MovementQuery {
 export interface ProviderMovements {
   list(query: MovementQuery): Promise<MovementPage | null>;
   /** Returns the current state of a charge or refund; `absent` if the provider does not know it. */
-  read(kind: MovementKind, reference: string): Promise<ProviderMovement | 'absent' | null>;
+  read(kind: MovementKind, reference: string): Promise<CurrentMovement | 'absent' | null>;
 }

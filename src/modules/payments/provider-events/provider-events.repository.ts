@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../../platform/database';
-import type { Lease } from '../domain/poll-lease';
+import { FREQUENT_ATTEMPTS } from '../../../platform/processes';
 import type { ProviderName } from '../domain/payment-provider';
 import type { ProviderEvent } from '../domain/provider-event';
 
@@ -8,22 +8,6 @@ const INSERT_IF_NEW = `
   INSERT INTO provider_event
     (id, provider, type, subject_id, object_id, created_at, received_at, due_at)
   VALUES ($1, $2, $3, $4, $5, $6, $7, $7) ON CONFLICT (id) DO NOTHING`;
-
-/**
- * Number of frequent attempts to process an event, over about 50 minutes. After these, an attempt is made once an hour,
- * and the event no longer delays automatic charges.
- */
-const FREQUENT_ATTEMPTS = 20;
-
-const CLAIM_DUE = `
-  UPDATE provider_event
-  SET due_at = CASE WHEN attempts + 1 < ${FREQUENT_ATTEMPTS} THEN $2::timestamptz
-        ELSE $1::timestamptz + interval '1 hour' END,
-      leased_by = $4, attempts = attempts + 1
-  WHERE id IN (
-    SELECT id FROM provider_event WHERE due_at <= $1
-    ORDER BY due_at LIMIT $3 FOR UPDATE SKIP LOCKED)
-  RETURNING id`;
 
 const SUBJECT =
   'SELECT provider, type, subject_id AS "subjectId", object_id AS "objectId" FROM provider_event WHERE id = $1';
@@ -122,12 +106,6 @@ export class ProviderEventsRepository {
     if (subjectId === null) return;
     const parameters = [id, provider, type, subjectId, objectId, createdAt, now];
     await this.database.query(INSERT_IF_NEW, parameters);
-  }
-
-  /** Claims up to `limit` due events and plans the next attempt of each. Returns the ids. */
-  claimAndPlanRetry(now: Date, lease: Lease, limit: number): Promise<readonly string[]> {
-    const parameters = [now, lease.endsAt, limit, lease.owner];
-    return this.database.queryValues<string>(CLAIM_DUE, parameters);
   }
 
   async find(id: string): Promise<KnownEvent | null> {

@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../../platform/database';
 import type {
+  CurrentMovement,
   ListingProvider,
   MovementKind,
   MovementPage,
   MovementQuery,
-  ProviderMovement,
   ProviderMovements,
 } from '../domain/provider-movement';
 import { ProviderGateway } from './provider-gateway';
@@ -47,7 +47,7 @@ export class ProviderMovementsService {
     provider: ListingProvider,
     kind: MovementKind,
     reference: string,
-  ): Promise<ProviderMovement | 'absent' | null> {
+  ): Promise<CurrentMovement | 'absent' | null> {
     this.database.refuseTransaction('A call to a payment provider');
     return this.isEnabled(provider) ? this.providers[provider].read(kind, reference) : null;
   }

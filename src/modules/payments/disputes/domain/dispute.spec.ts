@@ -82,6 +82,36 @@ describe('a report about a dispute', () => {
       { ...opened, status: 'closed' },
       { withdrawnMinor: 1_000n, lostMinor: 1_000n },
     ],
+    [
+      'more funds that come back after a loss',
+      after(opened, lost, { ...lost, amountReinstated: 100n }),
+      won,
+      { reinstatedMinor: 900n, recoveredMinor: 900n },
+    ],
+    [
+      'more funds that come back after a win of a part',
+      after(opened, { ...won, amountReinstated: 400n }),
+      { ...won, amountReinstated: 700n },
+      { reinstatedMinor: 300n, recoveredMinor: 300n },
+    ],
+    [
+      'a loss after funds that came back in parts',
+      after(opened, { ...opened, amountReinstated: 100n }, { ...opened, amountReinstated: 300n }),
+      { ...lost, amountReinstated: 400n },
+      { reinstatedMinor: 100n, lostMinor: 600n },
+    ],
+    [
+      'more funds than were withdrawn',
+      after(opened, { ...lost, amountReinstated: 400n }),
+      { ...won, amountReinstated: 1_500n },
+      { reinstatedMinor: 600n, recoveredMinor: 600n },
+    ],
+    [
+      'less funds than came back before',
+      after(opened, { ...won, amountReinstated: 400n }),
+      { ...won, amountReinstated: 100n },
+      {},
+    ],
     ['other funds than were withdrawn', after(opened), { ...opened, amountWithdrawn: 2_000n }, {}],
   ] as const)('%s', (_, before, report, money) => {
     expect(withReport(before, report, NOW).money).toEqual({ ...NO_MONEY, ...money });

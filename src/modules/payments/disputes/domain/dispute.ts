@@ -1,6 +1,6 @@
 import type { ProviderName } from '../../domain/payment-provider';
 import type { DisputeStatus, ReportedDispute } from '../../domain/reported-dispute';
-import { lesser } from '../../../../core/money';
+import { greater, lesser } from '../../../../core/money';
 
 /** A claim of the customer's bank that a payment was not owed. */
 export interface Dispute extends ReportedDispute {
@@ -62,7 +62,8 @@ export function newDispute(
 
 /**
  * Applies a report of the provider. Returns the same dispute if nothing changed.
- * - Funds are withdrawn at most once and reinstated at most once. A later report does not change a recorded amount.
+ * - Funds are withdrawn at most once. A later report does not change the withdrawn amount.
+ * - Withdrawn funds are reinstated in one or several parts. A report never lowers the reinstated amount.
  * - If the dispute is lost or closed, the withdrawn funds that were not paid back are lost.
  * - If the dispute is won and the provider paid back only a part, the other part is lost.
  * - Funds that are paid back after a loss lower the loss.
@@ -70,12 +71,14 @@ export function newDispute(
  */
 export function withReport(before: Dispute, reported: ReportedDispute, now: Date): AppliedReport {
   const amountWithdrawn = before.amountWithdrawn || reported.amountWithdrawn;
-  const amountReinstated =
-    before.amountReinstated || lesser(reported.amountReinstated, amountWithdrawn);
+  const amountReinstated = greater(
+    before.amountReinstated,
+    lesser(reported.amountReinstated, amountWithdrawn),
+  );
   const reinstatedMinor = amountReinstated - before.amountReinstated;
   const recoveredMinor = lesser(reinstatedMinor, before.amountLost);
   const isLost = isDecided(reported) && before.amountLost === 0n;
-  // The provider may pay back the funds of a won dispute later, in one payment.
+  // The provider may pay back the funds of a won dispute later.
   const isAwaited = reported.status === 'won' && amountReinstated === 0n;
   const lostMinor = isLost && !isAwaited ? amountWithdrawn - amountReinstated : 0n;
   const amountLost = before.amountLost - recoveredMinor + lostMinor;

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type Stripe from 'stripe';
 import type {
+  CurrentMovement,
   MovementKind,
   MovementPage,
   MovementQuery,
@@ -50,14 +51,20 @@ export class StripeMovements implements ProviderMovements {
     return answer === null ? null : this.pageOf(answer, (refund) => this.toRefundMovement(refund));
   }
 
-  async read(kind: MovementKind, reference: string): Promise<ProviderMovement | 'absent' | null> {
+  async read(kind: MovementKind, reference: string): Promise<CurrentMovement | 'absent' | null> {
     const { answer, failure } = await (kind === 'charge'
-      ? this.client.request('payment_intents/retrieve', async (sdk) =>
-          this.toIntentMovement(await sdk.paymentIntents.retrieve(reference)),
-        )
-      : this.client.request('refunds/retrieve', async (sdk) =>
-          this.toRefundMovement(await sdk.refunds.retrieve(reference)),
-        ));
+      ? this.client.request('payment_intents/retrieve', async (sdk) => {
+          const intent = await sdk.paymentIntents.retrieve(reference, {
+            expand: ['latest_charge'],
+          });
+          return currentOf(this.toIntentMovement(intent), intent);
+        })
+      : this.client.request('refunds/retrieve', async (sdk) => {
+          const refund = await sdk.refunds.retrieve(reference, {
+            expand: ['payment_intent.latest_charge'],
+          });
+          return currentOf(this.toRefundMovement(refund), refund.payment_intent);
+        }));
     if (failure !== null) return isMissing(failure) ? 'absent' : null;
     return answer ?? 'absent';
   }
@@ -110,6 +117,16 @@ export class StripeMovements implements ProviderMovements {
       state: REFUND_STATES[refund.status ?? ''] ?? 'open',
     };
   }
+}
+
+/** @param intent of the charge, expanded with its `latest_charge` */
+function currentOf(
+  movement: ProviderMovement | null,
+  intent: Stripe.PaymentIntent | string | null,
+): CurrentMovement | null {
+  const charge = typeof intent === 'string' ? null : intent?.latest_charge;
+  const isChargeRefunded = typeof charge === 'object' && charge?.refunded === true;
+  return movement && { ...movement, isChargeRefunded };
 }
 
 const seconds = (instant: Date): number => Math.floor(instant.getTime() / SECOND_MS);

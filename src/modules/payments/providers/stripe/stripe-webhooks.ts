@@ -11,6 +11,8 @@ const PAGE_SIZE = 100;
 /** Ids that fit into the columns of `provider_event`. */
 const REFERENCE = /^\w{1,40}$/;
 const EVENT_ID = /^\w{1,255}$/;
+/** Last second of the year 9999. */
+const LAST_SECOND_S = 253_402_300_799;
 
 const TYPES = [
   'payment_intent.processing',
@@ -60,9 +62,15 @@ export class StripeWebhooks implements ProviderEvents {
   }
 }
 
-function toProviderEvent({ id, type, created, data }: Stripe.Event): ProviderEvent {
-  const object: unknown = data.object;
-  const isWanted = (TYPES as readonly string[]).includes(type) && EVENT_ID.test(id);
+/** An event of any form: the signature proves only who sent it. */
+type UncheckedEvent = Omit<Stripe.Event, 'data'> & {
+  readonly data?: { readonly object?: unknown } | null;
+};
+
+function toProviderEvent({ id, type, created, data }: UncheckedEvent): ProviderEvent {
+  const object = data?.object;
+  const isStorable = typeof id === 'string' && EVENT_ID.test(id) && isStorableTime(created);
+  const isWanted = isStorable && (TYPES as readonly string[]).includes(type);
   return {
     id,
     type,
@@ -70,6 +78,10 @@ function toProviderEvent({ id, type, created, data }: Stripe.Event): ProviderEve
     subjectId: isWanted ? subjectIdOf(type, object) : null,
     objectId: referenceOf(object),
   };
+}
+
+function isStorableTime(seconds: number): boolean {
+  return Number.isInteger(seconds) && seconds >= 0 && seconds <= LAST_SECOND_S;
 }
 
 /** Checks the form of an id, because another service with the same Stripe account may use the same metadata keys. */
