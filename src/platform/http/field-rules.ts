@@ -142,8 +142,11 @@ export function HasNoRepeats(): PropertyDecorator {
 /** Non-negative decimal number as text, with at most 20 digits before and 12 after the point. */
 export const DECIMAL_TEXT = /^(0|[1-9]\d{0,19})(\.\d{1,12})?$/;
 
-/** An idempotency key: printable ASCII. */
+/** A key that the client chooses: printable ASCII. */
 export const KEY_TEXT = /^[\x20-\x7e]{1,255}$/;
+
+/** An `Idempotency-Key`, in the header or in a body. HTTP removes spaces at the ends of a header. */
+export const HEADER_KEY_TEXT = /^[!-~](?:[ -~]{0,253}[!-~])?$/;
 
 export function IsDecimal(): PropertyDecorator {
   return Matches(DECIMAL_TEXT, {

@@ -122,7 +122,7 @@ export function PatternField(
   return Field(textOf(pattern), [Matches(pattern, { message })], description, options);
 }
 
-/** Key that the client chooses, such as an idempotency key. */
+/** Key that the client chooses. */
 export function KeyField(description: string, options?: FieldOptions): PropertyDecorator {
   const message = 'must be 1 to 255 printable ASCII characters';
   const schema = { ...textOf(KEY_TEXT), minLength: 1, maxLength: 255 };
