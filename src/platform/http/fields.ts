@@ -274,12 +274,14 @@ export function TimeZoneField(description: string, options?: FieldOptions): Prop
   return Field(textOf(TIME_ZONE_TEXT), [IsTimeZone()], description, options);
 }
 
+/** The schema has no format: `email` allows only ASCII, and few validators know `idn-email`. */
 export function EmailField(
   description: string,
   { max, ...options }: { readonly max: number } & FieldOptions,
 ): PropertyDecorator {
   const rules = [IsEmail({}, { message: 'must be an e-mail address' }), IsText(1, max)];
-  return Field({ type: String, format: 'email', maxLength: max }, rules, description, options);
+  const rule = 'Letters of any script; the top-level domain has at least two.';
+  return Field({ type: String, maxLength: max }, rules, `${description} ${rule}`, options);
 }
 
 /** An object that another DTO class describes. */
