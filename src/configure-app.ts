@@ -187,14 +187,18 @@ function bodyReader(lifecycle: Lifecycle): RequestHandler {
     withinBodyTime((request) => announcedBytes(request) ?? largestBody(request), parse),
   );
   return (request, response, next) => {
-    // A safe method has no body. If a client sends one, it is not read.
-    const mayHaveBody = !SAFE_METHODS.has(request.method) && announcesBody(request);
-    if (mayHaveBody || isUsageRequest(request)) readBody(request, response, next);
+    const isRead = takesBody(request) && announcesBody(request);
+    if (isRead || isUsageRequest(request)) readBody(request, response, next);
     else {
       request.body = {};
       next();
     }
   };
+}
+
+/** Returns false for methods without a body. If a client sends one, it is not read. */
+function takesBody({ method }: Request): boolean {
+  return !SAFE_METHODS.has(method) && method !== 'DELETE';
 }
 
 function isAnonymous(request: Request): boolean {

@@ -21,9 +21,10 @@ type SecurityScheme = readonly [(typeof SECURITY_SCHEMES)[number] | typeof CSRF_
 
 const DESCRIPTION = `Subscriptions, invoicing, usage metering, entitlements, coupons, payments and refunds, webhooks.
 
-Amounts are whole minor units beside an ISO 4217 \`currency\` (1099 USD is 10.99). Timestamps are RFC 3339 in UTC.
-Lists are paged with \`limit\` and \`cursor\`, newest first. Every POST takes an \`Idempotency-Key\`; usage
-events have keys of their own. Errors are
+Amounts are whole minor units beside an ISO 4217 \`currency\` (1099 USD is 10.99). Timestamps are RFC 3339, in
+answers in UTC, of the years 1 to 9999, without leap seconds. Lists are paged with \`limit\` and \`cursor\`, newest first.
+Every POST takes an \`Idempotency-Key\`, except sign-ins, second factors, price simulations and webhooks of payment
+providers; usage events have keys of their own. Errors are
 \`application/problem+json\` (RFC 9457) with a stable \`code\`. Every answer has an \`X-Request-Id\`; if requests are limited,
 \`RateLimit\` and \`RateLimit-Policy\` as well.
 

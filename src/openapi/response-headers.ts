@@ -22,8 +22,7 @@ const HEADERS = {
     schema: text,
   },
   'Idempotent-Replayed': {
-    description:
-      '`true` if this is the stored answer to an earlier request with the same key. A stored refusal has it as well.',
+    description: 'If sent: `true`, for the stored answer to an earlier request with the same key.',
     schema: text,
   },
 } as const;
@@ -42,6 +41,12 @@ const IF_NONE_MATCH = {
 
 /** Statuses of errors that may disappear if the client waits and tries again: conflicts, limits and outages. */
 const MAY_BE_RETRIED: ReadonlySet<string> = new Set(['409', '429', '503']);
+
+/** Statuses of refusals that are stored for the key of their request: those that depend on stored state. */
+const STORED_REFUSALS: ReadonlySet<string> = new Set(['404', '409', '422']);
+
+const isReplayed = (status: string): boolean =>
+  status.startsWith('2') || STORED_REFUSALS.has(status);
 
 /** Headers of errors, by status. `Retry-After` and `WWW-Authenticate` are added separately. */
 const OF_ERRORS: Readonly<Record<string, readonly (keyof typeof HEADERS)[]>> = {
@@ -72,8 +77,8 @@ export function addResponseHeaders(document: OpenAPIObject): void {
       operation.parameters = [...(operation.parameters ?? []), IF_NONE_MATCH];
     }
     for (const [status, response] of Object.entries(operation.responses)) {
-      if (status.startsWith('2') && takes(operation, 'Idempotency-Key'))
-        addHeader(response, 'Idempotent-Replayed');
+      if (isReplayed(status) && takes(operation, 'Idempotency-Key'))
+        addHeader(resolved(response, shared), 'Idempotent-Replayed');
       if (MAY_BE_RETRIED.has(status)) addHeader(resolved(response, shared), 'Retry-After');
       for (const name of OF_ERRORS[status] ?? []) addHeader(resolved(response, shared), name);
     }

@@ -121,6 +121,29 @@ describe('a request body', () => {
     expect([answer.status, answer.body['name']]).toEqual([201, 'Zo\u00eb']);
   });
 
+  it.each(['GET', 'DELETE'])(
+    'of a %s is not read, and the next request on the connection is answered',
+    async (method) => {
+      const socket = await open();
+      const answer = text(socket);
+      const body = 'x'.repeat(2 ** 21);
+      const lines = [
+        `${method} ${PATH}/cus_none HTTP/1.1`,
+        'Host: localhost',
+        'Content-Type: text/plain',
+        'Content-Encoding: br',
+        `Content-Length: ${body.length}`,
+      ];
+      socket.write([...lines, '', body.slice(0, 10)].join('\r\n'));
+      await once(socket, 'readable');
+      socket.write(body.slice(10));
+      socket.write(
+        [`GET ${PATH} HTTP/1.1`, 'Host: localhost', 'Connection: close', '', ''].join('\r\n'),
+      );
+      expect((await answer).match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 404', 'HTTP/1.1 200']);
+    },
+  );
+
   it('that breaks off has no effect, and the service continues', async () => {
     const before = await engine.database.query('SELECT FROM customer');
     const socket = await open();

@@ -130,6 +130,15 @@ describe('customers', () => {
     expect(change.body).toMatchObject({ code: 'customer_external_id_taken' });
   });
 
+  it.each(['ü@example.com', 'ada@exämple.de', '"a b"@example.com'])(
+    'with the e-mail address %s are answered as documented',
+    async (email) => {
+      const { id } = await createCustomer({ email });
+      const answer = await engine.http.get(`/v1/customers/${id}`);
+      expect(answer.body).toMatchObject({ email });
+    },
+  );
+
   it.each([
     [{ name: undefined }, '/name', 'is_text'],
     [{ name: '' }, '/name', 'is_text'],
@@ -139,6 +148,7 @@ describe('customers', () => {
     [{ name: null }, '/name', 'is_text'],
     [{ email: 'ada' }, '/email', 'is_email'],
     [{ email: 'Ada <ada@example.com>' }, '/email', 'is_email'],
+    [{ email: 'ada@example.c' }, '/email', 'is_email'],
     [{ external_id: '' }, '/external_id', 'is_text'],
     [{ external_id: 'x'.repeat(256) }, '/external_id', 'is_text'],
     [{ currency: 'usd' }, '/currency', 'is_currency'],

@@ -330,6 +330,19 @@ describe('refunds', () => {
       expect(inBoth.text).toBe(inBody.text);
     });
 
+    it('with spaces at their ends are refused in the body, because a header loses them', async () => {
+      const of = await createPayment(engine);
+      for (const idempotencyKey of [' a', 'a ', ' ']) {
+        expect(await refund(of, { amount: 10, idempotencyKey })).toMatchObject({
+          status: 400,
+          body: { code: 'validation_failed', errors: [{ pointer: '/idempotencyKey' }] },
+        });
+      }
+      const inBody = await refund(of, { amount: 10, idempotencyKey: `${of} key` });
+      const inHeader = await refund(of, { amount: 10 }).set('Idempotency-Key', ` ${of} key `);
+      expect(inHeader.text).toBe(inBody.text);
+    });
+
     it('that differ in header and body are refused', async () => {
       const of = await createPayment(engine);
       const answer = await refund(of, { amount: 10, idempotencyKey: 'a' }).set(

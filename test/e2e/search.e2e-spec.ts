@@ -1,3 +1,4 @@
+import { SEARCH_TYPE_NAMES, SEARCH_TYPES } from '../../src/modules/search/domain/search-type';
 import { bearing, BOOTSTRAP_KEY, createKey, WITH_KEYS } from '../support/keys';
 import { createCustomer, createMeter } from '../support/billing';
 import { startTestApp, type TestApp } from '../support/test-app';
@@ -134,6 +135,17 @@ describe('a search', () => {
       await search(`${prefix}_`);
     }
     expect((await search('evt_', '&limit=1'))[0]?.type).toBe('event');
+  });
+
+  it('searches each type alone, and each pair of types', async () => {
+    for (const [index, type] of SEARCH_TYPE_NAMES.entries()) {
+      for (const other of SEARCH_TYPE_NAMES.slice(index)) {
+        const types = type === other ? type : `${type},${other}`;
+        for (const q of ['nothing like it', `${SEARCH_TYPES[type].prefix}_zzz`]) {
+          expect([types, await search(q, `&types=${types}`)]).toEqual([types, []]);
+        }
+      }
+    }
   });
 
   it('begins with what equals the query, then with what begins with it', async () => {

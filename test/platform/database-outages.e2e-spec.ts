@@ -1,6 +1,6 @@
 import { Client } from 'pg';
 import { DataSource } from 'typeorm';
-import { Database, dataSourceOptions } from '../../src/platform/database';
+import { Database, dataSourceOptions, isOutage } from '../../src/platform/database';
 import { DatabaseProxy } from '../support/database-proxy';
 import { createTestDatabase, type TestDatabase } from '../support/databases';
 import { createCustomer } from '../support/metering';
@@ -263,6 +263,19 @@ it('a transaction with an ignored error is not reported as committed', async () 
   });
   await expect(work).rejects.toThrow('Nothing was committed');
 });
+
+it.each(['SELECT 1', 'DELETE FROM customer'])(
+  '"%s" with a parameter that it does not use is a defect, not an outage',
+  async (statement) => {
+    const dataSource = await new DataSource(dataSourceOptions(own.url, 1)).initialize();
+    undo.push(() => dataSource.destroy());
+    const error: unknown = await new Database(dataSource)
+      .query(statement, [1])
+      .catch((reason: unknown) => reason);
+    expect(error).toMatchObject({ code: '08P01' });
+    expect(isOutage(error)).toBe(false);
+  },
+);
 
 it('a statement of an ended transaction does not run in another one', async () => {
   const { database } = await startEngine();

@@ -84,6 +84,11 @@ describe('the comparison of responses with the OpenAPI document', () => {
     ['a declared ETag that is missing', { ...THING_READ, headers: {} }, 'ETag'],
     ['an undeclared ETag', { ...THING_REMOVED, headers: { etag: '"1"' } }, 'ETag'],
     ['an undeclared Retry-After', { ...NOT_FOUND, headers: { 'retry-after': '1' } }, 'Retry-After'],
+    [
+      'an undeclared Idempotent-Replayed',
+      { ...NOT_FOUND, headers: { 'idempotent-replayed': 'true' } },
+      'Idempotent-Replayed',
+    ],
     ['an undocumented 304', { ...THING_READ, status: 304, body: {} }, 'status 304'],
     ['an undocumented status', { ...THING_READ, status: 202 }, 'status 202'],
     ['another content type', { ...THING_READ, contentType: 'text/html' }, 'text/html'],

@@ -115,6 +115,11 @@ describe('a field of a request', () => {
     expect(without.map(([path]) => path)).toEqual([]);
   });
 
+  it('has no format besides date-time, because the service also accepts e-mail addresses and URLs beyond ASCII', () => {
+    const formats = new Set(FIELDS.map(([, { format }]) => format));
+    expect([...formats].filter((one) => one !== undefined)).toEqual(['date-time']);
+  });
+
   it('has an example that matches its pattern, read with the flag for Unicode', () => {
     const texts = FIELDS.flatMap(([path, { pattern }, example]) =>
       pattern === undefined || typeof example !== 'string' ? [] : [{ path, pattern, example }],

@@ -157,8 +157,7 @@ function faultsOfHeaders(
 ): readonly string[] {
   if (headers === undefined) return [];
   const isSent = (name: string): boolean => headers[name.toLowerCase()] !== undefined;
-  // Shared refusals do not declare `Idempotent-Replayed`.
-  const declaredIfSent = ['Retry-After', ...(status < 300 ? ['Idempotent-Replayed'] : [])];
+  const declaredIfSent = ['Retry-After', 'Idempotent-Replayed'];
   const faults = declaredIfSent.filter((name) => isSent(name) && !(name in declared));
   // An answer that is either an object or its preview declares the tag of the object.
   const isPreview = isObject(body) && String(body['object']).endsWith('_preview');

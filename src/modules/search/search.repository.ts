@@ -160,6 +160,8 @@ export class SearchRepository {
     namesCustomers: boolean,
     limit: number,
   ): Promise<readonly SearchResult[]> {
+    // PostgreSQL refuses a statement with a parameter that no condition uses.
+    const usedParts = types.some((type) => SOURCES[type].text !== undefined) ? parts : [];
     const sources = types.flatMap((type) => {
       const { text: searched, from, where = 'true', names = [], exact = [] } = SOURCES[type];
       const conditions = [...exact];
@@ -177,7 +179,7 @@ export class SearchRepository {
     return this.database.query<SearchResult>(
       `SELECT type, id, title, detail, "customerId" FROM (${sources.join(' UNION ')}) AS found
        ORDER BY rank, lower(title), id LIMIT $2`,
-      [text, limit, ...parts],
+      [text, limit, ...usedParts],
     );
   }
 }

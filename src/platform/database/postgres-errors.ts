@@ -7,6 +7,8 @@ interface PostgresError {
   readonly message: string;
   readonly code?: string;
   readonly constraint?: string;
+  /** Function of PostgreSQL that raised the error. */
+  readonly routine?: string;
 }
 
 /** Returns the error of `pg` or of a socket without its wrappers, or null for a value that is not an error. */
@@ -131,6 +133,12 @@ const OUT_OF_REACH_MESSAGE = new RegExp(
   ].join('|'),
 );
 
+/**
+ * PostgreSQL refuses a message with this SQLSTATE, for example a statement with too many parameters: a defect of this
+ * service. PgBouncer has no other SQLSTATE for most outages, such as `query_wait_timeout`.
+ */
+const PROTOCOL_VIOLATION = '08P01';
+
 /** SQLSTATEs that end a session independently of the current statement, including SQLSTATEs of poolers. */
 const ENDS_SESSION = /^(?:57P|08|25P03|25P04)/;
 
@@ -143,10 +151,15 @@ const SQLSTATE = /^[0-9A-Z]{5}$/;
  */
 export function isAnswerLost(error: unknown): boolean {
   const postgresError = asPostgresError(error);
-  if (postgresError === null) return false;
+  if (postgresError === null || isMessageRefused(postgresError)) return false;
   const { code, message } = postgresError;
   if (isSqlState(postgresError, code)) return ENDS_SESSION.test(code);
   return isDatabaseOutOfReach(error) && !new RegExp(NOT_SENT).test(message);
+}
+
+/** Returns true for {@link PROTOCOL_VIOLATION} from PostgreSQL itself. Poolers do not send a routine. */
+function isMessageRefused({ code, routine }: PostgresError): boolean {
+  return code === PROTOCOL_VIOLATION && routine !== undefined;
 }
 
 /** Returns true if the database is unreachable, refuses connections, is full or is read-only. */
@@ -154,7 +167,7 @@ export function isDatabaseOutOfReach(error: unknown): boolean {
   // TypeORM's error for a connection that was lost between two statements of a transaction.
   if (error instanceof QueryRunnerAlreadyReleasedError) return true;
   const postgresError = asPostgresError(error);
-  if (postgresError === null) return false;
+  if (postgresError === null || isMessageRefused(postgresError)) return false;
   const { code, message } = postgresError;
   if (isSqlState(postgresError, code)) {
     // Operator intervention: shutdown, crash, cannot connect now.

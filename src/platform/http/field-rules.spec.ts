@@ -22,8 +22,11 @@ describe('an instant', () => {
     '0000-12-31T23:30:00-01:00',
     '9999-12-31T23:59:59.999Z',
     '9999-12-31T23:59:59+23:59',
+    '2026-11-28t00:00:00z',
+    '2026-11-28t23:59:59.123456789+05:30',
   ])('may be %s', (at) => {
     expect(faultsOf({ at })).toEqual([]);
+    expect(new Date(at)).toEqual(new Date(at.toUpperCase()));
   });
 
   it.each([
@@ -35,7 +38,9 @@ describe('an instant', () => {
     ['at hour 25', '2026-03-01T25:00:00Z'],
     ['at minute 60', '2026-03-01T00:60:00Z'],
     ['at a leap second', '2016-12-31T23:59:60Z'],
+    ['at hour 24 in lower case', '2026-03-01t24:00:00z'],
     ['on a day that is not', '2026-02-30T00:00:00Z'],
+    ['on a day that is not, in lower case', '2026-02-30t00:00:00z'],
     ['at an offset of 24 hours', '2026-03-01T00:00:00+24:00'],
     ['without an offset', '2026-03-01T00:00:00'],
     ['without a time', '2026-03-01'],

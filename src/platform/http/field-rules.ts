@@ -142,8 +142,11 @@ export function HasNoRepeats(): PropertyDecorator {
 /** Non-negative decimal number as text, with at most 20 digits before and 12 after the point. */
 export const DECIMAL_TEXT = /^(0|[1-9]\d{0,19})(\.\d{1,12})?$/;
 
-/** An idempotency key: printable ASCII. */
+/** A key that the client chooses: printable ASCII. */
 export const KEY_TEXT = /^[\x20-\x7e]{1,255}$/;
+
+/** An `Idempotency-Key`, in the header or in a body. HTTP removes spaces at the ends of a header. */
+export const HEADER_KEY_TEXT = /^[!-~](?:[ -~]{0,253}[!-~])?$/;
 
 export function IsDecimal(): PropertyDecorator {
   return Matches(DECIMAL_TEXT, {
@@ -174,8 +177,11 @@ export function IsInstant(years?: YearRange): PropertyDecorator {
 const FIRST_INSTANT_MS = Date.parse('0001-01-01T00:00:00.000Z');
 const LAST_INSTANT_MS = Date.parse('9999-12-31T23:59:59.999Z');
 
-/** Form of an RFC 3339 instant. Does not match 24:00:00, which `Date` would read as the next day. */
-const RFC_3339 = /^\d{4}-\d\d-\d\dT(?!24)\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/;
+/**
+ * Form of an RFC 3339 instant, in upper or lower case. Does not match 24:00:00, which `Date` would read as the next
+ * day.
+ */
+const RFC_3339 = /^\d{4}-\d\d-\d\dT(?!24)\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/i;
 
 /** Returns true for a value that {@link IsInstant} accepts. */
 export function isInstant(value: unknown): value is string {

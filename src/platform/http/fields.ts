@@ -122,7 +122,7 @@ export function PatternField(
   return Field(textOf(pattern), [Matches(pattern, { message })], description, options);
 }
 
-/** Key that the client chooses, such as an idempotency key. */
+/** Key that the client chooses. */
 export function KeyField(description: string, options?: FieldOptions): PropertyDecorator {
   const message = 'must be 1 to 255 printable ASCII characters';
   const schema = { ...textOf(KEY_TEXT), minLength: 1, maxLength: 255 };
@@ -274,12 +274,14 @@ export function TimeZoneField(description: string, options?: FieldOptions): Prop
   return Field(textOf(TIME_ZONE_TEXT), [IsTimeZone()], description, options);
 }
 
+/** The schema has no format: `email` allows only ASCII, and few validators know `idn-email`. */
 export function EmailField(
   description: string,
   { max, ...options }: { readonly max: number } & FieldOptions,
 ): PropertyDecorator {
   const rules = [IsEmail({}, { message: 'must be an e-mail address' }), IsText(1, max)];
-  return Field({ type: String, format: 'email', maxLength: max }, rules, description, options);
+  const rule = 'Letters of any script; the top-level domain has at least two.';
+  return Field({ type: String, maxLength: max }, rules, `${description} ${rule}`, options);
 }
 
 /** An object that another DTO class describes. */

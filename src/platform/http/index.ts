@@ -9,7 +9,15 @@ export {
   isStorable,
 } from './body-guard';
 export { encodingOf, requireReadEncoding } from './encodings';
-export { DECIMAL_TEXT, HasNoRepeats, isInstant, IsText, isText, KEY_TEXT } from './field-rules';
+export {
+  DECIMAL_TEXT,
+  HasNoRepeats,
+  HEADER_KEY_TEXT,
+  isInstant,
+  IsText,
+  isText,
+  KEY_TEXT,
+} from './field-rules';
 export {
   BooleanField,
   CountryField,

@@ -3,7 +3,7 @@ import type { Request } from 'express';
 import { canonicalJson } from '../../core/canonical-json';
 import { OPEN, principalOf } from '../access/principal';
 import { idempotencyKeyMismatch, malformedRequest } from '../errors';
-import { KEY_TEXT } from '../http/field-rules';
+import { HEADER_KEY_TEXT } from '../http/field-rules';
 import type { KeyedRequest } from './idempotency.types';
 
 /**
@@ -16,7 +16,7 @@ export function idempotencyKeyOf(request: Request, bodyField: string | null): st
   // `headers` would join several headers into one text, which is a valid key.
   const [inHeader, ...others] = request.headersDistinct['idempotency-key'] ?? [];
   if (others.length > 0) throw malformedRequest('The request has several Idempotency-Key headers.');
-  if (inHeader !== undefined && !KEY_TEXT.test(inHeader)) {
+  if (inHeader !== undefined && !HEADER_KEY_TEXT.test(inHeader)) {
     throw malformedRequest(
       'The Idempotency-Key header must be 1 to 255 printable ASCII characters.',
     );
@@ -24,7 +24,7 @@ export function idempotencyKeyOf(request: Request, bodyField: string | null): st
   const inBody =
     bodyField === null ? undefined : (Reflect.get(request.body as object, bodyField) as unknown);
   // A value of another type or form is left to body validation, which names the field.
-  if (typeof inBody !== 'string' || !KEY_TEXT.test(inBody)) return inHeader ?? null;
+  if (typeof inBody !== 'string' || !HEADER_KEY_TEXT.test(inBody)) return inHeader ?? null;
   if (inHeader !== undefined && inHeader !== inBody) throw idempotencyKeyMismatch();
   return inBody;
 }

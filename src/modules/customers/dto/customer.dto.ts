@@ -1,4 +1,3 @@
-import { ApiProperty } from '@nestjs/swagger';
 import {
   BooleanProperty,
   EnumProperty,
@@ -17,13 +16,7 @@ import { AddressDto, toAddressDto } from './address.dto';
 export class CustomerDto {
   @IdProperty('cus_01h455vb4pex5vsknk084sn02q') readonly id!: string;
   @TextProperty('Name of the customer.', 'Analytical Engines Ltd') readonly name!: string;
-  @ApiProperty({
-    type: String,
-    format: 'email',
-    nullable: true,
-    description: 'Contact e-mail address.',
-    example: 'ada@example.com',
-  })
+  @TextProperty('Contact e-mail address.', 'ada@example.com', { nullable: true })
   readonly email!: string | null;
   @TextProperty('Id in your system; unique among customers that are not deleted.', 'crm-1042', {
     nullable: true,

@@ -1,9 +1,10 @@
 import {
-  KeyField,
+  HEADER_KEY_TEXT,
   MetadataField,
   MinorUnitsField,
   NestedField,
   NestedListField,
+  PatternField,
   TextField,
 } from '../../../platform/http';
 import { CreditLineInputDto, toCreditedLine } from '../../invoicing';
@@ -34,7 +35,9 @@ export class CreateRefundDto {
     { optional: true },
   )
   readonly credit_note?: RefundNoteDto;
-  @KeyField(
+  @PatternField(
+    HEADER_KEY_TEXT,
+    'must be 1 to 255 printable ASCII characters, without spaces at its ends',
     'Chosen by the client; the same as the `Idempotency-Key` header. The same key gives the same refund.',
     { optional: true, example: 'order-1042-refund-1' },
   )

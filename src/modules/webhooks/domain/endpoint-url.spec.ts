@@ -11,6 +11,8 @@ describe('the URL of an endpoint', () => {
     'https://example.com?x=1',
     'https://example.com/a@b?c=d@e',
     'https://bücher.example/ü',
+    'https://例え.jp/',
+    'https://example.com/%C3%bc',
     'http://127.0.0.1:3000/',
     'http://[::1]:3000/',
     base + 'a'.repeat(MAX_URL_LENGTH - base.length),
@@ -52,6 +54,9 @@ describe('the URL of an endpoint', () => {
     ['valid host and port', 'https://[::1/'],
     ['valid host and port', 'https://256.256.256.256/'],
     ['valid host and port', 'https://:443/'],
+    ['hexadecimal digits', 'https://example.com/%zz'],
+    ['hexadecimal digits', 'https://example.com/?rate=5%'],
+    ['hexadecimal digits', 'https://example.com/%a'],
     [`${MAX_URL_LENGTH} characters`, `${base}${'a'.repeat(MAX_URL_LENGTH - base.length + 1)}`],
   ])('is refused (%s): %j', (message, url) => {
     const fault = faultOfUrl(url);

@@ -21,6 +21,7 @@ const RULES: readonly UrlRule[] = [
   [(url) => authorityOf(url).includes('@'), 'must not hold a user name or password'],
   [(url) => url.includes('#'), 'must not have a fragment (#...), which is never sent'],
   [(url) => !URL.canParse(url), 'must be a URL with a valid host and port'],
+  [(url) => /%(?![\da-f]{2})/i.test(url), 'must have two hexadecimal digits after each %'],
 ];
 
 /**

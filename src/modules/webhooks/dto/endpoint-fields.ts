@@ -21,9 +21,10 @@ function IsEndpointUrl(): PropertyDecorator {
 
 export function EndpointUrlField(options?: { readonly optional: true }): PropertyDecorator {
   return Field(
-    { type: String, format: 'uri', maxLength: MAX_URL_LENGTH },
+    // No format: `uri` allows only ASCII, and few validators know `iri`.
+    { type: String, maxLength: MAX_URL_LENGTH },
     [IsEndpointUrl()],
-    'An http or https URL without user name, password and fragment.',
+    'An http or https URL without user name, password and fragment. Letters of any script.',
     { ...options, example: 'https://example.com/hooks' },
   );
 }
