@@ -60,6 +60,25 @@ describe('the backfill of a meter', () => {
     expect(answer.body).toMatchObject({ accepted: 1 });
   }
 
+  const createCustomers = (length: number): Promise<readonly string[]> =>
+    Promise.all(Array.from({ length }, () => createCustomer(engine)));
+
+  /** Sends events of all customers, in turns, in one body. */
+  async function sendList(
+    customers: readonly string[],
+    eventName: string,
+    eventsOfEach: number,
+  ): Promise<void> {
+    const events = Array.from({ length: eventsOfEach }, () =>
+      customers.map((customer) => JSON.stringify(eventOf(customer, eventName))),
+    ).flat();
+    const answer = await engine.http
+      .post('/v1/usage-events')
+      .set('Content-Type', 'application/x-ndjson')
+      .send(events.join('\n'));
+    expect(answer.body).toMatchObject({ accepted: events.length });
+  }
+
   async function voidEvent(key: string): Promise<void> {
     const answer = await engine.http.post('/v1/usage-events/void').send({ idempotency_key: key });
     expect(answer.status).toBe(200);
@@ -164,6 +183,34 @@ describe('the backfill of a meter', () => {
       'meter.created',
       'meter.activated',
     ]);
+  });
+
+  it('counts few events at once, even if their positions have gaps', async () => {
+    const eventName = newName();
+    await sendList(await createCustomers(20), eventName, 20);
+    await engine.database.query(
+      'UPDATE usage_stream SET last_position = 100000 WHERE event_name = $1',
+      [eventName],
+    );
+    expect(await createMeter(eventName)).toMatchObject({ status: 'active', backfill: null });
+  });
+
+  it('counts up to 5,000 events of several streams in a step, and shows how many a list had', async () => {
+    const [eventName, customers] = [newName(), await createCustomers(120)];
+    await sendList(customers, eventName, 100);
+    const { id } = await createMeter(eventName);
+    const progress: MeterBody['backfill'][] = [];
+    while (await runStep()) {
+      progress.push((await read(id)).backfill);
+      if (progress.length === 1) await send(customers.at(-1) ?? '', eventName);
+    }
+    expect(progress).toEqual([
+      { counted_events: 5_000, total_events: 12_000 },
+      { counted_events: 10_000, total_events: 12_000 },
+      { counted_events: 12_000, total_events: 12_000 },
+      null,
+    ]);
+    await expectExact(id, eventName);
   });
 
   it('is exact for every aggregation with events and voids between and during its steps', async () => {

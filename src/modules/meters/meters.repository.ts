@@ -74,7 +74,7 @@ export class MetersRepository {
 
   async addBackfillCounted(id: string, events: number): Promise<void> {
     await this.database.query(
-      'UPDATE meter SET backfill_counted = backfill_counted + $2 WHERE id = $1',
+      'UPDATE meter SET backfill_counted = least(backfill_counted + $2, backfill_total) WHERE id = $1',
       [id, events],
     );
   }

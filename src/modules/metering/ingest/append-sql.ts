@@ -37,7 +37,7 @@ const FROM_PARAMETERS = `
 /** Events from the table of staged events, with the state of their streams as parameters. */
 const FROM_TABLE = `
   SELECT staged.index, staged.key_digest, staged.idempotency_key, stream.id AS stream_id,
-    stream.last_position + staged.index + 1 AS position, staged.occurred_at, staged.properties,
+    stream.last_position + staged.nth AS position, staged.occurred_at, staged.properties,
     CASE
       WHEN stream.refusal IS NOT NULL THEN stream.refusal
       WHEN staged.occurred_at > stream.last_instant THEN 'usage_in_future'
@@ -190,9 +190,9 @@ export interface FastPathNeeds {
  * Parameters: $1 the current time, and
  * - for each stream: $2 id, $3 version, $9 event name;
  * - for each event: $4 number of the stream in $2, from 1, $5 key digest, $6 key, $7 timestamp, $8 properties (as one
- *   JSON list).
+ *   JSON list), $10 its number among the events of its stream, from 1.
  *
- * Event n of the list gets the last position of its stream plus n.
+ * The event with the number n among those of its stream gets the last position of the stream plus n.
  */
 const fastPathSql = (onBusy: OnBusy, { hasArchive, hasWindows }: FastPathNeeds): string => `
   WITH locked AS MATERIALIZED (
@@ -211,16 +211,17 @@ const fastPathSql = (onBusy: OnBusy, { hasArchive, hasWindows }: FastPathNeeds):
   ),
   fresh AS (
     ${INTO_EVENTS}
-    SELECT key_digest, ($2::bigint[])[number], known.positions[number] + n, occurred_at, $1, idempotency_key, properties
+    SELECT key_digest, ($2::bigint[])[number], known.positions[number] + nth, occurred_at, $1, idempotency_key, properties
     FROM known CROSS JOIN LATERAL ROWS FROM (
       unnest(
         ${ifAnyLocked(listOfAnyLength('$4', 'int'))}, ${ifAnyLocked(listOfAnyLength('$5', 'uuid'))},
-        ${ifAnyLocked(listOfAnyLength('$6', 'text'))}, ${ifAnyLocked(listOfAnyLength('$7', 'timestamptz'))}
+        ${ifAnyLocked(listOfAnyLength('$6', 'text'))}, ${ifAnyLocked(listOfAnyLength('$7', 'timestamptz'))},
+        ${ifAnyLocked(listOfAnyLength('$10', 'int'))}
       ),
       jsonb_array_elements(${ifAnyLocked('$8::jsonb')})
-    ) WITH ORDINALITY AS event(number, key_digest, idempotency_key, occurred_at, properties, n)
+    ) AS event(number, key_digest, idempotency_key, occurred_at, nth, properties)
     WHERE known.positions[number] IS NOT NULL ${hasArchive ? `AND ${isUnarchived('event.key_digest')}` : ''}
-    ORDER BY key_digest, n
+    ORDER BY key_digest, nth
     ${SKIP_STORED_KEYS}
   ),
   ${advancedStreams(STREAMS)},

@@ -170,7 +170,11 @@ export class FastPathBatch {
   /** Returns the parameters of `fastPathAppend`. */
   appendParameters(now: Date): readonly unknown[] {
     const numbers = new Integers(this.length);
-    this.eachEvent((number) => numbers.add(number));
+    const nths = new Integers(this.length);
+    this.eachEvent((number, _, nth) => {
+      numbers.add(number);
+      nths.add(nth);
+    });
     return [
       now,
       new BigIntegers(this.ids.length).addAll(this.ids).toBuffer(),
@@ -181,6 +185,7 @@ export class FastPathBatch {
       this.instants(),
       this.properties,
       new Texts(this.eventNames.length).addAll(this.eventNames).toBuffer(),
+      nths.toBuffer(),
     ];
   }
 
@@ -204,10 +209,10 @@ export class FastPathBatch {
     const ids: (string | undefined)[] = [];
     const wanted: bigint[] = [];
     const refusals: (string | null)[] = [];
-    this.eachEvent((number, index) => {
+    this.eachEvent((number, _, nth) => {
       const position = positions[number - 1] ?? null;
       ids.push(this.ids[number - 1]);
-      wanted.push(BigInt(position ?? 0) + BigInt(index + 1));
+      wanted.push(BigInt(position ?? 0) + BigInt(nth));
       refusals.push(position === null ? 'busy' : null);
     });
     return [
@@ -238,13 +243,20 @@ export class FastPathBatch {
     );
   }
 
-  /** Calls `visit` for each event, with the number of its stream and the index of the event in the batch. */
-  private eachEvent(visit: (number: number, index: number) => void): void {
+  /**
+   * Calls `visit` for each event, with the number of its stream, the index of the event in the batch, and its number
+   * among the events of its stream, from 1.
+   */
+  private eachEvent(visit: (number: number, index: number, nth: number) => void): void {
+    const counts: number[] = [];
     let index = 0;
     for (const [request, { streamOf }] of this.requests.entries()) {
       const numbers = this.numbers[request] ?? [];
       for (const stream of streamOf) {
-        visit(numbers[stream] ?? 0, index);
+        const number = numbers[stream] ?? 0;
+        const nth = (counts[number] ?? 0) + 1;
+        counts[number] = nth;
+        visit(number, index, nth);
         index += 1;
       }
     }

@@ -11,7 +11,7 @@ const CHUNK_BYTES = 512 * 1_024;
 
 const TABLE = `
   CREATE TEMP TABLE usage_staged (
-    index integer, key_digest uuid, idempotency_key varchar, stream_no integer, occurred_at timestamptz(3), properties jsonb
+    index integer, key_digest uuid, idempotency_key varchar, stream_no integer, nth integer, occurred_at timestamptz(3), properties jsonb
   ) ON COMMIT DROP`;
 
 /** State of a locked stream, or the reason why none of its events is stored. */
@@ -30,6 +30,8 @@ interface Columns {
   readonly digest: string[];
   readonly key: string[];
   readonly stream: number[];
+  /** Number of the event among the events of its stream, from 1. */
+  readonly nth: number[];
   readonly occurredAt: Date[];
   readonly properties: string[];
 }
@@ -39,6 +41,7 @@ const noColumns = (): Columns => ({
   digest: [],
   key: [],
   stream: [],
+  nth: [],
   occurredAt: [],
   properties: [],
 });
@@ -51,6 +54,7 @@ const noColumns = (): Columns => ({
 export class StagedEvents {
   private readonly numbers = new Map<string, number>();
   private readonly names: StreamName[] = [];
+  private readonly counts: number[] = [];
   private columns = noColumns();
   private text: string[] = [];
   private textLength = 0;
@@ -96,11 +100,15 @@ export class StagedEvents {
     this.earliestMs = Math.min(this.earliestMs, occurredMs);
     this.latestMs = Math.max(this.latestMs, occurredMs);
     const digest = keyDigest(event.idempotencyKey);
+    const stream = this.numberOf(event);
+    const nth = (this.counts[stream] ?? 0) + 1;
+    this.counts[stream] = nth;
     const row = [
       event.index,
       digest,
       event.idempotencyKey,
-      this.numberOf(event),
+      stream,
+      nth,
       event.timestamp,
       JSON.stringify(event.properties),
     ] as const;
@@ -111,7 +119,7 @@ export class StagedEvents {
   /** Creates the table in the open transaction and moves the events there. */
   async moveToTable(): Promise<void> {
     await this.database.query(TABLE);
-    const { index, digest, key, stream, occurredAt, properties } = this.columns;
+    const { index, digest, key, stream, nth, occurredAt, properties } = this.columns;
     this.columns = noColumns();
     this.inTable = true;
     for (const [at, number] of index.entries()) {
@@ -120,6 +128,7 @@ export class StagedEvents {
         digest[at] ?? '',
         key[at] ?? '',
         stream[at] ?? 0,
+        nth[at] ?? 0,
         occurredAt[at] ?? new Date(Number.NaN),
         properties[at] ?? '',
       ]);
@@ -170,19 +179,19 @@ export class StagedEvents {
         streams.map(({ closedBefore }) => closedBefore),
       ];
     }
-    const { index, digest, key, stream, occurredAt, properties } = this.columns;
+    const { index, digest, key, stream, nth, occurredAt, properties } = this.columns;
     const streamOf = stream.map((number) => streams[number] ?? NO_STREAM);
     const busy = new Set<number | undefined>();
     for (const [at, { refusal }] of streamOf.entries()) {
       if (refusal === 'busy') busy.add(requestOf[at]);
     }
-    const first = streams.map(({ lastPosition }) => BigInt(lastPosition ?? 0) + 1n);
+    const last = streams.map(({ lastPosition }) => BigInt(lastPosition ?? 0));
     return [
       streamOf.map(({ id }) => id),
       index,
       digest,
       key,
-      stream.map((number, at) => (first[number] ?? 0n) + BigInt(index[at] ?? 0)),
+      stream.map((number, at) => (last[number] ?? 0n) + BigInt(nth[at] ?? 0)),
       occurredAt,
       streamOf.map((one, at) =>
         busy.has(requestOf[at]) ? 'busy' : refusalOf(one, occurredAt[at]),
@@ -200,17 +209,18 @@ export class StagedEvents {
     return number;
   }
 
-  private addColumns([index, digest, key, stream, occurredAt, properties]: Row): void {
+  private addColumns([index, digest, key, stream, nth, occurredAt, properties]: Row): void {
     this.columns.index.push(index);
     this.columns.digest.push(digest);
     this.columns.key.push(key);
     this.columns.stream.push(stream);
+    this.columns.nth.push(nth);
     this.columns.occurredAt.push(occurredAt);
     this.columns.properties.push(properties);
   }
 
-  private addText([index, digest, key, stream, occurredAt, properties]: Row): void {
-    const line = `${index}\t${digest}\t${escaped(key)}\t${stream}\t${occurredAt.toISOString()}\t${escaped(properties)}\n`;
+  private addText([index, digest, key, stream, nth, occurredAt, properties]: Row): void {
+    const line = `${index}\t${digest}\t${escaped(key)}\t${stream}\t${nth}\t${occurredAt.toISOString()}\t${escaped(properties)}\n`;
     this.text.push(line);
     this.textLength += line.length;
   }
@@ -237,6 +247,7 @@ type Row = readonly [
   digest: string,
   key: string,
   stream: number,
+  nth: number,
   occurredAt: Date,
   properties: string,
 ];

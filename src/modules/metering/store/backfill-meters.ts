@@ -45,20 +45,22 @@ export class BackfillMeters {
    * @returns the locked streams, or null on failure. A new meter for this event name then needs a backfill
    */
   async tryLockAll(eventName: string): Promise<readonly string[] | null> {
-    const { events } = await this.backfills.extentOf(eventName);
-    if (events > EVENTS_PER_STEP) return null;
+    if ((await this.allOfOneStep(eventName)) === null) return null;
     if (!(await tryLockIngest(this.database, eventName))) return null;
-    // Checks again, because other transactions may have stored events before ingest was locked.
-    const streams = await this.backfills.streamsOf(eventName, {
-      from: '0',
-      to: MAX_ID,
-      limit: STREAMS_PER_STEP + 1,
-    });
-    const stored = streams.reduce((sum, stream) => sum + stream.events, 0);
-    if (streams.length > STREAMS_PER_STEP || stored > EVENTS_PER_STEP) return null;
-    const ids = streams.map(({ id }) => id);
+    // Reads again, because other transactions may have stored events before ingest was locked.
+    const ids = await this.allOfOneStep(eventName);
+    if (ids === null) return null;
     const locked = await this.backfills.lockFree(ids);
     return locked.size === ids.length ? ids : null;
+  }
+
+  /** Returns all streams of an event name; null if they exceed the limits of one step. */
+  private async allOfOneStep(eventName: string): Promise<readonly string[] | null> {
+    const range = { from: '0', to: MAX_ID, limit: STREAMS_PER_STEP + 1 };
+    const streams = await this.backfills.streamsOf(eventName, range, EVENTS_PER_STEP);
+    const events = streams.reduce((sum, stream) => sum + stream.events, 0);
+    if (streams.length > STREAMS_PER_STEP || events > EVENTS_PER_STEP) return null;
+    return streams.map(({ id }) => id);
   }
 
   /**
@@ -132,7 +134,7 @@ export class BackfillMeters {
     lastStreamId: string,
   ): Promise<StreamHours | 'none'> {
     const range = { from: nextStreamId, to: lastStreamId, limit: STREAMS_PER_STEP };
-    const streams = await this.backfills.streamsOf(eventName, range);
+    const streams = await this.backfills.streamsOf(eventName, range, EVENTS_PER_STEP);
     const [first] = streams;
     if (first === undefined) return 'none';
     const from = first.id === nextStreamId ? nextHour : null;

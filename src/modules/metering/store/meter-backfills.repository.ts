@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../../platform/database';
 import { hourOf } from './counted-sql';
+import { eventsOfStreams } from './events-of-streams-sql';
 import { MeterBackfillEntity } from './meter-backfill.entity';
 import type { StreamHours } from './usage-totals-writer';
 
@@ -19,8 +20,12 @@ const EXTENT = `
   FROM usage_stream WHERE event_name = $1`;
 
 const STREAMS = `
-  SELECT id, last_position AS events FROM usage_stream
-  WHERE event_name = $1 AND id >= $2 AND id <= $3 ORDER BY id LIMIT $4`;
+  WITH page AS MATERIALIZED (
+    SELECT id FROM usage_stream WHERE event_name = $1 AND id >= $2 AND id <= $3 ORDER BY id LIMIT $4
+  )
+  SELECT page.id, coalesce(counted.events, 0) AS events
+  FROM page LEFT JOIN (${eventsOfStreams('page', "'-infinity'", "'infinity'")}) AS counted USING (id)
+  ORDER BY page.id`;
 
 const LOCK_FIRST = 'SELECT id FROM usage_stream WHERE id = $1 FOR UPDATE';
 
@@ -43,9 +48,9 @@ const COUNT_EVENTS = `
   WHERE stream_id = ANY($1::bigint[]) AND occurred_at >= coalesce($2::timestamptz, '-infinity')
     AND occurred_at < coalesce($3::timestamptz, 'infinity')`;
 
-/** A stream, with an upper bound on the number of its events. */
 export interface StreamExtent {
   readonly id: string;
+  /** Number of stored events; may be too small if the streams up to this one have more than `maxEvents` together. */
   readonly events: number;
 }
 
@@ -101,16 +106,21 @@ export class MeterBackfillsRepository {
     return { lastStreamId: row?.lastStreamId ?? '0', events: Number(row?.events ?? 0) };
   }
 
-  /** Returns streams of the event name in a range of ids, in order. */
+  /**
+   * Returns streams of the event name in a range of ids, in order.
+   * @param maxEvents the number of events at which counting stops
+   */
   async streamsOf(
     eventName: string,
     range: { readonly from: string; readonly to: string; readonly limit: number },
+    maxEvents: number,
   ): Promise<readonly StreamExtent[]> {
     const rows = await this.database.query<{ id: string; events: string }>(STREAMS, [
       eventName,
       range.from,
       range.to,
       range.limit,
+      maxEvents,
     ]);
     return rows.map(({ id, events }) => ({ id, events: Number(events) }));
   }
