@@ -72,7 +72,7 @@ export class EntitySql<Entity extends ObjectLiteral> {
     return `UPDATE ${this.table} ${tail} RETURNING ${this.list}`;
   }
 
-  /** Converts rows that a statement of this class has read into entities, in place, as TypeORM does. */
+  /** Turns rows of this class's statements into entities, as TypeORM does. Changes the rows in place. */
   toEntities(rows: readonly Record<string, unknown>[]): Entity[] {
     for (const row of rows) {
       for (const { property, read } of this.converted) row[property] = read?.(row[property]);

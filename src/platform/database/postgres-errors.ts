@@ -202,8 +202,9 @@ export function isConnectionUnusable(error: unknown): boolean {
 }
 
 /**
- * Returns true if the failed work must not be repeated at once, because the database is unreachable or overloaded, or
- * the work may have been committed. False for a lock timeout, which concerns only the statement that met a locked row.
+ * Returns true if the failed work must not be repeated immediately, because the database is unreachable or overloaded,
+ * or the work may have been committed. False for a lock timeout, which concerns only the statement that met a locked
+ * row.
  */
 export function isOutage(error: unknown): boolean {
   if (error instanceof OutcomeUnknownError) return true;

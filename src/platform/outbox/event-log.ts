@@ -43,7 +43,7 @@ interface EventLogRow extends EventHeadRow {
   readonly actor: string | null;
 }
 
-/** Pack of a deleted event (see {@link withData}), and its place there. Null for an event that was stored alone. */
+/** Pack of a deleted event (see {@link withData}), and the event's place in it. Null for an event stored alone. */
 interface PlaceRow {
   readonly pack_id: string | null;
   readonly pack_place: number | null;

@@ -15,7 +15,7 @@ type Policy = 'usage' | 'address' | 'default';
 
 /**
  * Returns how many requests per minute a policy allows a caller; 0: no limit. An API key can have limits of its own,
- * which count up to the configured ceilings. All other limits come from the configuration.
+ * which apply up to the configured ceilings. All other limits come from the configuration.
  */
 function limitOf(
   policy: Policy,

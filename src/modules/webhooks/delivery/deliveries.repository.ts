@@ -158,8 +158,8 @@ export class DeliveriesRepository {
   ) {}
 
   /**
-   * Inserts deliveries of one kind, due at once. Skips deliveries to inactive or deleted endpoints. Returns the number
-   * of inserted deliveries.
+   * Inserts deliveries of one kind, which are due immediately. Skips deliveries to inactive or deleted endpoints.
+   * Returns the number of inserted deliveries.
    */
   async insert(deliveries: readonly Delivery[]): Promise<number> {
     const [first] = deliveries;

@@ -111,7 +111,7 @@ export class DeliveryWorker implements OnModuleInit, OnModuleDestroy, BeforeAppl
     return claim;
   }
 
-  /** Resolves once no claim and no attempt is in flight. */
+  /** Resolves when no claim and no attempt is in flight. */
   async idle(): Promise<void> {
     while (this.busy.size > 0) await Promise.allSettled(this.busy);
   }
