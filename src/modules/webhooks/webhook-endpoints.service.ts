@@ -52,8 +52,8 @@ export class WebhookEndpointsService {
   ) {}
 
   /**
-   * Registers an endpoint. Events that were recorded earlier are not sent to the endpoint. Waits until the changes that
-   * these events report can be read ({@link Outbox.waitForUncommittedEvents}).
+   * Registers an endpoint. Does not send it events that were recorded earlier. Instead, waits for up to ten seconds
+   * until the changes behind these events can be read ({@link Outbox.waitForUncommittedEvents}).
    * @throws {ProblemError} `webhook_url_not_allowed`, `too_many_webhook_endpoints`
    */
   async create(terms: EndpointTerms): Promise<WebhookEndpoint> {
@@ -181,7 +181,7 @@ export class WebhookEndpointsService {
 
   /**
    * Disables an endpoint because of its responses. With `gone`, also discards the pending deliveries. Does nothing if
-   * the endpoint is already inactive or deleted, or if its URL has changed since the request.
+   * the endpoint is already inactive or deleted, or if its URL has changed since the request was sent.
    */
   disable({ id, url }: Pick<WebhookEndpoint, 'id' | 'url'>, reason: DisabledReason): Promise<void> {
     return this.database.transaction(async () => {

@@ -58,8 +58,8 @@ export class WebhookSecretsService implements OnModuleInit {
   }
 
   /**
-   * Returns {@link validSecrets} by endpoint id. Leaves out endpoints that do not exist or were deleted, and endpoints
-   * whose secrets cannot be decrypted, which are logged.
+   * Returns {@link validSecrets} by endpoint id. Leaves out endpoints that do not exist or were deleted. If the secrets
+   * of an endpoint cannot be decrypted, logs an error and leaves out the endpoint.
    */
   async validSecretsByEndpoint(
     endpointIds: readonly string[],

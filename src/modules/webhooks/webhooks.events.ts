@@ -34,7 +34,7 @@ export const webhookEndpointTested = webhookEndpointEvent(
   'A test event was requested. It is sent to that endpoint only, regardless of its subscribed events.',
 );
 
-/** Returns the HTTP response to the request that registers an endpoint, and to repetitions of the request. */
+/** Returns the HTTP response to the registration of an endpoint. A repeated request gets the same response. */
 export function createdEndpointAnswer(
   endpoint: WebhookEndpoint,
   unknownEvents: readonly string[],

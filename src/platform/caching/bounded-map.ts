@@ -7,7 +7,7 @@ export class BoundedMap<Key, Value> extends Map<Key, Value> {
 
   /**
    * @param maxWeight greatest sum of the weights of all values
-   * @param weightOf returns the weight of a value; by default the map holds up to `maxWeight` entries
+   * @param weightOf returns the weight of a value. By default it is 1, so that the map holds up to `maxWeight` entries
    */
   constructor(
     private readonly maxWeight: number,

@@ -4,7 +4,7 @@ import { Column, type ColumnOptions, ForeignKey, PrimaryColumn } from 'typeorm';
 /** Ids compare byte by byte (`COLLATE "C"`), so that they sort by creation regardless of the server's locale. */
 const ID = { type: 'varchar', length: 40, collation: 'C' } as const;
 
-/** Foreign key of an id column. */
+/** The foreign key that a column with ids can have. */
 interface ReferenceOptions {
   /** Name of the entity class whose id the column holds. Absent: the column has no foreign key. */
   readonly to?: string;
@@ -48,7 +48,7 @@ export function BigIntColumn(
   return Column({ type: 'bigint', transformer: bigintTransformer, ...options });
 }
 
-/** Column for a count that a number holds exactly. */
+/** Column for a count that stays below 2^53, so that a JavaScript number holds it exactly. */
 export function CountColumn(options: Pick<ColumnOptions, 'default'> = {}): PropertyDecorator {
   return Column({ type: 'bigint', transformer: { from: Number, to: String }, ...options });
 }

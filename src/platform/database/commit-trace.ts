@@ -14,8 +14,8 @@ export class CommitTrace {
 
   /**
    * Runs work that consists of several transactions.
-   * @throws {OutcomeUnknownError} when the database becomes unavailable after the first commit, because a part of the
-   *   work is done and the rest may be completed later
+   * @throws {OutcomeUnknownError} when the database becomes unavailable after the first commit: a part of the work is
+   *   done, and the rest may still follow
    */
   async run<Result>(work: () => Promise<Result>): Promise<Result> {
     const current = { hasCommitted: false };

@@ -3,7 +3,7 @@ import type { Pool, PoolClient } from 'pg';
 import { CONNECT_TIMEOUT_MS } from './connection-settings';
 import { isConnectionLimit } from './postgres-errors';
 
-/** Time after which a pool tries again to open more connections. */
+/** Time for which a pool opens no further connections after the server has refused one. */
 const LIMITED_MS = 5_000;
 
 type Callback = (
@@ -13,8 +13,8 @@ type Callback = (
 ) => void;
 
 /**
- * Makes the callers of a pool wait for one of its open connections while the server allows no further ones. A pool alone
- * fails each caller for which it cannot open a connection, although another one will soon be free.
+ * Makes the callers of a pool wait for one of its open connections if the server refuses to open more. Without this,
+ * the pool fails a caller at once, although another connection will soon be free.
  */
 export function shareAtConnectionLimit(pool: Pool): void {
   const connect = pool.connect.bind(pool) as (callback: Callback) => void;

@@ -8,8 +8,8 @@ const KEEP_ALIVE_MS = 10_000;
 const LOCK_TIMEOUT_MS = 5_000;
 export const STATEMENT_TIMEOUT_MS = 30_000;
 /**
- * Time that the client waits for an answer after the server's statement timeout, so that the error of the server arrives
- * first.
+ * Time by which the client's timeout is longer than the server's statement timeout, so that the server's error arrives
+ * before the client gives up.
  */
 export const ANSWER_SLACK_MS = 5_000;
 /**
@@ -24,8 +24,8 @@ const CLIENT_CHECK_MS = 10_000;
 const INVALID_VALUE = '22023';
 
 /**
- * Returns the server-side settings of a session. A statement sets them, because poolers refuse or drop most settings
- * sent while connecting.
+ * Returns the server-side settings of a session. A statement sets them after connecting, because poolers refuse or drop
+ * most settings that are sent while connecting.
  */
 function sessionSettings(statementTimeoutMs: number): Readonly<Record<string, string | number>> {
   return {
@@ -93,7 +93,7 @@ interface Answering {
   readonly readyForQuery?: boolean;
 }
 
-/** Returns true if the connection is outside of any transaction and its last statement was answered. */
+/** Returns true if the connection has no open transaction and its last statement was answered. */
 export function isIdle(connection: ClientBase): boolean {
   // The transaction status is that of the last answer, and says nothing about an unanswered statement.
   return (
@@ -102,8 +102,8 @@ export function isIdle(connection: ClientBase): boolean {
 }
 
 /**
- * Makes a pool drop connections that are not idle when released. Otherwise statements of the next caller would run in
- * the unfinished transaction, and be rolled back with it.
+ * Makes a pool close a released connection that has an open transaction or an unanswered statement. Otherwise the
+ * statements of the next caller would run in that transaction, and be rolled back with it.
  */
 export function keepOnlyIdleConnections(pool: Pool): void {
   pool.on('release', (_, connection) => {

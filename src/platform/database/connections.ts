@@ -61,7 +61,7 @@ const MAY_WRITE = /\b(?:INSERT|UPDATE|DELETE|MERGE|COPY|pg_notify)\b/i;
 
 /**
  * Sends a statement outside of a transaction.
- * @throws {OutcomeUnknownError} when the statement may have written and its answer is lost
+ * @throws {OutcomeUnknownError} when no answer arrives to a statement that may have written data
  */
 export async function sendAutocommit(
   pool: Pool,

@@ -9,7 +9,7 @@ interface CopyConnection {
 /**
  * Sends all rows with `COPY … FROM STDIN`.
  * @param rows in the text format of COPY
- * @param timeoutMs longest wait for the answer; without it, the timeout of all statements applies
+ * @param timeoutMs longest wait for the answer; if omitted, the default timeout of the connection applies
  */
 export function copyIn(
   connection: ClientBase,

@@ -11,9 +11,9 @@ interface DamagedRowReads<Row> {
 }
 
 /**
- * Reads rows even if stored data of some rows is damaged, for example by a disk failure. If `all` meets damaged data,
- * reads each row by itself with `one`, and returns damaged rows as `bare` reads them. Must not run in a transaction,
- * because a failed read would abort the transaction.
+ * Reads rows even if stored data of some rows is damaged, for example by a disk failure. If `all` fails because of
+ * damaged data, reads the rows one by one with `one`. Rows that still cannot be read are returned without their data,
+ * as `bare` reads them. Must not run in a transaction, because a failed read would abort the transaction.
  */
 export async function readDamagedRows<Row>({
   all,
@@ -31,8 +31,8 @@ export async function readDamagedRows<Row>({
 }
 
 /**
- * Returns the result of reads, or null if the stored data they need is damaged. An open transaction stays usable in
- * both cases.
+ * Returns the result of the reads, or null if stored data that they need is damaged. If a transaction is open, it stays
+ * usable in both cases.
  */
 export function nullIfUnreadable<Result>(
   database: Database,

@@ -11,8 +11,8 @@ import { DatabaseClient } from './database-client';
 import { SnakeNaming } from './snake-naming';
 
 /**
- * Time after which an unused connection is closed. It is longer than most times without requests, so that a burst of
- * requests finds open connections with prepared statements.
+ * Time after which an unused connection is closed. It is long, so that after a quiet time a burst of requests still
+ * finds open connections with prepared statements.
  */
 const IDLE_CONNECTION_MS = 600_000;
 

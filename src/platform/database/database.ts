@@ -29,7 +29,7 @@ export class Database {
   private readonly open = new CallScope<OpenTransaction>();
   private readonly outage = new OutageLog();
   readonly commits = new CommitTrace();
-  /** Makes transactions and statements of background work take turns while there are requests. */
+  /** While requests arrive, lets the transactions and statements of background work run only one at a time. */
   readonly turns = new BackgroundTurns();
   private readonly entities: EntityStatements;
 
@@ -41,9 +41,9 @@ export class Database {
 
   /**
    * Runs the work in a READ COMMITTED transaction and returns its result. If a transaction is open, joins it. The
-   * outermost call commits, or rolls back if the work throws. After a deadlock or serialization failure, it repeats the
-   * work, up to three attempts in all, so the work must change nothing but the database. If the outcome of the commit
-   * is unknown, it does not repeat the work.
+   * outermost call commits, or rolls back if the work throws. After a deadlock or serialization failure, repeats the
+   * work, up to three attempts in all; therefore the work must have no effects outside of the database. Does not repeat
+   * the work if the outcome of the commit is unknown.
    * @param options.tries 1 for work that cannot be repeated, because it consumes input such as the body of a request
    * @param options.source connection pool to use instead of the default one
    * @throws {OutcomeUnknownError} when the answer to the commit is lost; after any other error nothing was committed
@@ -58,7 +58,7 @@ export class Database {
     return withRetries(tries, () => this.turns.runPiece(once));
   }
 
-  /** Runs a statement outside of a transaction, up to three times if deadlocks or serialization failures occur. */
+  /** Runs a statement outside of a transaction, up to three times after deadlocks or serialization failures. */
   autocommit<Result>(statement: () => Promise<Result>): Promise<Result> {
     this.refuseTransaction('A commit of its own');
     return withRetries(TRIES, statement);
@@ -141,7 +141,7 @@ export class Database {
   /**
    * Runs a prepared statement, so that each connection can cache its plan. Planning often takes longer than running.
    * @param name unique name of the statement
-   * @param sql must list columns by name, because a cached `SELECT *` fails once a migration has added a column
+   * @param sql must list columns by name, because a cached `SELECT *` fails after a migration has added a column
    */
   queryPrepared<Row>(name: string, sql: string, parameters: readonly unknown[]): Promise<Row[]> {
     return this.send({ name, text: sql, values: parameters as unknown[] });
@@ -205,7 +205,7 @@ export class Database {
 
   /**
    * Returns entities as TypeORM does, but much faster.
-   * @param tail SQL after FROM and the table: condition, order, lock
+   * @param tail SQL that follows `FROM <table>`: condition, order, lock
    * @throws {Error} when `tail` locks rows and no transaction is open, which is a defect of the caller
    */
   async select<Entity extends ObjectLiteral>(
@@ -227,7 +227,7 @@ export class Database {
     return row ?? null;
   }
 
-  /** Updates a row and returns it, or null if none matches. `tail`: SQL after UPDATE and the table. */
+  /** Updates a row and returns it; null if no row matches. `tail`: SQL that follows `UPDATE <table>`. */
   async updateOne<Entity extends ObjectLiteral>(
     entity: EntityTarget<Entity>,
     tail: string,
@@ -247,7 +247,7 @@ export class Database {
     return (this.currentTransaction?.runner ?? this.dataSource).manager.getRepository(entity);
   }
 
-  /** Inserts a row. Undefined columns get their defaults. */
+  /** Inserts a row. Columns that are undefined get their defaults. */
   async insert<Entity extends ObjectLiteral>(
     entity: EntityTarget<Entity>,
     row: Entity,

@@ -2,8 +2,8 @@ import type { EntityMetadata, ObjectLiteral } from 'typeorm';
 import { Texts } from './array-elements';
 
 /**
- * Column types that `pg` reads and writes without conversion, each with the SQL type that its text form is cast to. The
- * cast needs no length, because the column checks the length.
+ * Maps each column type that `pg` reads and writes without conversion to the SQL type of a cast from text. The cast
+ * needs no length, because the column checks the length.
  */
 const PLAIN_TYPES: ReadonlyMap<unknown, string> = new Map([
   ['bigint', 'bigint'],
@@ -27,11 +27,11 @@ interface EntityColumn {
   readonly read: Conversion | null;
   /** Converts the value of the property to a value that `pg` or JSON can write. Null if no conversion is needed. */
   readonly write: Conversion | null;
-  /** SQL of a virtual column, which is only read. Null for a column of the table. */
+  /** SQL expression of a virtual column, which is only read. Null for a column that the table has. */
   readonly query: string | null;
   /** True for a JSON column, whose values are passed as text. */
   readonly isJson: boolean;
-  /** Type that SQL casts the text form of a value to. */
+  /** SQL type to which the text form of a value is cast. */
   readonly typeInText: string;
 }
 
@@ -62,19 +62,17 @@ export class EntitySql<Entity extends ObjectLiteral> {
       .join(', ');
   }
 
-  /** @param tail SQL after FROM and the table */
+  /** @param tail SQL that follows `FROM <table>` */
   select(tail: string): string {
     return `SELECT ${this.list} FROM ${this.table} ${tail}`;
   }
 
-  /**
-   * @param tail SQL after UPDATE and the table
-   */
+  /** @param tail SQL that follows `UPDATE <table>` */
   updateReturning(tail: string): string {
     return `UPDATE ${this.table} ${tail} RETURNING ${this.list}`;
   }
 
-  /** Converts rows that a statement of this class returned to entities, as TypeORM does. Changes the rows in place. */
+  /** Turns rows of this class's statements into entities, as TypeORM does. Changes the rows in place. */
   toEntities(rows: readonly Record<string, unknown>[]): Entity[] {
     for (const row of rows) {
       for (const { property, read } of this.converted) row[property] = read?.(row[property]);
@@ -82,7 +80,7 @@ export class EntitySql<Entity extends ObjectLiteral> {
     return rows as Entity[];
   }
 
-  /** Returns an INSERT of one row. Undefined columns get their defaults. */
+  /** Returns an INSERT of one row. Columns that are undefined get their defaults. */
   insert(row: Entity): Statement {
     const given = this.givenIn(row);
     const names = given.map(({ name }) => quoted(name)).join(', ');
@@ -93,7 +91,7 @@ export class EntitySql<Entity extends ObjectLiteral> {
     };
   }
 
-  /** Returns an UPDATE of one row. Undefined columns stay unchanged. */
+  /** Returns an UPDATE of one row. Columns that are undefined stay unchanged. */
   update(id: string, columns: Partial<Entity>): Statement {
     const given = this.givenIn(columns);
     const settings = given.map(({ name }, index) => `${quoted(name)} = $${index + 2}`).join(', ');
@@ -116,7 +114,7 @@ export class EntitySql<Entity extends ObjectLiteral> {
     };
   }
 
-  /** @param rows rows with ids that all set the same columns */
+  /** @param rows rows with their ids; all rows must set the same columns */
   updateMany(rows: readonly (Partial<Entity> & { readonly id: string })[]): Statement {
     const given = this.givenIn(rows[0] ?? {});
     const settings = given
@@ -175,7 +173,7 @@ function writtenOf({ property, write }: EntityColumn, row: ObjectLiteral): unkno
   return write === null ? value : write(value);
 }
 
-/** Returns SQL that reads rows from parameters. Each parameter is an array with the values of one column as texts. */
+/** Returns SQL that reads rows from parameters. Each parameter is an array of texts: the values of one column. */
 function selectOf(columns: readonly EntityColumn[]): string {
   const places = columns.map((_, index) => `$${index + 1}::text[]`).join(', ');
   const names = columns.map(({ name }) => quoted(name));

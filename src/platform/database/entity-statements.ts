@@ -17,9 +17,9 @@ export class EntityStatements {
   }
 
   /**
-   * Returns the arguments of `Database.queryPrepared` for an insert. Only inserts are prepared. The plan of a statement
-   * that searches rows depends on the sizes of tables at the time of planning, and new tables grow faster than they are
-   * analysed.
+   * Returns the arguments of `Database.queryPrepared` for an insert. Other statements of entities are not prepared: a
+   * cached plan that was made while a table was small is slow after the table has grown. PostgreSQL replaces such a
+   * plan only when it analyses the table.
    */
   preparedInsert({
     sql,

@@ -8,8 +8,8 @@ export interface PageRequest {
 export interface Page<Item> {
   readonly items: readonly Item[];
   /**
-   * Cursor of the next page: the id of the last item. For orders other than newest first, it also contains a mark of the
-   * order and the item's value in the order's column. Null on the last page.
+   * Cursor of the next page; null on the last page. In the order newest first, it is the id of the last item. In other
+   * orders, it also contains a short hash of the order and usually the value by which the item is sorted.
    */
   readonly next: string | null;
 }

@@ -6,7 +6,7 @@ import { isSameOrder, type ListOrder, NEWEST_FIRST } from './list-order';
 export interface Position {
   readonly id: string;
   /**
-   * The row's value in the column of the order, as text. Null for an order by id, or if the value is too long for a
+   * Value by which the row is sorted, as text. Null if the list is sorted by id, or if the value is too long for a
    * cursor (`hasLongValues` of the order).
    */
   readonly value: string | null;
@@ -16,8 +16,9 @@ export interface Position {
 const MAX_CURSOR_VALUE_BYTES = 100;
 
 /**
- * Returns a cursor: the id alone if the newest come first; otherwise the id, the mark of the order ({@link markOf}) and the
- * value, separated by spaces. The value lets the next page continue at the same place even if the row changes meanwhile.
+ * Returns a cursor. In the order newest first, it is the id alone. In other orders, it is the id, the mark of the order
+ * ({@link markOf}) and the value, separated by spaces. The value lets the next page continue at the same place even if
+ * the row changes meanwhile.
  */
 export function cursorAt({ id, value }: Position, order: ListOrder): string {
   const parts = isSameOrder(order, NEWEST_FIRST) ? [id] : [id, markOf(order)];
@@ -25,7 +26,7 @@ export function cursorAt({ id, value }: Position, order: ListOrder): string {
   return (isShort ? [...parts, value] : parts).join(' ');
 }
 
-/** @throws {ProblemError} `invalid_cursor` if the cursor belongs to a list in another order */
+/** @throws {ProblemError} `invalid_cursor` if the cursor was made for another order */
 export function positionOf(cursor: string, order: ListOrder): Position {
   const [id = '', mark, ...value] = cursor.split(' ');
   const expected = isSameOrder(order, NEWEST_FIRST) ? undefined : markOf(order);
@@ -33,7 +34,7 @@ export function positionOf(cursor: string, order: ListOrder): Position {
   return { id, value: value.length === 0 ? null : value.join(' ') };
 }
 
-/** Returns four characters that differ between the orders of a list. */
+/** Returns four characters that distinguish the order from the other orders of the list. */
 function markOf({ column, isAscending }: ListOrder): string {
   const hash = createHash('sha256').update(`${column} ${String(isAscending)}`);
   return hash.digest('base64url').slice(0, 4);

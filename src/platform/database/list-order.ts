@@ -6,8 +6,9 @@ export interface ListOrder {
   readonly column: string;
   readonly isAscending: boolean;
   /**
-   * True if values may be too long for a cursor. The cursor of such a row has only its id, and the next page reads the
-   * value of any row that a cursor names. So use it only in lists whose callers may read all rows of the table.
+   * True if values may be too long for a cursor. The cursor then has only the id of its row, and the next page reads
+   * the value from the row. A caller can write any id into a cursor, so allow this only in lists whose callers may read
+   * all rows of the table.
    */
   readonly hasLongValues?: true;
 }

@@ -10,7 +10,7 @@ import { isSameOrder, type ListOrder, NEWEST_FIRST } from './list-order';
 import { isDataException } from './postgres-errors';
 import type { Reports } from './reports';
 
-/** Column of another table whose values are ids of rows of the list. */
+/** Column of another table that refers to rows of the list by their ids. */
 interface ReferringColumn {
   readonly table: string;
   readonly column: string;
@@ -26,12 +26,12 @@ export class ListQuery {
     null;
   private referring: ReferringColumn | null = null;
   private order: ListOrder | null = null;
-  /** True if a filter of the list has an index. */
+  /** True after a filter with an index was added. */
   private isByIndex = false;
 
   /**
-   * @param indexEnd last expression of the indexes of filters and orders: the id, or {@link idTime}
-   * @param usualOrder order of the pages if neither a filter nor the caller sets another one
+   * @param indexEnd what the indexes for filters and orders end with: the id, or {@link idTime}
+   * @param usualOrder order of the pages, unless a filter or the caller sets another one
    */
   constructor(
     private readonly table: string,
@@ -39,13 +39,13 @@ export class ListQuery {
     private readonly usualOrder = NEWEST_FIRST,
   ) {}
 
-  /** Adds a condition that has an index. `$` stands for the value. A null value adds nothing. */
+  /** Adds a condition that has an index. `$` in it stands for the value. A null value adds no condition. */
   where(condition: string, value: unknown): this {
     if (value !== null) this.isByIndex = true;
     return this.whereUnindexed(condition, value);
   }
 
-  /** Adds a condition without an index. */
+  /** Adds a condition like {@link where}, but one without an index. */
   whereUnindexed(condition: string, value: unknown): this {
     if (value === null) return this;
     const place = this.bind(value);
@@ -53,16 +53,16 @@ export class ListQuery {
     return this;
   }
 
-  /** Adds a condition that has no value, if `isWanted` is true. */
+  /** Adds a condition that contains no `$`, if `isWanted` is true. */
   whereIf(isWanted: boolean, condition: string): this {
     if (isWanted) this.conditions.push(condition);
     return this;
   }
 
   /**
-   * Keeps rows whose column has one of the values. Null adds no filter; an empty list matches no rows. Use it for at
-   * most one column. In the usual order, the statement reads one page per value and merges these pages, because the
-   * index starts with the column.
+   * Keeps rows in which the column has one of the values. Null adds no filter; an empty list matches no rows. Use it
+   * for one column at most. If the list has its usual order, the statement reads one page per value and merges these
+   * pages, because the index starts with the column.
    */
   whereOneOf(column: string, values: readonly string[] | null): this {
     if (values === null) return this;
@@ -74,11 +74,10 @@ export class ListQuery {
   }
 
   /**
-   * Keeps rows whose id is in a column of another table. In the usual order, a page steps through the ids in the index
-   * of that column. This is fast even if only few or only old rows match. If another filter leaves only few rows
-   * (`isSelective`), the ids become an ordinary condition instead, so that those few rows can be read first.
-   * @param first column that precedes the column of ids in the index, and the value that it must have; a null value
-   *   adds no filter
+   * Keeps rows whose id is in a column of another table. If the list has its usual order, a page steps through the ids
+   * in the index of that column, which is fast even if only few or only old rows match. If another filter leaves only
+   * few rows (`isSelective`), adds an ordinary condition instead, so that the database can read those rows first.
+   * @param first column that comes before the ids in the index, and its required value; a null value adds no filter
    */
   whereReferredBy(
     { condition, ...column }: ReferringColumn,
@@ -112,7 +111,7 @@ export class ListQuery {
     return this.where(`${column} >= $`, min).where(`${column} <= $`, max);
   }
 
-  /** Replaces the order; null keeps it. */
+  /** Sets the order. Null keeps the present order. */
   orderBy(order: ListOrder | null): this {
     this.order = order ?? this.order;
     return this;
@@ -120,9 +119,8 @@ export class ListQuery {
 
   /**
    * Returns a page of entities.
-   * @throws {ProblemError} `invalid_cursor` if the cursor belongs to another order, if its value does not have the
-   *   type of the column of the order. Also if it has no value, unless the order has long values, and its row exists and
-   *   has a value in that column
+   * @throws {ProblemError} `invalid_cursor` if the cursor was made for another order, if its value has the wrong type,
+   *   or if it has no value. For an order with long values, a missing value is read from the row, and must exist there
    */
   async page<Entity extends ObjectLiteral & { readonly id: string }>(
     database: Database,
@@ -145,8 +143,8 @@ export class ListQuery {
   }
 
   /**
-   * Counts rows and sums their amounts, in minor units as text, by currency. Reads the whole table if there is no
-   * filter.
+   * Returns the number of rows and the sums of their amounts for each currency. Sums are in minor units, as text. Reads
+   * the whole table if there is no filter.
    * @throws {ProblemError} `too_many_reports`
    */
   async summarize(
@@ -188,8 +186,8 @@ export class ListQuery {
   }
 
   /**
-   * Returns the row's value in the column of the order, as text. Null for an order by id, if the row does not exist, or
-   * if its value is null.
+   * Returns the value by which the row is sorted, as text. Null if the list is sorted by id, if the row does not exist,
+   * or if the value is null.
    */
   private valueOf(database: Database, { column }: ListOrder, id: string): Promise<string | null> {
     if (column === 'id') return Promise.resolve(null);
@@ -202,12 +200,12 @@ export class ListQuery {
     return this.indexEnd === 'time' && (this.isByIndex || column !== 'id');
   }
 
-  /** Returns the expressions that order rows with equal values in the column of the order. */
+  /** Returns the expressions that sort rows with equal values in the column of the order. */
   private endOf(order: ListOrder): readonly string[] {
     return this.endsWithIdTime(order) ? [idTime('id'), 'id'] : ['id'];
   }
 
-  /** Returns the SQL after FROM and the table. */
+  /** Returns the SQL that follows `FROM <table>`. */
   private tailOf(order: ListOrder, after: string | null, maxRows: number): string {
     const { column, isAscending } = order;
     const direction = isAscending ? 'ASC' : 'DESC';
@@ -233,7 +231,7 @@ export class ListQuery {
     return `${this.whereClause()} ${by} ${limit}`;
   }
 
-  /** Returns SQL that reads the matching ids in descending order. Each step is one search in the index. */
+  /** Returns SQL that reads the ids of matching rows in descending order. One search in the index finds one id. */
   private steppedIds({ table, column, condition }: ReferringColumn, after: string | null): string {
     const last = `SELECT max(${column}) FROM ${table} WHERE ${condition}`;
     this.conditions.push('id = candidate.id');
@@ -247,8 +245,8 @@ export class ListQuery {
   }
 
   /**
-   * Adds the conditions of {@link whereOneOf} and {@link whereReferredBy} as ordinary conditions. A page in the usual order
-   * applies such a condition value by value instead.
+   * Adds the filters of {@link whereOneOf} and {@link whereReferredBy} as ordinary conditions. A page in the usual
+   * order applies them value by value, or id by id, instead.
    */
   private addRemainingConditions(): void {
     this.addMultipleValues();

@@ -5,14 +5,14 @@ import { lockMigrations } from './migration-lock';
 import { runMigrations } from './run-migrations';
 import { requireDedicatedSessions } from './require-dedicated-sessions';
 
-/** The version of the service cannot use the schema of the database. */
+/** Thrown if this version of the service cannot use the schema of the database. */
 export class SchemaError extends Error {}
 
 /**
  * Migrates the database to the newest schema and returns the names of the migrations that ran. Takes a lock, so that
- * processes that start together migrate one after the other; TypeORM takes none.
- * @param onWait called with the session that holds a lock, and the name of the waiting migration; the name is null for the
- * migration lock itself
+ * processes that start together migrate one after the other; TypeORM itself takes no lock.
+ * @param onWait called when another session holds a needed lock, with a description of that session and the name of the
+ *   waiting migration. The name is null while the migration lock itself is awaited
  * @throws {SchemaError} when a newer version has migrated the database, because this version could damage it
  * @throws {PoolerError} when a pooler lets clients share sessions
  * @throws {MigrationLockError} when another session holds a lock for longer than `maxWaitForLockMs`

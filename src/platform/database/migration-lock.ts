@@ -19,8 +19,8 @@ export class MigrationLockError extends Error {}
 
 /**
  * Opens a transaction that holds the migration lock until the transaction ends. Does not use a session lock: behind a
- * pooler, a session lock would outlive its process.
- * @param onWait called at most once, with the session that holds the lock, if the lock is taken
+ * pooler, a session lock would outlive the process that took it.
+ * @param onWait called at most once, if another session holds the lock, with a description of that session
  * @throws {MigrationLockError} naming the holder, when the lock is not released in time
  */
 export async function lockMigrations(

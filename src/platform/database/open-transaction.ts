@@ -6,6 +6,6 @@ export interface OpenTransaction {
   readonly afterCommit: (() => void)[];
   /** Client-side timeout of the statements of the transaction, if it differs from the default. */
   answerTimeoutMs?: number;
-  /** True once the transaction has ended. The connection may then belong to another transaction. */
+  /** True after the transaction has ended. The connection may then belong to another transaction. */
   isOver?: true;
 }

@@ -11,7 +11,7 @@ const QUIET_MS = 10_000;
 interface OutageState {
   readonly beganAt: number;
   failedAt: number;
-  /** Time of the first answer after the last failure; null if there was none. */
+  /** Time of the first answer after the last failure; null if no answer has come since. */
   answeredAt: number | null;
   loggedAt: number;
   /** Failures since the last log line. */
@@ -27,7 +27,7 @@ export class OutageLog {
   /** @param now returns monotonic time in milliseconds */
   constructor(private readonly now = (): number => performance.now()) {}
 
-  /** Returns the current time, which {@link recordFailure} takes as the start of a call. */
+  /** Returns the current time. A caller passes it to {@link recordFailure} as the start of a call. */
   start(): number {
     return this.now();
   }
@@ -46,8 +46,8 @@ export class OutageLog {
   }
 
   /**
-   * Records a failed call. A frozen database fails a call only after its timeout. Therefore the outage is dated from the
-   * start of the first failed call, or from the last answer to another call if that is later.
+   * Records a failed call. If the database hangs, a call fails only after its timeout. Therefore the outage counts from
+   * the start of the first failed call, or from the last answer to another call if that came later.
    */
   recordFailure(error: unknown, startedAt: number): void {
     if (!isDatabaseOutOfReach(error)) return;

@@ -1,7 +1,7 @@
 /**
- * The work was done completely, in part or not at all. Thrown if the answer to a commit is lost: the transaction or
- * statement was then executed as a whole or not at all. Also thrown if the database fails after a part of the work was
- * committed (see `CommitTrace`).
+ * It is unknown whether the work was done completely, in part or not at all. Thrown if the answer to a commit is lost;
+ * the transaction or statement was then executed either as a whole or not at all. Also thrown if the database fails
+ * after a part of the work was committed (see `CommitTrace`).
  */
 export class OutcomeUnknownError extends Error {
   override readonly name = 'OutcomeUnknownError';

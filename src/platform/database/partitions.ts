@@ -9,7 +9,7 @@ import { monthsFrom } from './partition-months';
  */
 const MAX_LOCK_WAIT_MS = 200;
 
-/** Partitions with their bounds. A bound is null for the default partition, or if it is not an instant (`MINVALUE`). */
+/** Partitions with their bounds. Bounds of the default partition, and bounds that are no instant, are null. */
 const BOUNDS = `
   SELECT name, substring(bounds FROM $$FROM \\('([^']+)'\\)$$)::timestamptz AS start_at,
     substring(bounds FROM $$TO \\('([^']+)'\\)$$)::timestamptz AS end_at
@@ -26,8 +26,9 @@ const OLDEST = `
   SELECT name FROM (${BOUNDS}) AS partition WHERE end_at <= $2 ORDER BY end_at LIMIT 1`;
 
 /**
- * Statements that create the triggers on TRUNCATE of a table on its partitions that lack them. PostgreSQL copies only row
- * triggers to partitions. `OR REPLACE`, because several processes may create the same trigger.
+ * Finds the partitions that lack a TRUNCATE trigger of their table, and returns the statements that create it.
+ * PostgreSQL copies only row triggers to partitions. `OR REPLACE`, because several processes may create the same
+ * trigger.
  */
 const MISSING_TRIGGERS = `
   SELECT replace(
@@ -45,8 +46,8 @@ export class Partitions {
 
   /**
    * Creates the partitions of this month and the following ones, each in a transaction of its own. Skips a month if a
-   * partition overlaps it, if the lock is not free soon, or if the default partition has rows of that month. What
-   * refuses TRUNCATE of the table then also refuses it for each partition, older ones included.
+   * partition overlaps it, if the lock is not free soon, or if the default partition has rows of that month. If a
+   * trigger refuses TRUNCATE of the table, also creates this trigger on each new or older partition that lacks it.
    * @param months number of months, the current one included
    */
   async createMonths(table: string, now: Date, months: number): Promise<void> {

@@ -39,8 +39,8 @@ export async function onViolation<Result>(
 }
 
 /**
- * Constraint that fails if two transactions give events of one object the same sequence number. A retry takes the next
- * number.
+ * Unique constraint that is violated if two transactions give the same sequence number to events of one object. A retry
+ * takes the next number.
  */
 const RETRIED_CONSTRAINT = 'event_object_sequence_unique';
 
@@ -64,8 +64,8 @@ export function isDataDamaged(error: unknown): boolean {
 }
 
 /**
- * Returns true if the transaction can continue after a rollback to a savepoint: it can repeat the failed part, or omit
- * the part.
+ * Returns true if a transaction can continue after this error: it rolls back to a savepoint, and then repeats or omits
+ * the failed part.
  */
 export function failsPartAlone(error: unknown): boolean {
   return isWorthRetrying(error) || isDataDamaged(error);
@@ -81,7 +81,7 @@ export function isDataException(error: unknown): boolean {
   return asPostgresError(error)?.code?.startsWith('22') === true;
 }
 
-/** Returns true if a table does not exist, as after another process has dropped a partition. */
+/** Returns true if a table does not exist, for example because another process has dropped a partition. */
 export function isTableMissing(error: unknown): boolean {
   return asPostgresError(error)?.code === '42P01';
 }
@@ -162,7 +162,7 @@ function isMessageRefused({ code, routine }: PostgresError): boolean {
   return code === PROTOCOL_VIOLATION && routine !== undefined;
 }
 
-/** Returns true if the database is unreachable, refuses connections, is full or is read-only. */
+/** Returns true if the database is unreachable, failing or read-only, or lacks connections, memory or disk space. */
 export function isDatabaseOutOfReach(error: unknown): boolean {
   // TypeORM's error for a connection that was lost between two statements of a transaction.
   if (error instanceof QueryRunnerAlreadyReleasedError) return true;
@@ -202,8 +202,9 @@ export function isConnectionUnusable(error: unknown): boolean {
 }
 
 /**
- * Returns true if the failed work must not be repeated at once, because the database is unreachable or overloaded, or
- * the work may have been committed. False for a lock timeout, which concerns only the statement that met a locked row.
+ * Returns true if the failed work must not be repeated immediately, because the database is unreachable or overloaded,
+ * or the work may have been committed. False for a lock timeout, which concerns only the statement that met a locked
+ * row.
  */
 export function isOutage(error: unknown): boolean {
   if (error instanceof OutcomeUnknownError) return true;

@@ -1,6 +1,6 @@
 import type { DataSource, DataSourceOptions } from 'typeorm';
 
-/** Returns the options of the default pool, for further connections with the same settings. */
+/** Returns the connection options of the default pool, so that other connections can have the same settings. */
 export function postgresOptionsOf(
   dataSource: DataSource,
 ): Extract<DataSourceOptions, { readonly type: 'postgres' }> {

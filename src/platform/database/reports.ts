@@ -8,7 +8,7 @@ import { Database } from './database';
 import { poolOf } from './pool-use';
 import { postgresOptionsOf } from './postgres-options';
 
-/** Number of connections: one for each report that may run at the same time, which is the sum of the limits below. */
+/** Number of connections: the sum of the limits below, so that each running report has a connection. */
 const POOL_SIZE = 10;
 
 /** Longer statement timeout for analytics, which sum over all customers. */
@@ -49,7 +49,8 @@ export class Reports implements OnApplicationShutdown {
   }
 
   /**
-   * Runs the reads of a report on one snapshot. First waits until fewer reports of this kind run than the limit allows.
+   * Runs the reads of a report on one snapshot. Waits first while the number of running reports of this kind is at its
+   * limit.
    * @throws {ProblemError} `too_many_reports` when the limit is reached and the waiting list of this kind is full
    */
   async run<Result>(kind: ReportKind, reads: () => Promise<Result>): Promise<Result> {
@@ -73,8 +74,8 @@ export class Reports implements OnApplicationShutdown {
   }
 
   /**
-   * Runs one step of work in a transaction that may write, under the limits of reports, because the step reads as much
-   * as a report.
+   * Runs one step of long work in a transaction that may write. The step counts as a report, because it reads as much
+   * as one.
    */
   async commit<Result>(kind: ReportKind, work: () => Promise<Result>): Promise<Result> {
     this.database.refuseTransaction('A step of a report');
@@ -87,7 +88,7 @@ export class Reports implements OnApplicationShutdown {
   }
 
   /**
-   * Waits until a report of several separate reads may start.
+   * Waits until a report that consists of several separate reads may start.
    * @returns a function that ends the report
    * @throws {ProblemError} `too_many_reports`
    */
@@ -104,8 +105,8 @@ export class Reports implements OnApplicationShutdown {
   }
 
   /**
-   * Runs a part of a long report as background work: while requests arrive, the part takes turns with background
-   * jobs, and a pause follows the part.
+   * Runs a part of a long report as background work. While requests arrive, only one piece of background work runs at a
+   * time, and each is followed by a pause.
    */
   part<Result>(work: () => Promise<Result>): Promise<Result> {
     return this.database.turns.runBackgroundPiece(work);

@@ -1,12 +1,12 @@
 import type { Client } from 'pg';
 import { openConnection } from './connection-settings';
 
-/** The connection leads through a pooler that shares database sessions between its clients. */
+/** Thrown if the connection leads through a pooler that shares database sessions between its clients. */
 export class PoolerError extends Error {}
 
 /**
- * Checks that each connection has a session of its own. A pooler in transaction mode passes a session to another client
- * after each transaction, with the settings, locks, LISTEN and prepared statements of the session.
+ * Checks that each connection has a session of its own. A pooler in transaction mode gives a session to another client
+ * after each transaction. The settings, locks, LISTEN and prepared statements of the session go with it.
  * @param first open connection to the same URL
  * @throws {PoolerError} when two connections share a session, or a connection is moved to another session
  */

@@ -1,5 +1,5 @@
 /**
- * Row locks by the purpose of the transaction, in SQL. `reference` blocks only `deletion`; `change` also blocks
+ * SQL row locks, named after the purpose of the transaction. `reference` blocks only `deletion`; `change` also blocks
  * `change`; `deletion` blocks all three. Use `deletion` to archive a row, too.
  */
 export const ROW_LOCKS = {

@@ -5,8 +5,8 @@ import { MigrationLockError } from './migration-lock';
 import { isLockTimeout, isWorthRetrying } from './postgres-errors';
 
 /**
- * Maximum wait of a migration for a lock. Meanwhile statements of running processes queue behind the migration, and
- * wait up to 5 s themselves.
+ * Maximum time that a migration waits for a lock. It is short, because meanwhile the statements of running processes
+ * queue behind the migration, and their own lock timeout is 5 s.
  */
 const LOCK_TIMEOUT_MS = 1_000;
 const FIRST_PAUSE_BETWEEN_ATTEMPTS_MS = 1_000;
@@ -14,11 +14,11 @@ const MAX_PAUSE_BETWEEN_ATTEMPTS_MS = 15_000;
 const WATCH_EVERY_MS = 250;
 
 /**
- * Runs the pending migrations and returns their names. A migration that does not get a lock in time is rolled back and
- * tried again after a pause, in which running processes can work. A migration without a transaction waits for locks
+ * Runs the pending migrations and returns their names. A migration that does not get a lock in time is rolled back. It
+ * is tried again after a pause, in which running processes can work. A migration without a transaction waits for locks
  * without a time limit. It must contain only statements that let others read and write, such as `CREATE INDEX
  * CONCURRENTLY`.
- * @param onBlocked called with the session that holds a lock, at most once per attempt
+ * @param onBlocked called at most once per attempt, with a description of the session that holds a lock
  * @throws {MigrationLockError} when a migration did not get its locks within `maxWaitForLockMs`
  */
 export async function runMigrations(
@@ -81,7 +81,7 @@ async function attempt(
   }
 }
 
-/** Finds the session that a migration waits for, from another connection. */
+/** Uses another connection to find the session that a migration waits for. */
 class BlockedSession {
   holder: DatabaseSession | null = null;
 

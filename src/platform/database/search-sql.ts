@@ -9,16 +9,16 @@ const asciiOf = (text: string): string =>
   String.raw`encode(replace(lower(${text}), '\', '/')::bytea, 'escape')`;
 
 /**
- * Returns SQL that joins columns into the text that is searched. The text begins with a space, so that every word
- * follows a space.
+ * Returns SQL that joins columns into the text that is searched. The text begins with a space, so that every word, even
+ * the first one, follows a space.
  */
 export const searchedText = (...columns: readonly string[]): string =>
   columns.map((column) => `' ' || ${column}`).join(' || ');
 
 /**
- * Returns SQL for the condition that a searched text contains a part, without regard to case. The trigram index of the
- * ASCII form finds candidates. Digits in the part can also match the digits of an encoded character, so `strpos` then
- * compares the texts.
+ * Returns SQL for the condition that a text contains a part, without regard to case. The trigram index of the ASCII
+ * form finds candidates. There, digits in the part can match the octal digits of another character, so `strpos` then
+ * compares the original texts.
  * @param part SQL parameter with the part, such as `$1`; `%`, `_` and a backslash in the part stand for themselves
  */
 export const containsPart = (searched: string, part: string): string => {

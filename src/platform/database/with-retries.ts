@@ -15,8 +15,8 @@ export async function withRetries<Result>(
 }
 
 /**
- * Awaits a part of a transaction. If the part fails and the rest can continue (see {@link failsPartAlone}), undoes the
- * part. Throws the error of the part in any case.
+ * Awaits a part of a transaction. If the part fails with an error after which the transaction can continue (see
+ * {@link failsPartAlone}), undoes the part. Always throws the error of the part.
  */
 export async function withUndo<Result>(
   part: Promise<Result>,

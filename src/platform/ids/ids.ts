@@ -52,14 +52,14 @@ const SUFFIX_PATTERN = '[0-7][0-9a-hjkmnp-tv-z]{25}';
 const SUFFIX = new RegExp(`^${SUFFIX_PATTERN}$`);
 
 /**
- * Returns a new TypeID: `<prefix>_` and 26 characters of Crockford base 32 that encode a UUIDv7. Ids made by one
- * process sort by their creation. Lists use ids as cursors.
+ * Returns a new TypeID: `<prefix>_` and 26 characters of Crockford base 32 that encode a UUIDv7. The ids that one
+ * process makes sort in the order of their creation. Lists use ids as cursors.
  */
 export function newId(prefix: IdPrefix): string {
   return typeid(prefix).toString();
 }
 
-/** Returns the id that encodes 16 bytes that are already unique, such as a digest. */
+/** Returns the id that encodes the given 16 bytes. They must already be unique, such as those of a digest. */
 export function idOfBytes(prefix: IdPrefix, bytes: Uint8Array): string {
   return TypeID.fromUUIDBytes(prefix, bytes).toString();
 }

@@ -22,7 +22,10 @@ export class DamagedReads {
     for (const object of DAMAGED_OBJECTS) this.reads.inc({ object }, 0);
   }
 
-  /** @param ids ids of the objects, positions of audited changes, numbers of seals, or names of files; if empty, nothing is reported */
+  /**
+   * @param ids what identifies the objects: ids of events, positions of audited changes, numbers of audit seals, or
+   *   names of usage files. Nothing is reported if it is empty
+   */
   report(object: DamagedObject, ids: readonly string[]): void {
     if (ids.length === 0) return;
     this.reads.inc({ object }, ids.length);

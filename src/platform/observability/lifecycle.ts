@@ -7,7 +7,7 @@ import { serviceUnavailable } from '../errors';
 @Injectable()
 export class Lifecycle implements OnModuleDestroy {
   private readonly stop = new AbortController();
-  /** One callback for each body that is being read. The callback refuses the body if it has not fully arrived. */
+  /** One callback for each request body that is being read. It refuses the request if the body is incomplete. */
   private readonly reading = new Set<() => void>();
 
   constructor() {
@@ -28,7 +28,7 @@ export class Lifecycle implements OnModuleDestroy {
     return this.stop.signal.aborted;
   }
 
-  /** Aborts `stopping`, and refuses the bodies that have not fully arrived. Runs first in a shutdown. */
+  /** Aborts `stopping`, and refuses requests whose bodies have not fully arrived. Runs first in a shutdown. */
   onModuleDestroy(): void {
     this.stop.abort();
     for (const giveUp of this.reading) giveUp();
@@ -46,7 +46,7 @@ export class Lifecycle implements OnModuleDestroy {
     next();
   };
 
-  /** Wraps middleware that reads bodies. Refuses bodies that have not fully arrived when the process starts to stop. */
+  /** Wraps middleware that reads request bodies. When the process stops, refuses requests with incomplete bodies. */
   refuseBodiesOnStop(read: RequestHandler): RequestHandler {
     return (request, response, next) => {
       const done = (error?: unknown): void => {

@@ -5,13 +5,13 @@ import { DataSource } from 'typeorm';
 import { Database, poolUseOf } from '../database';
 
 /**
- * Time after a request during which background work runs one piece at a time. Health probes do not count as
- * requests.
+ * Time after a request for which background work runs only one piece at a time. Health probes do not count as requests.
  */
 const RECENT_MS = 1_000;
 
 /**
- * Metrics of the process. Their collectors run until the process ends, so all applications in the process share them.
+ * Metrics of the process. All applications in the process share them, because their collectors run until the process
+ * ends.
  */
 let processRegistry: Registry | null = null;
 
@@ -43,7 +43,8 @@ export class Metrics {
   }
 
   /**
-   * Middleware that measures each request under the pattern of its route, because ids in paths would create new series.
+   * Middleware that measures each request under the pattern of its route. Under its path, each id would create a metric
+   * series of its own.
    */
   readonly measure = (request: Request, response: Response, next: NextFunction): void => {
     const startedAt = performance.now();

@@ -12,12 +12,14 @@ const PRIVATE_RANGES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * All IPv6 addresses assigned so far (IANA, "IPv6 Global Unicast Address Assignments"). Other addresses are not public.
+ * Range of all IPv6 addresses assigned so far (IANA, "IPv6 Global Unicast Address Assignments"). Addresses outside of
+ * this range are not public.
  */
 const GLOBAL_UNICAST = ipaddr.parseCIDR('2000::/3');
 
 /**
- * Addresses, besides link-local ones, at which clouds give credentials to their machines: Alibaba, Azure, AWS, Google.
+ * Addresses at which clouds give credentials to their machines: Alibaba, Azure, AWS, Google. Link-local addresses,
+ * which also do so, are refused anyway.
  */
 const METADATA_SERVICES = [
   '100.100.100.200/32',

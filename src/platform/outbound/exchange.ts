@@ -20,19 +20,19 @@ export interface ExchangeLimits {
 }
 
 /**
- * Maximum number of bytes after the kept ones (`keepBytes`) that are read and dropped so that the connection can be
- * used again, which is cheaper than a new one.
+ * Maximum number of bytes that are read and dropped after the kept ones (`keepBytes`). After a body that ends within
+ * this number, the connection can be used again, which is cheaper than opening a new one.
  */
 const DRAINED_BYTES = 65_536;
 
-/** Creates a request without ending it. `kept` uses a kept-alive connection if there is one; `new` opens a connection. */
+/** Creates a request; the caller ends it. `kept` uses a kept-alive connection if there is one; `new` opens one. */
 export type Send = (connection: 'kept' | 'new') => ClientRequest;
 
 /**
- * Sends a request and reads its answer. Resolves once the connection is free or closed, so that a caller that bounds its
- * calls also bounds its connections. At the deadline, closes the connection. The answer counts if its body has ended or
- * `keepBytes` of it have arrived by then. If a kept-alive connection was closed while the request was sent, sends the
- * request once more on a new connection, so a request may arrive twice.
+ * Sends a request and reads its answer. Resolves when the connection is free or closed, so that a limit on calls also
+ * limits connections. At the deadline, closes the connection; an answer is still returned if by then its body has ended
+ * or `keepBytes` of it have arrived. If a kept-alive connection turns out to be closed, sends the request once more on
+ * a new connection, so a request may arrive twice.
  * @throws {OutboundError} when the call fails or the deadline passes first
  */
 export function exchange(

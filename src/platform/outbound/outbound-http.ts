@@ -13,8 +13,8 @@ import { addressFault, findTargetFault, hostOf, type OutboundPolicy, portOf } fr
 export interface OutboundRequest {
   readonly url: string;
   /**
-   * Headers sent in addition to `User-Agent`, `Content-Type` and `Content-Length`. They can replace the first two of
-   * these.
+   * Headers sent besides `User-Agent`, `Content-Type` and `Content-Length`. They can replace `User-Agent` and
+   * `Content-Type`.
    */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
@@ -28,8 +28,8 @@ type Connection = Parameters<Send>[0];
 const RESOLVING_MS = 5_000;
 const RESOLVING_AT_REGISTRATION_MS = 2_000;
 /**
- * Time after which a connection to the next address of a host is tried. Node's default of 250 ms is shorter than an
- * intercontinental handshake.
+ * Time after which the next address of a host is tried if no connection is open yet. Node's default of 250 ms is
+ * shorter than an intercontinental handshake.
  */
 const CONNECTING_TO_ONE_ADDRESS_MS = 2_000;
 /**
@@ -44,7 +44,7 @@ const USER_AGENT = `${PRODUCT.name}/${PRODUCT.version}`;
 
 /** Calls addresses that customers or other services have given, under the policy described in the README. */
 export class OutboundHttp implements OnApplicationShutdown {
-  /** Connection pools, by scheme and by use of keep-alive. */
+  /** Connection pools, by scheme, and by whether connections are kept alive. */
   private readonly agents: Readonly<Record<'http' | 'https', Readonly<Record<Connection, Agent>>>>;
 
   constructor(

@@ -2,7 +2,7 @@ import type { Type } from '@nestjs/common';
 
 /** A type of event, and the DTO of the resource that its events are about. */
 export interface DomainEvent<Resource, Dto extends { readonly id: string }> {
-  /** `<resource>.<past tense>`. The type never changes, because webhook endpoints subscribe to it. */
+  /** `<resource>.<past tense>`. Must never change, because webhook endpoints subscribe to it by this name. */
   readonly type: string;
   /** States in one sentence when the event is sent. */
   readonly meaning: string;

@@ -1,12 +1,12 @@
-/** Columns of a stored event. {@link withData} adds the data of events that are stored in packs. */
+/** Columns of a stored event. The data of some events is in packs instead, which {@link withData} reads. */
 export const STORED_COLUMNS =
   'id, type, object_id, sequence, occurred_at, actor, data, pack_id, pack_place';
 
 const SHOWN_COLUMNS = 'stored.id, type, object_id, sequence, occurred_at, actor';
 
 /**
- * Parts of a query of events: a SELECT of {@link STORED_COLUMNS}, and an ORDER BY, which is empty if the order does not
- * matter.
+ * Parts of a query of events: a SELECT of {@link STORED_COLUMNS}, and an ORDER BY clause, which is empty if any order
+ * will do.
  */
 export interface EventsQuery {
   readonly events: string;

@@ -43,7 +43,7 @@ interface EventLogRow extends EventHeadRow {
   readonly actor: string | null;
 }
 
-/** Pack of a deleted event, and its place in the pack. Both are null for an event that was stored alone. */
+/** Pack of a deleted event (see {@link withData}), and the event's place in it. Null for an event stored alone. */
 interface PlaceRow {
   readonly pack_id: string | null;
   readonly pack_place: number | null;
@@ -52,8 +52,9 @@ interface PlaceRow {
 const HEAD = 'id, type, object_id, sequence, occurred_at';
 
 /**
- * Events for which no deliveries were created yet, for the metrics of due work. The metrics show their number, but no
- * waiting time: `dueAt` is the present, because events on a test clock have times of that clock.
+ * Events for which no deliveries were created yet, for the metrics of due work. Events on a test clock have times of
+ * that clock, from which no waiting time can be computed. Therefore `dueAt` is the present, and the metrics show only
+ * the number of events.
  */
 export const UNDISPATCHED: WaitingRows = {
   table: '(SELECT event_id FROM event_dispatch LIMIT 10000) AS undispatched',
@@ -74,8 +75,8 @@ const LOCK = `SELECT ${HEAD} FROM event WHERE id = ANY ($1) ORDER BY id FOR KEY 
 const CURSOR = 'SELECT occurred_at FROM event WHERE id = $1';
 
 /**
- * Looks up each customer in the index. Without OFFSET 0, PostgreSQL would expect a list of customers to match a tenth of
- * all events, and would read the whole table.
+ * Looks up the customers in the index one by one. Without OFFSET 0, PostgreSQL would assume that a list of customers
+ * matches a tenth of all events, and would read the whole table.
  */
 const OBJECTS_OF = `
   SELECT DISTINCT object_id FROM unnest($1::text[]) AS deleted (customer_id) CROSS JOIN LATERAL (
@@ -96,7 +97,7 @@ const LOCK_OLDEST = `
 
 /**
  * Deletes locked events. Skips events that got a pending delivery after they were selected and before they were locked.
- * If the newest event of an object is deleted, stores the sequence number of that event.
+ * If the newest event of an object is deleted, stores its sequence number, from which the next event continues.
  */
 const DELETE_EVENTS = `
   WITH deleted AS (
@@ -114,8 +115,8 @@ const DELETE_EVENTS = `
   SELECT pack_id, pack_place FROM deleted`;
 
 /**
- * Locks packs before changing them. If two transactions delete events of one pack, the later one waits until the earlier
- * one has committed, and then sees that the events of the earlier one are deleted.
+ * Locks packs before they are changed. A pack has the data of several events. If two transactions delete events of one
+ * pack, the second one waits until the first one has committed, and then sees what the first one has deleted.
  */
 const LOCK_PACKS = 'SELECT FROM event_pack WHERE id = ANY ($1) ORDER BY id FOR UPDATE';
 const REMOVE_PACKS = `
@@ -210,9 +211,8 @@ export class EventLog {
   }
 
   /**
-   * Deletes all events of these deleted objects and all events about these deleted customers, together with the
-   * deliveries of these events. Events about a customer include events of drafts and tokens that were deleted
-   * before.
+   * Deletes all events of deleted objects and of deleted customers, with the deliveries of these events. The events of
+   * a customer include those of its objects, even of drafts and tokens that were deleted earlier.
    */
   async remove(deletedIds: readonly string[], customerIds: readonly string[]): Promise<void> {
     this.database.requireTransaction();
@@ -242,7 +242,7 @@ export class EventLog {
     });
   }
 
-  /** Removes the data of deleted events from their packs. Deletes a pack if none of its events is left. */
+  /** Removes the data of deleted events from their packs. Deletes a pack if all its events are deleted. */
   private async removeData(deleted: readonly PlaceRow[]): Promise<void> {
     const packed = deleted.filter(({ pack_id: id }) => id !== null);
     if (packed.length === 0) return;

@@ -41,8 +41,8 @@ const TYPES = `
     FROM known WHERE known.type IS NOT NULL)`;
 
 /**
- * SQL of the customer of an event: the object, if it is a customer, otherwise the object's `customer_id`.
- * `event_customer_time_index` has the same expression.
+ * SQL for the id of the customer whom an event is about: the object itself, if it is a customer, otherwise the object's
+ * `customer_id`. The index `event_customer_time_index` has the same expression.
  */
 export const CUSTOMER_OF_EVENT = `(
   CASE WHEN starts_with(object_id, 'cus_') THEN object_id::text ELSE data #>> '{object,customer_id}' END)`;
@@ -53,8 +53,8 @@ export function isByTime({ from, to }: EventLogFilter): boolean {
 }
 
 /**
- * Returns the last sort keys of a list, as SQL. They are the last columns of the index that the list reads: in the
- * primary key, only the id; in all other indexes, {@link idTime} of the id, and then the id.
+ * Returns the SQL expressions that come last in the ORDER BY of a list. They are the last columns of the index that the
+ * list reads: only the id in the primary key; {@link idTime} and then the id in all other indexes.
  * @param id SQL expression of the id
  */
 function endOf(filter: EventLogFilter, id: string): readonly string[] {
@@ -64,9 +64,9 @@ function endOf(filter: EventLogFilter, id: string): readonly string[] {
 }
 
 /**
- * Returns SQL for a page of matching events, newest first. Events are sorted by id or, if the filter has `from` or
- * `to`, by time. Each filter reads its page from an index. A page of all types of a resource is merged from one page
- * per event type. A page of several customers is merged from the pages of the customers with the newest events.
+ * Returns SQL for a page of matching events, newest first: sorted by id or, if the filter has `from` or `to`, by time.
+ * Every page is read from an index. A page of all types of a resource (`resource.*`) is merged from one page per event
+ * type. A page of several customers is merged from the pages of those customers whose events are the newest.
  */
 export function eventPage(
   filter: EventLogFilter,

@@ -24,8 +24,8 @@ export class EventEntity {
   /** Number of the event among the events of its object, from 1. */
   @Column({ type: 'integer' }) readonly sequence!: number;
   /**
-   * `{ object, previous }`. Type `json`, not `jsonb`, so that keys keep the order of the API. For an event in a pack
-   * (`packId`), the pack has the whole value, and this column has only the part that `event_customer_time_index` reads.
+   * `{ object, previous }`. Type `json`, not `jsonb`, so that keys keep the order of the API. If the event is in a pack
+   * (`packId`), the whole value is there, and this column has only the customer's id, for `event_customer_time_index`.
    */
   @Column({ type: 'json' }) readonly data!: object;
   /** Id of the principal that caused the event, or `worker`. Null for events that earlier releases recorded without it. */
@@ -33,7 +33,7 @@ export class EventEntity {
   @InstantColumn() readonly occurredAt!: Date;
   /** Used only by the previous release. The next release drops this column and its two indexes. */
   @InstantColumn({ nullable: true, default: () => 'now()' }) readonly dispatchedAt!: Date | null;
-  /** Pack that holds the data. Null for an event that is stored alone. */
+  /** Row of `event_pack` that has the data. Null for an event that is stored alone. */
   @Column({ type: 'bigint', nullable: true }) readonly packId!: string | null;
   /** Position in the pack, from 1. Null for an event that is stored alone. */
   @Column({ type: 'smallint', nullable: true }) readonly packPlace!: number | null;

@@ -34,7 +34,7 @@ export interface EventRecord {
   readonly occurredAt: Date;
 }
 
-/** PostgreSQL types of the array parameters of {@link INSERT}, each of which has the values of one column. */
+/** PostgreSQL types of the array parameters of {@link INSERT}. Each array has the values of one column. */
 const COLUMN_TYPES = [
   'text',
   'text',
@@ -49,9 +49,9 @@ const COLUMN_TYPES = [
 ];
 
 /**
- * Inserts events. Numbers the events of each object in the order in which they are passed. Stores the data of packed events
- * in their packs. To save round trips, the same statement adds the events to the queue of the dispatcher and the changes to
- * the audit log.
+ * Inserts events, and numbers the events of each object in the order in which they are passed. The data of events that
+ * share a pack is stored in `event_pack`. To save round trips, the same statement adds the events to the queue of the
+ * dispatcher, and the changes to the audit log.
  */
 const INSERT = `
   WITH added AS (
@@ -134,9 +134,9 @@ export class Outbox {
   }
 
   /**
-   * Returns the name of the prepared statement. Planning the statement costs as much as running it, but a plan made for
-   * a small table reads the whole table. Therefore the statement gets a new name, and with the name a new plan, each
-   * time the number of recorded events has quadrupled.
+   * Returns the name of the prepared statement. The statement is prepared, because planning it takes as long as running
+   * it. But a plan made while the tables were small reads whole tables. Therefore the statement gets a new name, and
+   * thereby a new plan, each time the number of recorded events has quadrupled.
    */
   private statementName(events: number): string {
     this.recordedEvents += events;
@@ -149,7 +149,7 @@ interface InsertedEvent {
   readonly id: string;
   readonly type: string;
   readonly object_id: string;
-  /** Number of the event among the events of its object in this statement, from 1. */
+  /** Position of the event among the events of its object that this statement inserts, from 1. */
   readonly number: number;
   /** Changed fields for the audit log, as JSON text. */
   readonly fields: string;
@@ -185,7 +185,7 @@ function packed(records: readonly InsertedEvent[]): readonly InsertedEvent[] {
   return records.map((record, index) => ({ ...record, packed: places[index] ?? null }));
 }
 
-/** Returns the parameters of {@link INSERT} from `$1` on: one array for each column, with the values of all records. */
+/** Returns the parameters of {@link INSERT} from `$1` on. Each is an array with the values of one column. */
 function columnsOf(records: readonly InsertedEvent[]): readonly Buffer[] {
   const { length } = records;
   const [ids, types, objects] = [new Texts(length), new Texts(length), new Texts(length)];
@@ -228,8 +228,8 @@ export function toEventRecord<Resource, Dto extends { readonly id: string }>(
 }
 
 /**
- * Returns the event record of a change between two DTOs. A caller that records several events of one change can
- * convert the resource once.
+ * Returns the event record of a change whose states are given as DTOs. A caller that records several events of one
+ * change can thus convert the resource only once.
  */
 export function shownEventRecord<Dto extends { readonly id: string }>(
   { type }: Pick<DomainEvent<never, Dto>, 'type'>,

@@ -8,14 +8,14 @@ import type { RateLimits } from './rate-limits';
 /** Paths that load balancers and orchestrators probe. */
 const PROBES: ReadonlySet<string> = new Set(['/health/live', '/health/ready']);
 
-/** Divisor of `perCaller` for customer tokens. Their limit is lower, because there is one token for each browser. */
+/** Divisor of `perCaller` for customer tokens. Their limit is lower, because each browser has a token of its own. */
 const TOKEN_SHARE = 10;
 
 type Policy = 'usage' | 'address' | 'default';
 
 /**
- * Returns the limit of a caller under a policy: the limit of its API key, at most the configured ceiling, or the
- * configured limit if the key has none. 0: no limit.
+ * Returns how many requests per minute a policy allows a caller; 0: no limit. An API key can have limits of its own,
+ * which apply up to the configured ceilings. All other limits come from the configuration.
  */
 function limitOf(
   policy: Policy,
@@ -37,8 +37,8 @@ type LimitMiddleware = (request: Request, response: Response, next: NextFunction
 
 /**
  * Returns middleware that identifies the caller with `identify`, and refuses a caller who is above the limit of the
- * current minute. The limit of an address does not apply to requests with a valid credential, so that other callers at
- * the same address cannot lock the holder of the credential out.
+ * current minute. Requests with a valid credential do not count against the limit of their address, so that other
+ * callers at that address cannot lock out the holder of the credential.
  */
 export function limitRequests(
   identify: LimitMiddleware,

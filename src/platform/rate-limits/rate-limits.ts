@@ -30,9 +30,9 @@ interface Bucket {
 
 /**
  * Counts requests by minute in memory, and exchanges the counts with other processes every second, so that no request
- * waits for the database. Between two exchanges, each process sees only its own new requests, so `n` processes may
- * admit up to `n - 1` seconds' worth of requests beyond a limit. While the database does not answer, each process
- * counts alone.
+ * waits for the database. Between two exchanges, each process sees only its own new requests. Therefore a limit may be
+ * exceeded by what the other processes admit in one second. While the database does not answer, each process counts
+ * alone.
  */
 @Injectable()
 export class RateLimits implements OnApplicationBootstrap, OnModuleDestroy {

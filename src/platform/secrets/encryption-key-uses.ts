@@ -23,7 +23,7 @@ const INSERT = `
 
 /**
  * Makes processes that start at the same time with different keys wait for each other, so that the second one sees the
- * row of the first.
+ * row that the first one has inserted.
  */
 const LOCK = 'LOCK TABLE encryption_key_use IN SHARE ROW EXCLUSIVE MODE';
 
@@ -37,7 +37,7 @@ const IS_UNUSED = `SELECT pg_try_advisory_xact_lock(${SEALING_LOCK_CLASS}, hasht
 
 const SET_STATUS = 'UPDATE encryption_key_use SET status = $2 WHERE key_id = ANY ($1)';
 
-/** Records the encryption keys used in this database, each with a sample that proves its value. */
+/** Records the encryption keys used in this database, each with an encrypted sample. Only the right key decrypts it. */
 @Injectable()
 export class EncryptionKeyUses {
   constructor(
@@ -46,8 +46,8 @@ export class EncryptionKeyUses {
   ) {}
 
   /**
-   * Throws if an encryption key was used in this database before. No new key may then be created, because a new key
-   * cannot decrypt the stored secrets.
+   * Requires that no encryption key was used in this database before. Otherwise no new key may be created, because it
+   * could not decrypt the stored secrets.
    * @param path location of the new key
    * @throws {ConfigurationError} when a key was used before
    */
@@ -79,8 +79,8 @@ export class EncryptionKeyUses {
   }
 
   /**
-   * Sets the status of all keys, except `keyId` and keys that are retired already. Afterwards, no process starts to
-   * encrypt with a key whose status was set.
+   * Sets the status of all keys, except `keyId` and keys that are retired already. After that, no process can start
+   * with one of these keys as the key that encrypts.
    * @returns the ids of the keys whose status was set
    * @throws {ConfigurationError} when a running process encrypts with one of these keys
    */

@@ -9,8 +9,8 @@ import { SealedTextError, SecretBox } from './secret-box';
 const ROWS_PER_BATCH = 1_000;
 const MAX_NAMED = 10;
 /**
- * Longest wait for open transactions to end. A process that has lost its session may still commit texts that it
- * encrypted with a former key.
+ * Longest wait for open transactions to end. A process that has lost its `ProcessSession` is no longer seen as running,
+ * but may still commit texts that it encrypted with a former key.
  */
 const MAX_WAIT_FOR_TRANSACTIONS_MS = 60_000;
 
@@ -26,7 +26,7 @@ export interface Rotation {
 }
 
 /**
- * Encrypts stored secrets again with the first of the encryption keys, if they are encrypted with another key. Other
+ * Encrypts stored secrets again with the first encryption key, unless they are encrypted with it already. Other
  * processes may run meanwhile, if they have all keys. An interrupted rotation can be started again: it skips texts that
  * are done.
  */
@@ -40,7 +40,7 @@ export class KeyRotation {
   ) {}
 
   /**
-   * @param report called for each column once all its texts are encrypted again
+   * @param report called for each column after all its texts are encrypted again
    * @throws {ConfigurationError} when a running process encrypts with another key, a text cannot be decrypted, or a
    *   transaction that may have encrypted a text with another key stays open
    */

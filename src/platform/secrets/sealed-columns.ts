@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
 
-/** A column with encrypted texts, which begin with `v1:`. It may also have clear texts that begin otherwise. */
+/** A column with encrypted texts, which begin with `v1:`. Its other texts are not encrypted. */
 export interface SealedColumn {
   readonly table: string;
-  /** Column of the primary key, whose type is a text type. */
+  /** Column of the primary key. It must have a text type. */
   readonly key: string;
   readonly column: string;
-  /** Returns the owner to which the text of the row with this key is bound. */
+  /** Returns the owner of the text in the row with this key. The text can be decrypted only with this owner. */
   readonly ownerOf: (key: string) => string;
 }
 

@@ -7,8 +7,8 @@ import { WebhookAttemptEntity } from './webhook-attempt.entity';
 import { WebhookDeliveryEntity } from './webhook-delivery.entity';
 
 /**
- * SQL for due deliveries to active endpoints. Reads endpoint by endpoint, because the indexes begin with the endpoint.
- * For an ordered endpoint, only the first pending delivery about each object counts.
+ * SQL for due deliveries to active endpoints. Reads one endpoint after the other, because the indexes begin with the
+ * endpoint. For an ordered endpoint, only the first pending delivery about each object counts.
  */
 export const WAITING_DELIVERIES: WaitingRows = {
   table: `(
@@ -61,11 +61,11 @@ export interface NumberedAttempt extends Attempt {
 }
 
 /**
- * Inserts deliveries to active endpoints only. For ordered endpoints, also inserts or updates the heads. A head refers
- * to the first pending delivery about one object to one endpoint.
+ * Inserts deliveries to active endpoints only. For ordered endpoints, also inserts or updates the heads. A head marks
+ * the first of an endpoint's pending deliveries about one object.
  * - FOR KEY SHARE conflicts with the deletion of an endpoint. If this statement is first, the deletion waits and then
  *   discards these deliveries. If the deletion is first, no delivery is inserted.
- * - ON CONFLICT locks the head of an object even if the condition on the update does not hold.
+ * - ON CONFLICT locks an existing head even if it does not change the head.
  */
 const INSERT = `
   WITH live AS MATERIALIZED (
@@ -107,9 +107,9 @@ const CLAIM = `
   RETURNING delivery.id, delivery.endpoint_id, delivery.event_id, delivery.attempts, delivery.fence`;
 
 /**
- * Writes the results of attempts. Ignores a result if the delivery is no longer pending, or has a newer fencing token
- * because its lease ended and it was claimed again. Also maintains `webhook_failure`: a success deletes the row of the
- * endpoint, and a failure inserts one if there is none.
+ * Writes the results of attempts. Ignores a result if the delivery is no longer pending. Also ignores it if the lease
+ * ended and the delivery was claimed again, which its newer fencing token shows. Maintains `webhook_failure`: a success
+ * deletes the row of the endpoint, and a failure inserts a row if there is none.
  */
 const RECORD = `
   WITH result AS (
@@ -143,7 +143,7 @@ const DISCARD = `
   UPDATE webhook_delivery SET status = 'discarded', due_at = NULL, updated_at = $2
   WHERE endpoint_id = $1 AND status = 'pending'`;
 
-/** Condition: the event has no newer delivery to the same endpoint, in any status. */
+/** Condition: no newer delivery of the event to the same endpoint exists, in any status. */
 const NOT_RETRIED = `
   NOT EXISTS (
     SELECT FROM webhook_delivery AS later
@@ -158,8 +158,8 @@ export class DeliveriesRepository {
   ) {}
 
   /**
-   * Inserts deliveries of one kind, due at once. Skips deliveries to inactive or deleted endpoints. Returns the number
-   * of inserted deliveries.
+   * Inserts deliveries of one kind, which are due immediately. Skips deliveries to inactive or deleted endpoints.
+   * Returns the number of inserted deliveries.
    */
   async insert(deliveries: readonly Delivery[]): Promise<number> {
     const [first] = deliveries;

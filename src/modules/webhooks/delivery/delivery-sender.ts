@@ -44,8 +44,8 @@ export class DeliverySender {
   ) {}
 
   /**
-   * Makes one attempt at a claimed delivery and writes the result. Disables an endpoint that answered 410, or whose
-   * attempts all failed for {@link FAILING_LIMIT_MS}.
+   * Makes one attempt at a claimed delivery and writes the result. Disables the endpoint if it answered 410, or if all
+   * its attempts have failed for {@link FAILING_LIMIT_MS}.
    */
   async deliver(
     delivery: ClaimedDelivery,

@@ -17,7 +17,7 @@ import { type Receiver, ReceiversRepository } from './receivers.repository';
 
 /** Largest number of attempts in flight in this process. The active endpoints share it equally. */
 const MAX_IN_FLIGHT = 512;
-/** Largest share of one endpoint. Slow endpoints cannot use the capacity of other endpoints. */
+/** Largest number of attempts in flight to one endpoint, so that slow endpoints leave capacity for the others. */
 const MAX_IN_FLIGHT_PER_ENDPOINT = 32;
 /** Largest number of concurrent claims for ordered endpoints. Each claim uses one database connection. */
 const ORDERED_CLAIMS = 4;
@@ -73,9 +73,9 @@ export class DeliveryWorker implements OnModuleInit, OnModuleDestroy, BeforeAppl
   }
 
   /**
-   * Claims due deliveries up to the free capacity, and starts to send them. Skips a group of endpoints whose claim from
-   * an earlier run has not ended, so that a slow claim does not delay other groups. Each attempt wakes the job when it
-   * ends.
+   * Claims due deliveries up to the free capacity, and starts to send them. Skips a group of endpoints while an earlier
+   * claim for this group is running, so that a slow claim does not delay other groups. Each attempt wakes the job when
+   * it ends.
    */
   async runDue(): Promise<boolean> {
     const receivers = await this.receivers.listActive();
@@ -111,7 +111,7 @@ export class DeliveryWorker implements OnModuleInit, OnModuleDestroy, BeforeAppl
     return claim;
   }
 
-  /** Resolves once no claim and no attempt is in flight. */
+  /** Resolves when no claim and no attempt is in flight. */
   async idle(): Promise<void> {
     while (this.busy.size > 0) await Promise.allSettled(this.busy);
   }

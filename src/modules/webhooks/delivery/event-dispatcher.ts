@@ -57,7 +57,7 @@ export class EventDispatcher implements OnModuleInit {
 
 /**
  * Returns true if the event must be sent to the endpoint. Events that were recorded before the endpoint was registered
- * are not sent. Ids are compared instead of times, because the time of an event may be that of a test clock.
+ * are not sent. Ids are compared instead of times, because the time of an event may come from a test clock.
  */
 function isSubscribed(receiver: Receiver, event: EventHead): boolean {
   return (

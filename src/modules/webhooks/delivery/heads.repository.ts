@@ -2,18 +2,18 @@ import { Injectable } from '@nestjs/common';
 import { Database, ROW_LOCKS } from '../../../platform/database';
 
 /**
- * Condition for rows of `delivery` that are selected by id: the row is pending. Appending the empty string prevents the
- * use of the partial indexes on pending rows. With statistics from before a burst of events, these indexes seem nearly
- * empty to the planner, and a plan could read all pending rows.
+ * Condition that a row of `delivery`, selected by id, is pending. Appending the empty string keeps PostgreSQL from
+ * using the partial indexes on pending rows. While its statistics are older than a burst of events, it assumes that
+ * these indexes are nearly empty, and could read all pending rows through them.
  */
 export const IS_PENDING = `delivery.status || '' = 'pending'`;
 
 /**
- * Claims the deliveries to which the due heads (rows of `webhook_head`) of one endpoint refer. Skips an object that has
- * an earlier event which is not dispatched yet. A head whose delivery has ended or is not due is returned with null
- * delivery columns.
+ * Claims the deliveries of one endpoint to which its due heads (rows of `webhook_head`) refer. Skips an object if an
+ * earlier event of the object is not dispatched yet. If the delivery of a head has ended or is not due, returns the
+ * head with null delivery columns.
  *
- * Every plan must read rows by key, even with statistics from before a burst:
+ * Every plan must read rows by key, even if the statistics are older than a burst of events:
  * - No tables are joined, because a join could read the whole queue.
  * - Earlier events are searched only for the `2 * $4` oldest heads, so that no plan reads all undispatched events for
  *   each head.
@@ -45,8 +45,8 @@ const CLAIM = `
   FROM due LEFT JOIN taken ON taken.object_id = due.object_id`;
 
 /**
- * Waits until no transaction builds or removes heads of the endpoints, and prevents it until this transaction ends. The
- * next statement then reads the heads that such a transaction committed.
+ * Waits until no other transaction makes one of these endpoints ordered or unordered, which creates or removes its
+ * heads. Blocks such transactions until this one ends. The next statement reads the heads that they have committed.
  */
 const LOCK_ENDPOINTS = `
   SELECT ordered FROM webhook_endpoint
@@ -65,8 +65,8 @@ const LOCK_OBJECTS = `
 
 /**
  * Disables sorting until the transaction ends, so that the first pending delivery of an object is read from
- * `webhook_delivery_order_index`. With statistics from before a burst, a plan could otherwise sort all pending
- * deliveries of the endpoint for each object.
+ * `webhook_delivery_order_index`. If the statistics are older than a burst of events, a plan could otherwise sort all
+ * pending deliveries of the endpoint for each object.
  */
 const READ_IN_ORDER = 'SET LOCAL enable_sort = off';
 
@@ -116,8 +116,8 @@ export interface ObjectKey {
 type QueueHeadRow = { readonly object_id: string } & (ClaimRow | { readonly id: null });
 
 /**
- * Stores heads. A head refers to the first pending delivery about one object to one ordered endpoint. Transactions that
- * add or end a delivery lock the head of the object, so they run one after the other. If a head does not match its
+ * Stores heads. A head marks the first of an ordered endpoint's pending deliveries about one object. Transactions that
+ * add or end a delivery lock the head of its object, so they run one after the other. If a head does not match its
  * delivery, the next claim corrects the head.
  */
 @Injectable()
@@ -144,8 +144,8 @@ export class HeadsRepository {
   }
 
   /**
-   * Locks the heads of the deliveries until the transaction ends. Call it before writing the deliveries. Until then, no
-   * endpoint of the deliveries becomes ordered or unordered.
+   * Locks the heads of the deliveries until the transaction ends, and keeps their endpoints from becoming ordered or
+   * unordered. Call it before writing the deliveries.
    */
   async lock(deliveryIds: readonly string[]): Promise<readonly ObjectKey[]> {
     this.database.requireTransaction();

@@ -4,8 +4,8 @@ import type { RecordedEvent } from '../../../platform/outbox';
 export type ReadableEvent = RecordedEvent & { readonly data: string };
 
 /**
- * Returns the JSON body of a notification, byte for byte the same in every attempt. `event.data` is JSON text and is
- * inserted without parsing.
+ * Returns the JSON body of a notification, which is the same in every attempt, byte for byte. Inserts `event.data`
+ * unchanged, because it is JSON text already.
  */
 export function notificationBody(event: ReadableEvent): string {
   const head = JSON.stringify({

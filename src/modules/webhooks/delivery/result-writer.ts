@@ -20,7 +20,7 @@ export class ResultWriter {
   ) {}
 
   /**
-   * Writes the result of an attempt, together with other results. Resolves with true once the result is written.
+   * Writes the result of an attempt, together with other results. Resolves with true after the result is written.
    * Resolves with false if the result was ignored, because the delivery was claimed again, discarded or deleted.
    */
   write(result: AttemptResult): Promise<boolean> {

@@ -31,9 +31,9 @@ export class RetryDeliveriesService {
   ) {}
 
   /**
-   * Retries up to {@link MAX_RETRIED} matching deliveries to active endpoints, oldest first: for each, creates a new
-   * delivery of the same event. Only the newest delivery of an event to an endpoint can match, so that a repeated call
-   * retries nothing twice.
+   * Retries up to {@link MAX_RETRIED} matching deliveries to active endpoints, oldest first, by creating new deliveries
+   * of the same events. Only the newest delivery of an event to an endpoint can match, so that a repeated call retries
+   * no delivery twice.
    * @throws {ProblemError} `reference_not_found`, `webhook_endpoint_inactive`
    */
   retryAll(filter: DeliveryFilter): Promise<RetriedDeliveries> {

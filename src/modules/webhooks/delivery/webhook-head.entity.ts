@@ -1,7 +1,7 @@
 import { Column, Entity, Index } from 'typeorm';
 import { IdColumn, InstantColumn, ReferenceColumn } from '../../../platform/database';
 
-/** The first pending delivery about an object to an ordered endpoint. No other delivery about the object is claimed. */
+/** The first of an ordered endpoint's pending deliveries about one object. The later ones wait until it has ended. */
 @Entity('webhook_head')
 @Index('webhook_head_delivery_index', ['deliveryId'])
 @Index('webhook_head_due_index', ['endpointId', 'dueAt'])

@@ -22,7 +22,7 @@ export interface WebhookEndpoint {
   readonly isActive: boolean;
   /** True: an event is sent only after all deliveries of earlier events of the same object have ended. */
   readonly ordered: boolean;
-  /** Set when the engine disables the endpoint; null again once the endpoint is enabled. */
+  /** Set when the engine disables the endpoint; null again after the endpoint is enabled. */
   readonly disabledReason: DisabledReason | null;
   readonly metadata: Metadata;
   /** Deletion time. The row stays, because deliveries refer to it. */

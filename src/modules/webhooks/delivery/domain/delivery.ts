@@ -40,7 +40,7 @@ export interface Delivery {
   readonly status: DeliveryStatus;
   /** Number of attempts that have ended. */
   readonly attempts: number;
-  /** Time of the next attempt, or end of the lease of the running attempt. Null once the status is final. */
+  /** Time of the next attempt, or end of the lease of the running attempt. Null if the status is final. */
   readonly dueAt: Date | null;
   /** Fencing token, which each claim increments. Only the result of the newest claim is written. */
   readonly fence: number;
