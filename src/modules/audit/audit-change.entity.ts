@@ -21,7 +21,7 @@ export class AuditChangeEntity {
   @ReferenceColumn() readonly objectId!: string;
   /**
    * Former and new values. Type `json`, not `jsonb`, to keep the sealed text unchanged. Null if the values are stored in
-   * the `pack` of another row or of this row.
+   * a `pack`, in this row or another.
    */
   @Column({ type: 'json', nullable: true }) readonly changes!: object | null;
   /**

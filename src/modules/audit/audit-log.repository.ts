@@ -43,7 +43,7 @@ const MATCHES = `
 
 /**
  * Returns SQL for a page of entries. The SQL contains the subquery on `audit_change` only if the filter names an
- * object. With the condition `$5 IS NULL OR entry.id IN (…)`, PostgreSQL would read all rows of the subquery.
+ * object. If one SQL served both cases (`$5 IS NULL OR entry.id IN (…)`), PostgreSQL would read the whole subquery.
  */
 const pageSql = ({ objectId }: AuditFilter): string => `
   SELECT ${HEAD} FROM audit_log AS entry

@@ -22,7 +22,7 @@ interface DroppedSeals {
   readonly seals: number;
   readonly changes: number;
   readonly last: Seal | null;
-  /** Seals of dropped changes whose number or first position does not follow the seal before. */
+  /** Seals of dropped changes that do not follow the seal before them: number or first position is not the next one. */
   readonly breaks: readonly Seal[];
 }
 

@@ -2,7 +2,7 @@ import { unpackedSql } from './unpacked-changes';
 
 /**
  * Returns SQL for the positions and hashes of changes. Hashes only text and numbers, because these do not depend on
- * session settings. The hash is the same if the values of the change are stored in a pack.
+ * session settings. A hash does not depend on where the values of the change are stored: in its row or in a pack.
  * @param changes table or partition of the changes
  * @param condition SQL condition on `position`
  */

@@ -91,7 +91,7 @@ export class SealsRepository {
     return { seals: row?.seals ?? 0, changes: Number(row?.changes ?? 0) };
   }
 
-  /** Returns seals up to a number whose own number or first position does not follow the seal before. */
+  /** Returns seals that do not follow the seal before them: their number or first position is not the next one. */
   findBreaks(number: bigint, limit: number): Promise<readonly Seal[]> {
     return this.database.select(AuditSealEntity, BREAKS, [number, limit]);
   }

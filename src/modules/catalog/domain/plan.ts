@@ -33,7 +33,7 @@ export interface PlanVersion {
   /** Number of the version, from 1. */
   readonly number: number;
   readonly interval: PlanInterval;
-  /** Length of a billing period in intervals: 3 with `month` bills quarterly. */
+  /** Number of intervals in a billing period: 3 with the interval `month` is a quarter. */
   readonly intervalCount: number;
   readonly trialDays: number;
   readonly proration: PlanProration;

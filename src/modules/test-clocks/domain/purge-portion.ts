@@ -3,8 +3,8 @@ export const FIRST_PORTION = 20;
 
 const LARGEST_PORTION = 500;
 /**
- * Duration for which the size of a portion is chosen. It is far below the acceptable duration, because some customers
- * have much more data than others.
+ * Duration that a commit should have. It is far below the longest acceptable duration, because some customers have much
+ * more data than others.
  */
 const TARGET_MS = 300;
 
