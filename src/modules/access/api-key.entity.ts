@@ -18,7 +18,7 @@ export class ApiKeyEntity implements ApiKey {
   @Column({ type: 'char', length: 64 }) readonly hash!: string;
   @Column({ type: 'varchar', length: 24 }) readonly prefix!: string;
   @Column({ type: 'char', length: 4 }) readonly lastFour!: string;
-  /** SHA-256 of the secret before the last roll. */
+  /** SHA-256 of the secret that the last roll replaced. */
   @Column({ type: 'char', length: 64, nullable: true }) readonly previousHash!: string | null;
   @InstantColumn({ nullable: true }) readonly previousExpiresAt!: Date | null;
   @InstantColumn({ nullable: true }) readonly expiresAt!: Date | null;

@@ -92,7 +92,8 @@ export class ApiKeysRepository {
   }
 
   /**
-   * Makes other processes that store the bootstrap key wait until the transaction ends, so that the key is stored once.
+   * Makes other processes wait until the transaction ends before they store the bootstrap key, so that only one process
+   * stores the key.
    */
   async lockBootstrap(): Promise<void> {
     this.database.requireTransaction();

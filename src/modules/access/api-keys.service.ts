@@ -191,7 +191,7 @@ export class ApiKeysService {
   }
 
   /**
-   * Locks a key that is not revoked and has no scope that the caller lacks.
+   * Locks a key that is not revoked. The caller must have all scopes of the key.
    * @throws {ProblemError} `api_key_not_found`, `api_key_revoked`, `scope_not_held`
    */
   private async lockUsable(id: string, caller: Principal): Promise<ApiKey> {

@@ -39,7 +39,7 @@ export class Credentials {
   /** Holders by the hash of their credential. */
   private readonly cache = new BoundedMap<string, Holder>(MAX_CACHED);
   private readonly loading = new Map<string, Promise<Principal>>();
-  /** By key id, the instant of the last use that this process recorded, in milliseconds. */
+  /** Instant of the last use that this process recorded, in milliseconds, by key id. */
   private readonly touchedAt = new BoundedMap<string, number>(MAX_CACHED);
 
   constructor(

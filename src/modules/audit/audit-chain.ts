@@ -32,7 +32,7 @@ interface SealableChanges {
   readonly content: SealedChanges | null;
 }
 
-/** Reads seals and the changes that they cover, also if the database cannot read some of the rows. */
+/** Reads seals and the changes that they cover, even if the database cannot read some of the rows. */
 @Injectable()
 export class AuditChain {
   constructor(
@@ -61,8 +61,8 @@ export class AuditChain {
   }
 
   /**
-   * Returns the seal with this number, or the start of the chain if there is none. For an unreadable seal, returns an
-   * end that matches no next seal, so that the next seal has the fault `chain_broken`.
+   * Returns the seal with this number, or the start of the chain if there is no such seal. If the seal is unreadable,
+   * returns values that no seal can continue, so that the next seal has the fault `chain_broken`.
    */
   async readEndAt(number: bigint): Promise<ChainEnd> {
     const found = await this.readOrNull(
@@ -72,9 +72,9 @@ export class AuditChain {
   }
 
   /**
-   * Returns the end of the chain, which the next seal continues. If the last seals are unreadable, returns the last
-   * readable seal, but with the number of the last seal. The next seal then covers the changes of the unreadable seals
-   * again.
+   * Returns the end of the chain, which the next seal continues. If the last seals are unreadable, returns position and
+   * hash of the last readable seal, with the number of the last unreadable one. The next seal then covers the changes
+   * of the unreadable seals again.
    */
   async readEnd(): Promise<ChainEnd> {
     const last = await this.readOrNull(async () => (await this.seals.findLast()) ?? CHAIN_START);
@@ -94,9 +94,9 @@ export class AuditChain {
   }
 
   /**
-   * Returns the longest range after `from`, up to `to`, that has only readable changes. If the first change is
-   * unreadable, returns a range that has only unreadable changes, so that a seal without content covers no readable
-   * change.
+   * Returns the longest range of readable changes that begins after `from` and ends at most at `to`. If the first
+   * change is unreadable, returns a range of unreadable changes only: its seal has no content, so it must not cover
+   * readable changes.
    */
   async longestSealableRange(from: bigint, to: bigint): Promise<SealableChanges> {
     const whole = await this.readChanges(from, to);
@@ -142,8 +142,8 @@ export class AuditChain {
   }
 
   /**
-   * Returns the result of reads, or null if the database cannot read one of their rows. Repeats failed reads with
-   * indexes only, because a scan also reads other rows, which may be damaged.
+   * Returns the result of `reads`, or null if the database cannot read a row that is needed. After a failure, tries
+   * again with indexes only: a scan also reads rows that are not needed, and these may be the damaged ones.
    */
   private async readOrNull<Result>(reads: () => Promise<Result>): Promise<Result | null> {
     const result = await nullIfUnreadable(this.database, reads);

@@ -13,24 +13,24 @@ import { ReferenceColumn } from '../../platform/database';
 @Index('audit_change_object_index', ['objectId'])
 export class AuditChangeEntity {
   @ReferenceColumn() readonly entryId!: string;
-  /** From the sequence `audit_change_position`; rolled back transactions leave gaps. */
+  /** Next value of the sequence `audit_change_position`. Transactions that are rolled back leave gaps. */
   @PrimaryColumn({ type: 'bigint' }) readonly position!: string;
-  /** Equals `created_at` of the entry. */
+  /** Equals `created_at` of the audit entry of this change. */
   @PrimaryColumn({ type: 'timestamptz', precision: 3 }) readonly createdAt!: Date;
   @Column({ type: 'varchar', length: 80, collation: 'C' }) readonly action!: string;
   @ReferenceColumn() readonly objectId!: string;
   /**
-   * Type `json`, not `jsonb`, to keep the sealed text unchanged. Null for a packed change: its values are in `pack`, in
-   * the row of the first change of its pack.
+   * Former and new values. Type `json`, not `jsonb`, to keep the sealed text unchanged. Null if the values are stored in
+   * a `pack`, in this row or another.
    */
   @Column({ type: 'json', nullable: true }) readonly changes!: object | null;
   /**
-   * Values of all changes of a pack (changes of one commit). They are stored together in the row of the first change,
+   * A pack: the values of several changes of one commit, stored together in the row of the first of these changes,
    * because PostgreSQL compresses only large rows. Null in all other rows.
    */
   @Column({ type: 'json', array: true, nullable: true }) readonly pack!: readonly object[] | null;
-  /** Position of the change that has the pack. */
+  /** Position of the row whose `pack` has the values of this change; null if `changes` has them. */
   @Column({ type: 'bigint', nullable: true }) readonly packPosition!: string | null;
-  /** Place of the change in its pack, from 1. */
+  /** Place of the values in the pack, from 1; null if `changes` has them. */
   @Column({ type: 'smallint', nullable: true }) readonly packPlace!: number | null;
 }

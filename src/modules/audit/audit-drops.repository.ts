@@ -73,8 +73,8 @@ export class AuditDropsRepository {
   }
 
   /**
-   * Stores the hashes of the month's changes whose position is greater than `position`. Returns the digest of all
-   * stored hashes, also of earlier drops, whose position is greater.
+   * Stores the hashes of the month's changes after `position`. Returns a digest of all stored hashes after `position`,
+   * including hashes that earlier drops stored.
    */
   async storeHashes(month: string, position: bigint): Promise<string> {
     await this.database.query(

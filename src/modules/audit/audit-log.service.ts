@@ -9,7 +9,7 @@ import { SealsRepository } from './seals.repository';
 
 const CHANGES_PER_READ = 500;
 
-/** Longest wait of an export for transactions that have written changes and are still open. */
+/** Longest time for which an export waits until open transactions that have written changes end. */
 const LONGEST_WAIT_MS = 2_000;
 
 @Injectable()
@@ -31,9 +31,9 @@ export class AuditLogService {
   }
 
   /**
-   * Yields the matching changes after a position, oldest first, at the pace of the reader. Ends at a position up to
-   * which no open transaction can add a change. A later export that begins after the last yielded change is therefore
-   * complete.
+   * Yields the matching changes after a position, oldest first, at the pace of the reader. Stops before any position at
+   * which an open transaction may still add a change. A later export can therefore begin after the last yielded change
+   * without missing one.
    */
   async *export(filter: AuditFilter, position: bigint): AsyncGenerator<ExportedChange> {
     const to = await this.finalPosition();
@@ -47,8 +47,8 @@ export class AuditLogService {
   }
 
   /**
-   * Returns a position up to which all changes are visible. It is the last position or, if transactions that may have
-   * taken lower positions do not end within {@link LONGEST_WAIT_MS}, the last sealed position.
+   * Returns a position up to which all changes are visible. Waits up to {@link LONGEST_WAIT_MS} for transactions that
+   * may have taken lower positions. If they end, this is the last position, otherwise the last sealed position.
    */
   private async finalPosition(): Promise<bigint> {
     const last = await this.seals.lastPosition();

@@ -13,8 +13,8 @@ const EVERY_MS = 3_600_000;
 
 /**
  * Drops months of the audit log that are older than the retention, oldest first. The seals of a dropped month stay. A
- * month is dropped only if it is sealed and matches its seals, so that the drop destroys no evidence that rows were
- * changed after they were sealed.
+ * month is dropped only if it is sealed and matches its seals. If it does not match, rows may have been changed after
+ * they were sealed, and the month is kept as evidence.
  */
 @Injectable()
 export class AuditRetention implements OnModuleInit {

@@ -15,8 +15,8 @@ const EVERY_MS = 10_000;
 const POSITIONS_PER_SEAL = 1_000n;
 
 /**
- * A position and a transaction number. All positions up to `position` are final once all transactions with numbers
- * below `transaction` have ended.
+ * A position and a transaction number. When all transactions with numbers below `transaction` have ended, no change with
+ * a position up to `position` can be added any more.
  */
 interface Mark {
   readonly position: bigint;
@@ -24,10 +24,10 @@ interface Mark {
 }
 
 /**
- * Seals changes once no open transaction can add a change with a lower position. A transaction gets its number before
- * its changes get their positions, because it first locks or inserts the changed rows. The positions up to a {@link
- * Mark} are therefore final when all transactions before the mark have ended. Writers never wait for a seal. A writing
- * transaction that stays open on the database server, also in another database, delays sealing.
+ * Seals changes when no open transaction can still add a change with a lower position. A transaction gets its number
+ * when it locks or inserts a row, and the positions of its changes later. The positions up to a {@link Mark} are
+ * therefore final when all transactions with lower numbers have ended. Writers never wait for a seal. A writing
+ * transaction that stays open delays sealing, even if it is in another database of the same server.
  */
 @Injectable()
 export class AuditSealing implements OnModuleInit {

@@ -3,8 +3,8 @@ import { BigIntColumn, IdColumn } from '../../platform/database';
 import type { UsageCount } from './domain/audit-entry';
 
 /**
- * Number of accepted requests of a caller in an hour, for operations that are too frequent for an audit entry per
- * request.
+ * Number of accepted requests of one caller in one hour, for an operation that is called too often to write an audit
+ * entry for each request.
  */
 @Entity('audit_usage_count')
 @Index('audit_usage_count_hour_index', ['hour'])

@@ -15,7 +15,7 @@ const WRITE_EVERY_MS = 10_000;
 const HOUR_MS = 3_600_000;
 
 /**
- * Counts accepted requests of operations that are too frequent for an audit entry per request, by caller and hour.
+ * Counts accepted requests by caller and hour, for operations that are called too often to write an audit entry each time.
  * Counts in memory, and adds the counts to the database every 10 s and when the process stops. A killed process loses
  * the counts of up to 10 s.
  */

@@ -22,7 +22,7 @@ interface DroppedSeals {
   readonly seals: number;
   readonly changes: number;
   readonly last: Seal | null;
-  /** Seals of dropped changes that do not continue the seal before them. */
+  /** Seals of dropped changes that do not follow the seal before them: number or first position is not the next one. */
   readonly breaks: readonly Seal[];
 }
 
@@ -49,8 +49,8 @@ export interface AuditVerification {
   /** Months that were dropped after their retention, oldest first. */
   readonly drops: readonly AuditDrop[];
   /**
-   * False if the last drop differs from its entry in the audit log or from the stored hashes of its changes, or
-   * cannot be read.
+   * False if the record of the last drop cannot be read, or differs from its entry in the audit log, from its last
+   * seal or from the stored hashes. Also false if hashes are stored although nothing was dropped.
    */
   readonly dropsMatch: boolean;
   /** Checks that could not be made, because the database cannot read a row. */

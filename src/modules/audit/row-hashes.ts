@@ -1,8 +1,8 @@
 import { unpackedSql } from './unpacked-changes';
 
 /**
- * Returns SQL for the positions and hashes of changes. Hashes only text and numbers, so that a hash depends neither on
- * session settings nor on whether the change is packed.
+ * Returns SQL for the positions and hashes of changes. Hashes only text and numbers, because these do not depend on
+ * session settings. A hash does not depend on where the values of the change are stored: in its row or in a pack.
  * @param changes table or partition of the changes
  * @param condition SQL condition on `position`
  */

@@ -30,7 +30,7 @@ const LAST_POSITION = `
 
 /**
  * `oldest`: all transactions with a lower number have ended. `next`: no transaction with this or a higher number has
- * begun.
+ * ended.
  */
 const SNAPSHOT = `
   SELECT pg_snapshot_xmin(pg_current_snapshot())::text AS oldest,
@@ -91,7 +91,7 @@ export class SealsRepository {
     return { seals: row?.seals ?? 0, changes: Number(row?.changes ?? 0) };
   }
 
-  /** Returns seals up to a number that do not continue the seal before them. */
+  /** Returns seals that do not follow the seal before them: their number or first position is not the next one. */
   findBreaks(number: bigint, limit: number): Promise<readonly Seal[]> {
     return this.database.select(AuditSealEntity, BREAKS, [number, limit]);
   }
@@ -117,7 +117,10 @@ export class SealsRepository {
     return BigInt((await this.database.queryValue<string>(LAST_POSITION)) ?? 0);
   }
 
-  /** Returns the number of the oldest open transaction in any database of the server, and the number that the next transaction gets. */
+  /**
+   * Returns two transaction numbers of the whole server: all transactions below `oldest` have ended, and no transaction
+   * from `next` on has ended.
+   */
   async readTransactionNumbers(): Promise<{ readonly oldest: bigint; readonly next: bigint }> {
     const [row] = await this.database.query<{ oldest: string; next: string }>(SNAPSHOT);
     return { oldest: BigInt(row?.oldest ?? 0), next: BigInt(row?.next ?? 0) };

@@ -1,5 +1,6 @@
 /**
- * Returns SQL that adds the column `fields`, the values of each change, to selected changes. Reads each pack once.
+ * Returns SQL that adds the column `fields` to selected changes: the values of each change, from `changes` or from the
+ * pack that has them. Reads each pack once.
  * @param found SELECT of changes, with position, created_at, changes, pack_position and pack_place
  * @param changes table or partition of the changes
  */

@@ -107,8 +107,8 @@ export class CatalogService {
   }
 
   /**
-   * Returns the add-on that a field of a request refers to, locked for a caller that counts references to the add-on.
-   * Other callers of this method wait until the caller's transaction ends.
+   * Returns the add-on that a field of a request refers to. Other callers of this method wait until the caller's
+   * transaction ends, so that they cannot add references while the caller counts the references to the add-on.
    * @param pointer JSON pointer to the field
    * @throws {ProblemError} `reference_not_found`
    */
@@ -126,7 +126,7 @@ export class CatalogService {
     return (await this.plans.lock(id, 'reference')) ?? raise(referenceNotFound(pointer, id));
   }
 
-  /** Returns the plan with its active version, archived or not; null: no such plan. Takes no lock. */
+  /** Returns the plan with its active version, even if the plan is archived; null if it does not exist. Takes no lock. */
   findPlanIncludingArchived(id: string): Promise<Plan | null> {
     return this.plans.findIncludingArchived(id);
   }
@@ -137,7 +137,7 @@ export class CatalogService {
   }
 
   /**
-   * Returns a plan version, also of an archived plan. Versions are immutable and may be cached.
+   * Returns a plan version, even if its plan is archived. Versions are immutable and may be cached.
    * @throws {InvariantError} if the version does not exist
    */
   async getPlanVersion(id: string): Promise<PlanVersion> {
@@ -146,7 +146,7 @@ export class CatalogService {
     return version;
   }
 
-  /** Returns plan versions by id, also of archived plans. Ids without a version are left out. */
+  /** Returns plan versions by id, including versions of archived plans. Ids without a version are left out. */
   async getPlanVersions(ids: readonly string[]): Promise<ReadonlyMap<string, PlanVersion>> {
     const found = await this.plans.findVersions(ids);
     return new Map(found.map((version) => [version.id, version]));
@@ -175,7 +175,7 @@ export class CatalogService {
     return this.prices.namesOf(ids);
   }
 
-  /** Returns the prices of all versions of a plan, archived or not, and their currency; null: no such plan. */
+  /** Returns the currency of a plan and the prices of all its versions; null if there is no plan. Includes archived plans. */
   findPricesOfPlan(
     planId: string,
   ): Promise<{ readonly currency: string; readonly prices: readonly CatalogPrice[] } | null> {

@@ -81,7 +81,7 @@ export class PlansRepository {
     return { items: await this.withVersions(items), next };
   }
 
-  /** Returns the versions with these ids, also of archived plans, because running subscriptions continue. */
+  /** Returns the versions with these ids. Includes versions of archived plans, because subscriptions keep using them. */
   async findVersions(ids: readonly string[]): Promise<readonly PlanVersion[]> {
     if (ids.length === 0) return [];
     return this.withContents(
@@ -89,7 +89,7 @@ export class PlansRepository {
     );
   }
 
-  /** Returns the prices of all versions of a plan, archived or not, and their currency; null: no such plan. */
+  /** Returns the currency of a plan and the prices of all its versions; null if there is no plan. Includes archived plans. */
   async findPrices(
     planId: string,
   ): Promise<{ readonly currency: string; readonly prices: readonly CatalogPrice[] } | null> {

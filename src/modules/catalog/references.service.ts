@@ -17,7 +17,7 @@ export class ReferencesService {
   ) {}
 
   /**
-   * Checks the terms of prices, without the meters that they refer to.
+   * Checks the terms of prices. Does not check the meters that the prices refer to.
    * @param pointer JSON pointer to the list
    * @throws {ProblemError} `price_terms_contradict`
    */

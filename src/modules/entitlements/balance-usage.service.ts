@@ -9,7 +9,7 @@ import { BalancesRepository } from './balances.repository';
 /** Threshold at which `entitlement.limit_reached` is recorded, even if 100 is not one of the thresholds of the entitlement. */
 const LIMIT_PERCENT = 100;
 
-/** New usage of a balance, with the current time of its customer. */
+/** A balance with its new usage, and the current time of the customer: real time, or the time of the test clock. */
 export interface MovedBalance {
   readonly record: BalanceRecord;
   readonly used: Rational;

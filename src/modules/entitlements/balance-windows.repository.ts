@@ -16,7 +16,7 @@ export interface DueBalance {
   readonly testClockId: string | null;
 }
 
-/** A balance whose usage window changed, with its new usage. */
+/** A balance with its new usage, after the usage in its window changed. */
 export interface CountedBalance {
   readonly record: BalanceRecord;
   /**
@@ -28,8 +28,8 @@ export interface CountedBalance {
 }
 
 /**
- * SQL: the end of the usage window of a balance. Metering registers each window as a period with running totals of
- * its own; a window without an end is registered until {@link FOR_EVER}.
+ * Returns SQL for the end of the usage window of a balance, as metering knows it. Metering keeps running totals for each
+ * window, under its start and end; for a window without an end, {@link FOR_EVER} stands for the end.
  */
 export const windowEnd = (endAt: string): string =>
   `coalesce(${endAt}, '${FOR_EVER.toISOString()}')`;
@@ -71,7 +71,7 @@ export const DUE_BALANCES: DueTable<DueBalance> = {
 export class BalanceWindowsRepository {
   constructor(private readonly database: Database) {}
 
-  /** Returns the balances whose usage these windows count, locked until the transaction ends. */
+  /** Returns the balances that use these windows, with the new usage, locked until the transaction ends. */
   async lockCounted(windows: readonly ChangedWindow[]): Promise<readonly CountedBalance[]> {
     this.database.requireTransaction();
     const rows = await this.database.queryPrepared<
@@ -90,7 +90,7 @@ export class BalanceWindowsRepository {
     }));
   }
 
-  /** Returns true if a balance of the customer for an entitlement with this meter has this usage window. */
+  /** Returns true if the customer has a balance with this usage window and with an entitlement that has this meter. */
   async hasBalanceIn(customerId: string, meterId: string, period: Period): Promise<boolean> {
     const parameters = [customerId, meterId, period.startAt, period.endAt];
     return (await this.database.query(HAS_BALANCE_IN_WINDOW, parameters)).length > 0;

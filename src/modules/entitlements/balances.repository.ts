@@ -32,8 +32,8 @@ export interface BalanceKey {
 }
 
 /**
- * Joins a balance with its entitlement and the access version of its customer. Finds no row if the access version or
- * the rules version stored with the balance is outdated.
+ * Joins a balance with its entitlement and the access version of its customer. The balance stores the access version and
+ * the rules version of its last recalculation; finds no row if one of them is outdated.
  */
 const CURRENT_ROWS = `
   FROM entitlement e
@@ -71,8 +71,8 @@ const ENSURE_BALANCE = `
   ON CONFLICT DO NOTHING`;
 
 /**
- * Metered balances to recalculate as soon as a billing period changes: balances with a meter or with grants that have not
- * ended.
+ * Metered balances that are recalculated in the commit that changes a subscription: balances with a meter, or with
+ * grants that have not ended.
  */
 const EAGER_BALANCES = `
   SELECT h.customer_id AS "customerId", h.entitlement_id AS "entitlementId"
@@ -110,7 +110,7 @@ export class BalancesRepository {
     return row === undefined ? null : toBalanceRecord(row);
   }
 
-  /** Returns the columns the access check needs, under the conditions of {@link findCurrent}. */
+  /** Returns the columns of the balance that the access check needs; null if {@link findCurrent} returns null. */
   async findCached(customerId: string, key: string): Promise<CachedBalance | null> {
     const [row] = await this.database.queryPrepared<RawCachedBalance>(
       'balance-cached',
@@ -161,7 +161,7 @@ export class BalancesRepository {
     await this.database.update(CustomerEntitlementEntity, id, columns);
   }
 
-  /** Writes usage and notified thresholds of rows that the caller has locked. Does not change the resolved allowance. */
+  /** Writes usage and notified thresholds of rows that the caller has locked. Does not write the allowance. */
   async writeUsage(
     counted: readonly { readonly row: BalanceRow; readonly now: Date }[],
   ): Promise<void> {
@@ -195,7 +195,7 @@ export class BalancesRepository {
   }
 
   /**
-   * Increments the access versions of customers, so that their balances are outdated once the transaction commits.
+   * Increments the access versions of customers. This makes their balances outdated when the transaction commits.
    */
   async invalidateCustomers(customers: readonly EntitledCustomer[]): Promise<void> {
     this.database.requireTransaction();
@@ -206,17 +206,18 @@ export class BalancesRepository {
   }
 
   /**
-   * Returns the balances to recalculate in the commit that changes subscriptions, by customer id, then entitlement id.
+   * Returns the balances to recalculate in the commit that changes subscriptions of these customers. Sorts them by
+   * customer id, then by entitlement id.
    */
   listEager(customerIds: readonly string[]): Promise<readonly BalanceKey[]> {
     return this.database.query<BalanceKey>(EAGER_BALANCES, [customerIds]);
   }
 
   /**
-   * Deletes the cached balances of an entitlement that the caller has locked. If the entitlement has a meter,
-   * balances with a usage window stay, because metering still counts usage for them. Their foreign key then prevents
-   * the deletion of the entitlement. Balances that other transactions have locked stay as well: a consumption locks
-   * its balance first and then refers to the entitlement, so waiting for the consumption would be a deadlock.
+   * Deletes the cached balances of an entitlement that the caller has locked. Keeps balances with a usage window if the
+   * entitlement has a meter, because metering counts usage for them. Also keeps balances that other transactions have
+   * locked: a consumption locks its balance and then waits for the entitlement, so waiting for the consumption would be
+   * a deadlock. The foreign key of a balance that stays prevents the deletion of the entitlement.
    */
   async deleteCached({ id, meterId }: Pick<Entitlement, 'id' | 'meterId'>): Promise<void> {
     this.database.requireTransaction();

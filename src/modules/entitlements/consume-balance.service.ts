@@ -34,8 +34,8 @@ export class ConsumeBalanceService {
   /**
    * Answers requests for one balance in the given order, in one commit.
    * @throws {ProblemError} what `BalancesService.lockRecord` and `MeteredUsageService.append` throw;
-   *   `entitlement_not_metered`; `entitlement_not_consumable` if the meter cannot count any quantity, even if the limit
-   *   would refuse all requests
+   *   `entitlement_not_metered`; `entitlement_not_consumable` if no consumption can be counted by the meter, whatever the
+   *   limit
    */
   answerAll(
     { customerId, key }: ConsumptionTarget,

@@ -29,7 +29,7 @@ interface RequestedBalance extends ConsumptionTarget {
   readonly requests: ConsumptionRequest[];
 }
 
-/** A balance that is locked, or known from an earlier write, with its requests. */
+/** A balance with its requests. It is locked, or known because this process wrote it last. */
 interface FoundBalance {
   readonly requested: RequestedBalance;
   readonly target: SharedTarget;
@@ -56,8 +56,8 @@ class AlreadyAnswered extends PlannedRollback {}
 @Injectable()
 export class ConsumeSharedService {
   /**
-   * Name of the events that count for an entitlement, by entitlement key; null for an entitlement without a meter. An
-   * entitlement never changes its meter, but a new entitlement may get the key of a deleted one.
+   * Name of the events that the meter of an entitlement counts, by entitlement key; null without a meter. An entry may be
+   * outdated: an entitlement never changes its meter, but a new entitlement may get the key of a deleted one.
    */
   private readonly eventNames = new BoundedMap<string, string | null>(MAX_CACHED_KEYS);
   private readonly writtenBalances = new WrittenBalances();
@@ -139,8 +139,8 @@ export class ConsumeSharedService {
   }
 
   /**
-   * Answers requests for balances in one commit. Returns the answers by balance. Leaves out balances that must be
-   * consumed alone.
+   * Answers requests for balances in one commit. Returns the answers by balance. Leaves out balances that need a commit
+   * of their own.
    */
   private async decideAll(
     requested: readonly RequestedBalance[],
@@ -169,7 +169,8 @@ export class ConsumeSharedService {
   }
 
   /**
-   * Locks balances, decides their requests, and writes answers, usage and events. Lock order: streams, then balances.
+   * Locks streams (the usage events of one name of one customer), then balances. Decides the requests for them, and
+   * writes answers, usage and events.
    * @param isRepeated true to read the stored answers first. Repeated requests are rare, so a first attempt leaves out
    *   this read.
    */
@@ -191,7 +192,7 @@ export class ConsumeSharedService {
     return decided;
   }
 
-  /** Locks the streams of meters, then the balances. */
+  /** Locks the streams that the meters count, then the balances. Returns the balances that could be locked. */
   private async lock(
     requested: readonly RequestedBalance[],
     now: Date,

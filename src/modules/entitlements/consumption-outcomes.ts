@@ -8,7 +8,7 @@ import { type Consumption, type ConsumptionRequest, firstOfKeys } from './domain
 /** Answers by idempotency key. */
 export type Answers = ReadonlyMap<string, StoredConsumption>;
 
-/** Returns the first request of each idempotency key that has no answer. */
+/** Returns the requests with idempotency keys that have no answer, only the first request for each key. */
 export function unanswered(
   requests: readonly ConsumptionRequest[],
   answers: Answers,

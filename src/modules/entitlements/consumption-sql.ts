@@ -10,7 +10,7 @@ import { BALANCE_COLUMNS } from './balance-rows';
 import { windowEnd } from './balance-windows.repository';
 import { INTO_ANSWERS } from './consumptions.repository';
 
-/** SQL condition: another balance of the customer has the same usage window, so both would have to be updated. */
+/** SQL condition: another balance of the customer has the same meter and window, so usage would change both balances. */
 const IS_SHARED_WINDOW = `
   EXISTS (
     SELECT FROM customer_entitlement AS other JOIN entitlement ON entitlement.id = other.entitlement_id
@@ -104,8 +104,8 @@ export const WRITE = `
   SELECT (SELECT count(*) FROM answered)::int AS answers, (SELECT count(*) FROM fresh)::int AS events`;
 
 /**
- * Usage events that a statement stores for written balances: none, only events of streams with a plain aggregation (one
- * meter that counts or sums, without groups), or events of any streams.
+ * Usage events that a statement stores. `nothing`: none. `plain`: only events with a `plainAggregation` (a single meter
+ * counts or sums them, without groups), which are stored faster. `any`: events of any kind.
  */
 export type Counting = 'nothing' | 'plain' | 'any';
 
@@ -128,15 +128,15 @@ const COUNTED: Readonly<Record<Counting, string>> = {
 };
 
 /**
- * Locks balances and writes decisions about them in one autocommitted statement. Leaves out a balance if it or its
- * stream is locked, or if the balance, its stream, its entitlement or the access of its customer has changed since
- * {@link LOCK} read them. Returns the numbers of the written balances, from 1. Fails if the key of an answer or event
- * is already stored.
+ * Locks balances and writes decisions about them in one autocommitted statement. Leaves out a balance if the balance or
+ * its stream is locked, or if one of these has changed since this process read it: the balance, its stream, its
+ * entitlement, the access version of its customer. Returns the numbers of the written balances, from 1. Fails if the
+ * key of an answer or event is already stored.
  *
  * If a row changes after the snapshot of the statement, PostgreSQL compares the version again when it locks the row,
- * and skips the row. The lateral joins look up each row by its key, whatever the sizes of the tables were when the
- * plan was made. `generate_subscripts` hides the number of balances from the planner. Otherwise PostgreSQL would
- * estimate a plan for few balances as cheaper and plan each execution again, which takes longer than the statement.
+ * and skips the row. With the lateral joins, the plan looks up each row by its key, even if it was made when the tables
+ * were small. `generate_subscripts` hides the number of balances from the planner. Otherwise PostgreSQL would make a new
+ * plan for each execution, because plans for few balances look cheaper. Planning takes longer than the statement.
  *
  * Parameters: $1 the current time, and
  * - for each balance: $2 id, $3 version, $4 customer, $5 access version, $6 entitlement, $7 version of the entitlement,

@@ -70,7 +70,7 @@ export class ConsumptionsRepository {
     return this.database.query(FIND_METERS, [keys]);
   }
 
-  /** Returns the stored answers by idempotency key, one map per requested balance, in the order of the request. */
+  /** Returns for each element of `requested` the stored answers by idempotency key, in the same order. */
   async find(
     requested: readonly { readonly key: BalanceKey; readonly idempotencyKeys: readonly string[] }[],
   ): Promise<readonly ReadonlyMap<string, StoredConsumption>[]> {

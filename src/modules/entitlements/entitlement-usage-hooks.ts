@@ -24,7 +24,7 @@ export class EntitlementUsageHooks implements OnModuleInit {
     this.usage.register((windows) => this.onUsageChanged(windows));
   }
 
-  /** Updates the balances of changed usage windows. The caller has locked their streams. */
+  /** Updates the balances that use these windows. The caller has locked the streams whose events the windows count. */
   private async onUsageChanged(moves: readonly ChangedWindow[]): Promise<void> {
     const times = new Map<string, Date>();
     const moved: MovedBalance[] = [];

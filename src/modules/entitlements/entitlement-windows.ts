@@ -7,13 +7,13 @@ import { type DueQueue, DueQueues } from '../test-clocks';
 import { DUE_BALANCES, type DueBalance } from './balance-windows.repository';
 import { RecalculateBalanceService } from './recalculate-balance.service';
 
-/** Maximum number of balances per commit. New usage of their customers waits for this commit. */
+/** Maximum number of balances per commit. While the commit runs, new usage events of the same customers must wait. */
 const MAX_PER_COMMIT = 10;
 
 /**
  * Recalculates balances in the background when a calendar window starts, or when a grant or a grace period ends. Later
- * usage events then count against the new window or allowance, and reached thresholds are recorded, even if no access
- * check has recalculated the balance before. Windows of billing periods are opened by the renewal instead.
+ * usage events then count in the new window or against the new allowance, even if no access check comes first. Not
+ * needed for windows that start with a billing period: the renewal recalculates their balances.
  */
 @Injectable()
 export class EntitlementWindows implements OnModuleInit {
@@ -43,8 +43,8 @@ export class EntitlementWindows implements OnModuleInit {
   }
 
   /**
-   * Recalculates balances in one commit. Locks all streams first, in the order in which ingest locks streams, so that
-   * recalculations and ingest cannot deadlock.
+   * Recalculates balances in one commit. First blocks new usage events of the customers, with locks in the same order as
+   * ingest, so that recalculations and ingest cannot deadlock.
    */
   private async open(balances: readonly DueBalance[], now: Date): Promise<void> {
     await this.database.transaction(async () => {

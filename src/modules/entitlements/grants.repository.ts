@@ -28,7 +28,7 @@ export class GrantsRepository {
     return row === null ? null : toGrant(row);
   }
 
-  /** Returns the grants without a recorded end, oldest first. Some may have expired since the last recalculation. */
+  /** Returns the grants with no `ended_at`, oldest first. Some may have expired since the last recalculation. */
   async findRunning({ customerId, entitlementId }: BalanceKey): Promise<readonly Grant[]> {
     const rows = await this.database.select(
       EntitlementGrantEntity,

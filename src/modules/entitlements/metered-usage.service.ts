@@ -35,8 +35,8 @@ export class MeteredUsageService {
   ) {}
 
   /**
-   * Opens a usage window and returns its usage; every event updates the window from then on. Locks the stream of the meter
-   * until the transaction ends.
+   * Opens a usage window and returns the usage in it. From then on, each new event updates the window. Locks the stream
+   * that the meter counts until the transaction ends.
    */
   open(customerId: string, meterId: string, window: ResetWindow): Promise<Rational> {
     const period = spanOf(window);
@@ -44,7 +44,7 @@ export class MeteredUsageService {
   }
 
   /**
-   * Requires that a usage window is open, or that all of its usage can still be counted.
+   * Requires that the usage of a window can be counted: the window is open already, or no event of it is missing.
    * @throws {ProblemError} `usage_archived`
    */
   async requireCountable(customerId: string, meterId: string, window: ResetWindow): Promise<void> {
@@ -80,8 +80,8 @@ export class MeteredUsageService {
   }
 
   /**
-   * Returns the usage of a window, counting only the events before an instant. Opens a usage window for this part, and
-   * closes it after the read.
+   * Returns the usage in the part of a window before an instant. Opens a usage window for this part, and closes it after
+   * the read.
    */
   async readUntil(
     customerId: string,
@@ -165,8 +165,8 @@ export class MeteredUsageService {
   }
 
   /**
-   * @param heldUntil end of the full window, until which a `weighted_sum` counts its last value; later than the end of
-   *   `period` if `period` is only the first part of the window
+   * @param period the window, or the first part of it
+   * @param heldUntil end of the whole window. A `weighted_sum` counts its last value until this instant
    */
   private async openPart(
     customerId: string,
@@ -191,7 +191,7 @@ export class MeteredUsageService {
   }
 }
 
-/** Derives the key of the usage event from the consumption, hashed to fit the maximum length of event keys. */
+/** Returns the key of the usage event for a consumption. It is a hash, because event keys have a maximum length. */
 function eventKeyOf({ customerId, entitlementId }: BalanceRow, idempotencyKey: string): string {
   const named = [customerId, entitlementId, idempotencyKey].join(' ');
   return `consume-${hash('sha256', named, 'hex')}`;

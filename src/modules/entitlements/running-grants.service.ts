@@ -19,7 +19,7 @@ export class RunningGrantsService {
     private readonly outbox: Outbox,
   ) {}
 
-  /** Returns the grants without a recorded end, oldest first. Some may have expired since the last recalculation. */
+  /** Returns the grants with no `endedAt`, oldest first. Some may have expired since the last recalculation. */
   find(key: BalanceKey): Promise<readonly Grant[]> {
     return this.grants.findRunning(key);
   }

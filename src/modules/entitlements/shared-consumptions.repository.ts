@@ -16,21 +16,21 @@ export interface SharedTarget extends ConsumptionTarget {
   readonly eventName: string | null;
 }
 
-/** The locked stream of the meter of a balance. */
+/** Stream of a balance: the events of one name of the customer, which the meter counts. */
 interface SharedStream {
   readonly id: string;
   readonly version: string;
   readonly lastPosition: bigint;
   /**
-   * Next instant at which a usage window that metering has registered for the stream begins or ends; from then on,
-   * events belong to other windows. Null if there is no such instant.
+   * Next instant at which a usage window of the stream begins or ends. From then on, events belong to other windows.
+   * Null if there is no such instant.
    */
   readonly changesAt: Date | null;
-  /** Aggregation of the only meter that counts the stream, if it is a count or a sum without groups; else null. */
+  /** Aggregation of the meter if the events can be stored with `plainAppend`, a faster way; otherwise null. */
   readonly plainAggregation: 'count' | 'sum' | null;
 }
 
-/** A locked balance, with the locked stream of its meter. */
+/** A balance as it was when this process locked it, with the stream that its meter counts. */
 export interface SharedBalance {
   readonly record: BalanceRecord;
   readonly stream: SharedStream | null;
@@ -79,8 +79,8 @@ export class SharedConsumptionsRepository {
   constructor(private readonly database: Database) {}
 
   /**
-   * Locks the current balance of each target, and the stream of its meter, until the transaction ends. Returns undefined for a
-   * balance that must be consumed alone. Never waits.
+   * Locks the balance of each target, and the stream that its meter counts, until the transaction ends. Never waits.
+   * Returns undefined for a balance that needs a commit of its own.
    */
   async lock(
     targets: readonly SharedTarget[],
@@ -136,8 +136,8 @@ export class SharedConsumptionsRepository {
   }
 
   /**
-   * Locks the balances and writes the decisions, in one commit of its own. Never waits. Skips balances that are locked or have
-   * changed since the decisions. No decision may reach a threshold.
+   * Locks the balances and writes the decisions in one commit. Never waits. Skips balances that are locked or have changed
+   * since the decisions. The caller must leave out balances that reach a threshold, because no events are recorded.
    * @returns the indexes in `writes` of the balances that were written
    * @throws {Error} the violated constraint, if an idempotency key was used before; nothing is written then
    */
@@ -214,7 +214,7 @@ function countedParameters(writes: readonly ConsumptionWrite[]): readonly unknow
   ];
 }
 
-/** Returns the quantity that a `sum` meter adds; 0 for a `count` meter. */
+/** Returns the quantity that the new events add to the total if the plain aggregation is `sum`; otherwise 0. */
 function countedTotal({ balance: { record, stream }, after }: ConsumptionWrite): string {
   const isSummed = after !== null && stream?.plainAggregation === 'sum';
   return isSummed ? toNumeric(subtract(after.row.used, record.row.used)) : '0';

@@ -14,7 +14,7 @@ import { BalancesRepository } from './balances.repository';
 
 const HOUR_MS = 3_600_000;
 
-/** Allowance of one entitlement that the subscriptions of a customer give at an instant. */
+/** Allowance that the subscriptions of a customer give for one entitlement at an instant. */
 export interface CustomerAllowance extends Allowance {
   /** Rule for the reset window; null if no subscription gives the entitlement. */
   readonly windowRule: WindowRule | null;
@@ -71,8 +71,8 @@ export class SourcesService {
   }
 
   /**
-   * Returns the reset rule of a balance that resets by the calendar (day, week, month, year). Null if the balance resets in
-   * another way, or if no plan gives its allowance.
+   * Returns the window rule of a balance that resets by the calendar (day, week, month, year). Null if the balance resets in
+   * another way, or if none of its sources is a plan.
    */
   async calendarRuleOf({
     reset,
@@ -85,7 +85,7 @@ export class SourcesService {
     return { reset, billing: { startAt, currentPeriod: null, anchor: anchorOf(subscription) } };
   }
 
-  /** Returns the windows at `now` of the entitlements that a plan version and the add-ons of a subscription give. */
+  /** Returns the reset window at `now` of each entitlement that a plan version or an add-on of the subscription gives. */
   async windowsOf(
     subscription: Subscription,
     planVersionId: string,

@@ -15,25 +15,25 @@ const MAX_BYTES = 50_000_000;
 const BYTES_OF_BALANCE = 2_500;
 const BYTES_OF_SOURCE = 170;
 
-/** A balance as of the last write by this process. */
+/** A balance as this process wrote it last. */
 export interface WrittenBalance {
   readonly target: SharedTarget;
   readonly balance: SharedBalance;
-  /** False if another process changed the balance between the last two writes of this process. */
+  /** False after {@link WrittenBalances.suspend}, or if another process changed the balance before the last write. */
   readonly isOwn: boolean;
 }
 
 /**
- * Cache of balances as of the last write by this process. An outdated entry is harmless: the statement that uses the
- * entry compares the versions with the locked rows, and skips the balance. To avoid statements that skip balances,
- * entries of balances that other processes also change are not used. All entries must be forgotten when this process
- * loses its database session (`ProcessSession`), because a standby that takes over may lack the last commits.
+ * Cache of balances as this process wrote them last. An outdated entry is harmless: the statement that uses it compares
+ * the versions with the locked rows, and skips the balance. Such statements are wasted, so entries of balances that
+ * other processes also change are not used. All entries must be forgotten when this process loses its database session
+ * (`ProcessSession`), because a standby that takes over may lack the last commits.
  */
 export class WrittenBalances {
   /** Balances in the order of their last write. */
   private readonly entries = new BoundedMap<string, WrittenBalance>(MAX_BYTES, bytesOf);
 
-  /** Returns the balance if it is valid at `now` and only this process is known to change it. */
+  /** Returns the balance if it is valid at `now` and no change by another process was noticed. */
   findOwn(name: string, now: Date): WrittenBalance | undefined {
     const entry = this.entries.get(name);
     return entry?.isOwn === true && isCurrent(entry.balance, now) ? entry : undefined;
@@ -48,8 +48,8 @@ export class WrittenBalances {
   }
 
   /**
-   * Stops the use of the cached state of a balance that another process changed or locked. The state is used again
-   * after this process has written the balance twice without a change by another process in between.
+   * Stops the use of the cached state of a balance that another process changed or locked. The state is used again when a
+   * write by this process finds the balance as this process wrote it before.
    */
   suspend(name: string): void {
     const entry = this.entries.get(name);
@@ -70,8 +70,8 @@ function bytesOf({ balance }: WrittenBalance): number {
 }
 
 /**
- * Returns false once the balance is no longer valid, or a usage window of its stream begins or ends. Also returns
- * false if `now` is before the time of the read, because the machine's clock may have gone back.
+ * Returns false if at `now` the balance is no longer valid, or a usage window of its stream has begun or ended. Also
+ * returns false if `now` is before the time of the read, because the machine's clock may have gone back.
  */
 function isCurrent({ record: { row }, stream, readAt }: SharedBalance, now: Date): boolean {
   const ends = [row.validUntil, stream?.changesAt ?? null];

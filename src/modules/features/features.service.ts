@@ -138,7 +138,7 @@ export class FeaturesService {
     return feature.rulesVersion;
   }
 
-  /** Increments the rules version of a feature. Its cached balances are invalid once the caller's transaction commits. */
+  /** Increments the rules version of a feature. This invalidates its cached balances when the caller's transaction commits. */
   async invalidateBalances(id: string): Promise<void> {
     await this.features.incrementRulesVersion(id);
   }

@@ -194,7 +194,7 @@ export class SecondFactorsService {
     return { step: stepOfCode(secret, code.totpCode, this.clock.now()) };
   }
 
-  /** Writes the factor. Records an event if the version changed, because only then the API shows the change. */
+  /** Writes the factor. Records an event only if the version changed: other changes are not visible in the API. */
   private async write(before: SecondFactor, after: SecondFactor): Promise<void> {
     await this.factors.update(after);
     if (after.version === before.version) return;

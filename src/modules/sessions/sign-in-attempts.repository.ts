@@ -6,8 +6,8 @@ const MAX_ATTEMPTS = 5;
 const WINDOW_MS = 15 * 60_000;
 
 /**
- * Adds an attempt, unless the window already has {@link MAX_ATTEMPTS} attempts. The row lock makes the count exact
- * for concurrent attempts.
+ * Adds an attempt, unless there were already {@link MAX_ATTEMPTS} in the last {@link WINDOW_MS}. The row lock makes the
+ * count exact for concurrent attempts.
  */
 const ADD = `
   INSERT INTO sign_in_attempt AS attempt (key, tried_at, last_tried_at)
@@ -65,7 +65,7 @@ export class SignInAttemptsRepository {
     await this.database.query('DELETE FROM sign_in_attempt WHERE key = $1', [key]);
   }
 
-  /** Deletes up to `limit` keys without an attempt in the window. Returns the number of deleted keys. */
+  /** Deletes up to `limit` keys without an attempt in the last {@link WINDOW_MS}. Returns the number of deleted keys. */
   async deleteOld(now: Date, limit: number): Promise<number> {
     const windowStart = new Date(now.getTime() - WINDOW_MS);
     return (await this.database.query(DELETE_OLD, [windowStart, limit])).length;

@@ -4,7 +4,7 @@ import { Secret, TOTP } from 'otpauth';
 const TOTP_PARAMETERS = { algorithm: 'SHA1', digits: 6, period: 30 } as const;
 /** RFC 4226 recommends 160 bits. */
 const SECRET_BYTES = 20;
-/** Number of time steps before and after the present one whose codes are accepted. Clocks differ, and people type slowly. */
+/** Number of earlier and of later time steps for which codes are accepted: clocks differ, and people type slowly. */
 const STEPS_AROUND = 1;
 
 /** Returns a new secret in base 32. */

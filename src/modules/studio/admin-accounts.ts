@@ -5,8 +5,8 @@ import { Passwords } from './passwords';
 import { StudioRepository } from './studio.repository';
 
 /**
- * Hash of an unknown password, with the minimum cost that OWASP recommends. Used if neither the admin with the given
- * email nor the decoy that {@link AdminAccounts.withPassword} selects has a hash that can be checked.
+ * Hash of an unknown password, with the minimum cost that OWASP recommends. {@link AdminAccounts.withPassword} checks a
+ * password against it if there is no other hash that can be checked.
  */
 const DECOY =
   '$argon2id$v=19$m=19456,t=2,p=1$YmlsbGluZy1lbmdpbmUtZGVjb3k$AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8';

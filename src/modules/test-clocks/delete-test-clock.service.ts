@@ -27,8 +27,8 @@ const NO_LEASE: TestClockLease = { endsAt: null, owner: null };
 @Injectable()
 export class DeleteTestClockService implements OnModuleInit {
   /**
-   * Number of customers in the next portion of the background work, by test clock. Bounded, because an entry stays
-   * if another process purges the last portion.
+   * Number of customers that background work purges in the next portion, by test clock. The map has a maximum size,
+   * because nothing removes the entry of a clock whose last portion another process purges.
    */
   private readonly portions = new BoundedMap<string, number>(100);
 

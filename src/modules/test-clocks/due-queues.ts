@@ -21,20 +21,20 @@ export interface DueQueue<Row extends DueRow> {
   readonly name: TestClockJob['name'];
   readonly rows: DueTable<Row>;
   readonly maxRows?: number;
-  /** Does the work of all given rows in one commit, or of none. */
+  /** Does the work of all given rows in one commit. If it throws, the work of none is done. */
   readonly run: (rows: readonly Row[], now: Date) => Promise<void>;
-  /** Returns true while due work on rows without a test clock must wait. */
+  /** Returns true while work that is due by the real clock must wait. Does not affect work on test clocks. */
   readonly isHeld?: () => Promise<boolean>;
   /** Divides rows into batches, which run one after the other. If absent, all rows are one batch. */
   readonly batchesOf?: (rows: readonly Row[]) => readonly (readonly Row[])[];
   /**
-   * Handling of work on a test clock that a rule refuses. `postpone`: tries again a day later. `fail`: stops the clock, like
-   * any other error.
+   * Reaction if a rule refuses work on a test clock. `postpone`: the work is tried again a day later. `fail`: the clock
+   * stops, as after any other error.
    */
   readonly whenRefused: 'postpone' | 'fail';
   /**
-   * Records the error code of refused work on a row: work that a rule forbids, so that it would fail again with the
-   * same data. Called at each refused attempt.
+   * Records the error code of work on a row that a rule refuses, and that would be refused again with the same data.
+   * Called at each refused attempt.
    */
   readonly recordRefusal?: (row: Row, code: string, now: Date) => Promise<void>;
 }
@@ -98,8 +98,8 @@ export class DueQueues {
   }
 
   /**
-   * Does the work that is due on a test clock. A defect stops the clock. `whenRefused` of the queue decides if refused
-   * work is postponed, or also stops the clock.
+   * Does the work that is due on a test clock. A defect stops the clock. Work that a rule refuses is postponed or stops
+   * the clock, depending on `whenRefused` of the queue.
    */
   private async runDueOn<Row extends DueRow>(
     queue: DueQueue<Row>,

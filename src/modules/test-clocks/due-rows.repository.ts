@@ -19,12 +19,12 @@ export interface DueRow {
 }
 
 /**
- * Condition that a row has no lease at the time `$2`. Work on a test clock takes no leases: there, `lease_ends_at` is
- * the end of a postponement.
+ * SQL condition: the row has no lease at the time `$2`. Work on a test clock takes no leases; on its rows,
+ * `lease_ends_at` is the end of a postponement.
  */
 const HAS_NO_LEASE = '(lease_ends_at IS NULL OR lease_ends_at <= $2)';
 
-/** Reads from an index in due order, so that the cost does not depend on how many rows are due. */
+/** SQL that leases due rows. It reads an index in due order, so its cost does not depend on how many rows are due. */
 const claimSql = ({ table, dueColumn, columns }: DueTable<DueRow>): string => `
   WITH claimed AS (
     UPDATE ${table} SET lease_ends_at = $1 WHERE id = ANY (ARRAY(
@@ -41,8 +41,9 @@ const dueOnSql = ({ table, dueColumn, columns }: DueTable<DueRow>): string => `
   ORDER BY ${dueColumn}, id LIMIT $3`;
 
 /**
- * SQL for the instant of the next work on a test clock: the earliest instant at which a row falls due, or the postponement of a
- * row ends. Postponed rows that fall due after the first row without a postponement cannot be next, and are not read.
+ * SQL for the instant of the next work on a test clock. A row is next at its due time or, if it was postponed, at the end
+ * of the postponement. First finds the earliest row that was not postponed. Then reads only the postponed rows that do
+ * not fall due later than this row, because later ones cannot be next.
  */
 export const nextDueOnSql = ({ table, dueColumn }: DueTable<DueRow>): string => `
   WITH planned AS (
@@ -85,8 +86,8 @@ export class DueRowsRepository {
   /**
    * Returns when the next work of each job falls due on a test clock; null where nothing is planned. The query is a
    * prepared statement, because planning it takes 20 times as long as running it. Other statements that search rows
-   * must not be prepared (decision 22). This one serves test clocks alone, so an unsuitable plan until the next
-   * ANALYZE is acceptable.
+   * must not be prepared, because a cached plan may be slow until the next ANALYZE (decision 22). Here this is
+   * acceptable, because only test clocks would be slow.
    */
   async nextDueOnTestClock<Name extends string>(
     jobs: readonly { readonly name: Name; readonly nextDue: string }[],

@@ -16,7 +16,7 @@ export class TestClockEntity implements TestClock {
   @InstantColumn({ nullable: true }) readonly targetAt!: Date | null;
   @InstantColumn({ nullable: true }) readonly leaseEndsAt!: Date | null;
   @Column({ type: 'integer', nullable: true }) readonly leasedBy!: number | null;
-  /** Start of the deletion, which purges the customers in portions and then deletes this row; null: not deleted. */
+  /** When the deletion started; null: not deleted. The row itself is deleted after all customers on the clock. */
   @InstantColumn({ nullable: true }) readonly deletedAt?: Date | null;
   @InstantColumn() readonly createdAt!: Date;
   @InstantColumn() readonly updatedAt!: Date;

@@ -22,8 +22,8 @@ export const testClockFailed = defineProblem({
 });
 
 /**
- * Errors of requests for objects of a customer on a test clock. `test_clock_not_found` occurs while the clock is being
- * deleted, because its customers can still be found then.
+ * Errors of requests about customers on a test clock. `test_clock_not_found` occurs while the clock is being deleted,
+ * because requests can still find its customers.
  */
 export const TEST_CLOCK_PROBLEMS = [testClockAdvancing, testClockFailed, testClockNotFound];
 

@@ -9,8 +9,8 @@ const LOCKS = { reference: 'FOR SHARE', move: 'FOR UPDATE' } as const;
 const WHERE_ID = 'WHERE id = $1 AND deleted_at IS NULL';
 
 /**
- * The version is the fencing token of an advance: begin and each move write a new one. If another call has taken the
- * advance over, no row matches.
+ * The version is the fencing token of an advance: the start of the advance and each move increment it. If another call
+ * has taken the advance over, no row matches.
  */
 const WHERE_HELD = `${WHERE_ID} AND version = $4`;
 
@@ -46,7 +46,7 @@ export interface TestClockLease {
   readonly owner: number | null;
 }
 
-/** Clock as the running advance wrote it last. */
+/** Id of a clock, and the version that the running advance wrote last. */
 type HeldClock = Pick<TestClock, 'id' | 'version'>;
 
 @Injectable()
@@ -76,8 +76,8 @@ export class TestClocksRepository {
   }
 
   /**
-   * Moves a clock forward during an advance, never back, and renews its lease. Returns null if the clock has another version,
-   * or was deleted.
+   * Moves a clock forward during an advance, never back, and renews its lease. Returns null if another call has changed
+   * the version of the clock, or if the clock was deleted.
    */
   move(
     { id, version }: HeldClock,
@@ -92,8 +92,8 @@ export class TestClocksRepository {
   }
 
   /**
-   * Ends an advance. If the status is `advancing`, a later call with the same target can continue the advance. Returns null if
-   * the clock has another version, or was deleted.
+   * Ends an advance. With the status `advancing`, a later call with the same target can continue the advance. Returns null
+   * if another call has changed the version of the clock, or if the clock was deleted.
    */
   end(
     { id, version }: HeldClock,

@@ -157,8 +157,8 @@ export class TestClocksService implements OnModuleInit {
    * Advances a clock and runs the jobs that fall due on the way, earliest first. Each job runs in its own commits, with the
    * clock set to the instant at which the job is due. After a crash or an outage, a call with the same target continues the
    * advance. The transaction that begins the advance claims the idempotency key of the request; the transaction that completes
-   * the advance stores the answer. If another call has taken the advance over because the lease had ended, this call changes
-   * the clock no more, and throws `test_clock_advancing`.
+   * the advance stores the answer. If the lease ends and another call takes the advance over, this call no longer changes the
+   * clock, and throws `test_clock_advancing`.
    * @throws {ProblemError} `test_clock_not_found`, `test_clock_cannot_reach`, `test_clock_advancing`, `test_clock_failed`
    */
   async advance(id: string, to: Date, toAnswer: ToAnswer): Promise<TestClock> {
@@ -233,8 +233,8 @@ export class TestClocksService implements OnModuleInit {
   }
 
   /**
-   * Moves the clock to the due time of a job. If the job is overdue, the time of the clock does not change. Returns null if the
-   * advance is lost.
+   * Moves the clock to the due time of a job. If the job is overdue, the time of the clock does not change. Returns null if
+   * another call has taken the advance over or the clock was deleted.
    */
   private async moveTo(held: TestClock, dueAt: Date): Promise<TestClock | null> {
     const leasedBy = await this.session.requireNumber();
@@ -257,7 +257,7 @@ export class TestClocksService implements OnModuleInit {
     });
   }
 
-  /** @throws {ProblemError} `test_clock_advancing` if the advance is lost, `test_clock_not_found` if the clock was deleted */
+  /** @throws {ProblemError} `test_clock_advancing` if another call took the advance over, `test_clock_not_found` */
   private async end(held: TestClock, status: TestClockStatus, to: Date): Promise<TestClock> {
     const ended = await this.clocks.end(held, status, to, this.clock.now());
     if (ended !== null) return ended;

@@ -11,7 +11,7 @@ export interface ApiKey {
   readonly prefix: string;
   readonly lastFour: string;
   readonly expiresAt: Date | null;
-  /** End of the overlap in which the secret before the last roll still works; null if there is no such secret. */
+  /** Instant until which the secret that the last roll replaced still works; null if there is no such secret. */
   readonly previousExpiresAt: Date | null;
   readonly revokedAt: Date | null;
   readonly lastUsedAt: Date | null;
@@ -68,7 +68,7 @@ export function revoked(key: ApiKey, now: Date): ApiKey {
   return nextVersion(key, now, { revokedAt: now });
 }
 
-/** Returns true while the secret before the last roll still works. */
+/** Returns true while the secret that the last roll replaced still works. */
 export function isRolling({ previousExpiresAt }: ApiKey, now: Date): boolean {
   return previousExpiresAt !== null && previousExpiresAt > now;
 }

@@ -5,8 +5,8 @@ export interface AuditDrop {
   readonly entryCount: bigint;
   readonly changeCount: bigint;
   /**
-   * Number of the last seal whose changes were all dropped, and the position at which it ends; both 0 if each seal has
-   * remaining changes.
+   * Number of the last seal of which all changes were dropped, and the position at which it ends; both 0 if there is no
+   * such seal.
    */
   readonly throughSeal: bigint;
   readonly throughPosition: bigint;

@@ -6,7 +6,7 @@ import type { CatalogPrice, PriceTerms } from './price';
 export interface Addon {
   readonly id: string;
   readonly version: number;
-  /** Unique forever, archived add-ons included. */
+  /** Unique among all add-ons; the code of an archived add-on cannot be used again. */
   readonly code: string;
   readonly name: string;
   /** ISO 4217; the currency of all prices. */

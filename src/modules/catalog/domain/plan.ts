@@ -10,8 +10,8 @@ export const PLAN_PRORATIONS = ['day', 'second', 'none'] as const;
 export type PlanProration = (typeof PLAN_PRORATIONS)[number];
 
 /**
- * Reset of a metered allowance: at each billing period, at each calendar day, week (from Monday), month or year in the time
- * zone of the subscription, or never.
+ * When a metered allowance is reset: at the start of each billing period, or of each calendar day, week (from Monday),
+ * month or year in the time zone of the subscription, or never.
  */
 export const ENTITLEMENT_RESETS = ['period', 'day', 'week', 'month', 'year', 'never'] as const;
 export type EntitlementReset = (typeof ENTITLEMENT_RESETS)[number];
@@ -33,7 +33,7 @@ export interface PlanVersion {
   /** Number of the version, from 1. */
   readonly number: number;
   readonly interval: PlanInterval;
-  /** Length of a billing period in intervals: 3 with `month` bills quarterly. */
+  /** Number of intervals in a billing period: 3 with the interval `month` is a quarter. */
   readonly intervalCount: number;
   readonly trialDays: number;
   readonly proration: PlanProration;
@@ -47,7 +47,7 @@ export interface Plan {
   readonly id: string;
   /** Row version of the plan, not the number of its active version. */
   readonly version: number;
-  /** Unique forever, archived plans included. */
+  /** Unique among all plans; the code of an archived plan cannot be used again. */
   readonly code: string;
   readonly name: string;
   /** ISO 4217; the currency of all prices of all versions. */

@@ -20,7 +20,7 @@ export interface PriceTier {
   readonly upTo: string | null;
   /** Minor units per unit, as a decimal string. */
   readonly unitAmount: string;
-  /** Minor units, due once the tier is reached. */
+  /** Minor units, charged if the quantity reaches the tier. */
   readonly flatAmount: bigint;
 }
 
@@ -49,7 +49,7 @@ export interface PriceTerms {
   readonly chargeFlatAtZero: boolean | null;
 }
 
-/** A price of a plan version or an add-on: its terms with defaults applied, and the input of rating. Immutable. */
+/** A price of a plan version or an add-on, immutable. Defaults are applied; `rating` is the input of `core/rating`. */
 export interface CatalogPrice extends PriceTerms {
   readonly id: string;
   readonly rating: Price;

@@ -81,7 +81,7 @@ export function hasAccess(balance: EntitlementBalance): boolean {
   }
 }
 
-/** Returns true if the quantity is within the remaining limit, there is no limit, or overage is allowed. */
+/** Returns true if the customer has the entitlement, and the quantity is within the limit or overage is allowed. */
 export function allows(balance: EntitlementBalance, quantity: Rational): boolean {
   if (!balance.isEntitled) return false;
   const limit = limitOf(balance);
@@ -94,7 +94,7 @@ export function allows(balance: EntitlementBalance, quantity: Rational): boolean
 
 /**
  * Returns the thresholds that usage has reached and that were not notified in this window, ascending, in percent of the
- * limit. None is reached without an entitlement, a limit or usage.
+ * limit. Returns none if the customer does not have the entitlement, or if there is no limit or no usage.
  */
 export function newlyReached(
   balance: WindowedBalance,
@@ -114,10 +114,10 @@ export function newlyReached(
 }
 
 /**
- * Returns the counter with a new total of usage. If the total rises, `expiredGrantUsage` stays as it is. If the total
- * falls, for example because a usage event was voided, `expiredGrantUsage` falls by the same amount. It does not fall
- * below the part of the new total that exceeds the allowance. The rest of the total is `planUsage`, but at most the
- * allowance or the former `planUsage`, whichever is greater.
+ * Returns the counter with a new total of usage. If the total falls, for example because a usage event was voided,
+ * `expiredGrantUsage` falls by the same amount, but not below the part of the new total that exceeds the allowance. If
+ * the total rises, `expiredGrantUsage` does not change. The rest of the total is `planUsage`, up to the allowance (null:
+ * no limit) or up to the former `planUsage` if that is greater.
  */
 export function withUsed<
   Counted extends Pick<UsageCounter, 'used' | 'expiredGrantUsage' | 'planUsage'>,
@@ -134,8 +134,8 @@ export function withUsed<
 }
 
 /**
- * Returns the usage that is taken from each grant. The allowance of subscriptions is used up first, because unused allowance
- * lapses. Plan usage and expired grant usage are not taken from grants again.
+ * Returns the usage that is taken from each grant: the part of `used` that is neither plan usage nor expired grant usage
+ * and that exceeds the allowance. The allowance is used up before grants, because unused allowance lapses.
  */
 export function spreadOverGrants(
   grants: readonly GrantBalance[],

@@ -13,7 +13,7 @@ export interface ResetWindow {
 }
 
 /**
- * Returns the period under which metering registers a reset window. A window without an end is registered until
+ * Returns the start and end under which metering counts the usage of a window. For a window without an end, the end is
  * {@link FOR_EVER}.
  */
 export function spanOf({ startAt, endAt }: Pick<ResetWindow, 'startAt' | 'endAt'>): Period {
@@ -42,9 +42,9 @@ export interface WindowRule {
 const MAX_APART_MS = 10_000;
 
 /**
- * Returns the time at which a balance is read and changed: `now`, or the start of its window or of the current billing
- * period if that is later. A process whose clock is ahead may already have begun the window or the period (decision
- * 165). A start more than {@link MAX_APART_MS} ahead has no effect, so that a balance recovers from a wrong clock.
+ * Returns the time at which a balance is read and changed: the latest of `now`, the start of its window and the start of
+ * the current billing period. The starts may be after `now` if a process with a clock ahead wrote them (decision 165).
+ * Ignores a start more than {@link MAX_APART_MS} after `now`, so that a balance recovers from a wrong clock.
  * @param now time of this process, or of the test clock
  */
 export function balanceTime(
@@ -59,7 +59,8 @@ export function balanceTime(
 }
 
 /**
- * Returns the window that contains an instant. If the renewal is late, returns the period that the renewal will start.
+ * Returns the window that contains an instant. With the reset `period` and a late renewal, this is the billing period
+ * that the renewal will start.
  * @param at instant at or after the start of the subscription
  */
 export function windowAt(reset: Reset, billing: BillingSchedule, at: Date): ResetWindow {

@@ -10,7 +10,7 @@ export const FEATURE_KEY = /^[a-z][a-z0-9_.-]{0,63}$/;
 /** Default thresholds of a new entitlement, in percent of the limit. */
 export const DEFAULT_THRESHOLDS: readonly number[] = [80, 100];
 
-/** Entitlement definition: a feature, a fixed number such as seats, or a quantity of usage that customers can have. */
+/** Definition of what customers can be entitled to: a feature, a fixed number such as seats, or an amount of usage. */
 export interface Feature {
   readonly id: string;
   readonly version: number;

@@ -41,8 +41,8 @@ export interface IssuedRecoveryCodes {
 }
 
 /**
- * Proof from a code of an admin: the time step that a TOTP code matches (null: the code matches no step), or the
- * hash of a recovery code.
+ * Values that {@link afterProof} compares with the stored factor: for a TOTP code, the time step that the code matches
+ * (null if it matches none); for a recovery code, its hash.
  */
 export type SecondFactorProof =
   { readonly step: number | null } | { readonly recoveryHash: string };

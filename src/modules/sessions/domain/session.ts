@@ -6,7 +6,7 @@ export interface Session {
   readonly id: string;
   readonly version: number;
   readonly adminId: string;
-  /** `sessionsValidFrom` of the admin at the sign-in, or at the last call of `SessionsService.keepValid`. */
+  /** Copy of `sessionsValidFrom` of the admin, made at the sign-in and renewed by `SessionsService.keepValid`. */
   readonly validFrom: Date;
   readonly method: SignInMethod;
   /** IP address that signed in. */

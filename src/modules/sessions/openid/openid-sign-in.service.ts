@@ -18,7 +18,7 @@ interface OpenIdFlow extends OpenIdRequest {
 
 /** Time limit for signing in at the provider. */
 export const FLOW_MS = 600_000;
-/** Purpose of the encrypted cookie. Text that was encrypted for another purpose cannot be decrypted as a sign-in. */
+/** Purpose with which the cookie is encrypted. Text that was encrypted for another purpose is refused as a cookie. */
 const SEALED_FOR = 'openid-flow';
 
 @Injectable()

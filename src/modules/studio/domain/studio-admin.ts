@@ -59,7 +59,7 @@ export function withChange(admin: StudioAdmin, change: AdminChange, now: Date): 
   });
 }
 
-/** Returns `now`, or a later instant if `now` is not after the last change, so that each change shows. */
+/** Returns `now`, but at least 1 ms after the last change, so that each change of the password changes the instant. */
 function nextPasswordChange({ passwordChangedAt }: StudioAdmin, now: Date): Date {
   return new Date(Math.max(now.getTime(), (passwordChangedAt?.getTime() ?? 0) + 1));
 }

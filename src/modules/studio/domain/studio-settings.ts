@@ -4,7 +4,10 @@ import { type ChangeOf, nextVersion } from '../../../core/next-version';
 export interface StudioSettings {
   readonly id: string;
   readonly version: number;
-  /** Largest total that admins with the role `support` may refund of one payment, in minor units by currency. */
+  /**
+   * Maximum total of all refunds of a payment after a refund by an admin with the role `support`, in minor units, by
+   * currency.
+   */
   readonly supportRefundLimits: ReadonlyMap<string, bigint>;
   /** True if admins who sign in with a password need a second factor. An admin without one may only enrol one. */
   readonly secondFactorRequired: boolean;

@@ -1,10 +1,10 @@
-/** Customers purged in the first commit of a deletion. */
+/** Number of customers that the first commit of a deletion purges. */
 export const FIRST_PORTION = 20;
 
 const LARGEST_PORTION = 500;
 /**
- * Target duration of a commit. Far below the acceptable duration, because some customers have much more data than
- * others.
+ * Duration that a commit should have. It is far below the longest acceptable duration, because some customers have much
+ * more data than others.
  */
 const TARGET_MS = 300;
 

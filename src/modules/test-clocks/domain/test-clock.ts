@@ -12,23 +12,25 @@ export interface TestClock {
   /** Target of the running or failed advance; null when the clock is ready. */
   readonly targetAt: Date | null;
   /**
-   * End of the lease of the running advance. After a crash, a call can continue the advance once the lease has ended.
+   * End of the lease of the process that advances or deletes the clock. After a crash, the work can be continued when
+   * the lease has ended.
    */
   readonly leaseEndsAt: Date | null;
-  /** Number of the process that is advancing the clock. The lease ends if that process dies. */
+  /** Number of the process that advances or deletes the clock. If the process dies, its lease is ended. */
   readonly leasedBy: number | null;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
 
 /**
- * Duration of a lease: longer than a single job, or a portion of a purge, takes. Each job and portion renews the lease.
+ * Duration of a lease. It is renewed for each job of an advance and for each portion of a purge, and is longer than one
+ * of these takes.
  */
 export const LEASE_MS = 60_000;
 
 export type AdvanceRefusal = 'backwards' | 'too_far' | 'busy' | 'failed' | 'other_target';
 
-/** Returns true if a call is advancing the clock now. False after a crash, once the lease has ended. */
+/** Returns true if a call is advancing the clock now; false if the call crashed and its lease has ended. */
 export function isBeingMoved(
   { status, leaseEndsAt }: Pick<TestClock, 'status' | 'leaseEndsAt'>,
   realNow: Date,
@@ -44,8 +46,8 @@ const MAX_ADVANCE_YEARS = 10;
 const LONGEST_YEAR_MS = 366 * 86_400_000;
 
 /**
- * Returns why a clock cannot be advanced to an instant; null if it can. An advance that a crash interrupted can be
- * continued once its lease has ended, but only to the same target.
+ * Returns why a clock cannot be advanced to an instant; null if it can. An interrupted advance can be continued when its
+ * lease has ended, but only to the same target.
  * @param realNow real time, in which leases are measured
  */
 export function advanceRefusal(clock: TestClock, to: Date, realNow: Date): AdvanceRefusal | null {
