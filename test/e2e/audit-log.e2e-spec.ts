@@ -370,6 +370,23 @@ describe('the audit log', () => {
     expect(await oldestUnsealedSeconds()).toBe('0');
   });
 
+  it('is not sealed before its own transaction has ended, also if that is the newest of the server', async () => {
+    await sealAll(engine);
+    const commit = await openTransaction(engine.database, () =>
+      engine.app
+        .get(AuditTrail)
+        .record({ action: 'thing.made', objectId: 'thing_newest', fields: { size: 1 } }),
+    );
+    try {
+      await runSealing(engine);
+    } finally {
+      await commit();
+    }
+    expect(await verify()).toMatchObject({ ok: true, faults: [], unsealed_changes: 1 });
+    await sealAll(engine);
+    expect(await verify()).toMatchObject({ ok: true, faults: [], unsealed_changes: 0 });
+  });
+
   it.each([
     [
       'a changed value',

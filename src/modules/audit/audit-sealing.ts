@@ -86,13 +86,15 @@ export class AuditSealing implements OnModuleInit {
   }
 
   /**
-   * Reads first the last position, then the next transaction number, so that each change up to the position belongs
-   * to a transaction with a lower number.
+   * Reads first the last position and then takes a transaction number, so that each change up to the position belongs to
+   * a transaction with a lower number. Returns null if all positions are sealed, so that an idle service takes no
+   * numbers.
    */
-  private async readMark(): Promise<Mark> {
+  private async readMark(): Promise<Mark | null> {
     const position = await this.seals.lastPosition();
-    const { next } = await this.seals.readTransactionNumbers();
-    return { position, transaction: next };
+    const { to } = await this.database.transaction(() => this.chain.readEnd());
+    if (to >= position) return null;
+    return { position, transaction: await this.seals.takeTransactionNumber() };
   }
 
   /**

@@ -30,11 +30,14 @@ const LAST_POSITION = `
 
 /**
  * `oldest`: all transactions with a lower number have ended. `next`: no transaction with this or a higher number has
- * ended.
+ * ended, but one may be open.
  */
 const SNAPSHOT = `
   SELECT pg_snapshot_xmin(pg_current_snapshot())::text AS oldest,
     pg_snapshot_xmax(pg_current_snapshot())::text AS next`;
+
+/** Takes a transaction number. All transactions that have a number now, also open ones, have a lower one. */
+const NEW_NUMBER = 'SELECT pg_current_xact_id()::text';
 
 const FIRST_UNSEALED_AT = `
   SELECT created_at FROM audit_change
@@ -124,6 +127,11 @@ export class SealsRepository {
   async readTransactionNumbers(): Promise<{ readonly oldest: bigint; readonly next: bigint }> {
     const [row] = await this.database.query<{ oldest: string; next: string }>(SNAPSHOT);
     return { oldest: BigInt(row?.oldest ?? 0), next: BigInt(row?.next ?? 0) };
+  }
+
+  /** Returns a number that is higher than those of all transactions that have begun to write. */
+  async takeTransactionNumber(): Promise<bigint> {
+    return BigInt((await this.database.queryValue<string>(NEW_NUMBER)) ?? 0);
   }
 
   async countChangesAfter(position: bigint): Promise<number> {
