@@ -71,13 +71,16 @@ export abstract class ProviderPoller extends LimitedPoller<Claimed> implements O
   }
 
   protected async claim(limit: number): Promise<readonly Claimed[]> {
-    const owner = await this.session.requireNumber();
-    const now = this.clock.now();
-    const lease = pollLease(now, owner);
+    const lease = await this.lease();
     const { repository } = this;
-    const ids = await (repository.claimAndPlanRetry?.(now, lease, limit) ??
+    const ids = await (repository.claimAndPlanRetry?.(this.clock.now(), lease, limit) ??
       this.leases.claim(repository.table, lease, limit));
     return ids.map((id) => ({ id, endsAt: lease.endsAt }));
+  }
+
+  protected async lease(): Promise<Lease> {
+    const owner = await this.session.requireNumber();
+    return pollLease(this.clock.now(), owner);
   }
 
   protected async poll({ id, endsAt }: Claimed): Promise<void> {
