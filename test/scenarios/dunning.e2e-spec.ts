@@ -52,10 +52,14 @@ describe('automatic collection', () => {
     attempts.map(({ created_at }) => created_at.slice(0, 10));
 
   /** Subscribes a customer to 10.00 a month, with a card of the given behaviour. */
-  async function subscriber(token: string | null, fields: Readonly<Record<string, unknown>> = {}) {
+  async function subscriber(
+    token: string | null,
+    fields: Readonly<Record<string, unknown>> = {},
+    plan: Readonly<Record<string, unknown>> = {},
+  ) {
     const story = await Story.begin(engine, START);
     if (token !== null) await addCard(story, token);
-    const { id } = await story.subscribe(await story.plan(1_000), fields);
+    const { id } = await story.subscribe(await story.plan(1_000, plan), fields);
     return { story, id, status: async () => (await story.subscription(id)).status };
   }
 
@@ -159,6 +163,30 @@ describe('automatic collection', () => {
     await story.advance('2026-03-25T00:00:00.000Z');
     expect(await status()).toBe('unpaid');
     expect(await invoiceOf(story)).toMatchObject({ attempt_count: 6, next_attempt_at: null });
+    await story.verify();
+  });
+
+  it('given up for many invoices charges all of them with another card, although the first one fails', async () => {
+    const { story, status } = await subscriber('pm_sandbox_declined', {}, { interval: 'day' });
+    const now = '2026-03-24T12:00:00.000Z';
+    await story.advance(now);
+    expect(await status()).toBe('unpaid');
+    await addCard(story, 'pm_sandbox_insufficient_funds');
+    await story.advance(now);
+    const { body } = await engine.http
+      .get('/v1/payments')
+      .query({ customer_id: story.customerId, limit: 100, created_from: now });
+    const charged = (body as { data: { invoice_id: string }[] }).data;
+    const invoices = await story.invoices();
+    expect(invoices).toHaveLength(24);
+    expect(charged.map(({ invoice_id }) => invoice_id).sort()).toEqual(
+      invoices.map(({ id }) => id).sort(),
+    );
+    expect(await status()).toBe('unpaid');
+
+    // A later invoice of the unpaid subscription is not charged.
+    await story.advance('2026-03-25T12:00:00.000Z');
+    expect(await invoiceOf(story, 24)).toMatchObject({ attempt_count: 0, next_attempt_at: null });
     await story.verify();
   });
 

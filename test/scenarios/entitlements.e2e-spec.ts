@@ -208,6 +208,33 @@ describe('entitlements of a customer over time', () => {
     expect(await standing()).toEqual(['past_due', true]);
   });
 
+  test('a grace period also starts when the subscription becomes unpaid at once', async () => {
+    const environment = { PAST_DUE_GRACE_HOURS: '48', PAYMENT_RETRY_DAYS: '' };
+    const other = await startTestApp({ databaseUrl: engine.databaseUrl, environment });
+    const story = await Story.begin(other, '2026-01-01T00:00:00Z');
+    const allowances = new Allowances(other, story.customerId);
+    const { id, key } = await createEntitlement(other);
+    const addCard = () =>
+      other.http
+        .post(`/v1/customers/${story.customerId}/payment-methods`)
+        .send({ provider: 'sandbox', token: 'pm_sandbox_declined', is_default: true })
+        .expect(201);
+    await addCard();
+    const { id: subscriptionId } = await story.subscribe(await plan(story, id, '10'));
+    const standing = async () => [
+      (await story.subscription(subscriptionId)).status,
+      (await allowances.of(key)).has_access,
+    ];
+    await story.advance('2026-01-02T00:00:00Z');
+    expect(await standing()).toEqual(['unpaid', false]);
+    await addCard();
+    expect(await standing()).toEqual(['past_due', true]);
+    await story.advance('2026-01-03T00:00:00Z');
+    await addCard();
+    expect(await standing()).toEqual(['past_due', false]);
+    await other.close();
+  });
+
   test('grants roll over by their rules, reset by reset, with or without checks', async () => {
     const { story, allowances } = await begin('2026-01-31T00:00:00Z');
     const { id, key } = await createEntitlement(engine);

@@ -224,6 +224,7 @@ export class BalancesRepository {
     await this.database.query(DELETE_CACHED, [id, meterId === null]);
   }
 
+  /** Starts grace periods. A no-op for subscriptions with a grace period. */
   async beginGrace(
     subscriptions: readonly { readonly id: string; readonly customerId: string }[],
     now: Date,

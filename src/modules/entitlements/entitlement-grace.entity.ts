@@ -2,7 +2,7 @@ import { Entity, Index } from 'typeorm';
 import { IdColumn, InstantColumn, ReferenceColumn } from '../../platform/database';
 
 /**
- * Start of the grace period of a subscription that became past due. The row is deleted when the subscription leaves the
+ * Start of the grace period of a subscription that became past due or unpaid. The row is deleted when the subscription leaves the
  * statuses past due and unpaid.
  */
 @Entity('entitlement_grace')

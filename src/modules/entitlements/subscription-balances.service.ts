@@ -77,19 +77,18 @@ export class SubscriptionBalancesService {
   }
 
   /**
-   * Starts the grace period of a subscription when it becomes past due, and ends the grace period when the subscription
-   * is neither past due nor unpaid. A subscription that returns from unpaid to past due, because another payment method
-   * is tried, keeps its first grace period.
+   * Starts the grace period of a subscription when it becomes past due or unpaid, and ends the grace period when the
+   * subscription is neither any more. A subscription that changes between past due and unpaid, because another payment
+   * method is tried, keeps its first grace period.
    */
   private async updateGracePeriods(
     changes: readonly SubscriptionChange[],
     now: Date,
   ): Promise<void> {
-    const isBehind = (status: string | undefined): boolean => status === 'past_due';
     const isOwing = (status: string | undefined): boolean =>
-      isBehind(status) || status === 'unpaid';
+      status === 'past_due' || status === 'unpaid';
     const fellBehind = changes.filter(
-      ({ before, after }) => isBehind(after.status) && !isBehind(before?.status),
+      ({ before, after }) => isOwing(after.status) && after.status !== before?.status,
     );
     const caughtUp = changes.filter(
       ({ before, after }) => !isOwing(after.status) && isOwing(before?.status),

@@ -57,7 +57,8 @@ export const NEXT_OVERDUE = `
   SELECT min(due_at) AS due_at FROM invoice WHERE test_clock_id = $1 AND ${BECOMES_OVERDUE}`;
 
 const STOP_COLLECTING = `
-  UPDATE invoice SET collect_at = NULL, version = version + 1, updated_at = $2
+  UPDATE invoice
+  SET collect_at = NULL, is_collected_while_unpaid = false, version = version + 1, updated_at = $2
   WHERE id = ANY ($1)`;
 
 /** Ends the collection. Keeps the version, because the API shows `collect_at` only for open invoices. */
@@ -66,6 +67,10 @@ const CLOSE_COLLECTION = 'UPDATE invoice SET collect_at = NULL WHERE id = $1';
 const PLAN_COLLECTING = `
   UPDATE invoice SET collect_at = $2, version = version + 1, updated_at = $3
   WHERE id = ANY ($1)`;
+
+/** Does not increment the version, because the API does not show the column. */
+const COLLECT_WHILE_UNPAID = `
+  UPDATE invoice SET is_collected_while_unpaid = true WHERE id = ANY ($1)`;
 
 /** Locks the invoices, and so waits for other transactions that change them, such as the end of a payment. */
 const AUTOMATIC_OF_CUSTOMER = `
@@ -159,6 +164,12 @@ export class DueInvoicesRepository {
   async planCollecting(ids: readonly string[], at: Date, now: Date): Promise<void> {
     this.database.requireTransaction();
     if (ids.length > 0) await this.database.query(PLAN_COLLECTING, [ids, at, now]);
+  }
+
+  /** Marks invoices whose planned charge is attempted although their subscription may become unpaid before. */
+  async collectWhileUnpaid(ids: readonly string[]): Promise<void> {
+    this.database.requireTransaction();
+    await this.database.query(COLLECT_WHILE_UNPAID, [ids]);
   }
 
   /**

@@ -42,6 +42,7 @@ export {
   invoiceNotPayable,
   invoiceNotVoid,
   invoiceOvertaken,
+  invoiceNotOwed,
   invoicePartlyPaid,
   invoicePaymentPending,
   invoiceRegenerated,

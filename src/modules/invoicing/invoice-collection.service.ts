@@ -88,14 +88,17 @@ export class InvoiceCollectionService {
   }
 
   /**
-   * Plans to charge the open invoices of a customer now, in the caller's transaction. If pending payments reserve the
-   * whole unpaid amount of an invoice, its charge waits until these payments have ended. Records `invoice.updated`.
+   * Plans to charge the open invoices of a customer now, in the caller's transaction. Each is charged once, also if the
+   * charge of another one makes the subscription unpaid first. If pending payments reserve the whole unpaid amount of an
+   * invoice, its charge waits until these payments have ended. Records `invoice.updated`.
    */
   async planChargesNow(customerId: string, now: Date): Promise<void> {
-    const open = await this.invoices.findAll(await this.due.lockAutomaticOf(customerId));
+    const openIds = await this.due.lockAutomaticOf(customerId);
+    const open = await this.invoices.findAll(openIds);
     const changed = open.filter(({ collectAt }) => collectAt?.getTime() !== now.getTime());
     const ids = changed.map(({ id }) => id);
     await this.due.planCollecting(ids, now, now);
+    await this.due.collectWhileUnpaid(openIds);
     await this.recordPlanned(changed, now, now);
   }
 

@@ -156,6 +156,7 @@ export class InvoiceEntity implements Omit<Invoice, 'lines'> {
   @Column({ type: 'varchar', length: 20 }) readonly collection!: Collection;
   @Column({ type: 'integer', default: 0 }) readonly attemptCount!: number;
   @InstantColumn({ nullable: true }) readonly collectAt!: Date | null;
+  @Column({ type: 'boolean', default: false }) readonly isCollectedWhileUnpaid!: boolean;
   @Column({ type: 'integer' }) readonly daysUntilDue!: number;
   @InstantColumn({ nullable: true }) readonly dueAt!: Date | null;
   @InstantColumn({ nullable: true }) readonly overdueAt!: Date | null;

@@ -117,6 +117,17 @@ export const invoicePartlyPaid = defineProblem({
   detail: (id: string) => `A part of the invoice ${id} was paid, so it cannot be voided.`,
 });
 
+export const invoiceNotOwed = defineProblem({
+  code: 'invoice_not_owed',
+  kind: 'conflict',
+  title: 'The invoice is not owed yet',
+  meaning:
+    'The subscription of the invoice is `incomplete` and waits for this payment, so there is no debt to write off. Cancel the ' +
+    'subscription: the invoice becomes void, and what was paid becomes credit.',
+  detail: (id: string) =>
+    `The invoice ${id} is the first payment of an incomplete subscription, so it cannot be written off. Cancel the subscription.`,
+});
+
 export const invoiceNotVoid = defineProblem({
   code: 'invoice_not_void',
   kind: 'conflict',

@@ -1,4 +1,5 @@
 export { FailureCodeFilter } from './dto/failure-code-filter';
+export { AwaitedPoller } from './awaited-poller';
 export { ProviderPoller } from './provider-poller';
 export {
   correctedToSucceeded,

@@ -69,6 +69,11 @@ const LOCK_ID = 'SELECT pg_advisory_xact_lock(hashtextextended($1, 0))';
 @Injectable()
 export class PaymentsRepository {
   readonly table = 'payment';
+  /**
+   * A charge that is prepared has a reference before its provider answers. A charge of the sandbox has a reference only
+   * after an answer.
+   */
+  readonly unanswered = `status IN ('pending', 'processing') AND (provider_reference IS NULL OR provider <> 'sandbox')`;
 
   constructor(
     private readonly database: Database,

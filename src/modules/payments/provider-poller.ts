@@ -8,7 +8,7 @@ import {
 } from '../../platform/processes';
 import { traced } from '../../platform/tracing';
 import { LimitedPoller } from './limited-poller';
-import { pollLease } from './domain/poll-lease';
+import { type Lease, pollLease } from './domain/poll-lease';
 
 const EVERY_MS = 1_000;
 
@@ -61,10 +61,14 @@ export abstract class ProviderPoller extends LimitedPoller<Claimed> implements O
   }
 
   protected async claim(limit: number): Promise<readonly Claimed[]> {
-    const owner = await this.session.requireNumber();
-    const lease = pollLease(this.clock.now(), owner);
+    const lease = await this.lease();
     const ids = await this.leases.claim(this.repository.table, lease, limit);
     return ids.map((id) => ({ id, endsAt: lease.endsAt }));
+  }
+
+  protected async lease(): Promise<Lease> {
+    const owner = await this.session.requireNumber();
+    return pollLease(this.clock.now(), owner);
   }
 
   protected async poll({ id, endsAt }: Claimed): Promise<void> {

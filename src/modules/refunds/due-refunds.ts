@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { ProviderPoller } from '../payments';
+import { AwaitedPoller } from '../payments';
 import { RefundsRepository } from './refunds.repository';
 import { RefundsService } from './refunds.service';
 
@@ -8,7 +8,7 @@ import { RefundsService } from './refunds.service';
  * provider is slow.
  */
 @Injectable()
-export class DueRefunds extends ProviderPoller {
+export class DueRefunds extends AwaitedPoller {
   constructor(repository: RefundsRepository, refunds: RefundsService) {
     super('due-refunds', repository, refunds);
   }

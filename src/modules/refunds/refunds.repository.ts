@@ -31,6 +31,7 @@ const OTHER_REFERENCES = `
 @Injectable()
 export class RefundsRepository {
   readonly table = 'refund';
+  readonly unanswered = 'provider_reference IS NULL';
 
   constructor(
     private readonly database: Database,

@@ -36,7 +36,7 @@ export const DUE_SUBSCRIPTIONS: DueTable<DueSubscription> = {
 };
 
 const WITHOUT_AUTOMATIC_CHARGES = `
-  SELECT id FROM subscription
+  SELECT id, status = 'unpaid' AS "isUnpaid" FROM subscription
   WHERE id = ANY ($1) AND (status = 'unpaid' OR incomplete_expires_at <= $2)`;
 
 /**
@@ -117,9 +117,18 @@ export class SubscriptionsRepository {
     return this.database.select(SubscriptionEntity, tail, [customerId]);
   }
 
-  /** Returns the subscriptions without automatic charges: unpaid, or past the time limit of their first payment. */
-  async withoutAutomaticCharges(ids: readonly string[], now: Date): Promise<ReadonlySet<string>> {
-    return new Set(await this.database.queryValues<string>(WITHOUT_AUTOMATIC_CHARGES, [ids, now]));
+  /**
+   * Returns the subscriptions without automatic charges, by id: unpaid, or past the time limit of their first payment.
+   */
+  async withoutAutomaticCharges(
+    ids: readonly string[],
+    now: Date,
+  ): Promise<ReadonlyMap<string, { readonly isUnpaid: boolean }>> {
+    const rows = await this.database.query<{ id: string; isUnpaid: boolean }>(
+      WITHOUT_AUTOMATIC_CHARGES,
+      [ids, now],
+    );
+    return new Map(rows.map((row) => [row.id, row]));
   }
 
   /** Writes the status, the time limit of the first payment, and the time of the next due work. */

@@ -4,6 +4,8 @@ import { DueRowsRepository } from './due-rows.repository';
 
 /** Names of the jobs that run on test clocks. Jobs that fall due at the same instant run in this order. */
 const TEST_CLOCK_JOBS = [
+  'due-payments',
+  'due-refunds',
   'overdue-invoices',
   'due-subscriptions',
   'due-drafts',

@@ -163,6 +163,8 @@ export class TestClocksService implements OnModuleInit {
    */
   async advance(id: string, to: Date, toAnswer: ToAnswer): Promise<TestClock> {
     const leasedBy = await this.session.requireNumber();
+    // Payments and refunds of a dead process are then completed before the clock moves.
+    await this.abandonedWork.runDue();
     let held = await this.database.transaction(async () => {
       const begun = await this.begin(id, to, leasedBy);
       await this.recordChange(id, 'advanced', { to: to.toISOString() });

@@ -16,7 +16,10 @@ interface Corrected {
   readonly payments: { refundedOf(invoice: ReferenceInvoice): bigint };
   readonly creditNotes: { givenOf(invoice: ReferenceInvoice): { readonly refunds: bigint } };
   readonly usage: Usage;
-  readonly firstPayments: { givenUp(invoice: ReferenceInvoice): void };
+  readonly firstPayments: {
+    isAwaited(invoice: ReferenceInvoice): boolean;
+    givenUp(invoice: ReferenceInvoice): void;
+  };
   invoice(place: number): ReferenceInvoice;
   subscription(index: number): ReferenceSubscription;
 }
@@ -40,10 +43,10 @@ export class Corrections {
   writeOff(place: number): string | null {
     const invoice = this.owner.invoice(place);
     if (invoice.status !== 'open') return 'invalid_transition';
+    if (this.owner.firstPayments.isAwaited(invoice)) return 'invoice_not_owed';
     invoice.status = 'uncollectible';
     invoice.chargeAt = this.owner.now;
     invoice.events.push('uncollectible');
-    this.owner.firstPayments.givenUp(invoice);
     return null;
   }
 

@@ -51,7 +51,11 @@ export class FirstPayments {
     if (subscription !== null && invoice.pending === 0n) this.expire(subscription);
   }
 
-  /** Called when an invoice is voided or written off manually. */
+  isAwaited(invoice: ReferenceInvoice): boolean {
+    return this.waitingFor(invoice) !== null;
+  }
+
+  /** Called when an invoice is voided manually. */
   givenUp(invoice: ReferenceInvoice): void {
     const subscription = this.waitingFor(invoice);
     if (subscription !== null) this.expire(subscription);

@@ -8,6 +8,7 @@ import {
   InvoiceDto,
   invoiceEmpty,
   invoiceNotFound,
+  invoiceNotOwed,
   invoiceNotVoid,
   invoiceOvertaken,
   invoicePartlyPaid,
@@ -84,12 +85,12 @@ export class InvoiceCommandsController {
   @Operation({
     summary: 'Write an invoice off',
     description:
-      'The open amount becomes bad debt. The invoice can still be paid or voided. A subscription that waits for its payment ' +
-      'expires; a subscription that is past due or unpaid becomes active shortly after, if it has no other open invoice.',
+      'The open amount becomes bad debt. The invoice can still be paid or voided. A subscription that is past due or unpaid ' +
+      'becomes active shortly after, if it has no other open invoice.',
     access: 'invoices:write',
     answer: InvoiceDto,
     key: 'optional',
-    problems: CHANGE_PROBLEMS,
+    problems: [...CHANGE_PROBLEMS, invoiceNotOwed],
   })
   async markInvoiceUncollectible(
     @Param('id', invoiceId) id: string,

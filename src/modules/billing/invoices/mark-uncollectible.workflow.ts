@@ -1,16 +1,16 @@
 import { Injectable } from '@nestjs/common';
 import { raise } from '../../../platform/errors';
 import { assertVersion, Database, type VersionCondition } from '../../../platform/database';
-import { type Invoice, invoiceNotFound, InvoicesService } from '../../invoicing';
+import { type Invoice, invoiceNotFound, invoiceNotOwed, InvoicesService } from '../../invoicing';
+import { isAwaitingPayment } from '../../subscriptions';
 import { BillingLocks } from '../billing-locks';
-import { FirstPaymentsWorkflow } from '../subscriptions/first-payments.workflow';
 
 /**
  * Writes invoices off.
  *
- * 1. Locks the customer, the subscription and the invoice.
+ * 1. Locks the customer, the subscription and the invoice. Refuses an invoice whose subscription waits for its first
+ *    payment, because nothing is owed for such a subscription.
  * 2. Posts the open amount as bad debt and records `invoice.uncollectible`.
- * 3. Ends the subscription if it was waiting for its first payment.
  */
 @Injectable()
 export class MarkUncollectibleWorkflow {
@@ -18,21 +18,20 @@ export class MarkUncollectibleWorkflow {
     private readonly database: Database,
     private readonly locks: BillingLocks,
     private readonly invoices: InvoicesService,
-    private readonly firstPayments: FirstPaymentsWorkflow,
   ) {}
 
   /**
-   * @throws {ProblemError} `invoice_not_found`, `precondition_failed`, `invalid_transition`, `test_clock_advancing`,
-   *   `test_clock_failed`
+   * @throws {ProblemError} `invoice_not_found`, `precondition_failed`, `invalid_transition`, `invoice_not_owed`,
+   *   `test_clock_advancing`, `test_clock_failed`
    */
   markUncollectible(id: string, expected: VersionCondition): Promise<Invoice> {
     return this.database.transaction(async () => {
       const locked = (await this.locks.lockInvoice(id)) ?? raise(invoiceNotFound(id));
-      assertVersion(expected, locked.invoice);
-      const { subscription, now } = locked;
-      const invoice = await this.invoices.markUncollectible(locked.invoice, now);
-      await this.firstPayments.endInvoice(invoice, subscription, now);
-      return invoice;
+      const { invoice, subscription, now } = locked;
+      assertVersion(expected, invoice);
+      if (invoice.status === 'open' && subscription !== null && isAwaitingPayment(subscription))
+        throw invoiceNotOwed(id);
+      return this.invoices.markUncollectible(invoice, now);
     });
   }
 }

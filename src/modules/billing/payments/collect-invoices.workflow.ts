@@ -104,13 +104,15 @@ export class CollectInvoicesWorkflow {
     const methods = await this.methods.findDefaultMethods([...existing]);
     const subscriptionIds = due.flatMap(({ subscriptionId }) => subscriptionId ?? []);
     const notCharged = await this.subscriptions.withoutAutomaticCharges(subscriptionIds, now);
-    return (invoice) =>
-      methodToCharge({
+    return (invoice) => {
+      const reason = notCharged.get(invoice.subscriptionId ?? '');
+      return methodToCharge({
         method: methods.get(invoice.customerId) ?? null,
         payableMinor: payableOf(invoice),
         isNotChargedAutomatically:
-          invoice.subscriptionId !== null && notCharged.has(invoice.subscriptionId),
+          reason !== undefined && !(reason.isUnpaid && invoice.isCollectedWhileUnpaid),
       });
+    };
   }
 
   private async attempt(

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { PaymentsRepository, ProviderPoller } from '../../payments';
+import { AwaitedPoller, PaymentsRepository } from '../../payments';
 import { ResumePaymentWorkflow } from './resume-payment.workflow';
 
 /**
@@ -7,7 +7,7 @@ import { ResumePaymentWorkflow } from './resume-payment.workflow';
  * provider did not answer or answered `pending`.
  */
 @Injectable()
-export class DuePayments extends ProviderPoller {
+export class DuePayments extends AwaitedPoller {
   constructor(repository: PaymentsRepository, resumption: ResumePaymentWorkflow) {
     super('due-payments', repository, resumption);
   }

@@ -48,8 +48,8 @@ export class FirstPaymentsWorkflow {
 
   /**
    * Activates or expires a subscription that waits for its first payment, after its first invoice was closed without
-   * being paid. If the invoice was wholly credited, the subscription becomes active. If the invoice is void or written
-   * off, the subscription expires.
+   * being paid. If the invoice was wholly credited, the subscription becomes active. If the invoice is void, the
+   * subscription expires.
    * @param subscription subscription of the invoice; null if the invoice has none
    */
   async endInvoice(invoice: Invoice, subscription: Subscription | null, now: Date): Promise<void> {

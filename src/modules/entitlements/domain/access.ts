@@ -1,7 +1,7 @@
 /** Fields of a subscription that decide whether it gives access. */
 export interface AccessState {
   readonly status: string;
-  /** Instant at which the subscription became past due; null if no payment is overdue. */
+  /** Instant at which the subscription became past due or unpaid; null if no payment is overdue. */
   readonly pastDueSince: Date | null;
   /** Scheduled end; null if none is scheduled. */
   readonly cancelAt: Date | null;
@@ -17,8 +17,8 @@ const NONE: CustomerAccess = { isGiven: false, until: null };
 
 /**
  * Decides if a subscription gives the entitlements of its plan and add-ons. It gives them while trialing or active, and
- * for the grace period after it became past due. It gives none before its start or first payment, while paused or
- * unpaid, and after its end.
+ * in the grace period while past due. It gives none before its start or first payment, while paused or unpaid, and
+ * after its end.
  */
 export function accessOf(
   { status, pastDueSince, cancelAt }: AccessState,

@@ -60,6 +60,7 @@ export function decideInvoice(
     collection: request.collection,
     attemptCount: 0,
     collectAt: null,
+    isCollectedWhileUnpaid: false,
     daysUntilDue: request.daysUntilDue,
     dueAt: null,
     overdueAt: null,

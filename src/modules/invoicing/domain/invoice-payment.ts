@@ -43,7 +43,8 @@ export function withAttempt(invoice: Invoice, now: Date): Invoice {
   const amount = payableOf(invoice);
   invariant(amount > 0n, 'an attempt charges something');
   const attemptCount = invoice.attemptCount + 1;
-  return { ...withReserve(invoice, amount, now), attemptCount, collectAt: null };
+  const done = { attemptCount, collectAt: null, isCollectedWhileUnpaid: false };
+  return { ...withReserve(invoice, amount, now), ...done };
 }
 
 export interface PaidInvoice {

@@ -169,6 +169,8 @@ export interface Invoice {
   readonly attemptCount: number;
   /** When the next automatic charge is attempted; null: none is planned. */
   readonly collectAt: Date | null;
+  /** True if that charge is also attempted for an unpaid subscription, because the customer got another default method. */
+  readonly isCollectedWhileUnpaid: boolean;
   readonly daysUntilDue: number;
   readonly dueAt: Date | null;
   /** Instant at which the invoice was reported as overdue. */

@@ -59,6 +59,8 @@ export class TestClockDto {
 
 /** Name in the API and meaning of each background job, by the internal name of the job. */
 const WORK = {
+  'due-payments': ['payment_resumed', 'a provider is asked about a payment again'],
+  'due-refunds': ['refund_resumed', 'the same for a refund'],
   'overdue-invoices': ['invoice_overdue', 'an unpaid invoice becomes overdue'],
   'due-subscriptions': ['subscription_due', 'a subscription renews, ends, or its trial ends'],
   'due-drafts': ['invoice_finalized', 'a draft invoice is finalized'],

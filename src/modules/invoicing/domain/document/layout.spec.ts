@@ -92,6 +92,7 @@ function invoiceOf(fields: Partial<Invoice> = {}): Invoice {
     amountPending: 0n,
     attemptCount: 0,
     collectAt: null,
+    isCollectedWhileUnpaid: false,
     overdueAt: null,
     taxTreatment: 'none',
     taxRates: [

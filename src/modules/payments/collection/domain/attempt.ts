@@ -25,7 +25,10 @@ export interface AttemptContext<Method> {
   readonly method: Method | null;
   /** Part of the invoice that is neither paid nor reserved by a pending payment, in minor units. */
   readonly payableMinor: bigint;
-  /** True if the subscription is unpaid, or the time limit of its first payment has passed. */
+  /**
+   * True if the time limit for the first payment of the subscription has passed, or the subscription is unpaid and the
+   * charge was not planned because of another default method.
+   */
   readonly isNotChargedAutomatically: boolean;
 }
 

@@ -1,0 +1,54 @@
+import { Inject } from '@nestjs/common';
+import { Database } from '../../platform/database';
+import { type TestClockJob, TestClockParticipants } from '../test-clocks';
+import { type PolledRepository, type PolledService, ProviderPoller } from './provider-poller';
+
+/** Number of calls after which a test clock does not wait for the answer of a provider any more. */
+const MAX_CALLS = 3;
+
+/** Repository of a table that also has the columns `customer_id` and `created_at`. */
+interface AwaitedRepository extends PolledRepository {
+  /** SQL condition of objects about which the provider has not answered yet, besides a `due_at`. */
+  readonly unanswered: string;
+}
+
+/**
+ * Poller that test clocks wait for. Before a clock moves on, it asks providers again about objects whose last call got
+ * no answer, or whose process died, so that the outcome has the instant of the call. Does not wait for processes that
+ * are asking now, nor for outcomes that providers announce for later.
+ */
+export abstract class AwaitedPoller extends ProviderPoller {
+  @Inject() private readonly testClocks!: TestClockParticipants;
+  @Inject() private readonly database!: Database;
+
+  protected constructor(
+    private readonly job: TestClockJob['name'],
+    private readonly awaited: AwaitedRepository,
+    service: PolledService,
+  ) {
+    super(job, awaited, service);
+  }
+
+  override onModuleInit(): void {
+    super.onModuleInit();
+    const { table, unanswered } = this.awaited;
+    const source = `
+      FROM ${table} WHERE due_at IS NOT NULL AND leased_by IS NULL AND attempts < ${MAX_CALLS} AND ${unanswered}
+        AND EXISTS (SELECT FROM customer WHERE customer.id = customer_id AND test_clock_id = $1)`;
+    const claim = `
+      UPDATE ${table} SET due_at = $2, leased_by = $3 WHERE id = (
+        SELECT id ${source} ORDER BY created_at, id LIMIT 1 FOR NO KEY UPDATE)
+      RETURNING id`;
+    this.testClocks.registerJob({
+      name: this.job,
+      nextDue: `SELECT min(created_at) ${source}`,
+      runDue: (testClockId) => this.runOneOn(testClockId, claim),
+    });
+  }
+
+  private async runOneOn(testClockId: string, claim: string): Promise<void> {
+    const { endsAt, owner } = await this.lease();
+    const id = await this.database.queryValue<string>(claim, [testClockId, endsAt, owner]);
+    if (id !== null) await this.poll({ id, endsAt });
+  }
+}
