@@ -14,8 +14,8 @@ import { useLineAmounts } from './line-amounts';
 type Refundable = Schemas['RefundableDto'];
 
 /**
- * Returns the minor units of a payment that are not refunded or lost. Less may be refundable, because credit notes gave a
- * part back as credit.
+ * Returns the minor units of a payment that are neither refunded nor lost. The refundable amount can be smaller,
+ * because credit notes may have given a part back as credit.
  */
 export function unrefundedOf(payment: Payment): number {
   const { status, is_disputed, amount, amount_refunded, amount_refund_pending, amount_lost } =
