@@ -78,9 +78,7 @@ function createMeter(url: string, key: string, eventName: string): Promise<Creat
   });
 }
 
-/**
- * Creates customers with a grant, and consumes once for each, because that begins to count the usage of the customer.
- */
+/** Creates customers with a grant, and consumes once for each, because that begins to count the usage of the customer. */
 async function seedEntitled(url: string): Promise<readonly string[]> {
   const key = NAMES.entitled;
   const { id: meterId } = await createMeter(url, key, key);

@@ -24,9 +24,7 @@ export interface RenewalJob {
 
 export interface RenewalRun {
   readonly statements: number;
-  /**
-   * Total time between sending a statement and its answer. `claimMs` is the part for statements that claim due work.
-   */
+  /** Total time between sending a statement and its answer. `claimMs` is the part for statements that claim due work. */
   readonly statementMs: number;
   readonly claimMs: number;
   readonly cpuMs: number;

@@ -27,9 +27,7 @@ export interface Recorder {
 export const idempotencyKey = (purpose: 'recorded' | 'replayed', number: number): string =>
   `${purpose}-${String(number).padStart(12, '0')}`;
 
-/**
- * Pause before the recording. It is longer than the delay after which the service notifies other processes of due work.
- */
+/** Pause before the recording. It is longer than the delay after which the service notifies other processes of due work. */
 const SETTLING_MS = 200;
 
 /** Starts a service that records its statements, to be replayed later, and does nothing in the background. */

@@ -62,9 +62,7 @@ function hashOf(text: string): string {
  */
 type Outcome = 'final' | 'refused' | 'unknown';
 
-/**
- * Statuses of refusals that the service stores as the answer for the key: 404 not found, 409 conflict, 422 broken rule.
- */
+/** Statuses of refusals that the service stores as the answer for the key: 404 not found, 409 conflict, 422 broken rule. */
 const STORED_STATUSES: readonly number[] = [404, 409, 422];
 
 /**

@@ -12,9 +12,7 @@ export interface OfferedPlans {
   readonly limit: string | null;
 }
 
-/**
- * Reads the newest plans, up to {@link PAGES_READ} pages. Reads all currencies, because the API has no filter for them.
- */
+/** Reads the newest plans, up to {@link PAGES_READ} pages. Reads all currencies, because the API has no filter for them. */
 export function useOfferedPlans(): UseQueryResult<OfferedPlans> {
   return useQuery({
     queryKey: ['offered plans'],

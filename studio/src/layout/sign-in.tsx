@@ -11,9 +11,7 @@ import type { CurrentSession } from '../api/objects';
 import { openIdRefusal, withoutOpenIdRefusal } from './openid-refusals';
 import { begin } from './session';
 
-/**
- * Error code if the password was right, but the code of the second factor was missing. The form then asks for the code.
- */
+/** Error code if the password was right, but the code of the second factor was missing. The form then asks for the code. */
 const CODE_MISSING = 'second_factor_required';
 const ASKS_FOR_CODE: readonly string[] = [CODE_MISSING, 'second_factor_failed'];
 

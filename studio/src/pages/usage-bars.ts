@@ -37,9 +37,7 @@ function keyOf(instant: string, window: UsageWindow): string {
 const REST = 'all others';
 const NO_VALUE = 'none';
 
-/**
- * Returns the value of a property as text. Puts it in quotes if it could be confused with the name of another series.
- */
+/** Returns the value of a property as text. Puts it in quotes if it could be confused with the name of another series. */
 function showValue(value: unknown): string {
   if (typeof value !== 'string') return NO_VALUE;
   const isTaken = [REST, NO_VALUE, ''].includes(value) || /^"|, /.test(value);

@@ -129,9 +129,7 @@ export function returnCorrected(returned: readonly Off[]): void {
   }
 }
 
-/**
- * Returns a record that a usage correction uses a coupon. The invoice of the correction is entered after it is made.
- */
+/** Returns a record that a usage correction uses a coupon. The invoice of the correction is entered after it is made. */
 function useOf(period: number): Redemption['uses'][number] {
   const amounts = { taken: 0n, returned: 0n, unusable: 0n, ofRest: 0n };
   return {
