@@ -140,7 +140,7 @@ function explain(
   return `${limit} More than ${money(default_amount, currency)} also pays out unused credit of the customer from credit notes and negative invoices.`;
 }
 
-/** Returns the text for a refusal that states amounts in minor units. */
+/** Returns the text for a refusal whose problem states an amount in minor units; null for other refusals. */
 function refusalOf(problem: ProblemBody, currency: string): string | null {
   const { refundable_amount, limit } = problem;
   if (refundable_amount !== undefined)

@@ -87,7 +87,7 @@ export interface BilledLine {
   together: readonly BilledLine[];
   /** For a credit: the credited line. */
   readonly creditedLine: BilledLine | null;
-  /** The price; null if nothing was sold. */
+  /** The price that the line bills; null if there is none. */
   readonly price: SoldPrice | null;
   /** For a usage line: all that was billed for the usage of the price and period. Null for other lines. */
   readonly usage: BilledUsage | null;
