@@ -16,7 +16,7 @@ import { runSql, type TemporaryDatabase } from './support/temporary-database';
 
 const MANY = 10_000;
 const SOME = 100;
-/** Consumptions per second that any machine reaches. */
+/** Consumptions per second that even a slow machine reaches. */
 const SLOWEST_PER_SECOND = 1_000;
 /** Granted quantity: much more than a run consumes, so that no consumption is refused. */
 const ALLOWED = '1000000000';
@@ -33,7 +33,10 @@ interface Bench {
   readonly settings: Settings;
 }
 
-/** Measures consumptions of a hard limit per second, compared with a bare conditional update in its own commit. */
+/**
+ * Measures consumptions per second of an entitlement with a hard limit. Compares them with a bare conditional update in
+ * its own commit.
+ */
 export async function benchmarkConsume(
   database: TemporaryDatabase,
   settings: Settings,
@@ -126,7 +129,10 @@ type Rounds = Readonly<Record<Side, readonly TimedLoad[]>> & {
   readonly updates: readonly number[];
 };
 
-/** Measures all sides in turn, after one consumption of each customer, because the first one takes more statements. */
+/**
+ * Measures each {@link Side} in turn. Before that, consumes once for each customer, because a first consumption takes
+ * more statements.
+ */
 async function rounds(bench: Bench, metered: Consumers, unmetered: Consumers): Promise<Rounds> {
   const { connections, seconds } = bench.settings;
   const atLeastOnce = { ...bench.settings, seconds: MANY / SLOWEST_PER_SECOND };

@@ -15,7 +15,10 @@ interface Created {
   readonly id: string;
 }
 
-/** Creates a plan with a metered allowance. The result creates a customer with the plan and a number of events. */
+/**
+ * Creates a plan with a metered allowance. Returns a function that creates a customer of this plan and reports a number
+ * of events for the customer.
+ */
 async function seed(url: string): Promise<(events: number) => Promise<string>> {
   const meter = await post<Created>(`${url}/v1/meters`, {
     key: 'calls',

@@ -20,11 +20,14 @@ const AMOUNT = 1_000_000_000;
 /** Rate of reads and of refunds. A machine that cannot sustain it without load needs a lower rate. */
 const REQUESTS_PER_SECOND = Number(process.env['ISOLATION_RATE'] ?? 20);
 const READINESS_EVERY_MS = 200;
-/** Multiplies `--seconds`: at these rates, the seconds of other benchmarks give too few requests for a 99th percentile. */
+/**
+ * Factor on `--seconds`. With the seconds of other benchmarks, these rates would give too few requests for a 99th
+ * percentile.
+ */
 const PHASE_TIMES_SECONDS = 5;
 /** Runs only the loads whose name contains this text. */
 const ONLY = process.env['ISOLATION_LOAD'];
-/** Each round measures six phases, and fills and empties queues between them. */
+/** Limits `--rounds`, because a round takes long: it measures six phases, and fills and empties queues between them. */
 const MAX_ROUNDS = 3;
 const SLOW_ANSWER_MS = 200;
 const MAX_TIMES_SLOWER = 3;

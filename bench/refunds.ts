@@ -11,7 +11,7 @@ const PAYMENTS = 1_000;
 /** Minor units of each payment: much more than a run refunds, so that no refund is refused. */
 const AMOUNT = 1_000_000_000;
 
-/** Measures refunds per second, compared with the rate at which their statements alone run on as many connections. */
+/** Measures refunds per second. Compares them with the statements of a refund alone, replayed on as many connections. */
 export async function benchmarkRefunds(
   database: TemporaryDatabase,
   settings: Settings,

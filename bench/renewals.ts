@@ -22,7 +22,10 @@ const FEW = MANY / 10;
 const WORKERS = 2;
 const FAR_AHEAD = '2040-01-01T00:00:00.000Z';
 const LEAST_PER_SECOND = 500;
-/** Smallest ratio of the rate of a large run to that of a small run. A renewal in a large run may cost 1.2 times as much. */
+/**
+ * Smallest allowed ratio of the rate of a large run to that of a small run: a renewal in a large run may cost 1.2 times
+ * as much.
+ */
 const LEAST_OF_FEW = 0.83;
 const MAX_MIB = 512;
 const MAX_KB = 9;
@@ -31,7 +34,7 @@ const MAX_KB = 9;
 const DAYS = { few: '01', many: '15' } as const;
 type Run = keyof typeof DAYS;
 
-/** Returns the instant at which a run renews its subscriptions in a month, counted from January 2030 as 0. */
+/** Returns the instant at which a run renews its subscriptions. Month 0 is January 2030. */
 function dayOf(run: Run, month: number): string {
   return `${2030 + Math.floor(month / 12)}-${String(1 + (month % 12)).padStart(2, '0')}-${DAYS[run]}T00:00:00.000Z`;
 }
@@ -58,8 +61,8 @@ export const startRenewalRunner = (database: TemporaryDatabase): Worker<RenewalJ
 
 /**
  * Measures a renewal run: invoices per second with lines, ledger postings and events, the memory of a worker, and the
- * stored bytes for each renewal. Compares the rate with that of the same rows written by `COPY`, and with that of a run
- * of a tenth of the size.
+ * stored bytes for each renewal. Compares the rate with two others: `COPY` of the same rows, and a run with a tenth of
+ * the renewals.
  */
 export async function benchmarkRenewals(
   database: TemporaryDatabase,
@@ -269,7 +272,7 @@ async function copyTemplates(
   for (const [table, rows] of copies) await client.query(COPIES(table), [JSON.stringify(rows)]);
 }
 
-/** Tables that a renewal writes, with the column that separates new rows from old ones. */
+/** Tables that a renewal writes. Rows that were written later have a greater value in the named column. */
 const WRITTEN = [
   ['invoice', 'id'],
   ['invoice_line', 'id'],
@@ -290,7 +293,10 @@ async function marksOf(client: Client): Promise<ReadonlyMap<string, string>> {
   return marks;
 }
 
-/** Returns the rate, in invoices per second, at which `COPY` writes the rows that were written since the marks, with indexes. */
+/**
+ * Copies the rows that were written after `marks` into new tables with the same indexes, by `COPY`. Returns the rate in
+ * invoices per second.
+ */
 async function copyRows(
   client: Client,
   marks: ReadonlyMap<string, string>,

@@ -11,10 +11,13 @@ import { type Finding, percentile, type Settings } from './support/rounds';
 import { post, type Service, startService } from './support/service';
 import type { TemporaryDatabase } from './support/temporary-database';
 
-/** Number of measured batches of 50 renewals. All subscriptions are due meanwhile. */
+/** Number of measured batches of 50 renewals. All subscriptions are due during the measurement. */
 const BATCHES = 40;
 const REQUESTS = 20;
-/** Number of copies of the template customers on a test clock, and the least number of such a copy. */
+/**
+ * Number of copies of the template customers that are made on a test clock, and the number from which these copies are
+ * counted.
+ */
 const COPIES_ON_CLOCK = 250;
 const FIRST_ON_CLOCK = 90_000_000;
 
@@ -121,7 +124,10 @@ async function measureLists(client: Client, service: Service): Promise<Figures> 
   return figures;
 }
 
-/** Returns the 99th percentile of some requests, after a first one that fills caches. */
+/**
+ * Returns the 99th percentile of the times of {@link REQUESTS} requests. A request before them fills caches and is not
+ * counted.
+ */
 async function slowestOf(url: string): Promise<number> {
   const times: number[] = [];
   for (let request = 0; request <= REQUESTS; request += 1) {

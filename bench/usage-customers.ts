@@ -9,8 +9,8 @@ import type { SenderJob, UsageShape } from './support/usage';
 
 const CUSTOMERS = 200_000;
 /**
- * Number of customers with an allowance. Larger than the number that reports usage, because PostgreSQL would scan a
- * small table of windows for each lookup.
+ * Number of customers with an allowance. More than report usage, because PostgreSQL would scan the table `usage_window`
+ * for each lookup if it were small.
  */
 const ENTITLED = 1_000;
 const LIST = 1_000;
@@ -78,7 +78,7 @@ function createMeter(url: string, key: string, eventName: string): Promise<Creat
   });
 }
 
-/** Creates customers with a grant. The first consumption of each begins to count its usage. */
+/** Creates customers with a grant, and consumes once for each, because that begins to count the usage of the customer. */
 async function seedEntitled(url: string): Promise<readonly string[]> {
   const key = NAMES.entitled;
   const { id: meterId } = await createMeter(url, key, key);
@@ -113,7 +113,10 @@ const SIDES = {
   few: { customers: 200, eventName: NAMES.one, processes: [0] },
   some: { customers: 20_000, eventName: NAMES.one, processes: [0] },
   many: { customers: CUSTOMERS, eventName: NAMES.one, processes: [0] },
-  /** Sent to a process that has cached none of the customers: each event is the first one of its customer. */
+  /**
+   * Sent to a process that has cached none of the customers: each event is the first event of a customer in this
+   * process.
+   */
   first: { customers: CUSTOMERS, eventName: NAMES.one, processes: [1] },
   meters: { customers: 200, eventName: NAMES.ten, processes: [0] },
   entitled: { customers: 200, eventName: NAMES.entitled, processes: [0] },
@@ -122,7 +125,7 @@ const SIDES = {
 
 type Side = keyof typeof SIDES;
 
-/** Measures all sides in turn, after one event of each customer. */
+/** Measures each {@link Side} in turn. Before that, reports one event of each customer. */
 async function rounds(
   bench: Bench,
   count: number,

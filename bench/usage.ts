@@ -131,7 +131,7 @@ async function batches(
   return { benchmark, unit: 'events/s', ...rates, target };
 }
 
-/** Returns the settings of a benchmark with events of the last minutes, as customers report events when they happen. */
+/** Returns the benchmark with events of the last minutes, because customers report events when they happen. */
 function recent(bench: Bench): Bench {
   const startMs = Date.now() - RECENT_MS;
   return { ...bench, shape: { ...bench.shape, startMs, lengthMs: RECENT_MS } };
@@ -175,9 +175,8 @@ async function singles(bench: Bench): Promise<Finding> {
 }
 
 /**
- * Returns by how much the greatest memory in the second million of lines exceeds that in the first. Buffers outside the
- * heap accumulate until the garbage collector runs, some hundred MiB at a time, so the figure from one body to the next
- * would depend on the collector.
+ * Measures the growth of memory: the peak during a second million of lines, less the peak during the first. Does not
+ * compare single bodies, because buffers outside the heap accumulate some hundred MiB until the garbage collector runs.
  */
 async function memory(bench: Bench): Promise<Finding> {
   const million = async (): Promise<number> => {

@@ -12,7 +12,7 @@ import type { TemporaryDatabase } from './support/temporary-database';
 const ENDPOINTS = 4;
 const BACKLOG_EVENTS = 1_500;
 const EVENTS_PER_SECOND = 200;
-/** Number of requests in flight: as many as the service has to this number of endpoints. */
+/** Number of requests in flight without the service. The service also has 32 in flight for each of its endpoints. */
 const CONCURRENCY = 32 * ENDPOINTS;
 const COUPONS = 50;
 const LOOK_AGAIN_MS = 50;

@@ -6,14 +6,17 @@ import { Pool } from 'pg';
 import { answerJobs } from '../support/channel';
 import type { Statement } from '../support/statements';
 
-/** Upper bound for reads: bare Nest routes on Express that run the service's statements and answer with their rows. */
+/**
+ * Gives the upper bound for reads: bare Nest routes on Express that run the service's statements and answer with their
+ * rows.
+ */
 
 export interface BareRoute {
   readonly path: string;
   /** Path or query parameter with the id of the object that the route reads. */
   readonly parameter: string;
   readonly statements: readonly Statement[];
-  /** Value of that parameter when the statements were recorded. */
+  /** Value of `parameter` when the statements were recorded. */
   readonly recordedAs: string;
 }
 

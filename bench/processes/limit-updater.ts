@@ -1,7 +1,10 @@
 import { Client } from 'pg';
 import { answerJobs } from '../support/channel';
 
-/** Upper bound for `consume`: conditional updates, each in its own commit, on as many rows as there are customers. */
+/**
+ * Gives the upper bound for `consume`: conditional updates without the service, each in its own commit. There is one
+ * row for each customer.
+ */
 
 export interface UpdaterJob {
   readonly databaseUrl: string;

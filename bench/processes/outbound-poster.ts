@@ -6,7 +6,7 @@ import { OutboundHttp, OutboundModule } from '../../src/platform/outbound';
 import { answerJobs } from '../support/channel';
 import type { Notification } from './receiver';
 
-/** Upper bound for deliveries: the service's HTTP client alone. */
+/** Gives the upper bound for deliveries: posts with the service's HTTP client, and does nothing else. */
 
 export interface PosterJob {
   readonly url: string;

@@ -8,7 +8,7 @@ export type ReceiverJob =
   | { readonly kind: 'listen'; readonly port: number; readonly answersAfterMs?: number }
   /** Restarts the count. */
   | { readonly kind: 'forget' }
-  /** Answered once this number of notifications has arrived. */
+  /** Answered after this number of notifications has arrived. */
   | { readonly kind: 'await'; readonly count: number };
 
 export interface Notification {

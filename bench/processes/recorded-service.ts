@@ -15,7 +15,7 @@ interface QueryConfig {
 
 type Callback = (error: unknown, result?: QueryResult) => void;
 
-/** `rowCount` is filled in when the result arrives. */
+/** Statements since the last record was taken. `rowCount` is filled in when the result arrives. */
 let statements: { -readonly [Key in keyof Statement]: Statement[Key] }[] = [];
 
 const prototype = Client.prototype as unknown as { query: Query };

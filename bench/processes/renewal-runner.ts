@@ -18,13 +18,13 @@ export interface RenewalJob {
   readonly now: string;
   /** Folder for a CPU profile; null for none. */
   readonly profileDirectory: string | null;
-  /** Batches to run; without it the run ends when nothing is due. */
+  /** Largest number of batches to run. Without it, the run ends when nothing more is due. */
   readonly maxBatches?: number;
 }
 
 export interface RenewalRun {
   readonly statements: number;
-  /** Total time from sending statements to their answers. `claimMs` is the part for statements that claim due work. */
+  /** Total time between sending a statement and its answer. `claimMs` is the part for statements that claim due work. */
   readonly statementMs: number;
   readonly claimMs: number;
   readonly cpuMs: number;

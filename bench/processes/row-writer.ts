@@ -5,8 +5,8 @@ import { answerJobs } from '../support/channel';
 import { eventOf, type WriterJob } from '../support/usage';
 
 /**
- * Upper bound for usage: writes the rows directly into the table of events, by COPY or one at a time. All rows are
- * prepared before the measurement.
+ * Gives the upper bound for usage: writes rows directly into the table of events, by COPY or one at a time. All rows
+ * are prepared before the measurement.
  */
 
 const COLUMNS =

@@ -3,7 +3,10 @@ import { newId } from '../../src/platform/ids';
 import { answerJobs } from '../support/channel';
 import { idempotencyKey, type Statement } from '../support/statements';
 
-/** Upper bound for refunds: runs the statements of one refund, with new ids each time, directly through `pg`. */
+/**
+ * Gives the upper bound for refunds: runs the statements of one recorded refund again and again, directly through `pg`.
+ * Each replay has new ids.
+ */
 
 export interface PlayerJob {
   readonly databaseUrl: string;

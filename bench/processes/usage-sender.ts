@@ -5,8 +5,8 @@ import { answerJobs } from '../support/channel';
 import { lineOf, type SenderJob } from '../support/usage';
 
 /**
- * Reports usage: bodies of NDJSON, or JSON lists if they hold at most 1,000 events. All bodies are prepared before the
- * measurement.
+ * Reports usage: in JSON lists if `perRequest` is at most 1,000, otherwise in bodies of NDJSON. All bodies are prepared
+ * before the measurement.
  */
 
 const MAX_EVENTS_OF_A_LIST = 1_000;

@@ -2,7 +2,10 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
 
-/** Process that runs jobs. The measured code, its upper bound and the load generator never share an event loop. */
+/**
+ * Process that runs jobs. The measured code, the process that gives its upper bound, and the load generator never share
+ * an event loop.
+ */
 export interface Worker<Job, Result> {
   request(job: Job): Promise<Result>;
   stop(): Promise<void>;

@@ -26,7 +26,10 @@ const TABLES = [
 /** Prefixes of ids that each copy has of its own; ids of plans, prices and coupons stay. */
 const OWN_PREFIXES = 'cus,sub,si,sp,red,inv,il,cn,crd,pay,ref,mrrc,ltx,evt';
 
-/** Rows to copy of tables that also have rows of no customer; all rows of the other tables. */
+/**
+ * For tables that also have rows without a customer: the condition for the rows to copy. All rows of the other tables
+ * are copied.
+ */
 const TEMPLATES: Readonly<Record<string, string>> = {
   event: `WHERE ${isOwn('object_id')}`,
   event_pack: 'WHERE id IN (SELECT pack_id FROM template_event)',
@@ -34,7 +37,10 @@ const TEMPLATES: Readonly<Record<string, string>> = {
 
 const TAG_LENGTH = 10;
 
-/** Letters that look like a word, from a digest of the copy's number, so that copies differ as customers do. */
+/**
+ * Returns SQL for eight letters that look like a word. They come from a digest of the copy's number, so that the names
+ * of copies differ.
+ */
 const word = (from: number): string =>
   `initcap(translate(substr(md5(copy.n::text), ${from}, 8), '0123456789', 'aeioulnrst'))`;
 
@@ -56,9 +62,9 @@ const REAL: Readonly<Record<string, string>> = {
 };
 
 /**
- * Copies all rows of the template customers, with ids of their own, so that copies from `first` to `last` exist. The ids of a
- * copy begin with its number instead of a time. Triggers and foreign keys are not checked: a copy of consistent rows
- * is consistent.
+ * Copies all rows of the template customers so often that the copies with the numbers from `first` to `last` exist.
+ * Each copy has ids of its own, which begin with its number instead of a time. Triggers and foreign keys are not
+ * checked, because a copy of consistent rows is consistent.
  * @param clockId test clock of the copies; null: they are real customers
  */
 export async function copyCustomers(
@@ -133,12 +139,18 @@ async function advanceSeries(client: Client, copies: number): Promise<void> {
   }
 }
 
-/** The number of a copied pack. Negative, so that it differs from the numbers of the sequence `event_pack_id`. */
+/**
+ * Returns SQL for the number of a copied row of `event_pack`. It is negative, so that no number of the sequence
+ * `event_pack_id` equals it.
+ */
 function copiedPack(column: string): string {
   return `-original.${column} - copy.n::bigint * (SELECT max(id) FROM template_event_pack)`;
 }
 
-/** The next numbers of a series, so that the numbers have no gap. Templates have the numbers from 1. */
+/**
+ * Returns SQL for the number of a copied document. The copies continue the series without a gap, and the templates have
+ * the numbers from 1.
+ */
 function copiedNumber(series: string, table: string): string {
   const next = `((SELECT next_number - 1 FROM invoice_series WHERE name = '${series}')
     + (copy.n - $1::integer) * (SELECT count(number) FROM template_${table})

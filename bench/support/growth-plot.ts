@@ -5,7 +5,10 @@ interface Line {
   readonly points: readonly (readonly [size: number, figure: number])[];
 }
 
-/** Returns an SVG plot with logarithmic axes: figures that grow in proportion to the size are lines of the same slope. */
+/**
+ * Returns an SVG plot with logarithmic axes. All figures that grow in proportion to the size are lines with the same
+ * slope.
+ */
 export function growthPlot(lines: readonly Line[]): string {
   const points = lines.flatMap((line) => line.points).filter(([, figure]) => figure > 0);
   const place = (values: readonly number[], from: number, to: number) => {

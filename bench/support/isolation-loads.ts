@@ -6,7 +6,7 @@ import { reportCalls } from './usage';
 /** A load by one customer that must not slow the requests of others. */
 export interface IsolationLoad {
   readonly name: string;
-  /** Starts the load and returns once it is running. */
+  /** Starts the load, and returns when it is running. */
   start(): Promise<RunningLoad>;
 }
 
@@ -70,8 +70,8 @@ const DUE_SUBSCRIPTIONS =
   'SELECT count(*)::int AS n FROM subscription WHERE next_billing_at <= now()';
 
 /**
- * Creates subscriptions on a daily plan that start a year ago. Once some are billed up to now, creates as many new
- * ones.
+ * Keeps a number of subscriptions due: they are on a daily plan and started a year ago. When some of them are billed up
+ * to now, creates as many new ones.
  */
 export async function backDatedSubscriptions({ url, client }: LoadTarget): Promise<IsolationLoad> {
   const plan = await post<Created>(`${url}/v1/plans`, {
@@ -114,7 +114,10 @@ export async function backDatedSubscriptions({ url, client }: LoadTarget): Promi
   };
 }
 
-/** Postings of invoices that do not exist. Each is finalized and voided, so that the balances agree with the invoices. */
+/**
+ * Ledger transactions of invoices that do not exist. Each invoice is posted as finalized and as void, so its postings
+ * add up to 0 and the ledger still agrees with the stored invoices.
+ */
 const LEDGER_ROWS = [
   `INSERT INTO customer (id, name, timezone, tax_exempt, metadata, version, created_at, updated_at)
    SELECT 'cus_' || lpad(place::text, 26, '0'), 'Many', 'UTC', 'none', '{}', 1, now(), now()
@@ -165,7 +168,7 @@ export async function ledgerVerifications({ url, client }: LoadTarget): Promise<
 const UNDISPATCHED = 'SELECT count(*)::int AS n FROM event_dispatch';
 const SUCCEEDED = `SELECT count(*)::int AS n FROM webhook_delivery WHERE status = 'succeeded'`;
 
-/** Inserts events of new objects, the first event of each. */
+/** Inserts events, each of which is the first event of a new object. */
 const RECORD_EVENTS = `
   WITH recorded AS (
     INSERT INTO event (id, type, object_id, sequence, data, occurred_at)
@@ -176,7 +179,7 @@ const RECORD_EVENTS = `
     RETURNING id, type, object_id, sequence, occurred_at)
   INSERT INTO event_dispatch (event_id, type, object_id, sequence, occurred_at) SELECT * FROM recorded`;
 
-/** Fills the queue of one ordered endpoint with many pending objects, at a receiver that answers slowly. */
+/** Fills the queue of an ordered endpoint with events of many objects. The receiver answers slowly. */
 export function orderedQueue({ url, client }: LoadTarget, receiverUrl: string): IsolationLoad {
   return {
     name: 'ordered webhook queue',
@@ -208,7 +211,7 @@ export function orderedQueue({ url, client }: LoadTarget, receiverUrl: string): 
   };
 }
 
-/** Waits until a meter is active: after it has counted the stored events, or at once if it has no status. */
+/** Waits until a meter has counted the stored events and is active. Returns at once if the meter has no status. */
 async function untilActive(url: string, id: string): Promise<void> {
   for (;;) {
     const answer = await fetch(`${url}/v1/meters/${id}`);
@@ -218,7 +221,7 @@ async function untilActive(url: string, id: string): Promise<void> {
   }
 }
 
-/** Creates meters over stored events, one after the other. Archives each meter once it has counted the events. */
+/** Creates meters over stored events, one after the other. Archives each meter after it has counted the events. */
 export async function meterCreations({ url }: LoadTarget): Promise<IsolationLoad> {
   const { id } = await post<Created>(`${url}/v1/customers`, { name: 'Alan Turing' });
   await reportCalls(url, id, Date.now() - DAY_MS, USAGE_EVENTS);

@@ -21,7 +21,10 @@ interface Shared {
 
 const PARAMETERS = '#/components/parameters/';
 
-/** Queries for values of filters that the schema does not list. The value of a row in the middle of the table is used. */
+/**
+ * Queries that find a value for each filter whose values the schema does not list. The value is taken from a row in the
+ * middle of the table.
+ */
 const SAMPLES: Readonly<Record<string, string>> = {
   customer_id: 'SELECT id FROM customer',
   subscription_id: 'SELECT id FROM subscription',

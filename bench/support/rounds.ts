@@ -11,25 +11,28 @@ export interface Settings {
   readonly outputDirectory: string | null;
 }
 
-/** One line of the table: the figures of the service, and the ceilings, which are the same work without the service. */
+/**
+ * One line of the table: the figures of the service, and the ceilings that they are compared with. A ceiling is mostly
+ * the rate of the same work without the service.
+ */
 export interface Finding {
   readonly benchmark: string;
   readonly unit: string;
   readonly figures: readonly number[];
-  /** Values of the same rounds, in the same order; null if the target applies to the figure alone. */
+  /** Values of the same rounds as `figures`, in the same order; null if the target applies to the figures alone. */
   readonly ceilings: readonly number[] | null;
   readonly target:
     | { readonly kind: 'ratio'; readonly atLeast: number }
     | { readonly kind: 'ratio'; readonly atMost: number }
     | { readonly kind: 'figure'; readonly atLeast: number }
     | { readonly kind: 'figure'; readonly atMost: number }
-    /** No target: information in addition to another finding. */
+    /** No target: the line only adds information to another one. */
     | null;
 }
 
 /**
- * Measures all sides in turn, A B A B …, so that other load on the machine affects all. The first round of each is
- * discarded: it fills caches and compiles code.
+ * Measures all sides of a comparison in turn, A B A B …, so that other load on the machine affects all of them. The
+ * first round is discarded: it fills caches and compiles code.
  */
 export async function inTurn<Values extends object>(
   rounds: number,
@@ -75,7 +78,10 @@ export function spread(values: readonly number[]): number {
   return range === 0 ? 0 : range / median(values);
 }
 
-/** Returns the median of the ratios of the rounds, because a disturbance of a round affects both of its sides. */
+/**
+ * Returns the median of the ratios of figure and ceiling. The ratio is taken round by round, because a disturbance of a
+ * round affects both.
+ */
 export function ratioOf({ figures, ceilings }: Finding): number | null {
   if (ceilings === null) return null;
   return median(figures.map((figure, round) => figure / (ceilings[round] ?? Number.NaN)));

@@ -20,11 +20,14 @@ export interface Recorder {
   stop(): Promise<void>;
 }
 
-/** Returns an idempotency key of a fixed length, because a list in binary form states the lengths of its elements. */
+/**
+ * Returns an idempotency key. All keys have the same length, so that one can replace another in a list in binary form,
+ * which states the lengths of its elements.
+ */
 export const idempotencyKey = (purpose: 'recorded' | 'replayed', number: number): string =>
   `${purpose}-${String(number).padStart(12, '0')}`;
 
-/** Longer than the delay after which the service notifies other processes of due work. */
+/** Pause before the recording. It is longer than the delay after which the service notifies other processes of due work. */
 const SETTLING_MS = 200;
 
 /** Starts a service that records its statements, to be replayed later, and does nothing in the background. */

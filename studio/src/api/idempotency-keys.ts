@@ -10,12 +10,12 @@ function newKey(): string {
 interface Unanswered {
   readonly key: string;
   readonly isKeyed: boolean;
-  /** Number of attempts that are running or got no clear answer, so that they may have taken effect. */
+  /** Number of attempts that are running, or that got no clear answer and may have taken effect. */
   attempts: number;
 }
 
 const STORED_AS = 'billing-console-unanswered';
-/** The oldest ones are forgotten first. */
+/** Maximum number of requests in the storage. The newest ones are kept. */
 const MAX_STORED = 50;
 
 /**
@@ -42,9 +42,9 @@ function store(): void {
 }
 
 /**
- * Returns the 64-bit FNV-1a hash of a text, so that the storage has no data of customers. Does not use
- * `crypto.subtle`, because it exists on secure origins only. If two requests had the same hash, the service would
- * refuse the second one, because its key is that of another body.
+ * Returns the 64-bit FNV-1a hash of a text. A hash keeps customer data out of the storage. Does not use
+ * `crypto.subtle`, because it exists on secure origins only. If two requests had the same hash, they would have the
+ * same key, and the service would refuse the second one.
  */
 function hashOf(text: string): string {
   let hash = 0xcbf29ce484222325n;
@@ -62,10 +62,13 @@ function hashOf(text: string): string {
  */
 type Outcome = 'final' | 'refused' | 'unknown';
 
-/** Statuses of refusals that the service stores as the answer for the key: not found, conflict, broken rule. */
+/** Statuses of refusals that the service stores as the answer for the key: 404 not found, 409 conflict, 422 broken rule. */
 const STORED_STATUSES: readonly number[] = [404, 409, 422];
 
-/** @param error null after a success */
+/**
+ * Classifies how an attempt ended.
+ * @param error null after a success
+ */
 function outcomeOf(error: unknown): Outcome {
   if (error === null) return 'final';
   if (!(error instanceof RequestFailed)) return 'unknown';
@@ -79,7 +82,8 @@ function outcomeOf(error: unknown): Outcome {
 /**
  * Idempotency keys of a dialog. Every attempt to send a request has the same key until the outcome of the request is
  * known, even in a dialog that is opened later, or after the page was loaded again. A request with another body has
- * another key. A final answer ends the use of the key, because the service would repeat the stored answer.
+ * another key. After a final answer, the next request gets a new key: the service would only repeat the answer for the
+ * old key.
  */
 export class IdempotencyKeys {
   private readonly drafts = new Map<string, string>();
@@ -128,7 +132,7 @@ export function isUnanswered({ hash, key }: KeyedRequest): boolean {
 
 /** A request with its idempotency key. */
 export interface KeyedRequest {
-  /** Hash of the request with an empty key and without its condition: the object may be read again between two attempts. */
+  /** Hash of the request without its key and without `ifMatch`, which may differ between two attempts. */
   readonly hash: string;
   readonly key: string;
   readonly request: ChangeRequest;

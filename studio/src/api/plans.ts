@@ -12,7 +12,7 @@ export interface OfferedPlans {
   readonly limit: string | null;
 }
 
-/** Reads the plans page by page, because the API has no filter by currency, up to a bound. */
+/** Reads the newest plans, up to {@link PAGES_READ} pages. Reads all currencies, because the API has no filter for them. */
 export function useOfferedPlans(): UseQueryResult<OfferedPlans> {
   return useQuery({
     queryKey: ['offered plans'],

@@ -1,4 +1,4 @@
-/** Query parameter with the reason of a failed sign-in with OpenID Connect: the code of the error, or its `reason`. */
+/** Query parameter that says why a sign-in with OpenID Connect failed: the code of the error, or its field `reason`. */
 const PARAMETER = 'sign_in_error';
 
 const TEXTS: Readonly<Record<string, string>> = {
@@ -13,7 +13,7 @@ const TEXTS: Readonly<Record<string, string>> = {
   openid_disabled: 'This service has no OpenID provider. Sign in with email and password.',
 };
 
-/** Returns why the last sign-in with OpenID Connect failed, as the address of the page says; null if it does not. */
+/** Returns the text of a failed sign-in with OpenID Connect; null if the query of the address names no failure. */
 export function openIdRefusal(search: string): string | null {
   const reason = new URLSearchParams(search).get(PARAMETER);
   return reason === null ? null : (TEXTS[reason] ?? 'The OpenID provider did not sign you in.');

@@ -4,7 +4,7 @@ import type { CurrentSession } from '../api/objects';
 
 /** The session of the admin whose pages are shown. */
 export interface ShownSession extends CurrentSession {
-  /** Set once the service has ended the session. The pages and their input stay until somebody signs in again. */
+  /** Set after the service has ended the session. The pages and their input stay until somebody signs in again. */
   readonly hasEnded?: true;
 }
 

@@ -11,7 +11,7 @@ import type { CurrentSession } from '../api/objects';
 import { openIdRefusal, withoutOpenIdRefusal } from './openid-refusals';
 import { begin } from './session';
 
-/** Refusal of a sign-in with the right password and without a code. The form then asks for the code. */
+/** Error code if the password was right, but the code of the second factor was missing. The form then asks for the code. */
 const CODE_MISSING = 'second_factor_required';
 const ASKS_FOR_CODE: readonly string[] = [CODE_MISSING, 'second_factor_failed'];
 
@@ -90,7 +90,10 @@ function SignInForm({ oidc }: { readonly oidc: ReactNode }): ReactNode {
 /** Maximum length of the path to which a sign-in with OpenID Connect returns. */
 const MAX_RETURN_LENGTH = 500;
 
-/** Returns the address that signs in with OpenID Connect and then opens the present page, with its filters if they fit. */
+/**
+ * Returns the address of a sign-in with OpenID Connect that leads back to the present page. Leaves out the filters of
+ * the page if they are too long.
+ */
 function openIdAddress(): string {
   const { pathname, search } = location;
   const page = pathname + withoutOpenIdRefusal(search);

@@ -36,7 +36,7 @@ function isBilledWith(one: BilledLine, other: BilledLine): boolean {
 const sumOf = <Item>(items: readonly Item[], minorOf: (item: Item) => number): number =>
   items.reduce((sum, item) => sum + minorOf(item), 0);
 
-/** Returns the rest of a line without tax: its amount less discounts, credit notes and credits on later invoices. */
+/** Returns what is left of a line, without tax, after discounts, credit notes and credits on later invoices. */
 function leftOf(line: BilledLine, { notes, credits, inclusiveTaxOf }: Lowered): number {
   const netOf = (one: BilledLine): number => one.amount - one.discount - inclusiveTaxOf(one);
   const noted = notes
@@ -48,10 +48,10 @@ function leftOf(line: BilledLine, { notes, credits, inclusiveTaxOf }: Lowered): 
 }
 
 /**
- * Returns the largest amount, without tax, that a credit note can credit of a line. Two rests limit it: that of the
- * line, and that of all lines with the same price and period, which the maximum of a price may have lowered. The
- * service also counts refunds, disputes and usage corrections on other invoices, and refuses an amount that exceeds
- * them.
+ * Returns the largest amount, without tax, that a credit note can credit on a line. It is at most what is left of the
+ * line. It is also at most what is left of all lines with the same price and period, because a line that applies the
+ * maximum of the price lowers their sum. The service also counts refunds, disputes and usage corrections on other
+ * invoices, and refuses an amount that exceeds what they leave.
  */
 function creditableOf(invoice: Invoice, line: BilledLine, lowered: Lowered): number {
   const together = invoice.lines.filter((one) => isBilledWith(one, line));
@@ -79,7 +79,7 @@ function useLaterCredits(invoice: Invoice | undefined): {
   return { credits, isLoading, error };
 }
 
-/** Reads the amounts that credit notes can still credit of the lines of an invoice. */
+/** Reads what credit notes can still credit on each line of an invoice. */
 export function useCreditable(invoice: Invoice | undefined): {
   readonly creditableOf: (line: BilledLine) => number;
   readonly isLoading: boolean;

@@ -10,7 +10,7 @@ type DraftUsage = Schemas['CustomerUsageItemDto'];
 
 const USAGE_LINES: readonly Invoice['lines'][number]['type'][] = ['usage', 'minimum', 'maximum'];
 
-/** Reads the usage that a draft would bill now: none for a one-off invoice, which bills the lines that it has. */
+/** Reads the usage that a draft would bill now. A one-off invoice bills only the lines that it has, so it has no usage. */
 export async function readDraftUsage({
   id,
   customer_id,

@@ -80,7 +80,7 @@ function SummaryTile({ title, path, to, filters, query, sum }: SummaryTileProps)
 
 interface CountTileProps<Path extends ListPath> extends Omit<SummaryTileProps, 'query' | 'sum'> {
   readonly path: Path;
-  /** Returns true for rows to count, if the filters also match other rows. */
+  /** Returns true for the rows to count. Needed only if the filters also match rows that do not count. */
   readonly counts?: (row: RowOf<Path>) => boolean;
 }
 

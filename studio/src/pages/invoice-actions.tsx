@@ -19,7 +19,10 @@ export interface InvoiceAction {
   readonly explains: string;
   readonly statuses: readonly Invoice['status'][];
   readonly isDangerous?: boolean;
-  /** Returns the amount that the action changes, in minor units. Default: the total of the invoice. Null: not known before. */
+  /**
+   * Returns the amount that the action changes, in minor units. Default: the total of the invoice. Null: the amount is
+   * not known before the action is done.
+   */
   readonly amount?: ((invoice: Invoice) => number) | null;
 }
 

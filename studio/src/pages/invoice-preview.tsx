@@ -22,8 +22,9 @@ export interface PreviewedDialogProps<Answer> extends Omit<
 }
 
 /**
- * A dialog that shows the invoice that a command would create. The command can be confirmed only with a preview that
- * was read since the dialog opened, for the present input, and is refused if the object has changed since.
+ * A dialog that shows the invoice that a command would create. The user can confirm the command only while a preview of
+ * the present input is shown, read since the dialog opened. The service refuses the command if the object has changed
+ * since the preview.
  */
 export function PreviewedDialog<Answer>({
   request,

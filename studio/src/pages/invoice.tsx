@@ -25,7 +25,7 @@ import { Why } from './why';
 
 interface InvoiceProps {
   readonly invoice: Invoice;
-  /** The invoice that regenerates this one; null if there is none, undefined while that is not known. */
+  /** The new invoice that regenerated this one; null if there is none, undefined while it is loading. */
   readonly regenerated: Invoice | null | undefined;
 }
 

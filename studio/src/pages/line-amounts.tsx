@@ -9,9 +9,9 @@ export interface LineAmounts {
   /** Lines for which an amount was entered, in minor units before tax. */
   readonly lines: readonly { readonly invoice_line_id: string; readonly amount: number }[];
   readonly total: number;
-  /** False while a text is not an amount, or all texts are empty. */
+  /** False while all fields are empty, or a field contains no amount. */
   readonly isComplete: boolean;
-  /** False while the limits of the amounts are loading, or an amount exceeds that of its line. */
+  /** False while the limits are loading, or while an amount exceeds the limit of its line. */
   readonly isWithinLimits: boolean;
   readonly fields: ReactNode;
 }
@@ -36,7 +36,8 @@ function hintOf(
 }
 
 /**
- * Returns a field for each line with a positive amount. 0 credits the tax of a line without a remaining net amount.
+ * Returns a field for each line with a positive amount. If nothing but tax is left of a line, the amount 0 credits the
+ * tax.
  * @param maxTotal largest total of the credit note with tax, in minor units
  */
 export function useLineAmounts(invoice: Invoice | undefined, maxTotal = Infinity): LineAmounts {

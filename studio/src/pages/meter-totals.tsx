@@ -6,7 +6,7 @@ import css from '../ui/ui.module.css';
 import { rangeUntil, type UsageWindow } from './usage-bars';
 import { UsageChart, UsageRange } from './usage-chart';
 
-/** Aggregations whose values the API adds up over all customers. */
+/** Aggregations for which the API states the usage of all customers together. */
 const TOTALLED: readonly string[] = ['count', 'sum', 'max'];
 
 /** Usage of all customers until now. */

@@ -14,8 +14,8 @@ import { useLineAmounts } from './line-amounts';
 type Refundable = Schemas['RefundableDto'];
 
 /**
- * Returns the minor units of a payment that are not refunded or lost. Less may be refundable, because credit notes gave a
- * part back as credit.
+ * Returns the minor units of a payment that are neither refunded nor lost. The refundable amount can be smaller,
+ * because credit notes may have given a part back as credit.
  */
 export function unrefundedOf(payment: Payment): number {
   const { status, is_disputed, amount, amount_refunded, amount_refund_pending, amount_lost } =
@@ -140,7 +140,7 @@ function explain(
   return `${limit} More than ${money(default_amount, currency)} also pays out unused credit of the customer from credit notes and negative invoices.`;
 }
 
-/** Returns the text for a refusal that states amounts in minor units. */
+/** Returns the text for a refusal whose problem states an amount in minor units; null for other refusals. */
 function refusalOf(problem: ProblemBody, currency: string): string | null {
   const { refundable_amount, limit } = problem;
   if (refundable_amount !== undefined)

@@ -37,8 +37,9 @@ const isZero = (amounts: Amounts): boolean =>
   REVENUE_AMOUNTS.every(([field]) => amounts[field] === '0');
 
 /**
- * Returns the lines of one currency: each month, then the total. With groups, the lines of its groups precede each
- * month. A line of the kind `others` sums the groups that the API left out, so that the lines add up to the month.
+ * Returns the lines of one currency: each month, then the total. If there are groups, the lines of the groups of a
+ * month come before the line of the month. A line of the kind `others` sums the groups that the API left out, so that
+ * the lines of the groups add up to the month.
  */
 export function revenueLines(
   months: readonly RevenueReportRow[],

@@ -56,7 +56,10 @@ interface Progress {
 
 const NOTHING: Progress = { customers: [], progress: null, totals: [], problem: null };
 
-/** Adds a line of the response to the progress. Keeps only the customers with the greatest differences, to limit their number. */
+/**
+ * Adds a line of the response to the progress. Keeps only the {@link CUSTOMERS_SHOWN} customers with the greatest
+ * differences.
+ */
 function withLine(state: Progress, line: Line): Progress {
   switch (line.type) {
     case 'customer': {

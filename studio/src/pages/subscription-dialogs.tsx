@@ -36,7 +36,7 @@ export function ChangeDialog({ subscription, onClose }: SubscriptionDialogProps)
   const [when, setWhen] = useState<Change['when']>('now');
   const offered = (plans.data?.plans ?? []).filter((plan) => plan.currency === currency);
   const fault = quantityFault(quantity);
-  /** True if the value differs from that of the subscription, as it was opened or as it is now. */
+  /** True if a value differs from the subscription as it was when the dialog opened, or as it is now. */
   const isOther = (name: 'plan_id' | 'quantity', value: string): boolean =>
     value !== opened[name] || value !== subscription[name];
   const hasMoved = isOther('plan_id', opened.plan_id) || isOther('quantity', opened.quantity);

@@ -11,7 +11,7 @@ import { objectIdOf } from './event-object';
 
 const SHOWN = 25;
 
-/** Selects the events of an object, of a customer with all its objects, or of all customers on a test clock. */
+/** Selects the events of one object, of one customer with all its objects, or of all customers on one test clock. */
 type TimelineOf = Readonly<Partial<Record<'object_id' | 'customer_id' | 'test_clock_id', string>>>;
 
 /** The newest events, with a link to all of them. */

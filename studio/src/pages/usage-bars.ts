@@ -5,7 +5,7 @@ const HOUR_MS = 3_600_000;
 
 export type UsageWindow = 'hour' | 'day';
 
-/** Ranges of a usage chart: the length of a window, and the number of windows up to now. */
+/** Ranges of a usage chart. Each bar shows one window: an hour or a day. `count` is the number of windows up to now. */
 export const USAGE_RANGES: readonly (readonly [UsageWindow, label: string, count: number])[] = [
   ['day', '31 days, by day', 31],
   ['hour', '24 hours, by hour', 24],
@@ -37,7 +37,7 @@ function keyOf(instant: string, window: UsageWindow): string {
 const REST = 'all others';
 const NO_VALUE = 'none';
 
-/** Returns the value of a property as text. Puts a value in quotes that could be confused with another series. */
+/** Returns the value of a property as text. Puts it in quotes if it could be confused with the name of another series. */
 function showValue(value: unknown): string {
   if (typeof value !== 'string') return NO_VALUE;
   const isTaken = [REST, NO_VALUE, ''].includes(value) || /^"|, /.test(value);

@@ -34,7 +34,7 @@ function shareText({ numerator, denominator, unit }: Proration): string {
   return `${numerator} of ${denominator} ${unit}s of the full period`;
 }
 
-/** Returns a text that names a group of usage by its values of the properties in the meter's `group_by`. */
+/** Returns a text that names a group of usage. `names` are the properties that the meter groups by (`group_by`). */
 function groupText(group: Schemas['TracedPartDto']['group'], names: readonly string[]): string {
   if (group === null || group.length === 0) return '';
   return ` for ${group.map((text, index) => `${names[index] ?? ''} ${text ?? 'none'}`).join(', ')}`;

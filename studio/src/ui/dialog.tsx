@@ -94,14 +94,17 @@ export interface ActionDialogProps<Answer> {
   readonly title: string;
   readonly submitLabel: string;
   readonly kind?: 'primary' | 'danger';
-  /** Returns the request, or null while the fields are incomplete. Must have no side effects, because it is called often. */
+  /** Returns the request, or null while the fields are incomplete. Is called often, so it must have no side effects. */
   readonly request: (idempotencyKey: string) => ChangeRequest | null;
   /**
-   * False while the data that the user confirms is not shown, or forbids the request. A request without a clear answer
-   * can be repeated all the same.
+   * False while the data that the user confirms is not shown, or while this data does not allow the request. Does not
+   * hinder the repetition of a request that got no clear answer.
    */
   readonly isReady?: boolean;
-  /** Entity tag of the object as the dialog shows it; undefined while that is not known. The last known tag is sent. */
+  /**
+   * Entity tag of the object as the dialog shows it; undefined while the object is loading. The dialog sends the last
+   * tag that was not undefined.
+   */
   readonly ifMatch?: string | undefined;
   /** Returns the message to show after a success. */
   readonly done: (answer: Answer) => string;

@@ -2,8 +2,9 @@ import { createContext, type ReactNode, useContext, useId } from 'react';
 import css from './ui.module.css';
 
 /**
- * True while the request of a form was sent without a clear answer. It may have used up what its fields are checked
- * against, so that their faults would hinder its repetition. They are not shown.
+ * True while the form would repeat a request that got no clear answer. The fields then show no faults: the first
+ * attempt may have succeeded and used up the amount that they are checked against, and the faults would hinder the
+ * repetition.
  */
 export const IsRepeated = createContext(false);
 

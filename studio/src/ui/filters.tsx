@@ -15,7 +15,10 @@ export type Filter = {
   | { readonly kind: 'text'; readonly placeholder?: string; readonly isUpperCase?: boolean }
   /** A day. The address contains the date, and the request contains midnight UTC. */
   | { readonly kind: 'date' }
-  /** An amount, also negative, in the currency of the currency filter. Decimal in the address, minor units in the request. */
+  /**
+   * An amount in the currency of the currency filter; it may be negative. The address contains a decimal number, and
+   * the request contains minor units.
+   */
   | { readonly kind: 'amount' }
   | { readonly kind: 'choice'; readonly options: Options }
   /** Any number of values, separated by commas. */
@@ -63,7 +66,7 @@ const EXAMPLE_MINOR = 2_950;
 
 const CURRENCY_CODE = /^[A-Z]{3}$/;
 
-/** Returns the reasons why values cannot be filtered by, by filter name. The list is read only if there is no reason. */
+/** Returns the faults of the values, by filter name. The list is read only if there are none. */
 export function faultsOf(filters: readonly Filter[], values: FilterValues): FilterValues {
   const currency = values['currency'] ?? '';
   const example = toDecimal(EXAMPLE_MINOR, currency);
@@ -147,7 +150,7 @@ export function useListAddress(filters: readonly Filter[]): ListAddress {
 export interface FilterBarProps {
   readonly filters: readonly Filter[];
   readonly values: FilterValues;
-  /** Reasons why values cannot be used, by filter name. */
+  /** Faults of the values, by filter name. */
   readonly faults: FilterValues;
   readonly onChange: (name: string, value: string) => void;
   readonly onClear: () => void;

@@ -5,8 +5,8 @@ import type { Reading } from './loaded';
 let opened = 0;
 
 /**
- * Reads data that the user confirms. Returns it only if it was read since the component was mounted, for this input, and is not
- * being read again.
+ * Reads data that the user confirms. Returns only data that was read for this input after the component was mounted,
+ * and returns nothing while the data is read again.
  * @param input identifies the data
  * @param load null: reads nothing
  */

@@ -14,7 +14,10 @@ export interface PageProps {
   readonly children: ReactNode;
 }
 
-/** True while a page replaces another one whose heading has the focus, such as the page that is shown while loading. */
+/**
+ * True while one page replaces another whose heading had the focus, such as the page that is shown while loading. The
+ * heading of the new page then gets the focus.
+ */
 let isFocusMoving = false;
 
 export function Page({ title, mark, crumb, actions, children }: PageProps): ReactNode {

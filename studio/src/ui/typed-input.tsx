@@ -1,7 +1,10 @@
 import { type ReactNode, useEffect, useRef } from 'react';
 import { TYPING_MS } from './settled';
 
-/** First complete date. While 2026 is typed, the year has fewer digits and begins as 2. */
+/**
+ * First date that counts as complete. While the user types the year 2026, browsers first report the years 0002, 0020
+ * and 0202.
+ */
 const FIRST_DATE = '1000-01-01';
 /** Maximum date, so that browsers accept only four digits of the year. */
 const LAST_DATE = '9999-12-31';

@@ -21,7 +21,10 @@ export class AddedUsage {
     readonly monthsFrom: (from: number, months: number) => number,
   ) {}
 
-  /** Returns the terms for an amount, at list prices, that is added to the bill of the usage. */
+  /**
+   * Returns the taxes and coupons with which more usage is added to its bill; null if none are stored. `amount` is the
+   * added amount at list prices.
+   */
   termsOf(usage: BilledUsage, amount: bigint): Added | null {
     const first = usage.lines.filter(({ isLate }) => !isLate);
     const billing = this.invoices.filter(({ lines }) => first.some((one) => lines.includes(one)));
@@ -59,7 +62,10 @@ export class AddedUsage {
     return { period, taxes, exemption, coupons: inOrder };
   }
 
-  /** Returns the terms of a bill without a line. If its invoice was regenerated, coupons and taxes may have changed. */
+  /**
+   * Returns the terms of a bill that had no line for the usage. If the invoice was regenerated, returns the terms of
+   * the newest invoice, because coupons and taxes may have changed.
+   */
   private currentTerms(kept: BillTerms | null): BillTerms | null {
     let invoice = this.invoices.find((one) => one === kept?.invoice);
     if (kept === null || invoice === undefined) return kept;
@@ -73,8 +79,8 @@ export class AddedUsage {
   }
 
   /**
-   * Returns true if a coupon can discount added usage. If another invoice of the period has used a percentage with
-   * duration `once`, the percentage can take off at most the discounts that returned to it.
+   * Returns true if a coupon can discount added usage. A percentage with duration `once` that another invoice of the
+   * period has used can take off discounts that returned to it, and nothing else.
    */
   private isInForce({ redemption, isUsed }: BillCoupon, period: number): boolean {
     if (isUsed || mayBegin(redemption, period, this.monthsFrom)) return true;
@@ -111,7 +117,7 @@ export function takeAdded(
   });
 }
 
-/** Returns the discounts of corrected usage to their coupons, in the periods in which they were taken. */
+/** Records that discounts of corrected usage return to their coupons, each in the period in which it was taken. */
 export function returnCorrected(returned: readonly Off[]): void {
   for (const { redemption, period, amount } of returned) {
     redemption.uses.push({ ...useOf(period), returned: amount });
@@ -123,7 +129,7 @@ export function returnCorrected(returned: readonly Off[]): void {
   }
 }
 
-/** Returns a use of a coupon by a correction. Its invoice is set once it exists. */
+/** Returns a record that a usage correction uses a coupon. The invoice of the correction is entered after it is made. */
 function useOf(period: number): Redemption['uses'][number] {
   const amounts = { taken: 0n, returned: 0n, unusable: 0n, ofRest: 0n };
   return {

@@ -28,7 +28,7 @@ export type MeteredEvent = {
  * - `sum`: the sum of the values.
  * - `max`: the largest value, even if all values are negative.
  * - `unique`: the number of different keys.
- * - `latest`: the value of the last event; of two events at one instant, of the one accepted last.
+ * - `latest`: the value of the last event. Of events at one instant, the one accepted last counts.
  * - `weighted_sum`: each value is a change that lasts from its event to the end of the period. The result is the sum of
  * value x duration, divided by the length of the period, plus `carriedOver`.
  *

@@ -201,7 +201,7 @@ async function assertStandings(
   );
 }
 
-/** Compares the rests of the coupons of each subscription, newest first. */
+/** Compares the coupons of each subscription with their discounts and remaining amounts, newest first. */
 async function assertRedemptions(
   engine: TestApp,
   { subscriptionIds }: EngineUnderTest,

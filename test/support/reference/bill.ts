@@ -35,7 +35,7 @@ export interface ReferenceInvoice {
   credit: Credit | null;
   due: bigint;
   madeAt: number;
-  /** Amount that credit notes and negative invoices took off. `paid`: amount paid. */
+  /** Amount that credit notes and negative invoices took off the invoice. `paid`: amount that payments paid of it. */
   credited: bigint;
   paid: bigint;
   /** Amount reserved by payments in flight. */
@@ -146,7 +146,7 @@ export interface BilledIn {
   readonly monthsFrom: (from: number, months: number) => number;
 }
 
-/** Returns the discounts that are running at an instant, in a billing period. */
+/** Returns the coupons that can discount a billing period at an instant. */
 export function runningAt(
   given: readonly Redemption[],
   now: number,
@@ -243,7 +243,7 @@ function takeOff(
   }
 }
 
-/** Returns true if corrections on an invoice used a percentage with duration `once` that their bills had not used. */
+/** Returns true if a usage correction on the invoice was the first use of a percentage with duration `once`. */
 function isBegunOn({ uses }: Redemption, invoice: ReferenceInvoice): boolean {
   return uses.some((use) => use.invoice === invoice && isFirstOfCorrection(use));
 }
@@ -263,8 +263,8 @@ export function maxDiscountOf(
 }
 
 /**
- * Moves invoices of changes to the next billing period, if they have a line that starts where their billing period was
- * cut off.
+ * Moves an invoice of a change to the next billing period, if the invoice has a line that starts with this period.
+ * Another change at the same instant has ended the former period there.
  */
 export function moveToPeriod(
   invoices: readonly ReferenceInvoice[],
@@ -288,8 +288,8 @@ export function moveToPeriod(
 }
 
 /**
- * Reverses the discounts that a void invoice took from coupons or returned to them. The months of a coupon then begin
- * with the first period that another invoice discounts.
+ * Takes back the discounts of a void invoice, both those that it took from coupons and those that it returned to them.
+ * The months of a coupon then begin with the first period that another invoice discounts.
  */
 export function takeBack(
   invoice: ReferenceInvoice,

@@ -1,6 +1,6 @@
 /**
  * A calendar for the reference model, independent of the engine: local times through `Intl`. Instants and local times
- * are milliseconds. A local time is the instant at which UTC has this date and time.
+ * are milliseconds. A local time is stored as the instant at which a clock in UTC shows the same date and time.
  */
 export type Interval = 'week' | 'month' | 'year';
 
@@ -24,7 +24,7 @@ function formatOf(zone: string): Intl.DateTimeFormat {
   return made;
 }
 
-/** Returns the local time of a zone. */
+/** Returns the local time of an instant in a zone. */
 function wallClock(instant: number, zone: string): number {
   const parts = new Map(
     formatOf(zone)
@@ -43,7 +43,10 @@ function wallClock(instant: number, zone: string): number {
   );
 }
 
-/** Returns the instant of a local time: the first one if there are two. A local time that is skipped becomes later by the gap. */
+/**
+ * Returns the instant of a local time; if there are two, the first one. A local time that is skipped, as when clocks go
+ * forward an hour, counts as the time an hour later.
+ */
 function instantOf(wall: number, zone: string): number {
   const offsets = [wall - DAY_MS, wall + DAY_MS].map((near) => wallClock(near, zone) - near);
   const candidates = offsets.map((offset) => wall - offset);
@@ -52,7 +55,7 @@ function instantOf(wall: number, zone: string): number {
   );
 }
 
-/** Counts the midnights between two local times. */
+/** Counts the local midnights between two instants. */
 export function datesBetween(from: number, to: number, zone: string): bigint {
   const dayOf = (instant: number): number => Math.floor(wallClock(instant, zone) / DAY_MS);
   return BigInt(dayOf(to) - dayOf(from));
@@ -62,7 +65,7 @@ export function secondsBetween(from: number, to: number): bigint {
   return BigInt(to - from) / 1_000n;
 }
 
-/** Adds days to a local time. */
+/** Adds days to the local time of an instant. */
 export function afterDays(instant: number, days: number, zone: string): number {
   return instantOf(wallClock(instant, zone) + days * DAY_MS, zone);
 }

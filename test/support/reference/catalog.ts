@@ -1,11 +1,14 @@
 import type { Interval } from './calendar';
 
-/** The catalogue of the billing model in each currency, the same for the engine and the reference. */
+/**
+ * A price in the catalogue of the billing model. The engine and the reference have the same catalogue, in each
+ * currency.
+ */
 export interface ModelPrice {
   readonly name: string;
   readonly model: 'flat' | 'per_unit' | 'graduated' | 'volume' | 'package' | 'percentage';
   readonly timing: 'in_advance' | 'in_arrears';
-  /** Minor units per unit or package, or the rate of a percentage, as a decimal string; empty if tiers set it. */
+  /** Minor units per unit or package, or the rate of a percentage, as a decimal string. Empty if the tiers have amounts. */
   readonly amount: string;
   readonly tiers?: readonly ModelTier[];
   /** True if the flat amount of the first tier is not due at a quantity of zero. */
@@ -14,7 +17,7 @@ export interface ModelPrice {
   readonly packageSize?: string;
   /** Free units of a package, or free events of a percentage. */
   readonly free?: bigint;
-  /** Minor units for each event of a percentage. `freeAmount`: minor units that are free. */
+  /** Minor units that each event of a percentage costs in addition. `freeAmount`: minor units that are free. */
   readonly fixed?: bigint;
   readonly freeAmount?: bigint;
   /** Minimum and maximum of one event of a percentage, in minor units. */
@@ -36,7 +39,7 @@ export interface ModelTier {
   readonly upTo: bigint | null;
   /** Minor units per unit, as a decimal string. */
   readonly amount: string;
-  /** Minor units, due once the tier is reached. */
+  /** Minor units that are due in addition when the quantity reaches the tier. */
   readonly flat: bigint;
 }
 

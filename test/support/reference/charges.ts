@@ -8,13 +8,13 @@ import { costOf } from './prices';
 import type { ReferenceSubscription } from './subscription';
 import type { Usage } from './usage';
 
-/** A request for lines of one price. The lines are made together with the invoice, and there may be none. */
+/** A request to bill one price on an invoice. The lines are made together with the invoice. There may be no lines. */
 export interface Bill {
   readonly make: () => readonly BilledLine[];
   /** True if later usage can add lines that do not exist now. */
   readonly isUsage: boolean;
   readonly isNothing: () => boolean;
-  /** Item that the lines prepay, and the end of the prepaid time; null if they prepay nothing. */
+  /** Item that the lines bill in advance, and the end of the billed time; null if they bill nothing in advance. */
   readonly advance: { readonly item: Item; readonly to: number } | null;
 }
 
@@ -28,7 +28,10 @@ export class Charges {
     private readonly limits: () => CreditLimits,
   ) {}
 
-  /** Returns the charges in arrears of a period, with a line for each part of the period in which an item was sold. */
+  /**
+   * Returns the charges in arrears of a period. An item that was sold in several parts of the period has a line for
+   * each.
+   */
   arrears(
     { index, items, period }: ReferenceSubscription,
     at: number,
@@ -61,7 +64,7 @@ export class Charges {
       });
   }
 
-  /** Returns credits for the unused part of each remaining line that no other credit has taken. */
+  /** Returns credits for the unused time of prepaid lines that end later than `now` and are not credited yet. */
   credits(
     items: readonly Item[],
     now: number,
@@ -120,7 +123,7 @@ export class Charges {
     return fraction(least(this.measure(unit, from, to) + dayOfEnd, most), all);
   }
 
-  /** Returns the part of a period before an instant. With the unit `day`, all days of the period have the same length. */
+  /** Returns the part of a period that has passed at an instant. With the unit `day`, all days have the same length. */
   private passed(
     unit: 'day' | 'second',
     at: number,
@@ -135,7 +138,10 @@ export class Charges {
   }
 }
 
-/** Returns the credit for the unused part of a line; none if neither an amount nor a discount is given back. */
+/**
+ * Returns the credit for the unused part of a line. Returns none if it would take back neither an amount nor a
+ * discount.
+ */
 export function creditOf(
   line: BilledLine,
   unused: Fraction,
@@ -151,7 +157,7 @@ export function creditOf(
   return [{ ...line, ...UNTOUCHED, ...credit, creditedLine: line, together: [] }];
 }
 
-/** Returns the unused part of a line as a share of the billed part, at most 1. The two parts may be counted in different units. */
+/** Returns the unused part of a line as a share of the billed part, at most 1. The units of the two parts may differ. */
 function unusedShare({ span }: BilledLine, unused: Fraction): Fraction {
   if (unused.over === 0n) return fraction(0n);
   const [over, under] = [unused.over * span.under, unused.under * span.over];
@@ -169,7 +175,7 @@ export function billOf(...charge: Parameters<typeof chargeOf>): Bill {
   };
 }
 
-/** Returns a line and its true-ups; no line if no part is left. Records a prepaid line with its item. */
+/** Returns a line and its true-ups; no line if `part` is 0. Adds a line in advance to the billed lines of its item. */
 function chargeOf(
   item: Item,
   type: 'recurring' | 'proration',

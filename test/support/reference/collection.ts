@@ -18,7 +18,7 @@ const BATCH_SIZE = 20;
 
 interface Owed {
   readonly now: number;
-  /** Callbacks at the start and the end of a payment. */
+  /** Callbacks for when an invoice is settled, and for when a payment ends. */
   readonly firstPayments: {
     settled(invoice: ReferenceInvoice): void;
     paymentEnded(invoice: ReferenceInvoice): void;
@@ -34,7 +34,7 @@ export class Collection {
 
   constructor(private readonly owed: Owed) {}
 
-  /** Instant of the next charge or check. */
+  /** Instants at which charges or checks are planned. */
   get planned(): readonly number[] {
     return this.owed.invoices.flatMap((one) => (isReserved(one) ? [] : (one.chargeAt ?? [])));
   }
@@ -44,7 +44,7 @@ export class Collection {
     return Math.min(FOREVER, ...due.map(({ madeAt }) => madeAt));
   }
 
-  /** Sets another card. It is charged for all open invoices, even if their attempts had ended. */
+  /** Sets another card. All open invoices are charged to it now, even those without further attempts. */
   take(card: Card, now: number): void {
     this.card = card;
     for (const subscription of this.owed.subscriptions) {
@@ -116,7 +116,7 @@ export class Collection {
     for (const payment of payments) this.poll(payment);
   }
 
-  /** Sets the status of a subscription that resumes, by the attempts that failed during its pause. */
+  /** Sets the status of a subscription that resumes. It depends on the attempts to charge that failed until then. */
   resume(subscription: ReferenceSubscription): void {
     const { invoices, payments } = this.owed;
     const isAttempted = (invoice: ReferenceInvoice): boolean =>
@@ -225,7 +225,7 @@ export class Collection {
     }
   }
 
-  /** Plans an attempt now if the payment that ended has delayed it. */
+  /** Plans an attempt now, because a payment that has ended may have delayed it. */
   private tryAgain(invoice: ReferenceInvoice): void {
     if (!isOpen(invoice) || invoice.pending > 0n || this.pauseAfter(invoice) === null) return;
     invoice.chargeAt ??= this.owed.now;

@@ -22,7 +22,7 @@ export interface ReferenceNote {
   readonly lines: readonly CreditedLine[];
   readonly net: bigint;
   readonly tax: bigint;
-  /** Amount taken off the invoice. `given`: amount given to the customer as credit. */
+  /** Amount taken off what the invoice owes. `given`: amount given to the customer as credit. */
   readonly applied: bigint;
   readonly credit: Credit | null;
   readonly given: bigint;
@@ -104,7 +104,10 @@ export class CreditNotes {
     this.issue(invoice, parts, 'credit', true);
   }
 
-  /** Voids a credit note. Refuses if its credit was consumed, its amount settled, or usage of its lines taken back. */
+  /**
+   * Voids a credit note. Refuses if its credit was consumed, its amount is settled, or usage of its lines was corrected
+   * since.
+   */
   void(place: number): string | null {
     const note = this.note(place);
     if (note.status === 'void') return 'invalid_transition';
@@ -127,7 +130,7 @@ export class CreditNotes {
     return found;
   }
 
-  /** Sums the amounts that issued notes have given back of an invoice. */
+  /** Sums what issued notes of an invoice gave as credit, will give by refunds, and took off what the invoice owes. */
   givenOf(invoice: ReferenceInvoice): {
     readonly credit: bigint;
     readonly refunds: bigint;
@@ -162,8 +165,8 @@ export class CreditNotes {
 }
 
 /**
- * Returns the largest creditable amount of a line, without tax: at most the rest of the line, and at most the rest of
- * all lines that bill the same price for the same period.
+ * Returns the largest creditable amount of a line, without tax: at most what is left of the line, and at most what is
+ * left of all lines that bill the same price for the same period.
  */
 export function creditableOf(
   line: BilledLine,
@@ -178,7 +181,7 @@ export function creditableOf(
   return left > 0n ? left : 0n;
 }
 
-/** Returns true if a line has tax left and no net amount, and the lines billed together with it have as much tax left. */
+/** Returns true if only tax is left of a line, and the lines billed together with it still have at least as much tax. */
 function isOnlyTaxCreditable(line: BilledLine, invoices: readonly ReferenceInvoice[]): boolean {
   const taxLeft = (one: BilledLine): bigint => sum(leftOf(one, invoices).taxes);
   const own = taxLeft(line);
@@ -186,7 +189,7 @@ function isOnlyTaxCreditable(line: BilledLine, invoices: readonly ReferenceInvoi
   return sum(billedWith(line).map(taxLeft)) >= own;
 }
 
-/** Sums the parts that credit lines billed together with this one. */
+/** Sums the parts of a credit note for this line and for the lines that were billed together with it. */
 function takenBeside(line: BilledLine, parts: readonly Part[]): bigint {
   const beside = parts.filter((one) => billedWith(line).includes(one.line));
   return sum(beside.map(({ net }) => net));
@@ -198,7 +201,7 @@ interface Left {
   readonly taxes: readonly bigint[];
 }
 
-/** Returns the rest of a line after credit notes and later credits. Credits use up a charge before its minimum. */
+/** Returns what credit notes and later credits have left of a line. Credits lower a charge first, then its minimum. */
 function leftOf(line: BilledLine, invoices: readonly ReferenceInvoice[]): Left {
   const own = notCreditedByNotes(line);
   const charge = line.type === 'minimum' ? chargeOf(line) : line;
@@ -231,7 +234,7 @@ function chargeOf({ together }: BilledLine): BilledLine | undefined {
   return together.find(({ type }) => type === 'recurring' || type === 'proration');
 }
 
-/** Returns the credits of the unused parts of lines, on invoices in effect. */
+/** Returns the lines, on invoices in effect, that credit unused parts of the given lines. */
 function creditsOf(
   lines: readonly BilledLine[],
   invoices: readonly ReferenceInvoice[],
@@ -242,7 +245,10 @@ function creditsOf(
     .filter(({ creditedLine }) => creditedLine !== null && lines.includes(creditedLine));
 }
 
-/** Computes the tax of each part. The sum is rounded once, and the last part of a line takes the rest of its tax. */
+/**
+ * Computes the tax of each part. Only the sum over all parts is rounded. A part that credits the whole remaining net
+ * amount of a line also takes all the tax that is left of the line.
+ */
 function withTax(
   parts: readonly Part[],
   invoices: readonly ReferenceInvoice[],

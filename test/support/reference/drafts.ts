@@ -64,7 +64,7 @@ export class Drafts {
     return Math.min(FOREVER, ...this.planned);
   }
 
-  /** Creates an invoice for the bills and the late usage. Creates none without lines. */
+  /** Creates an invoice for the bills and the late usage, or no invoice if there are no lines. */
   issue(order: Order): void {
     const lines = this.linesOf(order);
     this.keepTerms(order, lines.length > 0 ? this.issueLines(order, lines) : null);
@@ -109,7 +109,7 @@ export class Drafts {
     return null;
   }
 
-  /** Finalizes drafts whose lines are credited or cut short. */
+  /** Finalizes the drafts that bill the items in advance, because these items are about to be credited or cut short. */
   finalizeFor({ index }: ReferenceSubscription, items: readonly Item[]): void {
     const isCut = ({ subscription, bills }: Waiting): boolean =>
       subscription.index === index &&
@@ -160,8 +160,8 @@ export class Drafts {
     afterIntervals(instant, 'month', months, this.owner.zone);
 
   /**
-   * Stores the terms of an invoice for the usage that it billed without a line. `invoice` is null if it would have had
-   * no line.
+   * Stores the terms of a bill for usage that got no line on it; later corrections of the usage need them. `invoice` is
+   * null if the bill has no lines at all.
    */
   keepTerms(
     { redemptions, period }: Pick<Order, 'redemptions' | 'period'>,

@@ -15,12 +15,12 @@ export class FinalUsage {
     return Math.min(FOREVER, ...this.planned);
   }
 
-  /** Called when the last invoice is made. It bills all late usage, so none is due then. */
+  /** Called when the last invoice of a subscription is made. This invoice bills all late usage, so nothing is due then. */
   close(subscription: number): void {
     this.dueAt.set(subscription, FOREVER);
   }
 
-  /** Called when billed usage of a subscription changes; a running subscription bills it with its next invoice. */
+  /** Called when billed usage of a subscription changes. While the subscription runs, its next invoice bills the change. */
   changed(subscription: number, now: number): void {
     if (this.dueAt.get(subscription) === FOREVER) this.dueAt.set(subscription, now + COLLECTED_MS);
   }

@@ -18,7 +18,7 @@ interface Waiting {
 export class FirstPayments {
   constructor(private readonly owner: Waiting) {}
 
-  /** Activates the subscription at once if there is nothing to pay. */
+  /** Makes the subscription wait for the payment of its first invoice, if the invoice is open. */
   begin(subscription: ReferenceSubscription, invoice: ReferenceInvoice | null): void {
     if (invoice?.status !== 'open') return;
     subscription.status = 'incomplete';

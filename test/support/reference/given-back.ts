@@ -50,7 +50,7 @@ export class CreditLimits {
 
   constructor(private readonly owner: GivenBack) {}
 
-  /** Counts credits that are already on the same invoice. */
+  /** Counts credits that the new invoice contains already. */
   count(credits: readonly BilledLine[]): void {
     for (const { creditedLine, back, amount } of credits) {
       const invoice = creditedLine === null ? undefined : this.invoiceOf([creditedLine]);
@@ -58,7 +58,7 @@ export class CreditLimits {
     }
   }
 
-  /** Gives back a share of the amount that lines of one invoice hold, limited by refunds of this invoice. */
+  /** Returns a share of the amount that lines of one invoice hold, but no more than refunds of this invoice have left. */
   giveBack(lines: readonly BilledLine[], share: Fraction): Given {
     const given = giveBack(lines, share);
     const invoice = this.invoiceOf(lines);
@@ -66,7 +66,7 @@ export class CreditLimits {
     return this.limited(given, this.within(invoice, given, given.amount));
   }
 
-  /** Gives back a share of the amount that lines for the same usage hold. The part of each invoice is limited by its refunds. */
+  /** Divides a usage correction among the invoices that billed the usage. Refunds of an invoice limit its part. */
   correct(given: Given): Given & { readonly taken: readonly Taken[] } {
     const held = new Map<readonly BilledLine[], bigint>();
     const add = (from: readonly BilledLine[], amount: bigint) =>
@@ -111,7 +111,7 @@ export class CreditLimits {
     return { amount, back: { ...given.back, returned } };
   }
 
-  /** Returns the part of an amount that refunds have left of the invoice, and counts it as given back. */
+  /** Returns as much of an amount as the invoice can still give back after refunds, and counts this as given back. */
   private within(invoice: ReferenceInvoice, { back }: Given, wanted: bigint): bigint {
     const most = this.left(invoice);
     let amount = wanted;

@@ -9,19 +9,25 @@ export const FOREVER = Number.MAX_SAFE_INTEGER;
 export interface Item {
   readonly price: SoldPrice;
   readonly quantity: number;
-  /** Proration of the plan that the item was sold with, also after a change to another plan. */
+  /** Proration of the plan with which the item was sold. It stays the same if the subscription changes to another plan. */
   readonly proration: ModelPlan['proration'];
   from: number;
   to: number;
-  /** True if the period in which the item was sold was cut short. Its billed amounts then count as earned. */
+  /**
+   * True after a change of the interval has ended the item and its period. The amounts billed for it then count as
+   * earned.
+   */
   isOver: boolean;
   /** For an item that a pause stopped, the instant until which it continues after a resume; otherwise null. */
   resumesUntil: number | null;
-  /** True if the day on which the item ended is billed: proration is by day, and a pause ended the item for that day. */
+  /**
+   * True after a pause has ended the item, unless the subscription resumed on the same day. Proration by day then bills
+   * this day.
+   */
   billsLastDay: boolean;
   /**
-   * Unit of proration of the new version, if a change ended the item: the part before the change is counted in this
-   * unit. Null: the unit of the item itself.
+   * Unit in which the last part of the item is counted. If a change ended the item, this is the unit of the new
+   * version. Null: the unit of the item itself.
    */
   lastUnit: 'day' | 'second' | null;
   billed: BilledLine[];
@@ -109,12 +115,15 @@ export function isSameTerms(held: Terms, terms: Terms): boolean {
   );
 }
 
-/** Returns the plan (null) and the add-ons of both terms. */
+/** Returns what the two terms sell: null for the plan, and the index of each add-on. */
 function placesOf(one: Terms, other: Terms): readonly (number | null)[] {
   return [null, ...new Set([...one.addons, ...other.addons].map(({ addon }) => addon))];
 }
 
-/** Returns the version and quantity of the plan (null), or the quantity of an add-on. */
+/**
+ * Returns the version and quantity of the plan if `place` is null, otherwise the quantity of an add-on; null if it is
+ * not sold.
+ */
 function partOf({ version, quantity, addons }: Terms, place: number | null) {
   if (place === null) return { sold: version, quantity };
   const found = addons.find(({ addon }) => addon === place);
@@ -126,8 +135,8 @@ function isSame(one: Item, other: Item, isVersion: boolean): boolean {
 }
 
 /**
- * Returns true if two items sell the same price. An item keeps its proration even after a change of the plan. A price
- * in another version of the plan is the same price if its terms and the proration are equal.
+ * Returns true if two items sell the same price. A price in another version of the plan is the same if its terms and
+ * the proration of the items are equal. An item keeps its proration even after a change of the plan.
  */
 function isSamePrice(one: Item, other: Item, isVersion: boolean): boolean {
   const isEqual =
@@ -159,7 +168,7 @@ export function unitOf({ proration }: Pick<Item, 'proration'>): 'day' | 'second'
   return proration === 'second' ? 'second' : 'day';
 }
 
-/** Returns true if the price itself is never prorated. */
+/** Returns true for an item that is always billed at its full price. */
 export function isWholeOnly({ proration }: Item): boolean {
   return proration === 'none';
 }

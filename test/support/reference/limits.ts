@@ -2,7 +2,7 @@ import type { ModelPrice } from './catalog';
 import { type BilledLine, UNTOUCHED } from './line';
 import { type Fraction, fraction, rounded, split, sum, times } from './money';
 
-/** Applies the minimum and maximum of a price to the cost of a period; each is rounded once when it is prorated. */
+/** Applies the minimum and maximum of a price to the cost of a period. Each limit is prorated and rounded once. */
 export function within(amount: bigint, { minimum, maximum }: ModelPrice, part: Fraction): bigint {
   const [lowest, highest] = [minimum, maximum].map((limit) =>
     limit === undefined ? undefined : rounded(times(fraction(limit), part)),

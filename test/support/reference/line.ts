@@ -3,7 +3,7 @@ import type { SoldPrice } from './offers';
 import type { Redemption } from './redemption';
 import { type Fraction, fraction, rounded, split, sum, times } from './money';
 
-/** The discount of a line by one coupon, with the start of its billing period. */
+/** The discount that one coupon gives on a line. `period` is the start of the discounted billing period. */
 export interface Off {
   readonly redemption: Redemption;
   readonly period: number;
@@ -16,16 +16,16 @@ export interface LineTax {
   readonly amount: bigint;
 }
 
-/** Lines that a credit gives back, the amount that they held before, and the discounts that return to coupons. */
+/** Charged lines that a credit takes back, with the amount that they held before it, and with their discounts. */
 export interface Back {
   readonly lines: readonly BilledLine[];
   readonly held: bigint;
-  /** All discounts on the lines. `returned`: their parts that return to the coupons. */
+  /** All discounts on the lines. `returned`: the parts of these discounts that return to their coupons. */
   readonly discounts: readonly Off[];
   readonly returned: readonly Off[];
 }
 
-/** The part of a usage correction that is taken from one invoice. `from` contains the lines of that invoice. */
+/** The part of a usage correction that is taken back from one invoice. `from` contains the lines of this invoice. */
 export interface Taken {
   readonly from: readonly BilledLine[];
   readonly amount: bigint;
@@ -41,7 +41,10 @@ export interface BilledLine {
   readonly unit: 'day' | 'second';
   /** Part of the full period that counts for the amount. */
   readonly part: Fraction;
-  /** Duration of the line as a part of the full period. A plan without proration bills the full price for a shorter duration. */
+  /**
+   * Duration of the line as a part of the full period. A plan without proration bills the full price even if this is
+   * less than the full period.
+   */
   readonly span: Fraction;
   readonly amount: bigint;
   /** Amount that a maximum took off the line. */
@@ -53,13 +56,13 @@ export interface BilledLine {
   taxes: readonly LineTax[];
   /** Discount of each coupon. */
   offs: readonly Off[];
-  /** Set for a credit, or for usage that is given back. */
+  /** Charges that a credit or a usage correction takes back; null if the line takes nothing back. */
   readonly back: Back | null;
-  /** Set for usage that is added to a bill. */
+  /** Taxes and coupons of a line that adds usage to a bill; null for other lines. */
   readonly added: Added | null;
-  /** For a negative usage correction: the amount at list prices, because `amount` is a share of the paid amount. */
+  /** For a negative usage correction: the amount at list prices; null for other lines. `amount` is a share of what was paid. */
   readonly listed: bigint | null;
-  /** For a negative usage correction: its parts, each taken from one invoice. */
+  /** For a negative usage correction: the part that is taken back from each invoice. Null for other lines. */
   readonly taken: readonly Taken[] | null;
   /** True if a later invoice that is not void credited the unused part of the line. */
   isTakenBack: boolean;
@@ -67,7 +70,7 @@ export interface BilledLine {
   taxWithin: bigint;
   /** Part of the amount that later invoices and credit notes credited. */
   credited: bigint;
-  /** Part of `credited` that credit notes credited, and its tax. */
+  /** Amounts that credit notes credited on the line. `amount` is the part of `credited`: the net with inclusive tax. */
   creditedByNotes: {
     readonly net: bigint;
     readonly tax: bigint;
@@ -75,15 +78,18 @@ export interface BilledLine {
     readonly taxes: readonly bigint[];
     readonly amount: bigint;
   };
-  /** A prepaid item: the instant until which it is sold, and the amount billed for it. */
+  /**
+   * The item that the line prepays: the instant until which it is sold, and the lines that were billed for it.
+   * Otherwise null.
+   */
   readonly item: { readonly to: number; billed: BilledLine[] } | null;
   /** For a charge: the line and its true-ups. */
   together: readonly BilledLine[];
   /** For a credit: the credited line. */
   readonly creditedLine: BilledLine | null;
-  /** The price; null if nothing was sold. */
+  /** The price that the line bills; null if there is none. */
   readonly price: SoldPrice | null;
-  /** For usage: the usage billed for its period. */
+  /** For a usage line: all that was billed for the usage of the price and period. Null for other lines. */
   readonly usage: BilledUsage | null;
   readonly isLate: boolean;
   isVoid: boolean;
@@ -143,8 +149,8 @@ export function heldBy(lines: readonly BilledLine[]): bigint {
 }
 
 /**
- * Returns a share of the amount that lines hold, rounded once, and the same share of their discounts, which return to
- * the coupons.
+ * Returns a share of the amount that lines hold, and the same share of their discounts, which return to the coupons.
+ * Each of the two shares is rounded once.
  */
 export function giveBack(
   lines: readonly BilledLine[],

@@ -396,7 +396,7 @@ export class Reference {
     this.bill(subscription, reason, [...due, ...begun], boundaryAt, billedIn);
   }
 
-  /** Moves invoices of changes that start now, where their billing period is cut off, to the next billing period. */
+  /** Moves invoices of changes at this instant to the next billing period, because the former period is cut off now. */
   private moveToNextPeriod({ index, redemptions }: ReferenceSubscription): void {
     const billed = this.invoices.filter((one) => one.subscription === index);
     moveToPeriod(billed, redemptions, this.now);

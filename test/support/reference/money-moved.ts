@@ -46,8 +46,8 @@ export async function assertMoney(
 }
 
 /**
- * Asserts that no money was given back twice: the credit balance is at most the amount that was paid and not refunded,
- * plus the owed amounts. If usage was taken back after it was billed, ignores refunds of money that paid invoices.
+ * Asserts that no money was given back twice: the credit balance is at most what was paid and not refunded, plus what
+ * invoices owe. If billed usage was taken back, the check leaves out refunds of money that paid invoices.
  */
 export async function assertCreditWasPaid(
   engine: TestApp,

@@ -51,9 +51,9 @@ export function split(amount: bigint, weights: readonly bigint[]): readonly bigi
 }
 
 /**
- * Splits an amount into whole parts, given the exact parts, whose sum it is. Rounds each part down. Leftover units go
- * to the largest remainders, then to the first parts. A negative amount is split like the positive one. If the amount
- * is 0, the sign of the first part that is not 0 counts.
+ * Splits an amount into whole parts that are close to exact parts. The amount must be the rounded sum of the exact
+ * parts. Rounds each part down, and gives the units that are left to the largest remainders, then to the first parts.
+ * Splits a negative amount like the positive one. If the amount is 0, the first part that is not 0 decides the sign.
  */
 export function shares(amount: bigint, exact: readonly Fraction[]): readonly bigint[] {
   const decides = amount === 0n ? (exact.find(({ over }) => over !== 0n)?.over ?? 0n) : amount;

@@ -5,7 +5,7 @@ import { least, sum } from './money';
 /** Payment method: `bad` fails, `slow` delays the outcome, `keeps` refuses refunds, and `slow to refund` delays them. */
 export type PayCard = 'good' | 'bad' | 'slow' | 'keeps' | 'slow to refund';
 
-/** A payment and the amount refunded of it. */
+/** A payment, with its refunded amount. */
 export interface ReferencePayment {
   /** Null: a payment without an invoice, which becomes credit. */
   readonly invoice: ReferenceInvoice | null;
@@ -20,7 +20,10 @@ export interface ReferencePayment {
   refundPending: bigint;
   /** Credit from the part of the payment that exceeds `applied`; null: none. */
   credit: PaymentCredit | null;
-  /** Credit of credit notes and negative invoices that refunds of the payment have paid out, or reserved. */
+  /**
+   * Credit from credit notes and negative invoices that refunds of this payment have paid out, or that pending refunds
+   * reserve.
+   */
   readonly paidOut: { pending: bigint; refunded: bigint };
   readonly events: string[];
 }
@@ -35,7 +38,7 @@ interface PaymentCredit extends Credit {
 export interface ReferenceRefund {
   readonly payment: ReferencePayment;
   readonly amount: bigint;
-  /** Parts that pay out credit of credit notes and negative invoices. */
+  /** Credit from credit notes and negative invoices that the refund pays out, with the amount of each. */
   readonly paidOut: readonly { readonly credit: Credit; readonly amount: bigint }[];
   status: 'pending' | 'succeeded' | 'failed';
   readonly events: string[];
@@ -61,7 +64,10 @@ export class Payments {
       .reduce((total, one) => total + refundedOfInvoice(one) + pendingOfInvoice(one), 0n);
   }
 
-  /** Returns the refundable amount of a payment: its own rest, and credit of the customer that comes from no payment. */
+  /**
+   * Returns the refundable amount of a payment: what is left of the payment, and credit that does not come from
+   * payments.
+   */
   refundableOf(payment: ReferencePayment): bigint {
     const { amount, refunded, refundPending } = payment;
     const others = sum(this.otherCredits().map(({ left }) => left));
@@ -72,7 +78,10 @@ export class Payments {
     return this.owner.payer.credits.filter((one) => !this.all.some(({ credit }) => credit === one));
   }
 
-  /** Returns the rest of a payment, without consumed credit and without amounts that other documents credited. */
+  /**
+   * Returns what is left of a payment itself. Leaves out consumed credit, and money that credits or credit notes gave
+   * back.
+   */
   private ownRefundable(payment: ReferencePayment): bigint {
     const { invoice, applied, credit } = payment;
     const all = refundableOf(payment);
@@ -112,12 +121,12 @@ export class Payments {
     return payment;
   }
 
-  /** Turns the part that pays no invoice into credit, which the next invoices consume. */
+  /** Turns the part of a payment that pays no invoice into credit, which the next invoices consume. */
   keepRest(payment: ReferencePayment): void {
     this.addCredit(payment, payment.amount - payment.applied, 0n, 0n);
   }
 
-  /** Turns the money that paid parts of an invoice into credit, except for refunds that were made or are pending. */
+  /** Takes all payments off an invoice. Their money becomes credit, except for refunds that were made or are pending. */
   takeOff(invoice: ReferenceInvoice): void {
     for (const payment of this.all) {
       if (payment.invoice !== invoice || payment.applied === 0n) continue;
@@ -206,7 +215,10 @@ export class Payments {
   }
 }
 
-/** Returns the refundable part of a succeeded payment, without credit that an invoice consumed. */
+/**
+ * Returns the refundable part of a succeeded payment: all that was not refunded, less its credit that invoices
+ * consumed.
+ */
 function refundableOf(payment: ReferencePayment): bigint {
   const { amount, applied, refunded, refundPending, credit, paidOut } = payment;
   const used =

@@ -67,7 +67,7 @@ function packages({ amount, packageSize = '1', free = 0n }: ModelPrice, used: bi
 
 /**
  * Charges a rate on the amount of each event and a fixed amount, within the minimum and maximum of an event. A number
- * of events, or an amount, is free. Once either is used up, nothing more is free. The event that exceeds the free
+ * of events, or an amount, is free. After either is used up, nothing more is free. The event that exceeds the free
  * amount pays for the excess. All events together cost at least zero.
  */
 function percentage(price: ModelPrice, events: readonly bigint[]): Fraction {
@@ -100,8 +100,8 @@ function feeOf(
 }
 
 /**
- * Returns the amount for a part of a period in which usage happened. Without usage, the fee of the price is prorated.
- * The fixed amounts of a percentage belong to events and are not prorated.
+ * Returns what usage costs in a part of a period. If there was no usage, the cost is the fee of the price, and it is
+ * prorated. The fixed amounts of a percentage belong to events, so nothing is prorated there.
  */
 export function usageCost(price: ModelPrice, quantity: Quantity, part: Fraction): bigint {
   const cost = costOf(price, quantity);

@@ -5,14 +5,14 @@ export interface Redemption {
   readonly coupon: number;
   readonly terms: ModelCoupon;
   readonly at: number;
-  /** End of the discounted months; null before the first discount. */
+  /** End of the months in which the coupon discounts; null before the first discount. */
   endsAt: number | null;
   /** Amount that a coupon with duration `once` can still take off; null for an unused percentage. */
   left: bigint | null;
-  /** Discounts on invoices, and discounts that credits returned. */
+  /** Discounts that invoices took from the coupon, and discounts that credits returned to it. */
   readonly uses: {
     invoice: { readonly status: string };
-    /** True for a correction whose invoice is not made yet. */
+    /** True for a usage correction whose invoice is not made yet. */
     isOpen: boolean;
     period: number;
     /** Start of the discounted billing period, as it was when the invoice was made. */
@@ -20,13 +20,16 @@ export interface Redemption {
     readonly isCorrection: boolean;
     readonly taken: bigint;
     readonly returned: bigint;
-    /** Discounts that returned as well, but that nothing can be taken off with again. */
+    /** Returned discounts that cannot be used again. They are not a part of `returned`. */
     readonly unusable: bigint;
     /** Part of `taken` that came out of `left`. */
     readonly ofRest: bigint;
-    /** True if this use was the first full use of a percentage. A correction is one if its bill had not used the coupon. */
+    /**
+     * True if a percentage discounted its full share, and not only discounts that returned to it. With duration `once`,
+     * such a use is the first one; it can be a correction of a bill that had not used the coupon.
+     */
     readonly wasFirst: boolean;
-    /** True if a correction used the coupon although its bill had not. */
+    /** True if a usage correction used the coupon although the corrected bill had not. */
     readonly begins: boolean;
   }[];
   /** True after the subscription has ended or the coupon was removed. */
@@ -35,7 +38,10 @@ export interface Redemption {
   isUsedUp: boolean;
 }
 
-/** Returns true if a coupon that a bill has not used discounts usage that is added to the bill. */
+/**
+ * Returns true if a coupon can discount usage that is added to a bill, although the bill itself has not used the
+ * coupon.
+ */
 export function mayBegin(
   redemption: Redemption,
   period: number,
@@ -50,17 +56,17 @@ export function mayBegin(
   return discountedPeriods(redemption).every((start) => start < ownEnd);
 }
 
-/** Returns true if a correction of the bill of a period used a percentage with duration `once` that the bill had not used. */
+/** Returns true if a usage correction of the period was the first use of a percentage with duration `once`. */
 export function isBegun({ uses }: Redemption, period: number): boolean {
   return uses.some((use) => use.period === period && isFirstOfCorrection(use));
 }
 
-/** Returns true if a correction in effect used a percentage that its bill had not used. */
+/** Returns true for a correction in effect that was the first use of a percentage. */
 export function isFirstOfCorrection(use: Redemption['uses'][number]): boolean {
   return use.isCorrection && use.wasFirst && use.invoice.status !== 'void';
 }
 
-/** Returns the starts of the billing periods that invoices in effect discount, except one. */
+/** Returns the starts of the billing periods that invoices in effect discount. Leaves out the invoice `except`. */
 export function discountedPeriods(
   { uses }: Redemption,
   except: Redemption['uses'][number]['invoice'] | null = null,
@@ -90,9 +96,9 @@ export function mayDiscount(
 }
 
 /**
- * Returns true if a returned discount can be used again on an invoice of a period. A discount of a one-time coupon can,
- * any other one only within its period. Nothing can be used again of a removed coupon, or of a coupon that was not used
- * up when its subscription ended.
+ * Returns true if a discount of the period `taken`, which was returned, can be used again on an invoice of `period`.
+ * With duration `once`, the periods may differ; otherwise they must be the same. Nothing of a removed coupon can be
+ * used again, nor of a coupon that was not used up when its subscription ended.
  */
 export function canBeUsedAgain(redemption: Redemption, taken: number, period: number): boolean {
   const { isRemoved, isOver, isUsedUp, terms } = redemption;

@@ -24,7 +24,7 @@ type Pending =
 interface FirstPayment {
   readonly invoice: ReferenceInvoice;
   readonly until: number;
-  /** Instant at which the subscription expires; null once the outcome of a payment in flight decides. */
+  /** Instant at which the subscription expires; null after that, if the outcome of a payment in flight decides. */
   reportsAt: number | null;
 }
 

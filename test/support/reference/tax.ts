@@ -40,9 +40,9 @@ function billedRates(lines: readonly BilledLine[]): readonly number[] {
 }
 
 /**
- * Returns the exact tax of a line at one rate. A credit takes back billed tax of this rate: at most the rest of it, and
- * the whole rest together with the rest of the lines. If the credited lines have different rates, the credit takes the
- * same share of the tax as of the amounts.
+ * Returns the exact tax of a line at one rate. A credit takes back billed tax: at most what is left of it, and all that
+ * is left if it takes back all that the credited lines hold. If the credited lines have different rates, the credit
+ * takes the same share of the tax as of the amounts.
  */
 function taxOf(
   { amount, discount, back }: BilledLine,
@@ -79,7 +79,7 @@ export function taxOnTop(lines: readonly BilledLine[], held: bigint, amount: big
   );
 }
 
-/** Returns the tax of one rate as a share of the amount of a line, which contains the tax of inclusive `rates`. */
+/** Returns the tax of a rate as a share of an amount. The amount includes the tax of those `rates` that are inclusive. */
 function shareOf({ percentage }: ModelTaxRate, rates: readonly number[]): Fraction {
   const within = rates
     .map(rateOf)

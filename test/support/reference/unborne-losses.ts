@@ -1,13 +1,13 @@
-/** Money that went back of a payment and that its credit did not cover, and the invoices that can bear it. */
+/** Refunded or lost money of one payment that credit from the payment did not cover, and the invoices that can bear it. */
 export interface LossOfPayment {
   readonly amount: number;
-  /** Parts of the payment that the invoices have, in money or as credit, by invoice id. */
+  /** For each invoice, by id: how much of the payment it has received, as money or as credit. */
   readonly parts: ReadonlyMap<string, number>;
 }
 
 /**
- * Returns the part of the losses that no invoice can bear: the losses less a maximum flow to the invoices. An invoice
- * bears at most what it has of a payment, and in all at most what it has not given back.
+ * Returns the part of the losses that no invoice can bear: the losses less a maximum flow to the invoices. For each
+ * payment, an invoice bears at most what it received of it. In total, it bears at most what it has not given back.
  */
 export function unborneLosses(
   losses: readonly LossOfPayment[],

@@ -24,10 +24,12 @@ export class Usage {
   /** For each price and period, the events that existed when it was last billed. */
   private readonly marked = new Map<BilledUsage, ReadonlySet<UsageEvent>>();
 
-  /** @param onLate is called with the index of a subscription when usage changes that it billed */
+  /**
+   * @param onLate is called when usage changes after it was billed, with the index of the subscription that billed it
+   */
   constructor(private readonly onLate: (subscription: number) => void) {}
 
-  /** Returns true if all bills that cover the time of an event contain the event; null if no bill covers this time. */
+  /** Returns true if all bills whose period contains the event have counted it; null if there is no such bill. */
   isBilled(event: UsageEvent): boolean | null {
     const bills = this.billed.filter(({ from, to }) => from <= event.at && event.at < to);
     if (bills.length === 0) return null;
@@ -59,7 +61,7 @@ export class Usage {
     return this.add(usage);
   }
 
-  /** Stores the terms of an invoice with the usage that it billed without a line. */
+  /** Stores the terms of a bill with the usage that got no line on it. */
   keepTerms(terms: BillTerms): void {
     for (const usage of this.fresh) if (standing(usage.lines).length === 0) usage.terms = terms;
     this.fresh = [];
@@ -83,7 +85,7 @@ export class Usage {
     return [...lines, ...limited];
   }
 
-  /** Returns true if a subscription has usage to correct. */
+  /** Returns true if billed usage of a subscription has changed and must be corrected. */
   isLate(subscription: number): boolean {
     return this.billed.some(
       (usage) =>
@@ -92,8 +94,8 @@ export class Usage {
   }
 
   /**
-   * Rates changed periods again and bills the differences. Returned amounts are limited to the amount that the lines
-   * hold. Added amounts have the terms of the bill.
+   * Rates changed periods again and bills the differences. A negative difference takes back at most what the lines
+   * hold. A positive one has the taxes and coupons of the bill.
    */
   late(subscription: number, limits: CreditLimits, added: AddedUsage): readonly BilledLine[] {
     return this.billed
@@ -127,8 +129,8 @@ export class Usage {
   }
 
   /**
-   * Returns the difference between rated and billed usage; null: none. A positive difference is at list prices. A
-   * negative one is converted to a share of the paid amount.
+   * Returns the difference between rated and billed usage; null if nothing is to be corrected. A positive difference is
+   * at list prices. A negative one is converted to a share of the paid amount.
    */
   private owed(
     usage: BilledUsage,
@@ -147,11 +149,11 @@ export class Usage {
   }
 
   /**
-   * Bills the usage of a void invoice again: with the same lines, if they are the owed amount; otherwise with all
-   * present usage, if no other invoice billed any; otherwise with the rest that other invoices left. Returns and
-   * changes nothing if nothing is owed.
+   * Bills the usage of a void invoice again. If what is owed is the same as before, the lines are the same. Otherwise,
+   * if no other invoice has billed the usage, bills all present usage. If another has, bills the difference to it.
+   * Returns no lines and changes nothing if nothing is owed.
    *
-   * @param others true if the invoice is also made without this usage
+   * @param others true if the new invoice also has lines for other charges
    */
   billAgain(
     before: readonly BilledLine[],

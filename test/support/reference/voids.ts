@@ -13,7 +13,7 @@ function isGivenBack(line: BilledLine, lines: readonly BilledLine[]): boolean {
   return heldBy(billedWith(line).filter((one) => !lines.includes(one))) < 0n;
 }
 
-/** Voids an invoice. The credit that it consumed returns, and the lines that it credited count as billed again. */
+/** Voids an invoice. The credit that it consumed is available again. Lines that it credited count as not credited. */
 export function voidInvoice(
   invoice: ReferenceInvoice,
   now: number,

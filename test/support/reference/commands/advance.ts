@@ -15,7 +15,10 @@ export async function advanceTo(
   expect(answer).toMatchObject({ status: 200 });
 }
 
-/** Moves the clock by seconds, or to the next due instant: a second before it, exactly, or past it. */
+/**
+ * Moves the clock by a number of seconds: from now, or from the next due instant. The second kind stops just before, at
+ * or just after that instant.
+ */
 class Advance implements BillingCommand {
   constructor(
     private readonly seconds: number,

@@ -4,7 +4,7 @@ import type { BilledLine } from '../line';
 import type { Reference } from '../model';
 import type { BillingCommand, EngineUnderTest } from './engine';
 
-/** Credited share of a line in percent, or one minor unit more than the rest of the line. */
+/** Credited share of a line in percent, or one minor unit more than can be credited. */
 type Much = number | 'too much';
 
 class IssueNote implements BillingCommand {
@@ -63,7 +63,10 @@ class IssueNote implements BillingCommand {
     return this.of === 'any' || (usage !== null && amount > 0n && !isLate);
   }
 
-  /** Prefers lines with a rest, if there are any. */
+  /**
+   * Returns the lines to credit and their amounts. If something is left to credit on some lines, selects only from
+   * these.
+   */
   private wanted(
     lines: readonly BilledLine[],
     invoices: Reference['invoices'],

@@ -2,7 +2,7 @@ import type fc from 'fast-check';
 import type { Answer, EngineCatalog } from '../engine-catalog';
 import type { Reference } from '../model';
 
-/** The engine as a sequence of commands uses it, with one customer on a test clock of its own. */
+/** The engine that commands test. Each sequence of commands has one customer, on a test clock of its own. */
 export interface EngineUnderTest {
   /** Subscription ids, in the order of the reference. */
   readonly subscriptionIds: string[];

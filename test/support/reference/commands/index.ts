@@ -47,7 +47,7 @@ export function billingCommands(most: number): fc.Arbitrary<Iterable<BillingComm
   );
 }
 
-/** Commands that a customer of a business may cause. */
+/** Commands of nearly all kinds. */
 const BILLING = [
   ...[subscribe, change, change, change, change, change, change, change, change, cancel],
   ...[plain, plain, redeem, activateVersion, activateVersion, activateVersion, archive],
@@ -145,7 +145,10 @@ const NOTING = [
   ...[pay, pay, payAhead, refund, refund, settleRefund, regenerate, voidInvoice, finalize],
 ];
 
-/** Commands for pauses of hours or days, sometimes over the end of a period, with a change or an end on the day of the resume. */
+/**
+ * Commands for a pause of hours or days, sometimes over the end of a period. A change or another pause follows
+ * directly.
+ */
 const pauseThenResume = fc
   .tuple(advanceHours, pause, fc.oneof(advanceHours, advanceDays), resume, fc.oneof(change, pause))
   .map((steps) => new Steps(steps));

@@ -56,7 +56,7 @@ abstract class OnSubscription implements BillingCommand {
   /** Applies the command to the reference; returns the code of the refusal, if any. */
   protected abstract expected(model: Reference, subscription: ReferenceSubscription): string | null;
 
-  /** Called after `expected`, and must not depend on what `expected` changed. */
+  /** Called after `expected`. The request must not depend on what `expected` changed. */
   protected abstract request(
     model: Reference,
     subscription: ReferenceSubscription,
@@ -180,7 +180,10 @@ class Change extends OnSubscription {
     return ['change', body] as const;
   }
 
-  /** Returns the same plan and version before and after `expected`, because only a change that names a plan changes the plan. */
+  /**
+   * Returns the plan and version of the request. The result is the same before and after `expected`, because a change
+   * that names no plan keeps the plan.
+   */
   private target(
     model: Reference,
     { terms }: ReferenceSubscription,
