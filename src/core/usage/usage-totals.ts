@@ -105,8 +105,8 @@ export function valueOf(
 /** A registered window (a period with running totals of its own), or the first part of one. */
 interface WindowPart extends Period {
   /**
-   * End of the whole window; default: `endAt`. From `endAt` until then, a `weighted_sum` keeps the value that it has at
-   * `endAt`.
+   * End of the whole window; default: `endAt`. For a `weighted_sum`, the sum of the values until `endAt` also counts for the
+   * time from `endAt` until the end of the window.
    */
   readonly heldUntil?: Date | undefined;
 }

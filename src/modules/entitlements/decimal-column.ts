@@ -1,7 +1,7 @@
 import { Column } from 'typeorm';
 import { formatDecimal, parseExact, type Rational } from '../../core/decimal';
 
-/** Maximum number of stored fraction digits. The product of two numbers with 12 fraction digits each has 24. */
+/** Maximum number of stored fraction digits: more than the product of two numbers with 12 fraction digits each can have. */
 const FRACTION_DIGITS = 30;
 
 export function toNumeric(value: Rational): string {

@@ -2,9 +2,9 @@ import { Check, Entity, Index } from 'typeorm';
 import { AmountColumn, IdColumn, ReferenceColumn } from '../../platform/database';
 
 /**
- * Amount that was moved from the credit of a credit note to the credit of a payment, because the money of the payment
- * had gone back to the customer. The credited invoice had used credit of the payment, and now uses less of it by this
- * amount.
+ * Part of a credit note that did not become credit of the customer. The invoice of the note had used credit from a
+ * payment, whose money was refunded, is being refunded, or was lost in a dispute. The invoice therefore counts as having
+ * used this amount less of the payment's credit.
  */
 @Entity('credit_return')
 @Index('credit_return_invoice_index', ['invoiceId', 'paymentId'])

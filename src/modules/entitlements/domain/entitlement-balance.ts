@@ -25,7 +25,7 @@ export interface UsageCounter {
    * part.
    */
   readonly planUsage: Rational;
-  /** Thresholds whose events were recorded in this window, in percent. */
+  /** Thresholds in percent whose events were recorded in this window. */
   readonly notifiedThresholds: readonly number[];
 }
 

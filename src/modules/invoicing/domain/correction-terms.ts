@@ -37,7 +37,7 @@ export interface CorrectionTerms {
   readonly added: (request: UsageLineRequest, addedMinor: bigint) => BilledBy | null;
   /** Records that a correction takes back usage of this amount at list prices. */
   readonly takenBack: (request: UsageLineRequest, listedMinor: bigint) => void;
-  /** Records that discounts returned to their coupons, because usage was taken back. */
+  /** Adds discounts to the remaining amounts of their coupons again, because usage was taken back. */
   readonly returned: (discounts: readonly HeldDiscount[]) => void;
 }
 

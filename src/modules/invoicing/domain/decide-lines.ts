@@ -102,8 +102,8 @@ export function decideLines(
 }
 
 /**
- * Returns the context, without late usage if the invoice would have no other line. Keeps the late usage if `lateUsage`
- * of the request is set. A request that credits something makes no line if nothing is left to credit.
+ * Returns the context of a request that only credits, without late usage if the invoice would have no other line because
+ * nothing is left to credit. Returns the context of any other request as it is, also if `lateUsage` is set.
  */
 export function withBillableUsage<Context extends LineContext>(
   { lines, lateUsage }: Pick<BillingRequest, 'lines' | 'lateUsage'>,

@@ -112,7 +112,7 @@ interface EndRow {
   readonly archivedBefore: Date | null;
 }
 
-/** Reads archived months, and finds months whose single events a request needs. */
+/** Reads archived months, and finds the months for which a request needs individual events and not only totals. */
 @Injectable()
 export class ArchivedMonthsRepository {
   constructor(private readonly database: Database) {}

@@ -18,7 +18,7 @@ import { StreamCache } from './stream-cache';
 
 const NOTHING_STORED: AppendOutcome = { accepted: 0, notStored: [] };
 
-/** Result of {@link fastPathAppend}. */
+/** Row that the statement of {@link fastPathAppend} returns. */
 interface FastPathResult {
   readonly accepted: number;
   /**

@@ -64,8 +64,8 @@ export class UsageStreams {
   /**
    * Locks streams until the transaction ends, in ascending order of their ids, so that callers cannot deadlock.
    * @param isToCreate decides which missing streams are created
-   * @returns the streams in the order of the names; null for a missing stream, `busy` for a skipped stream that another
-   *   transaction has locked
+   * @param onBusy whether to wait for streams that another transaction has locked, or to skip them
+   * @returns the streams in the order of the names; null for a missing stream, `busy` for a skipped one
    */
   async lock(
     names: readonly StreamName[],

@@ -69,7 +69,7 @@ export class RetryDeliveriesService {
     return [id];
   }
 
-  /** Writes to the audit log, because deliveries have no events. */
+  /** Records the retry in the audit log, because creating a delivery records no event. */
   private recordRetry(
     endpointId: string,
     retried: number,
