@@ -39,6 +39,9 @@ export interface NextWork {
 /** Returns the answer to the request that advanced the clock. */
 type ToAnswer = (clock: TestClock) => Answer;
 
+/** An advance waits longer than other work, because new uses of the time of its clock can go before it. */
+const BEGIN_TIMEOUTS = { statementMs: 30_000, lockMs: 25_000 } as const;
+
 /** Creates and advances test clocks, and returns the current time of a test clock or real time. */
 @Injectable()
 export class TestClocksService implements OnModuleInit {
@@ -205,6 +208,7 @@ export class TestClocksService implements OnModuleInit {
   }
 
   private async begin(id: string, to: Date, leasedBy: number): Promise<TestClock> {
+    await this.database.setTransactionTimeouts(BEGIN_TIMEOUTS);
     const clock = (await this.clocks.lock(id, 'move')) ?? raise(testClockNotFound(id));
     const now = this.clock.now();
     // Releases the key that an interrupted advance left without an answer.
