@@ -19,16 +19,20 @@ describe('a window that another one replaces before its end', () => {
     return answer.body as Body;
   }
 
-  /** Creates plans that allow 10 with a hard limit, and a customer on a test clock with a subscription to the first. */
+  /**
+   * Creates plans that allow 10, or the quantity after the reset, with a hard limit unless `soft` follows, and a customer on
+   * a test clock with a subscription to the first.
+   */
   async function subscribed(
     resets: readonly string[],
     terms: Readonly<Record<string, unknown>> = {},
   ) {
     const entitlement = await createEntitlement(engine, terms);
     const plans: string[] = [];
-    for (const reset of resets) {
+    for (const [reset, value = '10', limit] of resets.map((text) => text.split(' '))) {
       made += 1;
-      const terms = { entitlement_id: entitlement.id, value: '10', is_hard_limit: true, reset };
+      const isHard = limit !== 'soft';
+      const terms = { entitlement_id: entitlement.id, value, is_hard_limit: isHard, reset };
       const plan = { code: `replaced-${made}`, name: 'P', currency: 'USD', interval: 'month' };
       plans.push((await post('plans', { ...plan, prices: [], entitlements: [terms] })).id);
     }
@@ -156,6 +160,110 @@ describe('a window that another one replaces before its end', () => {
       await one.subscribe(1);
       expect(await one.allowances.figures(one.key)).toEqual(['30', '8', '22']);
     });
+  });
+
+  describe.each([false, true])('if it started earlier (with a meter: %s)', (isMetered) => {
+    async function withGrant(resets: readonly string[], value: string) {
+      made += 1;
+      const event = `replaced-${made}`;
+      const meter = { event_name: event, aggregation: 'sum', value_property: 'n' };
+      const terms = isMetered ? { meter_id: await createMeter(engine, meter) } : {};
+      const one = await subscribed(resets, terms);
+      await one.advance('2026-03-01T12:00:00.000Z');
+      await one.allowances.grant(one.key, { value, rollover: { max: '100' } });
+      const advanceTo = (day: number) => one.advance(`2026-03-0${day}T12:00:00.000Z`);
+      return {
+        ...one,
+        event,
+        advanceTo,
+        consumeDaily: async (quantity: string, days: readonly number[]) => {
+          for (const day of days) {
+            await advanceTo(day);
+            expect(await one.consume(quantity)).toBe(true);
+          }
+        },
+        shows: async (figures: readonly string[], remaining: string) => {
+          expect(await one.allowances.figures(one.key)).toEqual(figures);
+          expect(await one.allowances.grants(one.key)).toEqual([['active', remaining]]);
+        },
+      };
+    }
+
+    it('takes no usage from a grant that the former plan covered', async () => {
+      const one = await withGrant(['day', 'month 20'], '30');
+      await one.consumeDaily('10', [2, 3, 4, 5, 6]);
+      await one.moveTo(1);
+      await one.shows(['80', '50', '30'], '30');
+      expect(await one.consume('31')).toBe(false);
+      expect(await one.consume('30')).toBe(true);
+      await one.shows(['80', '80', '0'], '0');
+    });
+
+    it('takes no usage from a grant a second time', async () => {
+      const one = await withGrant(['day', 'month 20', 'month 100'], '30');
+      await one.consumeDaily('12', [2, 3, 4]);
+      await one.moveTo(1);
+      await one.shows(['60', '36', '24'], '24');
+      // The 2 of the last day stay with the grant; the other 34 use the larger allowance.
+      await one.moveTo(2);
+      await one.shows(['126', '36', '90'], '24');
+    });
+
+    it.each([
+      ['a pause', 'pause', {}],
+      ['an end', 'cancel', { when: 'now' }],
+    ])('takes nothing from a grant after %s of the older subscription', async (_, way, body) => {
+      const one = await withGrant(['day', 'month 5'], '50');
+      await one.subscribe(1);
+      await one.consumeDaily('15', [2, 3, 4]);
+      await one.shows(['65', '15', '50'], '50');
+      await post(`subscriptions/${one.id}/${way}`, body);
+      await one.shows(['95', '45', '50'], '50');
+      if (way === 'cancel') return;
+      await post(`subscriptions/${one.id}/resume`, {});
+      await one.shows(['65', '15', '50'], '50');
+    });
+
+    it('takes nothing from a grant by changes back and forth', async () => {
+      const one = await withGrant(['month', 'day'], '50');
+      expect(await one.consume('15')).toBe(true);
+      for (const day of [2, 3, 4, 5]) {
+        await one.advanceTo(day);
+        await one.moveTo(1);
+        await one.shows(['55', '0', '55'], '45');
+        await one.moveTo(0);
+        await one.shows(['60', '15', '45'], '45');
+      }
+      await one.moveTo(1);
+      expect(await one.consume('12')).toBe(true);
+      await one.moveTo(0);
+      await one.shows(['70', '27', '43'], '43');
+    });
+  });
+
+  it.each([true, false])(
+    'takes overage of earlier days from no later grant (checked before: %s)',
+    async (isChecked) => {
+      const one = await subscribed(['day 10 soft', 'month 12']);
+      await one.advance('2026-03-02T12:00:00.000Z');
+      expect(await one.consume('15')).toBe(true);
+      await one.advance('2026-03-05T12:00:00.000Z');
+      if (isChecked) expect(await one.allowances.figures(one.key)).toEqual(['10', '0', '10']);
+      await one.moveTo(1);
+      expect(await one.allowances.figures(one.key)).toEqual(['15', '15', '0']);
+      await one.allowances.grant(one.key, { value: '5' });
+      expect(await one.allowances.figures(one.key)).toEqual(['20', '15', '5']);
+    },
+  );
+
+  it('takes overage of the same day from a later grant', async () => {
+    const one = await subscribed(['day 10 soft', 'month 12']);
+    await one.advance('2026-03-02T12:00:00.000Z');
+    expect(await one.consume('15')).toBe(true);
+    await one.moveTo(1);
+    expect(await one.allowances.figures(one.key)).toEqual(['12', '15', '0']);
+    await one.allowances.grant(one.key, { value: '5' });
+    expect(await one.allowances.figures(one.key)).toEqual(['17', '15', '2']);
   });
 
   describe('after a calendar week with a grant', () => {

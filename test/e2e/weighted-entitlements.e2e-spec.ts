@@ -151,6 +151,22 @@ describe('an entitlement that is counted by a weighted sum', () => {
     expect(await held.figures()).toEqual(['7', '10', '0']);
   });
 
+  it('takes nothing from a grant for earlier days when a month replaces a day', async () => {
+    const resets = [
+      ['day', '40'],
+      ['month', '1'],
+    ] as const;
+    const held = await subscribed('2026-01-01T00:00:00Z', resets, true);
+    await held.grant(ROLLING_OVER);
+    await held.advance('2026-01-14T12:00:00Z');
+    // 31 held for 10 of 31 days.
+    await held.store('2026-01-03T00:00:00Z', 31);
+    await held.store('2026-01-13T00:00:00Z', -31);
+    expect(await held.figures()).toEqual(['46', '0', '46']);
+    await post(`subscriptions/${held.subscriptions[0]}/pause`, {});
+    expect(await held.figures()).toEqual(['15', '10', '5']);
+  });
+
   it.each([false, true])(
     'reaches the limit of a window without an end, recurring %j',
     async (isRecurring) => {

@@ -25,6 +25,11 @@ const KINDS = [
   ...['advance', 'subscribe', 'change', 'pause', 'resume', 'cancel', 'uncancel', 'link', 'grant'],
   ...['grant', 'voidGrant'],
 ] as const;
+/** Steps within days, with changes between windows that overlap. */
+const WINDOW_KINDS = [
+  ...['consume', 'consume', 'consume', 'report', 'voidEvent', 'nextDay', 'nextDay', 'nextDay'],
+  ...['alternate', 'alternate', 'grant', 'voidGrant', 'subscribe', 'pause', 'resume', 'cancel'],
+] as const;
 
 describe('entitlements of customers, compared with a reference model', () => {
   let engine: TestApp;
@@ -49,12 +54,15 @@ describe('entitlements of customers, compared with a reference model', () => {
 
   afterAll(() => engine.close());
 
-  test(
-    'are the same for both customers and the model, whenever they are checked',
-    async () => {
+  test.each([
+    ['whenever they are checked', KINDS],
+    ['whenever windows replace each other', WINDOW_KINDS],
+  ])(
+    'are the same for both customers and the model, %s',
+    async (_, kinds) => {
       const steps = fc.array(
         fc.record({
-          kind: fc.constantFrom(...KINDS),
+          kind: fc.constantFrom(...kinds),
           by: fc.array(fc.nat({ max: 1_000 }), { minLength: 4, maxLength: 4 }),
         }),
         { minLength: 6, maxLength: MAX_STEPS, size: 'max' },

@@ -61,6 +61,9 @@ const NONE: Allowed = { amount: 0, isSoft: false, isGiven: false, window: null }
 export class AllowanceModel {
   readonly grants: ModelGrant[] = [];
   readonly events: ModelEvent[] = [];
+  /** True if a window was entered again after another one. It may notify its thresholds again. */
+  hasReturned = false;
+  private readonly entered: Window[] = [];
   private allowed = NONE;
   private window: Window | null = null;
   private consumed = 0;
@@ -226,12 +229,14 @@ export class AllowanceModel {
   /**
    * Starts another window. Grants keep the balance that rolls over; after a window without an end, they keep all of it.
    * If the new window starts before the former one has ended, the new window counts the usage since its start. It then
-   * keeps how this usage was split into plan usage and expired grant usage.
+   * keeps how this usage was split into plan usage and expired grant usage. If it starts earlier than the former one, only
+   * usage that nothing covered in the former one is still to be covered.
    */
   private begin(window: Window | null, amount: number): void {
     const usage = this.grantUsage(this.used);
     const taken = [...usage.values()].reduce((total, n) => total + n, this.expiredGrantUsage);
     const formerPlanUsage = this.planUsage;
+    const uncovered = Math.max(this.used - formerPlanUsage - taken, 0);
     const isOverlapping =
       this.window !== null && window !== null && this.window.endAt > window.startAt;
     const isEndless = this.window === null || this.window.endAt === Infinity;
@@ -244,6 +249,10 @@ export class AllowanceModel {
       if (!isEndless && grant.balance === 0) grant.status = 'lapsed';
     }
     this.window = window;
+    if (window !== null) {
+      this.hasReturned ||= this.entered.some((one) => isSame(one, window));
+      this.entered.push(window);
+    }
     this.consumed = 0;
     this.counted = 0;
     this.expiredGrantUsage = 0;
@@ -256,7 +265,8 @@ export class AllowanceModel {
     this.expiredGrantUsage = Math.min(taken, isWhole ? this.used : Math.max(this.used - amount, 0));
     this.counted = this.used;
     const rest = this.used - this.expiredGrantUsage;
-    this.planUsage = Math.min(rest, Math.max(formerPlanUsage, amount));
+    const covered = isWhole ? rest - uncovered : formerPlanUsage;
+    this.planUsage = Math.min(rest, Math.max(covered, amount));
   }
 
   private allowedBy(subscriptions: readonly ModelSubscription[], now: number): Allowed {

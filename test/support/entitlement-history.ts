@@ -21,8 +21,13 @@ export const PLANS: readonly PlanAllowance[] = [
   { value: 30, isHard: true, reset: 'never' },
   { value: 50, isHard: true, reset: 'week' },
   { value: 70, isHard: true, reset: 'month' },
+  { value: 15, isHard: true, reset: 'day' },
   null,
 ];
+/** Plans whose windows start at different instants, for changes that replace one by another. */
+const ALTERNATING = PLANS.flatMap((plan, index) =>
+  plan !== null && ['day', 'week', 'month'].includes(plan.reset) ? [index] : [],
+);
 export const LINKS: readonly ModelLink[] = [
   { mode: 'increment', value: 10 },
   { mode: 'set', value: 25 },
@@ -62,7 +67,6 @@ export function planEntitlements(plan: PlanAllowance, id: string): readonly obje
 export class PairedHistory {
   private readonly links = LINKS.map((link) => ({ ...link }));
   private readonly model: AllowanceModel;
-
   private constructor(
     private readonly offer: EntitlementOffer,
     private readonly checked: HistoryCustomer,
@@ -97,6 +101,7 @@ export class PairedHistory {
   async run({ kind, by }: Step): Promise<void> {
     const [one = 0, two = 0, three = 0, four = 0] = by;
     if (kind === 'advance') return this.advance(SPANS[one % SPANS.length] ?? HOUR_MS);
+    if (kind === 'nextDay') return this.advance(20 * HOUR_MS);
     if (kind === 'consume') return this.consume((one % 160) / 4);
     if (kind === 'report')
       return this.report(this.now + ((two % 68) - 48) * HOUR_MS, (one % 120) / 4);
@@ -104,6 +109,7 @@ export class PairedHistory {
     if (kind === 'grant') return this.grant(one, two, three, four);
     if (kind === 'voidGrant') return this.voidGrant(one);
     if (kind === 'link') await this.link(one, two, three);
+    else if (kind === 'alternate') await this.alternate(two);
     else await this.command(kind, one, two, three);
     await this.syncModel();
   }
@@ -119,7 +125,7 @@ export class PairedHistory {
   async end(): Promise<void> {
     await this.check([this.checked, this.unchecked]);
     const notified = await this.thresholdsOf(this.checked);
-    expect(new Set(notified).size).toBe(notified.length);
+    if (!this.model.hasReturned) expect(new Set(notified).size).toBe(notified.length);
     expect(await this.thresholdsOf(this.unchecked)).toEqual(notified);
   }
 
@@ -274,6 +280,16 @@ export class PairedHistory {
     this.links[index] = link;
     await this.syncModel();
     await this.check([this.checked, this.unchecked]);
+  }
+
+  /**
+   * Changes the first subscription to a plan with another reset. Without a meter and grants, the next check applies the
+   * change, so both customers are checked.
+   */
+  private async alternate(by: number): Promise<void> {
+    const isMetered = this.offer.event !== null;
+    await this.command('change', 0, ALTERNATING[by % ALTERNATING.length] ?? 0, 0);
+    await this.check(isMetered ? [this.checked] : [this.checked, this.unchecked]);
   }
 
   private async command(kind: string, which: number, plan: number, addons: number): Promise<void> {

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { add, compare, type Rational, ZERO } from '../../core/decimal';
+import { FOR_EVER } from '../../core/usage';
 import { nextVersion } from '../../core/next-version';
 import { Database } from '../../platform/database';
 import { newId } from '../../platform/ids';
@@ -12,7 +13,6 @@ import {
   toSourceView,
   windowOf,
 } from './domain/customer-entitlement';
-import type { Grant } from './domain/grant';
 import { newlyReached, withUsed } from './domain/entitlement-balance';
 import { balanceTime, type ResetWindow, type WindowRule } from './domain/reset-window';
 import {
@@ -26,6 +26,8 @@ import {
   reset,
   type Recalculation,
   windowFor,
+  withoutEnded,
+  withoutExpired,
   dropUnneededWindow,
 } from './domain/recalculation';
 import { FeaturesService } from '../features';
@@ -160,10 +162,18 @@ export class RecalculateBalanceService {
       state = dropUnneededWindow(state, now);
       if (state.counter.window === null) return state;
     }
-    const target = windowFor(given.windowRule, state.counter.window, now);
-    state = isSameWindow(state.counter.window, target)
-      ? { ...state, counter: { ...state.counter, window: target } }
-      : await this.replaceWindow(one, state, given, { allowance, window: target, endAt: null });
+    if (windowRule !== given.windowRule) state = withoutEnded(state, windowRule, now);
+    const { window } = state.counter;
+    const target = windowFor(given.windowRule, window, now);
+    if (isSameWindow(window, target)) {
+      state = { ...state, counter: { ...state.counter, window: target } };
+    } else {
+      // After a boundary, the counter lacks the usage since then.
+      if (state.counter !== start.counter)
+        state = await this.withUsageUntil(one, state, { at: window?.endAt ?? FOR_EVER });
+      const replacement = { allowance, window: target, endAt: null };
+      state = await this.replaceWindow(one, state, given, replacement);
+    }
     return this.withUsageIn(one, state, { window: target, allowance: given.amount });
   }
 
@@ -190,13 +200,20 @@ export class RecalculateBalanceService {
     const state = isEndless
       ? carryInto(former, allowance, window)
       : reset(former, allowance, window, next.endAt ?? one.now);
-    if (!isReplacedBy(current, window)) return state;
+    if (current === null || !isReplacedBy(current, window)) return state;
     const used = await this.usageOfReplacement(one, window, next.endAt);
-    const counted = { window, used, allowance: given.amount };
+    const earlier =
+      window.startAt < current.startAt
+        ? await this.usageOfReplacement(one, window, current.startAt)
+        : ZERO;
+    const counted = { window, used, earlier, allowance: given.amount };
     return { ...state, counter: counterOfReplacement(former, allowance, counted) };
   }
 
-  /** Returns the usage of a window that replaces another one: usage before `endAt`, or all usage if `endAt` is null. */
+  /**
+   * Returns the usage of a window that replaces another one: usage before `endAt`, or all usage if `endAt` is null or the
+   * entitlement has no meter.
+   */
   private usageOfReplacement(
     one: RecalculationRequest,
     window: ResetWindow,
@@ -210,13 +227,13 @@ export class RecalculateBalanceService {
   }
 
   /**
-   * Returns the state with the usage up to a boundary. Reads the usage from the meter. Without a meter, the counter has all usage
-   * already.
+   * Returns the state with the usage up to an instant. Reads the usage from the meter. Without a meter, the counter has all
+   * usage already.
    */
   private async withUsageUntil(
     { customer, entitlement: { meterId } }: RecalculationRequest,
     state: Recalculation,
-    { at }: BalanceBoundary,
+    { at }: Pick<BalanceBoundary, 'at'>,
   ): Promise<Recalculation> {
     const { counter } = state;
     const { window } = counter;
@@ -283,18 +300,6 @@ function keyOf({ customer, entitlement }: RecalculationRequest): BalanceKey {
 function counterOf(row: BalanceRow) {
   const { used, expiredGrantUsage, planUsage, notifiedThresholds } = row;
   return { window: windowOf(row), used, expiredGrantUsage, planUsage, notifiedThresholds };
-}
-
-/** Ends expired grants of an entitlement that is not metered and so has no windows. */
-function withoutExpired(start: Recalculation, now: Date): Recalculation {
-  const isOver = ({ expiresAt }: Grant): boolean => expiresAt !== null && expiresAt <= now;
-  return {
-    ...start,
-    grants: start.grants.filter((grant) => !isOver(grant)),
-    ended: start.grants
-      .filter(isOver)
-      .map((grant) => ({ ...grant, end: 'expired' as const, endedAt: grant.expiresAt })),
-  };
 }
 
 function rowOf(

@@ -68,6 +68,18 @@ export function endGrant(
   return { counter, grants, ended: [...state.ended, ...ended] };
 }
 
+/** Ends expired grants of an entitlement that is not metered and so has no windows. */
+export function withoutExpired(start: Recalculation, now: Date): Recalculation {
+  const isOver = ({ expiresAt }: Grant): boolean => expiresAt !== null && expiresAt <= now;
+  return {
+    ...start,
+    grants: start.grants.filter((grant) => !isOver(grant)),
+    ended: start.grants
+      .filter(isOver)
+      .map((grant) => ({ ...grant, end: 'expired' as const, endedAt: grant.expiresAt })),
+  };
+}
+
 /**
  * Ends the window and starts the next one. Each grant keeps the balance that rolls over; a grant lapses if that balance is zero.
  * @param at instant of the reset. If the next window replaces the former one before its end, the next window may have
@@ -118,7 +130,8 @@ export function carryInto(
  * Returns the counter of a window that replaces the former window before its end. Usage that lies in both windows also counts
  * in the new window: plan usage stays plan usage, and usage taken from grants stays grant usage. If the new window starts later
  * than the former one, usage of grants may lie before the new window. Then only usage beyond the new allowance counts as grant
- * usage.
+ * usage. If it starts earlier, the usage before the former window was covered in other windows and becomes plan usage, so
+ * that it is not taken from grants.
  * @param former state before the new window
  * @param allowance allowance of the former window
  */
@@ -128,6 +141,8 @@ export function counterOfReplacement(
   next: {
     readonly window: ResetWindow;
     readonly used: Rational;
+    /** Usage before the start of the former window. May include usage that the former window has counted as well. */
+    readonly earlier: Rational;
     readonly allowance: Rational | null;
   },
 ): UsageCounter {
@@ -137,10 +152,12 @@ export function counterOfReplacement(
   );
   const isWhole = counter.window !== null && next.window.startAt <= counter.window.startAt;
   const payable = isWhole ? next.used : subtract(next.used, next.allowance ?? next.used);
+  const earlier = lesserOf(next.earlier, subtract(next.used, counter.used));
+  const { planUsage } = withUsed(counter, counter.used, allowance);
   const replaced = {
     ...newCounter(next.window),
     expiredGrantUsage: lesserOf(taken, greaterOf(payable, ZERO)),
-    planUsage: counter.planUsage,
+    planUsage: add(planUsage, greaterOf(earlier, ZERO)),
   };
   return withUsed(replaced, next.used, next.allowance);
 }
@@ -158,6 +175,17 @@ export function dropUnneededWindow(state: Recalculation, now: Date): Recalculati
     compare(expiredGrantUsage, ZERO) > 0 ||
     notifiedThresholds.length > 0;
   return isUsed && !isOver ? state : { ...state, counter: newCounter(null) };
+}
+
+/** If the window ended before now, enters the window that contains now. To be called for a balance without grants. */
+export function withoutEnded(
+  state: Recalculation,
+  rule: WindowRule | null,
+  now: Date,
+): Recalculation {
+  const { window } = state.counter;
+  const isOver = window !== null && window.endAt !== null && window.endAt < now;
+  return isOver ? { ...state, counter: newCounter(windowFor(rule, window, now)) } : state;
 }
 
 /**
