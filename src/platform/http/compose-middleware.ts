@@ -4,7 +4,7 @@ type MiddlewareStep = (request: Request, response: Response, next: NextFunction)
 
 /**
  * Runs several middleware functions in order, as Express would. This avoids Express's router. To find the next
- * function, the router takes about as long as most of the functions themselves.
+ * function, the router takes about as long as most of the functions themselves. The gain is stated at `useFastJson`.
  */
 export function composeMiddleware(...steps: readonly MiddlewareStep[]): MiddlewareStep {
   return (request, response, done) => {
