@@ -118,7 +118,8 @@ describe('a refusal', () => {
       await waiting(1);
       const [lock] = await engine.database.query<{ high: string; low: string }>(
         `SELECT classid AS high, objid AS low FROM pg_locks
-         WHERE locktype = 'advisory' AND granted AND pid IN (SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock')`,
+         WHERE locktype = 'advisory' AND granted AND pid IN (
+           SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock')`,
       );
       const taken = key.query('SELECT pg_advisory_lock(($1::bigint << 32) | $2::bigint)', [
         lock?.high,

@@ -73,7 +73,8 @@ describe('invoices', () => {
       // The reader has the invoice, and waits for the lines.
       await until('a waiting reader', async () => {
         const { rows } = await editor.query(
-          `SELECT 1 FROM pg_locks WHERE NOT granted AND relation = 'invoice_line'::regclass`,
+          `SELECT 1 FROM pg_locks WHERE NOT granted AND relation = 'invoice_line'::regclass
+             AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
         );
         return rows.length > 0;
       });

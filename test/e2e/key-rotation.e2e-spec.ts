@@ -221,7 +221,8 @@ describe('the rotation of encryption keys', () => {
     await client.query(RETIRE);
     await client.query(
       `SELECT pg_terminate_backend(pid) FROM pg_locks
-       WHERE locktype = 'advisory' AND classid = ${SEALING_LOCK_CLASS} AND granted`,
+       WHERE locktype = 'advisory' AND classid = ${SEALING_LOCK_CLASS} AND granted
+         AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
     );
     await client.end();
     expect(await running.untilEnded()).toBe(1);

@@ -1,4 +1,4 @@
-import { ProcessSession } from '../../src/platform/processes';
+import { PROCESS_LOCK_CLASS, ProcessSession } from '../../src/platform/processes/process-session';
 import type { TestApp } from './test-app';
 import { until } from './until';
 
@@ -10,8 +10,9 @@ export async function loseNumber(engine: TestApp): Promise<void> {
   expect(before).not.toBeNull();
   await engine.database.query(
     `SELECT pg_terminate_backend(pid) FROM pg_locks
-     WHERE locktype = 'advisory' AND objsubid = 2 AND objid = $1::integer::oid`,
-    [before],
+     WHERE locktype = 'advisory' AND objsubid = 2 AND classid = $1::integer::oid AND objid = $2::integer::oid
+       AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
+    [PROCESS_LOCK_CLASS, before],
   );
   await until('it has another number', () => {
     const { number } = sessionOf(engine);
