@@ -1,6 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Renewal invoices that stay drafts for a grace period, and the length of that period per customer. */
+/**
+ * Lets the renewal invoices of a customer stay drafts for a grace period. Each customer can have a length of this
+ * period.
+ */
 export class KeepRenewalDrafts1795370000001 implements MigrationInterface {
   readonly name = 'KeepRenewalDrafts1795370000001';
 

@@ -1,8 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Lets a reconciliation find the refunds that were sent in a period. Refunds of customers on test clocks are created at the
- * time of the clock. Refunds of former releases were sent when they were created.
+ * Lets a reconciliation find the refunds that were sent in a period. The creation time does not tell it, because it is
+ * the time of the test clock for customers on one. Refunds without a sending time, of former releases, were sent when
+ * created.
  */
 export class IndexRefundsBySentTime1795490000000 implements MigrationInterface {
   readonly name = 'IndexRefundsBySentTime1795490000000';

@@ -26,7 +26,7 @@ const TABLES = [
 /** Prefixes of the ids that differ between copies. Ids of plans, prices and coupons are the same in all copies. */
 const OWN_PREFIXES = 'cus,sub,si,sp,red,inv,il,cn,crd,pay,ref,mrrc,ltx,evt';
 
-/** Which rows to copy, for tables that also have rows of no customer. From the other tables, all rows are copied. */
+/** Conditions for the rows to copy, in tables that also have rows of no customer. Other tables are copied as a whole. */
 const TEMPLATES: Readonly<Record<string, string>> = {
   event: `WHERE ${isOwn('object_id')}`,
   event_pack: 'WHERE id IN (SELECT pack_id FROM template_event)',

@@ -19,9 +19,9 @@ export interface EmbeddedServer {
   /** True when the server was already running, because its last user process died without stopping it. */
   readonly takenOver: boolean;
   /**
-   * Ends the use of the server by this caller. If nobody else uses the server, stops it and waits until it has ended.
-   * Open transactions are aborted; committed ones are kept. A second call waits for the first one and does nothing
-   * else.
+   * Ends the use of the server by this caller. If no other caller uses the server, stops it and waits until it has
+   * ended. Open transactions are aborted; committed ones are kept. A second call waits for the first one and does
+   * nothing else.
    */
   stop(): Promise<void>;
 }
