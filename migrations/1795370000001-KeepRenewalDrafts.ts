@@ -1,9 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/**
- * Lets the renewal invoices of a customer stay drafts for a grace period. Each customer can have a length of this
- * period.
- */
+/** Lets renewal invoices stay drafts for a grace period. Its length can be set for each customer. */
 export class KeepRenewalDrafts1795370000001 implements MigrationInterface {
   readonly name = 'KeepRenewalDrafts1795370000001';
 

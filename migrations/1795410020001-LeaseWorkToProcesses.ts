@@ -1,9 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Stores with each lease the process that holds it, so that other processes take over its work as soon as it dies.
- * Adding the columns rewrites no table. The indexes contain only work in progress, so building one scans the table but
- * sorts little.
+ * Stores with each lease the process that holds it. When the process dies, others take over its work at once. Adding
+ * the columns rewrites no table. The indexes contain only work in progress, so building one scans the table but sorts
+ * little.
  */
 export class LeaseWorkToProcesses1795410020001 implements MigrationInterface {
   readonly name = 'LeaseWorkToProcesses1795410020001';

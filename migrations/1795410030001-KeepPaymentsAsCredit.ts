@@ -1,6 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Makes a credit of the part of each payment that paid no invoice. Invoices can use it, and refunds reserve it. */
+/**
+ * Turns the part of each payment that paid no invoice into a credit. Invoices can use the credit, and refunds reserve
+ * it.
+ */
 export class KeepPaymentsAsCredit1795410030001 implements MigrationInterface {
   readonly name = 'KeepPaymentsAsCredit1795410030001';
 

@@ -2,7 +2,7 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
  * Lets a new meter count stored events in steps, while other events are ingested. Each step changes the version of the
- * streams that it counts. So a trigger is dropped that changed all streams of the event name when a meter was created.
+ * streams that it counts. The trigger that changed all of them when a meter was created is not needed any more.
  */
 export class BackfillMeters1795410090001 implements MigrationInterface {
   readonly name = 'BackfillMeters1795410090001';

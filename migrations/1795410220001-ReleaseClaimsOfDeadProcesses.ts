@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Records which process claimed which due work, so that its leases end when it dies. Uses a table of claimed batches. A
- * column in each table with leases would need an index, and then each claim would write all indexes of these large
+ * Records which process claimed which due work, so that the leases of a process end when it dies. Uses a table of
+ * claimed batches: an indexed column in each table with leases would make each claim write all indexes of these large
  * tables.
  */
 export class ReleaseClaimsOfDeadProcesses1795410220001 implements MigrationInterface {

@@ -2,8 +2,8 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
  * Adds a queue of events that have no deliveries yet. An event is then written only once, and dispatching it only
- * deletes a short row. Events of the previous release are not in the queue; they are still found by their empty
- * `dispatched_at`.
+ * deletes a short row. Existing events, and events that the previous release records, are not in the queue; they are
+ * still found by their empty `dispatched_at`.
  */
 export class QueueEventsForDispatch1795411400000 implements MigrationInterface {
   readonly name = 'QueueEventsForDispatch1795411400000';

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** The first month that begins after all existing attempts and after at least a week from now. */
+/** The first month that begins at least a week from now and after all existing attempts. */
 const FIRST_FREE_MONTH = `
   SELECT to_char(date_trunc('month', newest AT TIME ZONE 'UTC' + interval '1 month 7 days'), 'YYYY-MM-DD"T"00:00:00"Z"') AS bound
   FROM (SELECT greatest(now(), max("started_at")) AS newest FROM "webhook_attempt") AS attempt`;

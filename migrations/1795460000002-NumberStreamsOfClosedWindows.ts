@@ -2,8 +2,8 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
  * Increments the version of a stream also when a row of `usage_window` for it is deleted, not only when one is
- * inserted. The statement that stores events reads these windows before it locks the stream. The version shows it if a
- * window was closed in between.
+ * inserted. The statement that stores events reads these windows before it locks the stream. If a window was closed in
+ * between, the changed version shows it.
  */
 export class NumberStreamsOfClosedWindows1795460000002 implements MigrationInterface {
   readonly name = 'NumberStreamsOfClosedWindows1795460000002';

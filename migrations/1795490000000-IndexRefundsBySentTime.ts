@@ -1,9 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Lets a reconciliation find the refunds that were sent in a period. The creation time does not tell it, because it is
- * the time of the test clock for customers on one. Refunds without a sending time, of former releases, were sent when
- * created.
+ * Lets a reconciliation find the refunds that were sent in a period. For customers on a test clock, the creation time
+ * is that of the clock, so the sending time is used. Former releases stored none: they sent refunds when they created
+ * them.
  */
 export class IndexRefundsBySentTime1795490000000 implements MigrationInterface {
   readonly name = 'IndexRefundsBySentTime1795490000000';

@@ -72,7 +72,7 @@ export class RefuseChangesOfTerms1795540000002 implements MigrationInterface {
     }
   }
 
-  /** Refuses changes of snapshots. As in the ledger, only snapshots of customers on a test clock can be deleted. */
+  /** Refuses deleting snapshots of invoices, except those of customers on a test clock. The ledger has the same rule. */
   private async keepSnapshots(queryRunner: QueryRunner): Promise<void> {
     await queryRunner.query(`
       CREATE OR REPLACE FUNCTION "keep_invoice_snapshot"() RETURNS trigger LANGUAGE plpgsql AS $$

@@ -54,10 +54,7 @@ const WAITS_HARMLESSLY = [
   /^(SELECT|WITH)\b/i,
 ];
 
-/**
- * A migration without a transaction must begin with such a statement, so that it does not wait for a lock without a
- * limit.
- */
+/** First statement of a migration without a transaction. It limits how long the migration waits for locks. */
 const LIMITS_WAITS = /^SET lock_timeout = [1-9]/i;
 
 /** Returns a recorded migration. `transaction` is true if it runs in one transaction. */

@@ -52,7 +52,7 @@ const OWN_VALUES: Readonly<Record<string, string>> = {
   'event_pack.id': copiedPack('id'),
 };
 
-/** Columns of copies of real customers, whose invoice numbers must have no gap. */
+/** Columns that differ if the copies are real customers. Their invoice numbers must have no gap. */
 const REAL: Readonly<Record<string, string>> = {
   'invoice.number': copiedNumber('INV', 'invoice'),
   'credit_note.number': copiedNumber('CN', 'credit_note'),
@@ -109,7 +109,7 @@ export async function copyCustomers(
       GROUP BY posting.account, posted.currency`);
 }
 
-/** Columns of copies that are on a test clock. Their invoice numbers may have gaps. */
+/** Columns that differ if the copies are on a test clock. Their invoice numbers may have gaps. */
 function onClock(clockId: string): Readonly<Record<string, string>> {
   const id = `'${clockId}'`;
   const number = (series: string): string =>

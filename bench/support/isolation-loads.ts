@@ -179,7 +179,7 @@ const RECORD_EVENTS = `
     RETURNING id, type, object_id, sequence, occurred_at)
   INSERT INTO event_dispatch (event_id, type, object_id, sequence, occurred_at) SELECT * FROM recorded`;
 
-/** Fills the queue of an ordered endpoint with events of many objects, whose receiver answers slowly. */
+/** Fills the queue of an ordered endpoint with events of many objects. The receiver of the events answers slowly. */
 export function orderedQueue({ url, client }: LoadTarget, receiverUrl: string): IsolationLoad {
   return {
     name: 'ordered webhook queue',

@@ -28,7 +28,7 @@ export async function createAdmin(
   return { id: (body as { readonly id: string }).id, email };
 }
 
-/** Returns the headers that a page sends after a sign-in, which this answer confirmed. */
+/** Returns the headers that a page sends after a sign-in. `answer` is the response to the sign-in. */
 export function pageOf(answer: Response): PageHeaders {
   const cookies = (answer.headers['set-cookie'] ?? []) as unknown as readonly string[];
   const cookie = cookies.find((text) => text.startsWith('billing_session=')) ?? '';

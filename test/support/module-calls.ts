@@ -9,7 +9,7 @@ const callers = new AsyncLocalStorage<string>();
 
 /**
  * Records calls between business modules while the application runs, as `caller -> called`. For this, it replaces the
- * methods of all providers of these modules. A call without a caller comes from a controller or a job.
+ * methods of all providers of these modules. A call from a controller or a job has no caller and is not recorded.
  */
 export function recordModuleCalls({ app }: TestApp): ReadonlySet<string> {
   const calls = new Set<string>();

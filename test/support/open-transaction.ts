@@ -32,9 +32,9 @@ export async function openTransaction(
 }
 
 /**
- * Returns a condition that becomes true after another session has looked for transactions that write to a table. Looks
- * made before this call do not count. Each check uses a new session: on a connection of the service, the check itself
- * would become the last query of that session, which is all that `pg_stat_activity` shows.
+ * Returns a condition that becomes true after another session has queried for transactions that write to a table.
+ * Queries before this call do not count. Each check uses a new session: `pg_stat_activity` shows only the last query of
+ * a session, so on a connection of the service, the check itself would hide the query.
  */
 export async function looksForWriters(databaseUrl: string): Promise<() => Promise<boolean>> {
   const query = async (sql: string, values: readonly unknown[] = []) => {

@@ -3,7 +3,7 @@ import { Client } from 'pg';
 const MILLION = 1_000_000;
 
 /**
- * Maximum number of rows that a page of a list may sort, as the planner estimates it: so many rows can belong to one
+ * Maximum number of rows that a page of a list may sort, by the estimate of the planner. So many can belong to one
  * object.
  */
 const MAX_SORTED = 1_000;
@@ -13,8 +13,8 @@ const TABLES = `
   WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' AND relname <> 'migration'`;
 
 /**
- * Deletes the statistics of all columns but ids and emails. For those, the planner keeps expecting one row for each
- * value.
+ * Deletes the statistics of all columns but ids and emails. For each value of an id or an email, the planner expects
+ * one row.
  */
 const NOT_IDENTIFYING = `
   DELETE FROM pg_statistic USING pg_attribute

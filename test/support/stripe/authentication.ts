@@ -8,7 +8,8 @@ import { checkUnspent, findMethod } from './payment-methods';
 type Intent = Stripe.PaymentIntent | Stripe.SetupIntent;
 
 /**
- * Returns the payment method that a request names for an intent. The name of a test card creates a new one.
+ * Returns the payment method that a request names for an intent. A test token, such as `pm_card_visa`, creates a new
+ * one.
  *
  * @throws Refusal (400) for a method of another customer, a spent method, or a type that the intent does not accept.
  */
