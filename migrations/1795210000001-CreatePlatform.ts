@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** The outbox of events, and the idempotency keys with their answers. */
+/** The outbox of events, and the idempotency keys with the answers to their requests. */
 export class CreatePlatform1795210000001 implements MigrationInterface {
   readonly name = 'CreatePlatform1795210000001';
 

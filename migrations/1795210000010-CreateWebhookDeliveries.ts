@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Deliveries of events to webhook endpoints, their attempts, and the failures of each endpoint. */
+/** Deliveries of events to webhook endpoints, the attempts of each delivery, and the count of failures of each endpoint. */
 export class CreateWebhookDeliveries1795210000010 implements MigrationInterface {
   readonly name = 'CreateWebhookDeliveries1795210000010';
 

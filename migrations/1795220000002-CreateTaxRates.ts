@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Tax rates, and the tax rates of customers. */
+/** Tax rates, and which of them each customer has. */
 export class CreateTaxRates1795220000002 implements MigrationInterface {
   readonly name = 'CreateTaxRates1795220000002';
 

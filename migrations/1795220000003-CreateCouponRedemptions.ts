@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Coupons redeemed on subscriptions, and what is left of each. */
+/** Redemptions of coupons on subscriptions, and how much discount each still has. */
 export class CreateCouponRedemptions1795220000003 implements MigrationInterface {
   readonly name = 'CreateCouponRedemptions1795220000003';
 

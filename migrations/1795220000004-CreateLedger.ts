@@ -73,7 +73,10 @@ export class CreateLedger1795220000004 implements MigrationInterface {
     }
   }
 
-  /** Checked at the commit, because a transaction and its postings are inserted one after the other. */
+  /**
+   * Refuses transactions that do not balance. Checks at the commit, because a transaction is inserted before its
+   * postings.
+   */
   private async refuseImbalance(queryRunner: QueryRunner): Promise<void> {
     await queryRunner.query(`
       CREATE FUNCTION "ledger_refuse_imbalance"() RETURNS trigger LANGUAGE plpgsql AS $$

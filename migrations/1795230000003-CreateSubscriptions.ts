@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Subscriptions, their items, and the periods billed. The periods of a subscription do not overlap. */
+/** Subscriptions, their items, and the periods that were billed. The periods of one subscription do not overlap. */
 export class CreateSubscriptions1795230000003 implements MigrationInterface {
   readonly name = 'CreateSubscriptions1795230000003';
 

@@ -1,7 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Stores with each item the proration it was sold with, and the end that a pause shortened. The quantity of a flat price is 1.
+ * Stores two things with each item: the proration it was sold with, and, if a pause ended it early, its planned end.
+ * Sets the quantity of flat prices to 1.
  */
 export class KeepTermsWithSubscriptionItems1795300000001 implements MigrationInterface {
   readonly name = 'KeepTermsWithSubscriptionItems1795300000001';

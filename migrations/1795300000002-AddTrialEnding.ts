@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Adds the time at which the end of a trial is announced. Running trials get one if that time is in the future. */
+/** Adds the time at which the end of a trial is announced. Running trials get this time if it is still in the future. */
 export class AddTrialEnding1795300000002 implements MigrationInterface {
   readonly name = 'AddTrialEnding1795300000002';
 

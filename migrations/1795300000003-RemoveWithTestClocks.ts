@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Allows deleting the data of customers on a test clock: their ledger transactions, each as a whole, and the deliveries of
- * their events. The ledger of all other customers stays append-only.
+ * Allows deleting data of customers on a test clock: their ledger transactions with all postings, and the deliveries of
+ * their events. For all other customers, the ledger stays append-only.
  */
 export class RemoveWithTestClocks1795300000003 implements MigrationInterface {
   readonly name = 'RemoveWithTestClocks1795300000003';

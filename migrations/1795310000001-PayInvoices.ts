@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Payments of invoices: the reserved amount of an invoice, the part of a payment that paid it, and the request sent to the
- * provider.
+ * Payments of invoices: how much of an invoice is reserved for payments in progress, how much of a payment paid its
+ * invoice, and what was sent to the provider.
  */
 export class PayInvoices1795310000001 implements MigrationInterface {
   readonly name = 'PayInvoices1795310000001';

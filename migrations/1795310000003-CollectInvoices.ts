@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Automatic charges of invoices, and a mark for those whose overdue event was recorded. The upgrade does not charge invoices
- * that are open already. They are charged when their customer gets a default payment method.
+ * Automatic charges of invoices, and a mark for invoices whose overdue event was recorded. The upgrade does not charge
+ * invoices that are already open. They are charged when their customer gets a default payment method.
  */
 export class CollectInvoices1795310000003 implements MigrationInterface {
   readonly name = 'CollectInvoices1795310000003';

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Indexes the newest period of a subscription, so that it is found without reading the others. */
+/** Lets the newest period of a subscription be found without reading its other periods. */
 export class IndexSubscriptionPeriods1795320000001 implements MigrationInterface {
   readonly name = 'IndexSubscriptionPeriods1795320000001';
 

@@ -3,9 +3,9 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 const PARTITIONS = 16;
 
 /**
- * Meters, usage events and their running totals. Events are partitioned by the digest of their key, so that a key is unique
- * whatever the time of its event. A row of `usage_stream` gives the events of one name of one customer their order. A
- * transaction that writes to a stream, or bills it, locks its row.
+ * Meters, usage events and their running totals. Events are partitioned by the digest of their idempotency key, so that
+ * a key is unique even among events of different times. `usage_stream` has one row for all events of one name of one
+ * customer. A transaction that stores or bills such events locks this row, which puts them in an order.
  */
 export class CreateMetering1795330000001 implements MigrationInterface {
   readonly name = 'CreateMetering1795330000001';

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Adds foreign keys from prices and entitlements to meters. Before, they could name any meter. */
+/** Adds foreign keys from prices and entitlements to meters. Before, they could name meters that do not exist. */
 export class ReferToMeters1795330000010 implements MigrationInterface {
   readonly name = 'ReferToMeters1795330000010';
 

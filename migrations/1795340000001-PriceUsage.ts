@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Usage prices: by group, and the free amounts and limits per event of percentage prices. */
+/** Prices of usage: price by group of events, and percentage prices with free amounts and with limits for each event. */
 export class PriceUsage1795340000001 implements MigrationInterface {
   readonly name = 'PriceUsage1795340000001';
 

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Stores the subscription and the terms of billed usage, so that late usage can be billed. */
+/** Stores with billed usage its subscription and the terms of the price, so that late usage of the period can be billed. */
 export class BillUsageAgain1795340000002 implements MigrationInterface {
   readonly name = 'BillUsageAgain1795340000002';
 

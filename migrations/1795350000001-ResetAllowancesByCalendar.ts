@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Lets allowances of plans reset by calendar unit. */
+/** Lets the allowances of plans reset at the start of each calendar day, week, month or year. */
 export class ResetAllowancesByCalendar1795350000001 implements MigrationInterface {
   readonly name = 'ResetAllowancesByCalendar1795350000001';
 

@@ -1,6 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Entitlement balances of customers, their grants and consumptions. A balance is valid for one version of the customer. */
+/**
+ * Entitlement balances of customers, with grants and consumptions. A balance is valid only for one version of the
+ * customer.
+ */
 export class CreateCustomerEntitlements1795350000002 implements MigrationInterface {
   readonly name = 'CreateCustomerEntitlements1795350000002';
 

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Subscriptions that wait for their first payment, and expire without it. Existing subscriptions do not wait. */
+/** Lets a subscription wait for its first payment, and expire without it. Existing subscriptions do not wait. */
 export class AwaitFirstPayments1795360000001 implements MigrationInterface {
   readonly name = 'AwaitFirstPayments1795360000001';
 

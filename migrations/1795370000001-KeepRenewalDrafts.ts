@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Renewal invoices that stay drafts for a grace period, and the length of that period per customer. */
+/** Lets renewal invoices stay drafts for a grace period. Its length can be set for each customer. */
 export class KeepRenewalDrafts1795370000001 implements MigrationInterface {
   readonly name = 'KeepRenewalDrafts1795370000001';
 

@@ -1,13 +1,13 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Tables whose changes invalidate cached stream state, with the column that identifies their streams. */
+/** Tables whose changes make the cached state of streams invalid, each with the column that names the streams. */
 const FOLLOWED = [
   ['usage_billed', 'stream_id', 'id'],
   ['usage_window', 'stream_id', 'id'],
   ['meter', 'event_name', 'event_name'],
 ] as const;
 
-/** Adds a version to streams. Cached stream state is valid for one version. */
+/** Adds a version to each row of `usage_stream`. Cached state of the stream is valid only for this version. */
 export class NumberStreamVersions1795380000001 implements MigrationInterface {
   readonly name = 'NumberStreamVersions1795380000001';
 

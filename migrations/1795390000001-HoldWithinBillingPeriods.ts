@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * A weighted sum carries its value over within a billing period. Usage billed or requested before keeps its terms: the value of
- * a meter that is not recurring started at zero in each part of a period.
+ * A weighted sum now keeps its value within a whole billing period. Usage that was billed or requested before keeps the
+ * former rule: for a meter that is not recurring, the value starts at zero in each part of a period.
  */
 export class HoldWithinBillingPeriods1795390000001 implements MigrationInterface {
   readonly name = 'HoldWithinBillingPeriods1795390000001';

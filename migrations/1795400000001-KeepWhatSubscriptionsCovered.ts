@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Stores the usage that subscriptions covered when it was used, so that a later reduction of the allowance does not change it.
- * Current windows start with the present allowance.
+ * Stores how much usage the subscriptions covered when it was used, so that it stays covered if the allowance is
+ * reduced later. For current windows, this is computed from the present allowance.
  */
 export class KeepWhatSubscriptionsCovered1795400000001 implements MigrationInterface {
   readonly name = 'KeepWhatSubscriptionsCovered1795400000001';

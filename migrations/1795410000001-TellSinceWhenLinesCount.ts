@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Adds to the trace of each usage line the first instant whose events were counted. It is before the period if a value carried
- * over, as stored with the bill. Without a stored bill, it is the start of the period.
+ * Adds to the trace of each usage line the instant from which events were counted. This is the start of the period, or
+ * an earlier instant if the stored bill shows that a value carried over into the period.
  */
 export class TellSinceWhenLinesCount1795410000001 implements MigrationInterface {
   readonly name = 'TellSinceWhenLinesCount1795410000001';

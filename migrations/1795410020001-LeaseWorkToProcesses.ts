@@ -1,8 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Stores in each lease the process that holds it, so that its work is taken over as soon as the process dies. The columns are
- * added without a rewrite. Their indexes contain only work in progress: building one scans the table, without a sort.
+ * Stores with each lease the process that holds it. When the process dies, others take over its work at once. Adding
+ * the columns rewrites no table. The indexes contain only work in progress, so building one scans the table but sorts
+ * little.
  */
 export class LeaseWorkToProcesses1795410020001 implements MigrationInterface {
   readonly name = 'LeaseWorkToProcesses1795410020001';

@@ -1,6 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Stores reports of payment providers that contradict a final outcome, until somebody applies or dismisses them. */
+/**
+ * Stores reports of payment providers that contradict a final outcome. They stay until an operator applies or dismisses
+ * them.
+ */
 export class RecordProviderDiscrepancies1795410020002 implements MigrationInterface {
   readonly name = 'RecordProviderDiscrepancies1795410020002';
 

@@ -1,6 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Turns money of payments that paid no invoice into a credit of its own, which invoices use and refunds reserve. */
+/**
+ * Turns the part of each payment that paid no invoice into a credit. Invoices can use the credit, and refunds reserve
+ * it.
+ */
 export class KeepPaymentsAsCredit1795410030001 implements MigrationInterface {
   readonly name = 'KeepPaymentsAsCredit1795410030001';
 
@@ -44,7 +47,7 @@ export class KeepPaymentsAsCredit1795410030001 implements MigrationInterface {
     `);
   }
 
-  /** Deletes the credits from payments, which the former schema does not have. */
+  /** Deletes the credits that came from payments, because the former schema does not have them. */
   async down(queryRunner: QueryRunner): Promise<void> {
     await queryRunner.query('DROP INDEX "credit_grant_customer_index"');
     await queryRunner.query(

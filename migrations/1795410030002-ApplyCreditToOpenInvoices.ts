@@ -2,7 +2,7 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 const KINDS = `'invoice_finalized', 'payment', 'refund', 'credit_note', 'void', 'write_off', 'recovery', 'revenue_release'`;
 
-/** Lets credit reduce invoices that were finalized before it. The ledger records this as a transaction kind of its own. */
+/** Lets credit reduce invoices that are already finalized. The ledger has a new kind of transaction for this. */
 export class ApplyCreditToOpenInvoices1795410030002 implements MigrationInterface {
   readonly name = 'ApplyCreditToOpenInvoices1795410030002';
 
@@ -10,7 +10,7 @@ export class ApplyCreditToOpenInvoices1795410030002 implements MigrationInterfac
     return allow(queryRunner, `${KINDS}, 'credit_applied'`);
   }
 
-  /** Fails if such a transaction was posted, because the ledger keeps it. */
+  /** Fails if a transaction of the new kind exists, because nothing may be deleted from the ledger. */
   down(queryRunner: QueryRunner): Promise<void> {
     return allow(queryRunner, KINDS);
   }

@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * The first pending delivery of each object of an ordered endpoint, so that a claim reads only what it takes. The index of
- * events is partial and small. Building it reads the table of events once, and blocks writes to it meanwhile.
+ * Stores the first pending delivery of each object of an ordered endpoint, so that a claim of work reads only what it
+ * claims. Building the small partial index of events reads the whole table once, and blocks writes to it meanwhile.
  */
 export class AddWebhookHeads1795410040001 implements MigrationInterface {
   readonly name = 'AddWebhookHeads1795410040001';

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Replays of events to webhook endpoints, which run in the background in bounded steps. */
+/** Replays of events to webhook endpoints. They run in the background, in steps of limited size. */
 export class CreateWebhookReplays1795410040002 implements MigrationInterface {
   readonly name = 'CreateWebhookReplays1795410040002';
 

@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Bills late usage of an ended subscription with an invoice of its own. Existing late usage is due at once, because its
- * subscription has ended on every clock.
+ * Bills late usage of an ended subscription with a separate invoice. Existing late usage is due at once, because its
+ * subscription has already ended, even by the time of its test clock.
  */
 export class CloseUsageOfEndedSubscriptions1795410050001 implements MigrationInterface {
   readonly name = 'CloseUsageOfEndedSubscriptions1795410050001';

@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Stores a sample encrypted with each encryption key, so that a process with a wrong or missing key is refused when it starts.
- * For keys already in use, the sample is the newest secret that each of them encrypted.
+ * Stores a sample encrypted with each encryption key. A process whose key is wrong or missing cannot read the sample,
+ * and is refused when it starts. For keys already in use, the sample is the newest secret encrypted with the key.
  */
 export class RecordEncryptionKeys1795410060001 implements MigrationInterface {
   readonly name = 'RecordEncryptionKeys1795410060001';

@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Counts the months of a repeating coupon from the start of the first period it discounts. That start is before the redemption
- * if the subscription starts in the past.
+ * Lets a redemption end before it was made: the months of a repeating coupon count from the start of the first period
+ * it discounts, and that is before the redemption if the subscription starts in the past.
  */
 export class LetCouponsEndBeforeTheirRedemption1795410080001 implements MigrationInterface {
   readonly name = 'LetCouponsEndBeforeTheirRedemption1795410080001';

@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Lets a meter count stored events in steps beside ingestion. The steps change the version of each stream that they count,
- * so the trigger that changed all streams of the event name in the commit that makes a meter is dropped.
+ * Lets a new meter count stored events in steps, while other events are ingested. Each step changes the version of the
+ * streams that it counts. The trigger that changed all of them when a meter was created is not needed any more.
  */
 export class BackfillMeters1795410090001 implements MigrationInterface {
   readonly name = 'BackfillMeters1795410090001';

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Finds the streams of an event name in the order in which a backfill counts them. */
+/** Indexes the streams of an event name in the order in which a backfill counts them. */
 export class IndexStreamsByEventName1795410090002 implements MigrationInterface {
   readonly name = 'IndexStreamsByEventName1795410090002';
 

@@ -1,8 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Records which process claimed which due work, so that its leases end when it dies. A table of batches instead of a column
- * per leased table: those tables are large, and an index on the column would make each claim write all their indexes.
+ * Records which process claimed which due work, so that the leases of a process end when it dies. Uses a table of
+ * claimed batches: an indexed column in each table with leases would make each claim write all indexes of these large
+ * tables.
  */
 export class ReleaseClaimsOfDeadProcesses1795410220001 implements MigrationInterface {
   readonly name = 'ReleaseClaimsOfDeadProcesses1795410220001';

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Keys that let programs call the API where it requires a credential. Their secrets are stored as SHA-256 only. */
+/** Keys with which programs call the API if it requires a credential. Of a secret, only the SHA-256 is stored. */
 export class AddApiKeys1795410230001 implements MigrationInterface {
   readonly name = 'AddApiKeys1795410230001';
 

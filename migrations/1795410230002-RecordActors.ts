@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Names the principal that caused an event or created a refund, and makes room for it in idempotency keys. Refunds were
- * created without credentials so far.
+ * Stores the principal that caused an event or created a refund. Makes the column of idempotency keys longer, because
+ * it now contains the principal too. Existing refunds were created without credentials.
  */
 export class RecordActors1795410230002 implements MigrationInterface {
   readonly name = 'RecordActors1795410230002';

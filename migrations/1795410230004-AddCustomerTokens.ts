@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Short-lived tokens with which a browser or a gateway reads what belongs to one customer. */
+/** Short-lived tokens with which a browser or a gateway reads the data of one customer. */
 export class AddCustomerTokens1795410230004 implements MigrationInterface {
   readonly name = 'AddCustomerTokens1795410230004';
 

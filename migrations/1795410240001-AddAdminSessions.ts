@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Sessions of studio admins, counts of sign-in attempts, and the role support. */
+/** Sessions of studio admins, counts of sign-in attempts, and the new role `support`. */
 export class AddAdminSessions1795410240001 implements MigrationInterface {
   readonly name = 'AddAdminSessions1795410240001';
 

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Settings of the studio: the largest refund by admins with the role support. The migration inserts the only row. */
+/** Settings of the studio: the largest refund that admins with the role `support` may make. The table has a single row. */
 export class AddStudioSettings1795410240002 implements MigrationInterface {
   readonly name = 'AddStudioSettings1795410240002';
 

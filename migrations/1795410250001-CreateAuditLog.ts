@@ -3,9 +3,9 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 const TABLES = ['audit_log', 'audit_change', 'audit_seal'] as const;
 
 /**
- * The audit log: operations, what they changed, and the seals that reveal a later change of a row. A trigger refuses
- * updates and deletes. Operations and changes are partitioned by month; a partition of its own holds the rows of months
- * for which none was made.
+ * The audit log: operations, what they changed, and seals that show if a row was changed later. A trigger refuses
+ * updates and deletes. Operations and changes have one partition for each month, and a default partition for rows of
+ * months that have no partition.
  */
 export class CreateAuditLog1795410250001 implements MigrationInterface {
   readonly name = 'CreateAuditLog1795410250001';

@@ -1,6 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Request counts that all processes share. Unlogged, because losing them costs a minute of exactness. */
+/**
+ * Request counts that all processes share. The table is unlogged: if the counts are lost, limits are inexact for a
+ * minute.
+ */
 export class CreateRateLimitCounts1795410250002 implements MigrationInterface {
   readonly name = 'CreateRateLimitCounts1795410250002';
 

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** How the admin of a session signed in. Sessions from before this signed in with a password. */
+/** Stores how the admin of a session signed in. In existing sessions, the admin signed in with a password. */
 export class AddSessionMethod1795410500001 implements MigrationInterface {
   readonly name = 'AddSessionMethod1795410500001';
 

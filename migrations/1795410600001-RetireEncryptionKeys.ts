@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Records which encryption keys have been replaced, so that no process encrypts with one of them again. */
+/** Records which encryption keys were replaced, so that no process uses them to encrypt again. */
 export class RetireEncryptionKeys1795410600001 implements MigrationInterface {
   readonly name = 'RetireEncryptionKeys1795410600001';
 

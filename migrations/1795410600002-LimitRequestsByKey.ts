@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Lets an API key have rate limits of its own. Null: those of the configuration. */
+/** Lets an API key have its own rate limits. Null means the limits of the configuration. */
 export class LimitRequestsByKey1795410600002 implements MigrationInterface {
   readonly name = 'LimitRequestsByKey1795410600002';
 

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Names the principal that created a payment or a credit note, or voided an invoice or a credit note. */
+/** Columns that name the principal that created a payment or a credit note, or that voided an invoice or a credit note. */
 const COLUMNS = [
   ['payment', 'actor'],
   ['credit_note', 'actor'],

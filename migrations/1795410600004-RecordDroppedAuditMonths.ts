@@ -3,8 +3,9 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 const TABLES = ['audit_drop', 'audit_dropped_change'] as const;
 
 /**
- * Records the months of the audit log that were dropped after their retention, and what the seals that also cover later
- * changes need to be verified without the dropped ones. Append-only, as the audit log itself.
+ * Records which months of the audit log were dropped at the end of their retention. Some seals cover dropped changes
+ * and later ones; to verify them, hashes of the dropped changes are kept. The tables are append-only, like the audit
+ * log.
  */
 export class RecordDroppedAuditMonths1795410600004 implements MigrationInterface {
   readonly name = 'RecordDroppedAuditMonths1795410600004';

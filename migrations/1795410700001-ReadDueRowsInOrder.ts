@@ -5,7 +5,7 @@ const UNPAID =
   `AND ("collect_at" IS NULL OR "attempt_count" > 0)`;
 const CHARGEABLE = `"status" = 'open' AND "amount_pending" < "amount_due" - "amount_paid" - "amount_credited"`;
 
-/** A queue: its table, the column with the due time, and the condition of its indexes, now and before. */
+/** A queue: its table, the column with the due time, and the new and the former condition of its indexes. */
 interface Queue {
   readonly table: string;
   readonly due: string;
@@ -35,9 +35,9 @@ const QUEUES: readonly Queue[] = [
 ];
 
 /**
- * Adds the id to the indexes of due work, so that a claim reads its page in order instead of sorting all due rows. Rows that
- * cannot be claimed are no longer in the index. The indexes are built beside running services; a migration that was
- * interrupted can be repeated.
+ * Adds the id to the indexes of due work, so that a claim reads its rows in order instead of sorting all due rows.
+ * Leaves out rows that cannot be claimed. Builds the indexes without blocking writers. If the migration is interrupted,
+ * it can be run again.
  */
 export class ReadDueRowsInOrder1795410700001 implements MigrationInterface {
   readonly name = 'ReadDueRowsInOrder1795410700001';
@@ -91,7 +91,10 @@ export class ReadDueRowsInOrder1795410700001 implements MigrationInterface {
   }
 }
 
-/** Builds an index beside running statements, then lets it take the place of a former one with its name. */
+/**
+ * Builds an index without blocking writers. Then drops the former index with the name, and gives the name to the new
+ * one.
+ */
 async function replace(queryRunner: QueryRunner, name: string, definition: string): Promise<void> {
   await queryRunner.query(`DROP INDEX CONCURRENTLY IF EXISTS "${name}_new"`);
   await queryRunner.query(`CREATE INDEX CONCURRENTLY "${name}_new" ON ${definition}`);

@@ -13,8 +13,9 @@ const INDEXES = {
 };
 
 /**
- * Gives an index to each foreign key to rows that are deleted, because a deletion looks for referring rows. Without one,
- * the deletion of a test clock reads whole tables for each of its customers. The indexes are built beside running services.
+ * Adds indexes for foreign keys. When a row is deleted, PostgreSQL looks for rows that refer to it: without an index,
+ * the deletion of a test clock reads whole tables for each of its customers. Builds the indexes without blocking
+ * writers.
  */
 export class IndexForeignKeys1795410700002 implements MigrationInterface {
   readonly name = 'IndexForeignKeys1795410700002';

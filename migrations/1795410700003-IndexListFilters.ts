@@ -8,7 +8,7 @@ const INDEXES = {
   event_type_occurred_at_index: '"event" ("type", "occurred_at", "id")',
 };
 
-/** Lets each filter of a list read its page from an index. The indexes are built beside running services. */
+/** Adds an index for each filter of a list, from which a page is read. Builds the indexes without blocking writers. */
 export class IndexListFilters1795410700003 implements MigrationInterface {
   readonly name = 'IndexListFilters1795410700003';
   readonly transaction = false;

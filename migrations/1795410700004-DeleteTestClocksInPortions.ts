@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Marks test clocks that are being deleted: their customers are purged in several commits. */
+/** Marks test clocks whose deletion has begun. Their customers are purged in several commits. */
 export class DeleteTestClocksInPortions1795410700004 implements MigrationInterface {
   readonly name = 'DeleteTestClocksInPortions1795410700004';
 

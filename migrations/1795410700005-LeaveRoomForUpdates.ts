@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Tables whose rows change without a change of an indexed column: leases, amounts, balances and attempts. */
+/** Tables whose rows are often updated only in columns without an index: leases, amounts, balances and attempts. */
 const UPDATED_IN_PLACE = [
   'coupon',
   'customer_access',
@@ -12,7 +12,7 @@ const UPDATED_IN_PLACE = [
   'webhook_delivery',
 ];
 
-/** Large tables with queues: by default they are vacuumed only after a fifth of the rows has changed. */
+/** Large tables that contain queues. By default, they would be vacuumed only after a fifth of their rows has changed. */
 const QUEUES = [
   'customer_entitlement',
   'event',
@@ -24,8 +24,8 @@ const QUEUES = [
 ];
 
 /**
- * Leaves room on each page for new versions of its rows, so that an update writes no index, and vacuums queues often, so that
- * a claim steps over few dead entries. The settings hold for pages written from now on.
+ * Leaves room on each page for new versions of its rows, so that an update needs no new index entries. Vacuums queues
+ * often, so that a claim meets few dead index entries. The free room exists only on pages that are written from now on.
  */
 export class LeaveRoomForUpdates1795410700005 implements MigrationInterface {
   readonly name = 'LeaveRoomForUpdates1795410700005';

@@ -1,11 +1,11 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Tables whose rows each event or consumption updates in place. */
+/** Tables in which each event or consumption updates a row. */
 const TABLES = ['usage_stream', 'usage_tally', 'customer_entitlement'];
 
 /**
- * Leaves room in new pages, so that an update stays in its page and needs no new index entries. Existing pages keep their
- * layout until their rows are written again.
+ * Leaves room on new pages, so that the new version of a row stays on its page and needs no new index entries. Existing
+ * pages get room only when their rows are written again.
  */
 export class LeaveRoomForUpdates1795410800001 implements MigrationInterface {
   readonly name = 'LeaveRoomForUpdates1795410800001';

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Columns for charges that are prepared before they are confirmed, and the names that providers give to customers. */
+/** Columns for charges that are prepared before they are confirmed, and for the ids of customers at payment providers. */
 export class PrepareCharges1795410900000 implements MigrationInterface {
   readonly name = 'PrepareCharges1795410900000';
 

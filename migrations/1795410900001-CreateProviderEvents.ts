@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Notifications of payment providers, the position in their lists, and how providers describe payment methods. */
+/** Events of payment providers, up to where the lists of events were read, and how providers describe payment methods. */
 export class CreateProviderEvents1795410900001 implements MigrationInterface {
   readonly name = 'CreateProviderEvents1795410900001';
 

@@ -15,8 +15,8 @@ const FORMER_KINDS = [
 const NEW_KINDS = ['dispute_withdrawn', 'dispute_reinstated', 'dispute_lost'];
 
 /**
- * Disputes about payments, the refundable amount that they leave, and the credit that they take. The checks of large tables are
- * validated by the next migration, which does not block writers.
+ * Disputes about payments, how much of the payments is still refundable, and how much credit disputes take. The next
+ * migration validates the new checks of large tables, without blocking writers.
  */
 export class CreateDisputes1795411100000 implements MigrationInterface {
   readonly name = 'CreateDisputes1795411100000';

@@ -6,7 +6,7 @@ const CHECKS = {
   ledger_transaction: 'ledger_transaction_kind_check',
 };
 
-/** Validates the checks that disputes changed, in a transaction of its own: writers go on meanwhile. */
+/** Validates the checks that disputes changed. This is a separate transaction, so that writers are not blocked. */
 export class ValidateDisputeChecks1795411100001 implements MigrationInterface {
   readonly name = 'ValidateDisputeChecks1795411100001';
 

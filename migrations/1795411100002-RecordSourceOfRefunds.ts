@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Refunds that were made at the provider, and refunds with a credit note. */
+/** Records whether a refund was made at the provider, and to which credit note it belongs. */
 export class RecordSourceOfRefunds1795411100002 implements MigrationInterface {
   readonly name = 'RecordSourceOfRefunds1795411100002';
 

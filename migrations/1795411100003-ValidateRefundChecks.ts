@@ -6,7 +6,7 @@ const CHECKS = [
   'refund_credit_note_id_fkey',
 ];
 
-/** Validates the new checks of refunds, in a transaction of its own: writers go on meanwhile. */
+/** Validates the new checks of refunds. This is a separate transaction, so that writers are not blocked. */
 export class ValidateRefundChecks1795411100003 implements MigrationInterface {
   readonly name = 'ValidateRefundChecks1795411100003';
 

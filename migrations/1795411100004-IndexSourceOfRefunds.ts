@@ -6,7 +6,7 @@ const INDEXES = {
     '("payment_id", "provider_reference") WHERE "source" = \'provider\'',
 };
 
-/** Lets a credit note have one refund, and a refund that was made at the provider be recorded once. */
+/** Allows only one refund for a credit note. Allows recording a refund that was made at the provider only once. */
 export class IndexSourceOfRefunds1795411100004 implements MigrationInterface {
   readonly name = 'IndexSourceOfRefunds1795411100004';
   readonly transaction = false;

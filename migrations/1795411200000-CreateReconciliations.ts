@@ -1,6 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Comparisons of payment providers with the books, with the list that each reads and the differences that it finds. */
+/**
+ * Comparisons of payment providers with recorded payments: how far each has read the lists, and which differences it
+ * found.
+ */
 export class CreateReconciliations1795411200000 implements MigrationInterface {
   readonly name = 'CreateReconciliations1795411200000';
 

@@ -7,7 +7,7 @@ const INDEXES = {
   refund_created_index: `"refund" ("created_at", "id") WHERE "status" = 'succeeded'`,
 };
 
-/** Finds payments and refunds by the names that providers gave them, and by the time at which they were sent. */
+/** Indexes payments and refunds by the ids that providers gave them, and by the time at which they were sent. */
 export class IndexSentMovements1795411200001 implements MigrationInterface {
   readonly name = 'IndexSentMovements1795411200001';
   readonly transaction = false;

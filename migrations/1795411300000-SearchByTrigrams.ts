@@ -11,7 +11,7 @@ const INDEXES = {
   meter_search_index: `"meter" USING gin (lower(' ' || "key" || ' ' || "name") gin_trgm_ops)`,
 };
 
-/** Lets a search find parts of names, numbers and codes. The indexes are built beside running services. */
+/** Lets a search find parts of names, numbers and codes. Builds the indexes without blocking writers. */
 export class SearchByTrigrams1795411300000 implements MigrationInterface {
   readonly name = 'SearchByTrigrams1795411300000';
   readonly transaction = false;

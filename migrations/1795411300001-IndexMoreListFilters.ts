@@ -17,7 +17,7 @@ const INDEXES = {
   subscription_plan_index: '"subscription" ("plan_id", "id")',
 };
 
-/** Lets each new filter and order of a list read its page from an index. */
+/** Adds an index for each new filter and each new order of a list, from which a page is read. */
 export class IndexMoreListFilters1795411300001 implements MigrationInterface {
   readonly name = 'IndexMoreListFilters1795411300001';
   readonly transaction = false;

@@ -6,7 +6,7 @@ const INDEXES = {
   webhook_delivery_type_index: '"webhook_delivery" ("event_type", "id")',
 };
 
-/** Lets the list of the deliveries to all endpoints read each of its filters from an index. */
+/** Adds an index for each filter of the list of deliveries to all endpoints, from which a page is read. */
 export class IndexDeliveriesOfAllEndpoints1795411300002 implements MigrationInterface {
   readonly name = 'IndexDeliveriesOfAllEndpoints1795411300002';
   readonly transaction = false;

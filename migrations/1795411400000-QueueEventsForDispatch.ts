@@ -1,8 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * A queue of events without deliveries yet, so that an event is written once and dispatching it only deletes a short row. Events
- * that were recorded before, and those that the previous release records, are still found by their empty `dispatched_at`.
+ * Adds a queue of events that have no deliveries yet. An event is then written only once, and dispatching it only
+ * deletes a short row. Existing events, and events that the previous release records, are not in the queue; they are
+ * still found by their empty `dispatched_at`.
  */
 export class QueueEventsForDispatch1795411400000 implements MigrationInterface {
   readonly name = 'QueueEventsForDispatch1795411400000';

@@ -1,11 +1,14 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** First month that attempts are not in yet, at least a week ahead. */
+/** The first month that begins at least a week from now and after all existing attempts. */
 const FIRST_FREE_MONTH = `
   SELECT to_char(date_trunc('month', newest AT TIME ZONE 'UTC' + interval '1 month 7 days'), 'YYYY-MM-DD"T"00:00:00"Z"') AS bound
   FROM (SELECT greatest(now(), max("started_at")) AS newest FROM "webhook_attempt") AS attempt`;
 
-/** Bounds the time of existing attempts, so that their table can become a partition without reading all of it under a lock. */
+/**
+ * Sets an upper limit for the time of attempts in the existing table. With it, the table can become a partition without
+ * being read under a lock.
+ */
 export class BoundWebhookAttempts1795411400010 implements MigrationInterface {
   readonly name = 'BoundWebhookAttempts1795411400010';
 

@@ -1,6 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Verifies the bound and builds the key that a partition needs, beside running processes. */
+/**
+ * Verifies the limit of the previous migration, and builds the key that a partition needs, while processes continue to
+ * work.
+ */
 export class VerifyWebhookAttempts1795411400011 implements MigrationInterface {
   readonly name = 'VerifyWebhookAttempts1795411400011';
   readonly transaction = false;

@@ -16,8 +16,9 @@ const BOUND = `
   FROM pg_constraint WHERE conname = 'webhook_attempt_before_check'`;
 
 /**
- * Partitions attempts by month, so that months are dropped as a whole. The existing table becomes the partition of all months
- * up to its bound. Takes strong locks, each for milliseconds: the bound is verified and the key is built already.
+ * Partitions attempts by month, so that old months can be dropped as a whole. The existing table becomes the partition
+ * of all months up to its limit. The strong locks are held only for milliseconds, because the previous migration has
+ * verified the limit and built the key.
  */
 export class PartitionWebhookAttempts1795411400012 implements MigrationInterface {
   readonly name = 'PartitionWebhookAttempts1795411400012';

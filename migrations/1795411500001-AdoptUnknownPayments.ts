@@ -1,6 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Stores the provider's id of the object of an event, and the position in a list of events that is being read. */
+/**
+ * Stores the id that the object of an event has at the provider, and up to where the present list of events has been
+ * read.
+ */
 export class AdoptUnknownPayments1795411500001 implements MigrationInterface {
   readonly name = 'AdoptUnknownPayments1795411500001';
 

@@ -1,6 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Marks payment methods that a final decline made unusable. Existing methods are usable until their next decline. */
+/**
+ * Marks payment methods that cannot be used after a final decline. Existing methods have no mark until their next
+ * decline.
+ */
 export class MarkUnusablePaymentMethods1795411510010 implements MigrationInterface {
   readonly name = 'MarkUnusablePaymentMethods1795411510010';
 

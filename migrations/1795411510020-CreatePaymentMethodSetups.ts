@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Setups, in which customers enter payment methods at a provider without a charge. */
+/** Setups: a customer enters a payment method at a provider, without a charge. */
 export class CreatePaymentMethodSetups1795411510020 implements MigrationInterface {
   readonly name = 'CreatePaymentMethodSetups1795411510020';
 

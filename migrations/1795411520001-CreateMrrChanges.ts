@@ -5,8 +5,9 @@ const CHANGED = ['status', 'plan_version_id', 'quantity', 'addons']
   .join(' OR ');
 
 /**
- * Changes of the monthly recurring revenue. Subscriptions that a process of the previous release changes are pending until
- * this release records them: a process of this release takes the row away again in the same commit.
+ * Changes of the monthly recurring revenue. A trigger marks each changed subscription as pending. A process of this
+ * release records the change and removes the mark in the same commit. The previous release does not, so this release
+ * does it later.
  */
 export class CreateMrrChanges1795411520001 implements MigrationInterface {
   readonly name = 'CreateMrrChanges1795411520001';

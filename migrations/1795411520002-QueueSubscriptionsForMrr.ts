@@ -2,7 +2,7 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 const BATCH = 5_000;
 
-/** Each batch commits alone. The service then records the subscriptions with its own rules. */
+/** Makes one batch of subscriptions pending. Each batch is a commit. */
 const QUEUE = `
   WITH batch AS (
     SELECT "id", "test_clock_id" FROM "subscription" WHERE "id" > $1 ORDER BY "id" LIMIT ${BATCH}
@@ -11,7 +11,7 @@ const QUEUE = `
   )
   SELECT max("id") AS last FROM batch`;
 
-/** Makes the subscriptions that exist already pending, so that their recurring revenue is recorded. */
+/** Makes all existing subscriptions pending, so that the service records their recurring revenue by its own rules. */
 export class QueueSubscriptionsForMrr1795411520002 implements MigrationInterface {
   readonly name = 'QueueSubscriptionsForMrr1795411520002';
   readonly transaction = false;
@@ -24,7 +24,7 @@ export class QueueSubscriptionsForMrr1795411520002 implements MigrationInterface
     }
   }
 
-  /** The queue goes with its table. */
+  /** Does nothing: the pending rows are dropped with their table. */
   down(): Promise<void> {
     return Promise.resolve();
   }

@@ -6,7 +6,10 @@ const INDEXES = {
   ledger_transaction_occurred_index: '"ledger_transaction" ("occurred_at", "id")',
 };
 
-/** Lets each filter of the transactions read its page from an index, and reports the transactions of a period. */
+/**
+ * Adds an index for each filter of the list of ledger transactions. Reports read the transactions of a period from one
+ * of them.
+ */
 export class IndexLedgerFilters1795411520003 implements MigrationInterface {
   readonly name = 'IndexLedgerFilters1795411520003';
   readonly transaction = false;

@@ -2,7 +2,7 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 interface SearchIndex {
   readonly table: string;
-  /** Name of the index that it replaces. */
+  /** Name of the index that this one replaces. */
   readonly former: string;
   readonly text: string;
   readonly where?: string;
@@ -48,9 +48,9 @@ const asciiOf = (text: string): string =>
   String.raw`encode(replace(lower(${text}), '\', '/')::bytea, 'escape')`;
 
 /**
- * Indexes the ASCII form of searched texts: where the locale of the database is C, trigrams leave out all other characters, so
- * that a search for them read whole tables. Each former index is dropped once the new one is there; a process of the previous
- * release then searches without it, until it is replaced.
+ * Indexes an ASCII form of searched texts. In a database with the locale C, trigrams leave out all non-ASCII
+ * characters, so that a search for them read whole tables. Each former index is dropped after the new one is built.
+ * Until they are replaced, processes of the previous release search without an index.
  */
 export class SearchAsciiForms1795411540010 implements MigrationInterface {
   readonly name = 'SearchAsciiForms1795411540010';

@@ -3,10 +3,10 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 const SIDES = { add: ['INSERT', 'NEW', ''], subtract: ['DELETE', 'OLD', '-'] } as const;
 
 /**
- * Keeps the total of every account, so that reading the accounts does not sum up all postings. Triggers keep it, because
- * processes of the previous release post as well; they also fire in sessions that switch triggers off. Each session adds to
- * rows of its own (`part`), so that transactions that post to the same accounts do not wait for each other. The next migration
- * adds what was posted before.
+ * Keeps the total of every account, so that a request for the accounts need not sum up all postings. Triggers keep it,
+ * because processes of the previous release also post; they fire even in sessions that switch triggers off. Each
+ * session has its own rows (`part`), so that transactions that post to the same accounts do not wait for each other.
+ * The next migration adds the postings that already exist.
  */
 export class KeepTotalsOfAccounts1795411540020 implements MigrationInterface {
   readonly name = 'KeepTotalsOfAccounts1795411540020';

@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Adds up the postings that no trigger has counted: all of them, less the totals that the same snapshot shows. Postings of that
- * time are either in both or in neither. Takes no locks, and adds nothing when it is repeated.
+ * Adds the postings that the triggers have not counted: the sum of all postings, less the totals in the same snapshot.
+ * A posting that commits meanwhile is in both sums or in neither. Blocks no writers. A second run adds nothing.
  */
 export class AddUpFormerPostings1795411540021 implements MigrationInterface {
   readonly name = 'AddUpFormerPostings1795411540021';

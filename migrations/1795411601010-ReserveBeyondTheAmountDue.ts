@@ -1,6 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Lets a payment that was adopted after a restore reserve an invoice that another payment in progress has reserved as well. */
+/**
+ * Lets two payments reserve the same amount of an invoice: after a restore, a payment can be found that the database
+ * had lost.
+ */
 export class ReserveBeyondTheAmountDue1795411601010 implements MigrationInterface {
   readonly name = 'ReserveBeyondTheAmountDue1795411601010';
 

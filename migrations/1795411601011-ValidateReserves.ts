@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Validates the check of the previous migration, while others read and write. */
+/** Validates the check of the previous migration, without blocking other sessions. */
 export class ValidateReserves1795411601011 implements MigrationInterface {
   readonly name = 'ValidateReserves1795411601011';
   readonly transaction = false;

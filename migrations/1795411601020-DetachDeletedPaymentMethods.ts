@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Deleted payment methods that their provider has to detach. Methods deleted before stay attached. */
+/** Marks deleted payment methods that must be detached at their provider. Methods that were deleted before stay attached. */
 export class DetachDeletedPaymentMethods1795411601020 implements MigrationInterface {
   readonly name = 'DetachDeletedPaymentMethods1795411601020';
 

@@ -5,7 +5,7 @@ const INDEXES = {
   payment_method_leased_by_index: '"payment_method" ("leased_by") WHERE "leased_by" IS NOT NULL',
 };
 
-/** Lets processes find the payment methods to detach, and those of dead processes, without reading all. */
+/** Indexes the payment methods that must be detached, and those whose process died while it detached them. */
 export class IndexDueDetachments1795411601021 implements MigrationInterface {
   readonly name = 'IndexDueDetachments1795411601021';
   readonly transaction = false;

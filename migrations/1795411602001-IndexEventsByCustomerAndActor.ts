@@ -8,7 +8,7 @@ const INDEXES = {
   event_actor_index: '"event" ("actor", "id") WHERE "actor" IS NOT NULL',
 };
 
-/** Lets lists of the events of a customer, and of those that somebody caused, read their pages from an index. */
+/** Adds indexes for the lists of the events of a customer, and of the events that an actor caused. */
 export class IndexEventsByCustomerAndActor1795411602001 implements MigrationInterface {
   readonly name = 'IndexEventsByCustomerAndActor1795411602001';
   readonly transaction = false;

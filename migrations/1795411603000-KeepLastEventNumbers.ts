@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Keeps the last number of objects whose events are deleted after their retention. */
+/** Keeps the number of the last event of an object when its events are deleted at the end of their retention. */
 export class KeepLastEventNumbers1795411603000 implements MigrationInterface {
   readonly name = 'KeepLastEventNumbers1795411603000';
 

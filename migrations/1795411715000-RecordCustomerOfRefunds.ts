@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Customer of each refund, so that lists and events of a customer show it. The trigger fills it for refunds of the previous
- * release, and for refunds that are changed before the next migration has filled theirs.
+ * Stores the customer of each refund, so that lists and events of a customer can show it. A trigger fills it in for
+ * refunds that the previous release creates, and for refunds that change before the next migration reaches them.
  */
 export class RecordCustomerOfRefunds1795411715000 implements MigrationInterface {
   readonly name = 'RecordCustomerOfRefunds1795411715000';

@@ -2,7 +2,7 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 const BATCH = 5_000;
 
-/** Each batch commits alone. A refund that a request changes meanwhile gets its customer from the trigger. */
+/** Fills one batch of refunds. Each batch is a commit. If a request changes a refund meanwhile, the trigger fills it. */
 const FILL = `
   WITH batch AS (
     SELECT "id", "payment_id" FROM "refund" WHERE "id" > $1 ORDER BY "id" LIMIT ${BATCH}
@@ -26,7 +26,7 @@ export class FillCustomerOfRefunds1795411715001 implements MigrationInterface {
     }
   }
 
-  /** The column goes with the migration that added it. */
+  /** Does nothing: the column is dropped by the migration that added it. */
   down(): Promise<void> {
     return Promise.resolve();
   }

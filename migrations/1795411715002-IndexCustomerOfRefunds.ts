@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Lets the refunds of a customer be read from an index, and validates the new checks while writers go on. */
+/** Indexes refunds by customer, and validates the new checks. Writers are not blocked. */
 export class IndexCustomerOfRefunds1795411715002 implements MigrationInterface {
   readonly name = 'IndexCustomerOfRefunds1795411715002';
   readonly transaction = false;

@@ -3,7 +3,7 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 const COLUMNS = ['customer', 'currency', 'kind'] as const;
 const columnOf = (name: string): string => (name === 'customer' ? 'customer_id' : name);
 
-/** Lets lists of changes of recurring revenue be read in the order of the changes, whatever the filter. */
+/** Adds indexes that give the changes of recurring revenue in the order of their times, with each filter. */
 export class IndexMrrChangesByTime1795411716000 implements MigrationInterface {
   readonly name = 'IndexMrrChangesByTime1795411716000';
   readonly transaction = false;

@@ -3,8 +3,8 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 const INDEX = 'ledger_posting_account_index';
 
 /**
- * Lets a list of transactions find those that post to a rare account, such as credit of customers. Those of the accounts left
- * out are in most transactions, and are found by reading the newest ones.
+ * Indexes postings to rare accounts, such as credit of customers, so that their transactions are found. The other
+ * accounts need no index: most transactions post to them, so reading the newest transactions finds enough.
  */
 export class IndexPostingsByAccount1795411790000 implements MigrationInterface {
   readonly name = 'IndexPostingsByAccount1795411790000';

@@ -20,7 +20,7 @@ const INDEXES = {
       AND ("cancel_at" IS NULL OR "cancel_at" > "current_period_end_at")`,
 };
 
-/** Lets the filters by currency, amount, reason, collection, failure and renewal read their page from an index. */
+/** Adds indexes for the filters by currency, amount, reason, collection, failure and renewal, from which a page is read. */
 export class IndexAmountsAndReasons1795411900001 implements MigrationInterface {
   readonly name = 'IndexAmountsAndReasons1795411900001';
   readonly transaction = false;

@@ -6,7 +6,7 @@ const INDEXES = {
     WHERE "status" = 'open' AND "amount_due" > "amount_paid" + "amount_credited"`,
 };
 
-/** Lets a list of customers find those who owe from their invoices, and be in the order of names. */
+/** Indexes the unpaid invoices of customers, for the list of customers who owe, and customers by name, for its order. */
 export class IndexCustomersWhoOwe1795411900002 implements MigrationInterface {
   readonly name = 'IndexCustomersWhoOwe1795411900002';
   readonly transaction = false;

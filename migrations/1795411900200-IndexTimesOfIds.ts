@@ -5,7 +5,7 @@ const CUSTOMER = `(
 
 interface ListIndex {
   readonly table: string;
-  /** Name without `_index`. */
+  /** Name of the index without `_index`. */
   readonly name: string;
   readonly columns: string;
   readonly where?: string;
@@ -46,14 +46,17 @@ const IS_BUILT = `
 const conditionOf = ({ where }: ListIndex): string => (where === undefined ? '' : `WHERE ${where}`);
 
 /**
- * Lets the indexes of large lists end with the time of the id, to 32 ms, instead of the whole id. Rows that are made together
- * then have equal entries, which the index stores once.
+ * Lets the indexes of large lists end with the first characters of the id, which are its time to 32 ms, instead of the
+ * whole id. Rows that are created together then have equal entries, and the index stores such an entry only once.
  */
 export class IndexTimesOfIds1795411900200 implements MigrationInterface {
   readonly name = 'IndexTimesOfIds1795411900200';
   readonly transaction = false;
 
-  /** Builds all indexes before it drops one, because the previous release reads the former ones. Keeps those that a try has built. */
+  /**
+   * Builds all new indexes before it drops a former one, which the previous release reads. Keeps indexes that an
+   * interrupted run has built.
+   */
   async up(queryRunner: QueryRunner): Promise<void> {
     for (const index of INDEXES) {
       const { table, name, columns } = index;

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Lets the data of events of one commit be stored together. Existing events stay as they are. */
+/** Lets the data of several events of one commit be stored in one row, a pack. Existing events do not change. */
 export class PackEvents1795411900201 implements MigrationInterface {
   readonly name = 'PackEvents1795411900201';
 

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Finds the events of a pack, which is deleted with the last of them. */
+/** Indexes events by pack. A pack is deleted when its last event is deleted. */
 export class IndexPackedEvents1795411900202 implements MigrationInterface {
   readonly name = 'IndexPackedEvents1795411900202';
   readonly transaction = false;

@@ -2,7 +2,7 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 const TRIGGER = '"audit_change_append_only"';
 
-/** Lets the values of changes of one commit be stored together. Existing changes stay as they are. */
+/** Lets the values of several changes of one commit be stored in one row, a pack. Existing changes stay as they are. */
 export class PackAuditChanges1795411900203 implements MigrationInterface {
   readonly name = 'PackAuditChanges1795411900203';
 

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Rejects an event, or a change of the audit log, without data or without its place in a pack. */
+/** Refuses an event, or a change of the audit log, that has neither its own data nor a place in a pack. */
 export class CheckPackedRows1795412000000 implements MigrationInterface {
   readonly name = 'CheckPackedRows1795412000000';
 

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Checks the events and changes that were stored before the constraints, without a lock on their tables. */
+/** Checks the events and changes that were stored before the constraints, without a lock that blocks writers. */
 export class ValidatePackedRows1795412000001 implements MigrationInterface {
   readonly name = 'ValidatePackedRows1795412000001';
 

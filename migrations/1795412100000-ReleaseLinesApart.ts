@@ -1,6 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Lets the release of the revenue of a line be recorded without an update of the line. Existing lines keep their mark. */
+/**
+ * Lets the recognition of the revenue of a line be recorded in a table of its own, without an update of the line. Lines
+ * that are already marked keep their mark.
+ */
 export class ReleaseLinesApart1795412100000 implements MigrationInterface {
   readonly name = 'ReleaseLinesApart1795412100000';
 

@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Limits the pending entries of the search index of invoices to 256 kB instead of 4 MB, because they are larger than merged
- * ones.
+ * Limits the pending entries of the search index of invoices to 256 kB instead of 4 MB, because pending entries need
+ * more space than merged ones.
  */
 export class MergeNumbersSooner1795412100001 implements MigrationInterface {
   readonly name = 'MergeNumbersSooner1795412100001';

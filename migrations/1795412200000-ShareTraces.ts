@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Lets lines refer to a trace that they have in common. Existing lines keep their whole traces. */
+/** Lets several invoice lines refer to one stored trace. Existing lines keep their own whole traces. */
 export class ShareTraces1795412200000 implements MigrationInterface {
   readonly name = 'ShareTraces1795412200000';
 

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Checks the lines that were stored before the constraint, without a lock on their table. */
+/** Checks the lines that were stored before the constraint, without a lock that blocks writers. */
 export class ValidateTraces1795412200001 implements MigrationInterface {
   readonly name = 'ValidateTraces1795412200001';
   readonly transaction = false;

@@ -1,6 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Lets the invoices of a customer refer to the same snapshots of seller and buyer. Existing invoices keep their own. */
+/**
+ * Lets several invoices of a customer refer to one stored snapshot of the seller or the buyer. Existing invoices keep
+ * their own.
+ */
 export class ShareSnapshots1795412200010 implements MigrationInterface {
   readonly name = 'ShareSnapshots1795412200010';
 

@@ -1,8 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Finds queued events of an object by a hash of its id: the index entries are a quarter as large. The numbers of the events of an
- * object are unique in `event` already. The previous release does not read the queue.
+ * Indexes queued events by a hash of the id of their object, which makes the entries a quarter as large. The index need
+ * not be unique, because `event` already has unique numbers for each object. The previous release does not read the
+ * queue.
  */
 export class IndexQueuedEventsByHash1795412200020 implements MigrationInterface {
   readonly name = 'IndexQueuedEventsByHash1795412200020';

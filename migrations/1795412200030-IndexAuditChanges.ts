@@ -4,8 +4,9 @@ const PARTITIONS = `
   SELECT inhrelid::regclass::text AS name FROM pg_inherits WHERE inhparent = 'audit_change'::regclass ORDER BY 1`;
 
 /**
- * Builds smaller indexes for the partitions of `audit_change`; the next migration puts them in the place of the former ones. The
- * changes of an entry and those of an object have equal entries, which an index stores once.
+ * Builds smaller indexes for the partitions of `audit_change`. The next migration puts them in the place of the former
+ * indexes. Changes of the same entry or the same object have equal index entries, and an index stores such entries
+ * once.
  */
 export class IndexAuditChanges1795412200030 implements MigrationInterface {
   readonly name = 'IndexAuditChanges1795412200030';

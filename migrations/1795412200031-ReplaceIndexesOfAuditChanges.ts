@@ -6,8 +6,8 @@ const BUILT = `
   ORDER BY 1`;
 
 /**
- * Puts the new indexes of the partitions of `audit_change` in the place of the former ones. Builds them only for partitions that
- * the previous release has created meanwhile, which are of coming months and empty.
+ * Puts the new indexes of the partitions of `audit_change` in the place of the former ones. Builds indexes only for
+ * partitions that the previous release has created meanwhile. These are for future months, so they are empty.
  */
 export class ReplaceIndexesOfAuditChanges1795412200031 implements MigrationInterface {
   readonly name = 'ReplaceIndexesOfAuditChanges1795412200031';

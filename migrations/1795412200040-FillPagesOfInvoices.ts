@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Fills the pages of new invoices. Each payment changes columns that indexes read, so that no update of an invoice can do without
- * index entries, for which a fifth of each page was left free.
+ * Lets the pages of new invoices be filled. A fifth of each page was left free for updates without new index entries.
+ * But each payment changes indexed columns of its invoice, so updates of invoices need new entries anyway.
  */
 export class FillPagesOfInvoices1795412200040 implements MigrationInterface {
   readonly name = 'FillPagesOfInvoices1795412200040';

@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Drops an index that `invoice_renewal_unique` replaces, because it starts with the same column. The previous release sorts the
- * few invoices of a subscription.
+ * Drops an index that is not needed, because `invoice_renewal_unique` starts with the same column. The previous release
+ * then sorts the invoices of a subscription, which are few.
  */
 export class DropInvoicesBySubscription1795412200050 implements MigrationInterface {
   readonly name = 'DropInvoicesBySubscription1795412200050';

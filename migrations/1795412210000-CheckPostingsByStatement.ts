@@ -8,11 +8,12 @@ const TRANSACTIONS = {
 } as const;
 
 /**
- * Checks new postings once for each statement. Each posting was checked by itself, so a transaction with four postings was added up five
- * times. The commit still adds up each new transaction, whose postings may be written by several statements. The postings that a
- * statement adds to a former transaction must balance by themselves.
+ * Checks new postings once for each statement. Before, each posting caused a check, so that a transaction with four
+ * postings was summed up five times. At the commit, each new transaction is still summed up, because several statements
+ * may write its postings. Postings that a statement adds to an older transaction must balance by themselves.
  *
- * The totals of accounts look up each transaction, because a cached plan for a table that was small reads all of it.
+ * The function that keeps the totals of accounts now looks up each transaction. With a join, a plan that was cached
+ * while the table was small would read the whole table.
  */
 export class CheckPostingsByStatement1795412210000 implements MigrationInterface {
   readonly name = 'CheckPostingsByStatement1795412210000';

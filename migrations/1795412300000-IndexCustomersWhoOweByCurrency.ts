@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Lets a list of the customers who owe in a currency step over those who owe in another one. */
+/** Lets a list of the customers who owe in a currency skip customers who owe only in another currency. */
 export class IndexCustomersWhoOweByCurrency1795412300000 implements MigrationInterface {
   readonly name = 'IndexCustomersWhoOweByCurrency1795412300000';
   readonly transaction = false;

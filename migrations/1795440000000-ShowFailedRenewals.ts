@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Stores on a subscription since when its due work fails, and why. */
+/** Stores with a subscription since when its due work has been failing, and why. */
 export class ShowFailedRenewals1795440000000 implements MigrationInterface {
   readonly name = 'ShowFailedRenewals1795440000000';
 

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Checks the subscriptions that were stored before the constraint, without a lock on their table. */
+/** Checks the subscriptions that were stored before the constraint, without a lock that blocks writers. */
 export class ValidateFailedRenewals1795440000001 implements MigrationInterface {
   readonly name = 'ValidateFailedRenewals1795440000001';
   readonly transaction = false;

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Records the credit of credit notes and negative invoices that refunds give back. */
+/** Records how much credit from credit notes and negative invoices each refund pays out. */
 export class PayOutCredits1795450000000 implements MigrationInterface {
   readonly name = 'PayOutCredits1795450000000';
 

@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Records which hours of an archived month have events with the month itself. Until now they were found by the number of accepted
- * events of each hour, which every commit of ingest added to. The previous release goes on to do so.
+ * Stores with an archived month which of its hours have events. Until now, such hours were found by their count of
+ * accepted events, to which every commit of ingest added. The previous release still adds to it.
  */
 export class RecordHoursOfArchivedMonths1795460000000 implements MigrationInterface {
   readonly name = 'RecordHoursOfArchivedMonths1795460000000';

@@ -2,7 +2,7 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 const BATCH = 2_000;
 
-/** Each batch commits alone. */
+/** Fills one batch of months. Each batch is a commit. */
 const FILL = `
   WITH batch AS (
     SELECT "stream_id", "start_at", "end_at" FROM "usage_archive_month"
@@ -26,7 +26,7 @@ interface LastMonth {
   readonly start_at: string;
 }
 
-/** Fills the hours with events of months that are archived already. */
+/** Fills in which hours have events, for months that are already archived. */
 export class FillHoursOfArchivedMonths1795460000001 implements MigrationInterface {
   readonly name = 'FillHoursOfArchivedMonths1795460000001';
   readonly transaction = false;
@@ -39,7 +39,7 @@ export class FillHoursOfArchivedMonths1795460000001 implements MigrationInterfac
     }
   }
 
-  /** The column goes with the migration that added it. */
+  /** Does nothing: the column is dropped by the migration that added it. */
   down(): Promise<void> {
     return Promise.resolve();
   }

@@ -1,8 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * A registered window that is closed increments the version of its stream, like one that is opened. The statement that stores events
- * reads the windows before it locks the stream, so it must not find a window that was closed in between.
+ * Increments the version of a stream also when a row of `usage_window` for it is deleted, not only when one is
+ * inserted. The statement that stores events reads these windows before it locks the stream. If a window was closed in
+ * between, the changed version shows it.
  */
 export class NumberStreamsOfClosedWindows1795460000002 implements MigrationInterface {
   readonly name = 'NumberStreamsOfClosedWindows1795460000002';

@@ -1,6 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Allows credit notes that credit only tax. All stored credit notes satisfy the constraint, which allows more than before. */
+/**
+ * Allows credit notes that credit only tax. All stored credit notes satisfy the new constraint, which allows more than
+ * the old one.
+ */
 export class AllowCreditNotesOfTax1795465000000 implements MigrationInterface {
   readonly name = 'AllowCreditNotesOfTax1795465000000';
 

@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Stores what ended a subscription item within a period: a pause, or a change by day or by second. Items that ended before have
- * null, and are counted by the former rule.
+ * Stores why a subscription item ended within a period: by a pause, or by a change by day or by second. Items that have
+ * already ended have null, and the former rule applies to them.
  */
 export class KeepHowSubscriptionItemsEnded1795470000000 implements MigrationInterface {
   readonly name = 'KeepHowSubscriptionItemsEnded1795470000000';

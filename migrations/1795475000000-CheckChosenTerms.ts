@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Refuses values that the service does not know, in columns that decide what is billed. Stored rows are checked later. */
+/** Refuses unknown values in columns that decide what is billed. The next migration checks the stored rows. */
 export class CheckChosenTerms1795475000000 implements MigrationInterface {
-  /** Constraints that allow only the known values of a column: table, constraint, column, values. */
+  /** Constraints that allow only certain values in a column. Each has the table, the name, the column and the values. */
   static readonly constraints: readonly (readonly [string, string, string, readonly string[]])[] = [
     ['subscription', 'subscription_collection_check', 'collection', ['automatic', 'send_invoice']],
     [

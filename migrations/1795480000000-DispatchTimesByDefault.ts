@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Lets this release insert events without `dispatched_at`, which only the previous release reads: it dispatches events for which the
- * column is null.
+ * Lets this release insert events without `dispatched_at`. The default is needed because the previous release would
+ * dispatch events for which the column is null.
  */
 export class DispatchTimesByDefault1795480000000 implements MigrationInterface {
   readonly name = 'DispatchTimesByDefault1795480000000';

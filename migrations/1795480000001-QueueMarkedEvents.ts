@@ -1,6 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Each batch commits alone. Rows that a dispatcher of the previous release has locked are dispatched by it. */
+/**
+ * Queues one batch of events. Each batch is a commit. Skips events that the previous release has locked to dispatch
+ * them.
+ */
 const QUEUE = `
   WITH batch AS (
     SELECT "id", "type", "object_id", "sequence", "occurred_at" FROM "event" WHERE "dispatched_at" IS NULL
@@ -12,7 +15,7 @@ const QUEUE = `
   SELECT * FROM batch RETURNING "event_id"`;
 
 /**
- * Queues events that a former release recorded without a row in `event_dispatch`, and that are not dispatched yet. From this
+ * Queues events that an earlier release recorded without a row in `event_dispatch` and has not dispatched. From this
  * release on, only that table is read.
  */
 export class QueueMarkedEvents1795480000001 implements MigrationInterface {
@@ -26,7 +29,7 @@ export class QueueMarkedEvents1795480000001 implements MigrationInterface {
     } while (queued.length > 0);
   }
 
-  /** The former release reads both places. */
+  /** Does nothing: the earlier release finds events in both places. */
   down(): Promise<void> {
     return Promise.resolve();
   }

@@ -1,8 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Lets a reconciliation find the refunds that were sent in a period. Refunds of customers on test clocks are created at the
- * time of the clock. Refunds of former releases were sent when they were created.
+ * Lets a reconciliation find the refunds that were sent in a period. For customers on a test clock, the creation time
+ * is that of the clock, so the sending time is used. Former releases stored none: they sent refunds when they created
+ * them.
  */
 export class IndexRefundsBySentTime1795490000000 implements MigrationInterface {
   readonly name = 'IndexRefundsBySentTime1795490000000';

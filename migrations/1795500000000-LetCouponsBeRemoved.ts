@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Lets a coupon be removed from a subscription. A removed redemption has ended. */
+/** Lets a coupon be removed from a subscription. This ends the redemption. */
 export class LetCouponsBeRemoved1795500000000 implements MigrationInterface {
   readonly name = 'LetCouponsBeRemoved1795500000000';
 

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Refunds made at a provider that cannot be recorded before their payment changes. */
+/** Refunds that were made at a provider and wait: they cannot be recorded until their payment changes. */
 export class KeepWaitingRefunds1795510000000 implements MigrationInterface {
   readonly name = 'KeepWaitingRefunds1795510000000';
 

@@ -5,8 +5,8 @@ const CHANGED = ['status', 'plan_version_id', 'quantity', 'addons']
   .join(' OR ');
 
 /**
- * Stops marking changed subscriptions as pending. The previous release records revenue in the commit of each change, so
- * that no subscription stays pending. The table stays, because the previous release deletes rows from it.
+ * Stops marking changed subscriptions as pending. The mark is not needed any more, because the previous release also
+ * records the revenue in the commit of each change. The table stays, because the previous release deletes rows from it.
  */
 export class StopMarkingSubscriptionsForMrr1795525000000 implements MigrationInterface {
   readonly name = 'StopMarkingSubscriptionsForMrr1795525000000';

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Records to which payments the credit of credit notes returned, because their money had gone back. */
+/** Records how much of a credit note went back to the credit of payments whose money had been refunded or lost. */
 export class RecordReturnedCredit1795530000000 implements MigrationInterface {
   readonly name = 'RecordReturnedCredit1795530000000';
 

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Credit notes of which credit returned to payments: what is missing of their credit and not recorded. */
+/** Credit notes that returned credit to payments, each with the amount that is not recorded yet. */
 const NOTES = `
   SELECT note.id, note.invoice_id, (note.to_credit - credit.amount - recorded.amount)::text AS amount
   FROM credit_note note JOIN credit_grant credit ON credit.source_id = note.id,
@@ -8,8 +8,9 @@ const NOTES = `
   WHERE credit.amount < note.to_credit ORDER BY note.created_at, note.id`;
 
 /**
- * The payments whose credit an invoice used: the part that no note returned (used), and what returned to the payment and
- * is not recorded yet (open). The latter is what invoices in effect used of the payment, less what its credit shows.
+ * The payments whose credit an invoice used. `used`: the part that no credit note of the invoice returned. `open`: what
+ * was returned to the payment and is not recorded yet. It is what invoices in effect used, less what the credit shows
+ * as used.
  */
 const ORIGINS = `
   SELECT credit.source_id AS payment_id,
@@ -34,8 +35,8 @@ const RECORD = `
 const lesser = (one: bigint, other: bigint): bigint => (one < other ? one : other);
 
 /**
- * Records the returned credit of existing notes. The stored amounts prove the sum of each note and of each payment. Where
- * that leaves a choice, the older payment is taken, as the previous release did.
+ * Records the returned credit of existing credit notes. The stored amounts give the sum for each note and for each
+ * payment. If this allows several distributions, older payments come first, as in the previous release.
  */
 export class RecordCreditReturnedBefore1795530000001 implements MigrationInterface {
   readonly name = 'RecordCreditReturnedBefore1795530000001';

@@ -1,9 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Refuses rows that contradict themselves: an invoice whose status does not fit its amounts and times, a line whose net amount does
- * not follow from its amount, a credit note that gives back more than it credits, and a running subscription without a period.
- * Stored rows are checked later.
+ * Refuses rows that contradict themselves: an invoice whose status does not fit its amounts and times, a line whose net
+ * amount does not follow from its amount, a credit note that gives back more than it credits, and a running
+ * subscription without a period. The next migration checks the stored rows.
  */
 export class CheckWholeRows1795540000000 implements MigrationInterface {
   /** Constraints by table, in the order in which transactions lock these tables. */

@@ -11,7 +11,7 @@ const IMMUTABLE = [
   ['mrr_change', 'UPDATE OR TRUNCATE'],
 ] as const;
 
-/** Columns that never change, of tables whose other columns do. */
+/** Columns that never change, in tables with other columns that do. */
 const TERMS = [
   ['tax_rate', ['percentage', 'inclusive']],
   ['entitlement', ['key', 'type', 'meter_id']],
@@ -23,8 +23,8 @@ const TERMS = [
 ] as const;
 
 /**
- * Refuses changes of terms that were sold, and of data that invoices and events are read with: prices, plan versions, terms of
- * coupons, tax rates, meters and features, shared traces, snapshots of invoices, and packs of events.
+ * Refuses changes of terms that were sold, and of data that invoices and events refer to: prices, plan versions, terms
+ * of coupons, tax rates, meters and features, shared traces, snapshots of invoices, and packs of events.
  */
 export class RefuseChangesOfTerms1795540000002 implements MigrationInterface {
   readonly name = 'RefuseChangesOfTerms1795540000002';
@@ -72,7 +72,7 @@ export class RefuseChangesOfTerms1795540000002 implements MigrationInterface {
     }
   }
 
-  /** Allows deleting the snapshots of customers on a test clock, as for the ledger. */
+  /** Refuses deleting snapshots of invoices, except those of customers on a test clock. The ledger has the same rule. */
   private async keepSnapshots(queryRunner: QueryRunner): Promise<void> {
     await queryRunner.query(`
       CREATE OR REPLACE FUNCTION "keep_invoice_snapshot"() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -90,7 +90,7 @@ export class RefuseChangesOfTerms1795540000002 implements MigrationInterface {
     `);
   }
 
-  /** Keeps the data of stored events. The data of deleted events can be removed. */
+  /** Refuses changes of the data of stored events. Only the data of deleted events can be removed. */
   private async keepPacks(queryRunner: QueryRunner): Promise<void> {
     await queryRunner.query(`
       CREATE OR REPLACE FUNCTION "keep_event_pack"() RETURNS trigger LANGUAGE plpgsql AS $$

@@ -1,6 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Tables with a customer and a currency, and the row that must have the same ones. */
+/**
+ * Tables with a customer and a currency. Each has the column of the row that must have the same ones, and the trigger
+ * function.
+ */
 const OWNED = [
   ['refund', 'payment_id', 'refuse_other_payment'],
   ['dispute', 'payment_id', 'refuse_other_payment'],
@@ -8,8 +11,8 @@ const OWNED = [
 ] as const;
 
 /**
- * Refuses a refund, a dispute or a credit note whose customer or currency is not that of its payment or invoice. Triggers and not
- * foreign keys, because these would need another index on payments and on invoices.
+ * Refuses a refund, a dispute or a credit note with another customer or currency than its payment or invoice. Uses
+ * triggers, because foreign keys would need another index on payments and on invoices.
  */
 export class CheckOwners1795540000003 implements MigrationInterface {
   readonly name = 'CheckOwners1795540000003';

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Stores when the password of an admin last changed. Null if it last changed before this migration. */
+/** Stores when the password of an admin was last changed. Null: not since this migration. */
 export class ShowPasswordChanges1795580000000 implements MigrationInterface {
   readonly name = 'ShowPasswordChanges1795580000000';
 

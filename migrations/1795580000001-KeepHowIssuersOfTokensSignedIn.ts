@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Stores whether the admin who issued a customer token had signed in with a password. Tokens that exist, which end within
- * a day, have false.
+ * Stores whether the admin who issued a customer token had signed in with a password. Existing tokens get false; they
+ * end within a day.
  */
 export class KeepHowIssuersOfTokensSignedIn1795580000001 implements MigrationInterface {
   readonly name = 'KeepHowIssuersOfTokensSignedIn1795580000001';

@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Lets a source post a kind of transaction several times, such as a dispute whose funds the provider pays back in parts. Zero is the
- * version of transactions that their source posts once.
+ * Lets a source post several transactions of the same kind, with different versions. An example is a dispute whose
+ * funds the provider pays back in parts. The version is zero if a source posts a kind only once.
  */
 export class LetSourcesPostAgain1795590000000 implements MigrationInterface {
   readonly name = 'LetSourcesPostAgain1795590000000';

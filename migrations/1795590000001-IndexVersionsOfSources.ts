@@ -1,6 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Builds the index of the unique constraint that takes the place of the one on source and kind alone. */
+/**
+ * Builds the unique index by source, kind and version. The next migration makes it the constraint, instead of source
+ * and kind.
+ */
 export class IndexVersionsOfSources1795590000001 implements MigrationInterface {
   readonly name = 'IndexVersionsOfSources1795590000001';
   readonly transaction = false;

@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Makes transactions unique by source, kind and version of the source. The previous release writes the version zero, so that each of
- * its sources still posts each kind once.
+ * Makes transactions unique by source, kind and version, instead of by source and kind. The previous release writes
+ * version zero, so for that release a source still posts each kind only once.
  */
 export class ReplaceSourcesOfTransactions1795590000002 implements MigrationInterface {
   readonly name = 'ReplaceSourcesOfTransactions1795590000002';

@@ -1,9 +1,10 @@
 /**
- * Compiles the service to dist/, and builds the console of studio/ to dist/studio. Skips a build whose sources have not
- * changed since the last one, so that `npm start` can always run this first. `--force` builds both from scratch. Fails when
- * one of the builds fails.
+ * Compiles the service to dist/, and builds the console of studio/ to dist/studio. Skips a build if its sources have
+ * not changed since the last one, so that `npm start` can always run this first. `--force` builds both from scratch.
+ * Fails if one of the builds fails.
  *
- * Imports no package. When nothing has changed, it reads no file but the stamps of the last builds.
+ * Imports no package. If nothing has changed, reads only the stamps of the last builds, and the sizes and times of the
+ * sources.
  */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -49,13 +50,14 @@ function filesOf(isTopLevel, folders, isSource) {
 
 /**
  * @typedef {object} Target
- * @property {() => string[]} sources sorted paths, relative to the root, of the files that decide what the build contains
+ * @property {() => string[]} sources sorted paths, relative to the root, of the files that decide what the build
+ * contains
  * @property {string} stampFile
- * @property {string} sourceFolder does not exist if dist/ was built elsewhere
- * @property {string} entry a file that every build has
+ * @property {string} sourceFolder missing in an installation that contains a finished build instead of the sources
+ * @property {string} entry a file that every build contains
  * @property {string} tool script that builds
  * @property {string[]} toolArguments
- * @property {string} withoutTool message when the tool is not installed
+ * @property {string} withoutTool message if the tool is not installed
  * @property {boolean} isOptional true if the service starts without this build
  * @property {() => void} clear deletes the last build
  */
@@ -179,7 +181,7 @@ function tryLock() {
   return false;
 }
 
-/** Runs the tool of a target and returns its exit code; skips the run and returns 0 when nothing has changed. */
+/** Runs the tool of a target and returns its exit code. Skips the tool and returns 0 if no source has changed. */
 async function build(target) {
   const paths = target.sources();
   if (!isForced && isFresh(target, paths)) return 0;
@@ -207,7 +209,7 @@ function needsBuild(target) {
   return isForced || !isFresh(target, target.sources());
 }
 
-/** Returns true if the tool is installed; otherwise prints the consequence. */
+/** Returns true if the tool is installed. Otherwise prints what that means for the start. */
 function canBuild({ tool, entry, withoutTool, isOptional }) {
   if (existsSync(tool)) return true;
   if (existsSync(entry)) {

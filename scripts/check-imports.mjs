@@ -1,6 +1,6 @@
 /**
- * Checks the import rules. First checks that each rule of .dependency-cruiser.cjs reports an example that breaks it, then
- * that this project breaks no rule.
+ * Checks the import rules. First checks that each rule of .dependency-cruiser.cjs reports an example that breaks it,
+ * then that the code of this project breaks no rule.
  */
 import {
   cpSync,

@@ -11,7 +11,7 @@ import { EXCEPTIONS, OPENINGS, WORDS } from './lint/language.mjs';
 const ROOT = resolve(import.meta.dirname, '..');
 const CHECKED =
   /^(src|studio|packages|test|bench|scripts|docs)\/.*\.(tsx?|mjs|cjs|md)$|^[^/]+\.(md|ts|mjs)$/;
-/** Files that are generated from the code, or written by others. */
+/** Files that are generated from the code or that others wrote. They are not checked. */
 const LEFT_OUT = /^(docs\/(errors|events|routes)\.md|test\/vectors\/|LICENSE)/;
 
 const wordsOf = (name) =>

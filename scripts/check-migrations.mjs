@@ -19,7 +19,7 @@ import { basename, join, resolve } from 'node:path';
 const ROOT = resolve(import.meta.dirname, '..');
 const MIGRATIONS = join(ROOT, 'migrations');
 
-/** The last migration that was written before these rules. It and all older ones are not checked. */
+/** The newest migration that is older than these rules. Neither it nor earlier migrations are checked. */
 const LAST_UNCHECKED = '1795410900001-CreateProviderEvents';
 
 /** Rules of Squawk about locks and about the previous release. Its other rules are about style. */
@@ -54,7 +54,7 @@ const WAITS_HARMLESSLY = [
   /^(SELECT|WITH)\b/i,
 ];
 
-/** First statement of a migration without a transaction that limits its waits for locks. */
+/** First statement of a migration without a transaction. It limits how long the migration waits for locks. */
 const LIMITS_WAITS = /^SET lock_timeout = [1-9]/i;
 
 /** Returns a recorded migration. `transaction` is true if it runs in one transaction. */
@@ -107,7 +107,7 @@ function faultsOf(migration, directory) {
   return [...squawkFaults(migration, directory), ...projectFaults(migration)];
 }
 
-/** Example SQL by the rule that must refuse it. */
+/** Example SQL for each rule. The rule must refuse it. */
 const REFUSED = {
   'adding-field-with-default': 'ALTER TABLE "a" ADD "b" timestamptz DEFAULT clock_timestamp()',
   'adding-foreign-key-constraint':
@@ -163,7 +163,7 @@ const ACCEPTED = [
   ),
 ];
 
-/** Returns the statements that a migration sends when every query finds nothing. */
+/** Returns the statements that a migration sends. No database runs them: each query gets an empty result. */
 async function record(file) {
   const [Migration] = Object.values(require(join(MIGRATIONS, file)));
   const migration = new Migration();

@@ -1,5 +1,5 @@
 /**
- * Runs the negative controls of the linter with the configuration of the repository: each rule of
+ * Checks that the rules of the linter work, with the configuration of the repository. Each rule of
  * scripts/lint/project-rules.mjs, and each published rule in `RELIED_ON`, must refuse its example.
  */
 import { resolve } from 'node:path';

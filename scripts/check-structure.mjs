@@ -1,7 +1,7 @@
 /**
- * Checks the structure of `src` and of `studio/src`, without tests: `npm run structure`. Limits the lines of a file and the
- * dependencies of a class. Within each of the two folders, two types may not share a name. First checks on example source
- * text that each check can fail.
+ * Checks the structure of `src` and of `studio/src`, without tests: `npm run structure`. Limits the lines of a file and
+ * the dependencies of a class. Two types in the same one of these folders may not have the same name. First checks on
+ * example source text that each check can fail.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
@@ -19,8 +19,8 @@ const isType = (node) =>
   ts.isClassDeclaration(node) || ts.isInterfaceDeclaration(node) || ts.isTypeAliasDeclaration(node);
 
 /**
- * Returns the lines of each file, the dependencies of each class and the files of each type name. `texts` are pairs of path
- * and source.
+ * Returns the number of lines of each file, the number of dependencies of each class, and the files that declare each
+ * type name. `texts` are pairs of a path and its source.
  */
 function measure(texts) {
   const lines = new Map();
@@ -41,7 +41,7 @@ function measure(texts) {
   return { lines, dependencies, filesOfTypes };
 }
 
-/** Returns the faults of source texts, which are pairs of path and source. */
+/** Returns the faults in source texts. `texts` are pairs of a path and its source. */
 function faultsOf(texts) {
   const { lines, dependencies, filesOfTypes } = measure(texts);
   return [
@@ -61,7 +61,7 @@ function faultsOf(texts) {
 
 const parameters = Array.from({ length: MAX_DEPENDENCIES + 1 }, (_, index) => `p${index}: A`);
 
-/** Source texts that must fail, each with exactly one fault. */
+/** Source texts that must fail, each because of exactly one fault. */
 const CONTROLS = [
   [['src/a.ts', '\n'.repeat(MAX_LINES + 1)]],
   [['src/a.ts', `class C { constructor(${parameters.join(', ')}) {} }`]],

@@ -1,4 +1,4 @@
-/** HTTP client of `npm run demo`, with the address of the service and an error for the person at the terminal. */
+/** HTTP client of `npm run demo`: the address of the service, requests to it, and an error that is shown in the terminal. */
 import { randomUUID } from 'node:crypto';
 
 const ownUrl = `http://127.0.0.1:${process.env.PORT ?? '3000'}`;
@@ -8,10 +8,13 @@ const ANSWER_TIMEOUT_MS = 60_000;
 const MAX_ATTEMPTS = 10;
 const MAX_RETRY_AFTER_S = 30;
 
-/** The demo cannot continue; the message is for the person at the terminal. */
+/** Thrown when the demo cannot continue. The message is shown in the terminal. */
 export class DemoError extends Error {}
 
-/** Returns the header `Idempotency-Key` for a POST whose body has no key. Lines of NDJSON have keys of their own. */
+/**
+ * Returns the header `Idempotency-Key` for a POST whose body contains no key. In an NDJSON body, each line contains its
+ * own key.
+ */
 function keyOf(method, body) {
   if (method !== 'POST' || typeof body === 'string' || body?.idempotencyKey !== undefined)
     return {};
@@ -68,7 +71,7 @@ export function parse(text) {
   }
 }
 
-/** @throws {DemoError} when the address does not answer as a ready billing engine */
+/** @throws {DemoError} if no billing engine that is ready answers at the address */
 export async function expectService() {
   const { status, text } = await request('GET', '/health/ready');
   if (status === 200 && parse(text)?.status === 'ok') return;

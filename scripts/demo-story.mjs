@@ -1,8 +1,9 @@
 /**
  * Creates the data of a company, "Northwind Cloud": 200 customers, six plans, three meters and a year of history, with
- * failures, refunds, credit notes, coupons and webhooks. 60 customers are on two test clocks that are advanced through
- * the year. Analytics leave out test clocks, so 140 customers are in real time, with subscriptions that began in the
- * past. The figures come from a fixed sequence, so that each run creates the same company.
+ * failures, refunds, credit notes, coupons and webhooks. 60 customers are on two test clocks, which are advanced
+ * through the year. Analytics leave out customers on test clocks, so the other 140 are in real time, and their
+ * subscriptions began in the past. The figures come from a fixed random sequence, so that each run creates the same
+ * company.
  */
 import { createServer } from 'node:http';
 import { baseUrl, DemoError, parse, request } from './demo-client.mjs';
@@ -12,10 +13,10 @@ const DAY_MS = 24 * HOUR_MS;
 const MAX_CONCURRENT_ITEMS = 12;
 const CUSTOMERS = 200;
 const MONTHS = 12;
-/** Longest wait for the invoices of back-dated subscriptions, which are created in the background. */
+/** Longest wait for the invoices of subscriptions that began in the past. They are created in the background. */
 const MAX_WAIT_FOR_BILLING_MS = 120_000;
 
-/** Returns numbers from 0 to 1 in a fixed sequence (mulberry32). */
+/** Returns a generator of pseudo-random numbers from 0 to 1 (mulberry32). The same seed gives the same numbers. */
 function sequence(seed) {
   let state = seed;
   return () => {
@@ -166,7 +167,7 @@ const FIRST_NAMES =
 const LAST_NAMES =
   'Analytics|Bakery Group|Clinics|Design|Energy|Freight|Games|Hotels|Insurance|Labs'.split('|');
 
-/** Plan codes that customers are spread over. A code that appears more often gets more customers. */
+/** Codes of the plans of customers. A code that appears more often gets more customers. */
 const PLAN_CODES = [
   ...Array(7).fill('starter'),
   ...Array(6).fill('team'),
@@ -176,7 +177,7 @@ const PLAN_CODES = [
   ...Array(2).fill('business-eur'),
 ];
 
-/** Returns the token that decides how the sandbox answers the charges of a customer. */
+/** Returns the token of the payment method of a customer. It decides how the sandbox answers charges. */
 function paymentToken(number) {
   if (number % 17 === 5) return 'pm_sandbox_declined';
   if (number % 29 === 11) return 'pm_sandbox_insufficient_funds';
@@ -206,7 +207,7 @@ async function createCustomer(number, clocks) {
   return { id, number, planCode, clock, isRealTime, sendsInvoice, size: between(1, 12) };
 }
 
-/** Returns usage events of a customer on a day, each with a key of its own. */
+/** Returns the usage events of a customer on a day, each with a unique idempotency key. */
 function usageOf({ id, number, size }, day, index) {
   const at = (hour) => iso(day + hour * HOUR_MS + between(0, 3_599) * 1_000);
   const event = (name, hour, properties) => ({
@@ -271,8 +272,8 @@ async function createHistoryOnClock(clock, customers, plans) {
 }
 
 /**
- * Creates usage and subscriptions in real time that began up to a year ago. The engine bills the periods since then in
- * the background.
+ * Creates usage, and subscriptions that began up to a year ago, for the customers in real time. The engine bills the
+ * periods since then in the background.
  */
 async function createHistoryInRealTime(customers, plans, now) {
   const startOf = ({ number }) => now - ((number * 37) % 300) * DAY_MS - 5 * DAY_MS;
@@ -294,7 +295,7 @@ async function createHistoryInRealTime(customers, plans, now) {
   );
 }
 
-/** Waits until every period that has ended in real time is billed. */
+/** Waits until every period that has ended in real time is billed, or until the longest wait is over. */
 async function waitUntilBilled(customers) {
   const own = new Set(customers.map(({ id }) => id));
   const deadline = Date.now() + MAX_WAIT_FOR_BILLING_MS;
@@ -367,7 +368,7 @@ async function refundAndCredit() {
   });
 }
 
-/** Upgrades, downgrades and cancels subscriptions in real time. */
+/** Upgrades, downgrades and cancels subscriptions of the customers in real time. */
 async function changeSubscriptions(customers, plans) {
   const byCustomer = new Map(customers.map((customer) => [customer.id, customer]));
   const subscriptions = (await list('subscriptions?status=active')).filter((one) =>
@@ -422,8 +423,8 @@ async function createClocks(now) {
 }
 
 /**
- * Creates the story, once for a database.
- * @throws {DemoError} when its plans are there already, or the service refuses a request
+ * Creates the story. A database can contain it only once.
+ * @throws {DemoError} if its plans already exist, or if the service refuses a request
  */
 export async function tellStory() {
   const plansThere = await list('plans');

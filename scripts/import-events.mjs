@@ -26,7 +26,7 @@ const MAX_LINE_BYTES = 1_048_576;
 const READ_BYTES = 1_048_576;
 const ANSWER_TIMEOUT_MS = 15 * 60_000;
 const PAUSES_MS = [500, 1_000, 2_000, 5_000, 10_000, 20_000];
-/** Statuses after which a portion is sent again: the request stalled (408), or there were too many requests (429). */
+/** Statuses after which a portion is sent again: the request was too slow (408), or there were too many requests (429). */
 const RETRIED = new Set([408, 429]);
 const { API_KEY } = process.env;
 const BAR_WIDTH = 30;
@@ -34,7 +34,7 @@ const LINE_FEED = 0x0a;
 const FEED = Buffer.from([LINE_FEED]);
 const NOTHING = Buffer.alloc(0);
 
-/** The import cannot continue; the message is for the person at the terminal. */
+/** Thrown when the import cannot continue. The message is shown in the terminal. */
 class ImportError extends Error {}
 
 function parseOptions() {
@@ -66,10 +66,10 @@ function readArguments() {
 }
 
 /**
- * Returns the hash of the sent bytes, with the position and counts of earlier runs that sent this file to this URL. `digest` is that of all sent bytes,
- * because the file may have been replaced or corrected. `lastStored` is the last portion of which the service stored
- * events. Returns the start of the file if nothing was stored, if a sent byte has changed, or if the last sent line has
- * grown since: only a part of that line was sent.
+ * Returns the state of the last run that sent this file to this URL, and the hash of the bytes that were sent. The
+ * state contains `digest`, the digest of these bytes, because the file may have changed, and `lastStored`, the last
+ * portion of which the service stored events. Returns the state of a new run if nothing was stored, if a sent byte has
+ * changed, or if the last sent line has become longer, so that only a part of it was sent.
  */
 async function readState(path, handle, size, url) {
   const counts = { lines: 0, accepted: 0, duplicates: 0, rejected: 0 };
@@ -108,8 +108,8 @@ async function hashOf(handle, bytes) {
 }
 
 /**
- * Sends the last stored portion again. Returns null if the service knows all of its events, otherwise the number of events
- * that it accepts: the URL may lead to another installation by now, or to one that was restored from a backup.
+ * Sends the last stored portion again. Returns null if the service knows all of its events. Otherwise the URL leads to
+ * another installation or to one that was restored from a backup; then returns the number of events that it accepted.
  */
 async function findForgotten({ url, lastStored }, handle) {
   const { value: portion } = await portionsFrom(
@@ -130,16 +130,16 @@ async function isBetweenLines(handle, place, size) {
   return buffer[0] === LINE_FEED;
 }
 
-/** Writes the state in one step: a run that is killed leaves the old state or the new one. */
+/** Writes the state in one step. If the run is killed, the file contains the old state or the new one. */
 async function writeState(path, state) {
   await writeFile(`${path}.new`, `${JSON.stringify(state)}\n`);
   await rename(`${path}.new`, path);
 }
 
 /**
- * Yields portions of whole lines from a position in the file on, each within the limits of a request. For a line that
- * is too long, a blank line is sent, so that the other lines keep their indexes; the long line is not kept in memory.
- * @param hash of the file before the position; the bytes of each portion are added to it
+ * Yields the lines of the file from a position on, in portions that fit into a request. A line that is too long is
+ * replaced by a blank line, so that the other lines keep their indexes, and is not kept in memory.
+ * @param hash hash of the file before the position; the bytes of each portion are added to it
  */
 async function* portionsFrom(handle, start, mostLines, hash) {
   let portion = newPortion();
@@ -173,7 +173,7 @@ async function* piecesFrom(handle, start) {
   }
 }
 
-/** `bytes`: bytes of the file that the portion covers. `tooLong`: indexes of lines that are too long. */
+/** `bytes`: number of bytes of the file that the portion contains. `tooLong`: indexes of the lines that are too long. */
 const newPortion = () => ({ parts: [], bytes: 0, lines: 0, tooLong: [] });
 const newLine = () => ({ parts: [], bytes: 0 });
 

@@ -1,6 +1,6 @@
 /**
- * Checks the OpenAPI document against Spectral's rules `spectral:oas`: a part of `npm run openapi:lint`. Warnings fail
- * too.
+ * Checks the OpenAPI document against Spectral's rules `spectral:oas`, as a part of `npm run openapi:lint`. A warning
+ * is also a failure.
  */
 import { readFile } from 'node:fs/promises';
 import spectral from '@stoplight/spectral-core';

@@ -7,8 +7,9 @@ import { renderOpenApi } from './docs/openapi';
 import { renderRoutes } from './docs/routes';
 
 /**
- * Writes the documents that are made from the code: `npm run docs:write`. With `--check` it writes nothing and fails when a
- * committed document differs from what the code says: `npm run docs:check`. To add one, add a line to DOCUMENTS.
+ * Writes the documents that are made from the code: `npm run docs:write`. With `--check` (`npm run docs:check`), writes
+ * nothing, and fails if a committed document differs from the one that would be written. To add a document, add a line
+ * to DOCUMENTS.
  */
 const DOCUMENTS: readonly (readonly [path: string, render: () => string | Promise<string>])[] = [
   ['openapi/openapi.json', renderOpenApi],

@@ -1,7 +1,7 @@
 import type { Client } from 'pg';
 import { post } from './service';
 
-/** One delivery in this many has failed. */
+/** One of this many deliveries has failed. */
 const FAILED_ONE_IN = 100;
 
 /**
@@ -47,7 +47,7 @@ export async function seedActivity(url: string): Promise<void> {
   });
 }
 
-/** Stores a delivery of each event of a type, as if all had been attempted. */
+/** Stores a delivery for each event of a type, as if the webhooks had been sent. */
 export async function deliverEvents(client: Client, type: string): Promise<void> {
   await client.query(
     `INSERT INTO webhook_delivery

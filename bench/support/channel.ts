@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { resolve } from 'node:path';
 
 /**
- * Process that runs jobs. The measured code, the process that gives its upper bound, and the load generator never share
- * an event loop.
+ * A separate process that runs jobs. The measured code, its upper bound and the load generator run in different
+ * processes, so that none of them slows the event loop of another.
  */
 export interface Worker<Job, Result> {
   request(job: Job): Promise<Result>;
@@ -82,7 +82,7 @@ export async function stopChild(child: ChildProcess): Promise<void> {
   await exited;
 }
 
-/** Runs in the child: answers one job after the other until it is asked to stop. */
+/** Runs in the child. Answers one job after the other until the parent asks it to stop. */
 export function answerJobs(work: (job: never) => Promise<unknown>): void {
   process.on('message', (job) => {
     work(job as never).then(

@@ -1,7 +1,7 @@
 import type { Client } from 'pg';
 import { runSql, type TemporaryDatabase } from './temporary-database';
 
-/** Tables with the data of a customer, referred-to rows first. */
+/** Tables with the data of a customer. A table comes after those that it refers to. */
 const TABLES = [
   'customer',
   'subscription',
@@ -23,13 +23,10 @@ const TABLES = [
   'event_pack',
 ] as const;
 
-/** Prefixes of ids that each copy has of its own; ids of plans, prices and coupons stay. */
+/** Prefixes of the ids that differ between copies. Ids of plans, prices and coupons are the same in all copies. */
 const OWN_PREFIXES = 'cus,sub,si,sp,red,inv,il,cn,crd,pay,ref,mrrc,ltx,evt';
 
-/**
- * For tables that also have rows without a customer: the condition for the rows to copy. All rows of the other tables
- * are copied.
- */
+/** Conditions for the rows to copy, in tables that also have rows of no customer. Other tables are copied as a whole. */
 const TEMPLATES: Readonly<Record<string, string>> = {
   event: `WHERE ${isOwn('object_id')}`,
   event_pack: 'WHERE id IN (SELECT pack_id FROM template_event)',
@@ -38,8 +35,8 @@ const TEMPLATES: Readonly<Record<string, string>> = {
 const TAG_LENGTH = 10;
 
 /**
- * Returns SQL for eight letters that look like a word. They come from a digest of the copy's number, so that the names
- * of copies differ.
+ * Returns SQL for eight letters that look like a word. They come from a digest of the number of the copy, so that
+ * copies have different names.
  */
 const word = (from: number): string =>
   `initcap(translate(substr(md5(copy.n::text), ${from}, 8), '0123456789', 'aeioulnrst'))`;
@@ -55,16 +52,16 @@ const OWN_VALUES: Readonly<Record<string, string>> = {
   'event_pack.id': copiedPack('id'),
 };
 
-/** Columns of copies with real invoice numbers, which have no gap. */
+/** Columns that differ if the copies are real customers. Their invoice numbers must have no gap. */
 const REAL: Readonly<Record<string, string>> = {
   'invoice.number': copiedNumber('INV', 'invoice'),
   'credit_note.number': copiedNumber('CN', 'credit_note'),
 };
 
 /**
- * Copies all rows of the template customers so often that the copies with the numbers from `first` to `last` exist.
- * Each copy has ids of its own, which begin with its number instead of a time. Triggers and foreign keys are not
- * checked, because a copy of consistent rows is consistent.
+ * Makes the copies with the numbers from `first` to `last`: each copies all rows of the template customers, with new
+ * ids. In these ids, the number of the copy takes the place of the time. Triggers and foreign keys are not checked,
+ * because a copy of consistent rows is consistent.
  * @param clockId test clock of the copies; null: they are real customers
  */
 export async function copyCustomers(
@@ -112,7 +109,7 @@ export async function copyCustomers(
       GROUP BY posting.account, posted.currency`);
 }
 
-/** Columns of copies on a test clock, whose numbers need not be consecutive. */
+/** Columns that differ if the copies are on a test clock. Their invoice numbers may have gaps. */
 function onClock(clockId: string): Readonly<Record<string, string>> {
   const id = `'${clockId}'`;
   const number = (series: string): string =>
@@ -140,16 +137,16 @@ async function advanceSeries(client: Client, copies: number): Promise<void> {
 }
 
 /**
- * Returns SQL for the number of a copied row of `event_pack`. It is negative, so that no number of the sequence
- * `event_pack_id` equals it.
+ * Returns SQL for the id of a copied row of `event_pack`. The id is negative, so that the sequence `event_pack_id`
+ * never makes the same one.
  */
 function copiedPack(column: string): string {
   return `-original.${column} - copy.n::bigint * (SELECT max(id) FROM template_event_pack)`;
 }
 
 /**
- * Returns SQL for the number of a copied document. The copies continue the series without a gap, and the templates have
- * the numbers from 1.
+ * Returns SQL for the number of a copied invoice or credit note. The numbers of the templates start at 1, and the
+ * copies continue the series without a gap.
  */
 function copiedNumber(series: string, table: string): string {
   const next = `((SELECT next_number - 1 FROM invoice_series WHERE name = '${series}')
@@ -170,8 +167,9 @@ function copiedId(column: string): string {
 }
 
 /**
- * Copies the rows of a customer in one table, for each of the ids in `copies`.
- * @param columns the columns that differ, as arguments of `jsonb_build_object`; `copy.id` is the id of the copied customer
+ * Copies the rows that a customer has in one table to each of the customers `copies`.
+ * @param id the customer whose rows are copied
+ * @param columns the columns that differ, as arguments of `jsonb_build_object`; `copy.id` is the id of the new customer
  */
 export async function copyRows(
   { url }: TemporaryDatabase,

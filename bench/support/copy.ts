@@ -1,7 +1,8 @@
 import { type Client, Query } from 'pg';
 
 /**
- * Returns the rows of a query in the format of `copyIn`; `pg` supports the messages of `COPY` but has no method for it.
+ * Returns the rows of a query in the format that `copyIn` takes. `pg` handles the messages of `COPY` but has no method
+ * for it.
  */
 export function copyOut(client: Client, query: string): Promise<Buffer> {
   return new Promise((resolve, reject) => {

@@ -60,7 +60,7 @@ export async function sessionsCpuMs(client: Client): Promise<number> {
   return msOf(rows.map(({ pid }) => pid));
 }
 
-/** Returns the CPU time of processes so far; none for a process that has ended. */
+/** Returns the CPU time that processes have used so far. A process that has ended counts as 0. */
 async function msOf(pids: readonly number[]): Promise<number> {
   const times = await Promise.all(
     pids.map(async (pid) => {

@@ -6,8 +6,8 @@ interface Line {
 }
 
 /**
- * Returns an SVG plot with logarithmic axes. All figures that grow in proportion to the size are lines with the same
- * slope.
+ * Returns an SVG plot with logarithmic axes. A figure that grows in proportion to the size is a straight line, and all
+ * such lines have the same slope.
  */
 export function growthPlot(lines: readonly Line[]): string {
   const points = lines.flatMap((line) => line.points).filter(([, figure]) => figure > 0);

@@ -11,7 +11,7 @@ export interface IsolationLoad {
 }
 
 export interface RunningLoad {
-  /** Ends the load, waits for its unfinished work, and returns one line about the work done. */
+  /** Stops the load, waits for its unfinished work, and returns one line that says how much work was done. */
   stop(): Promise<string>;
 }
 
@@ -70,8 +70,8 @@ const DUE_SUBSCRIPTIONS =
   'SELECT count(*)::int AS n FROM subscription WHERE next_billing_at <= now()';
 
 /**
- * Keeps a number of subscriptions due: they are on a daily plan and started a year ago. When some of them are billed up
- * to now, creates as many new ones.
+ * Keeps a number of subscriptions due. They have a daily plan and started a year ago, so that many periods must be
+ * billed. Creates a new one whenever one of them has been billed up to now.
  */
 export async function backDatedSubscriptions({ url, client }: LoadTarget): Promise<IsolationLoad> {
   const plan = await post<Created>(`${url}/v1/plans`, {
@@ -168,7 +168,7 @@ export async function ledgerVerifications({ url, client }: LoadTarget): Promise<
 const UNDISPATCHED = 'SELECT count(*)::int AS n FROM event_dispatch';
 const SUCCEEDED = `SELECT count(*)::int AS n FROM webhook_delivery WHERE status = 'succeeded'`;
 
-/** Inserts events, each of which is the first event of a new object. */
+/** Inserts events of new objects, one event for each object. */
 const RECORD_EVENTS = `
   WITH recorded AS (
     INSERT INTO event (id, type, object_id, sequence, data, occurred_at)
@@ -179,7 +179,7 @@ const RECORD_EVENTS = `
     RETURNING id, type, object_id, sequence, occurred_at)
   INSERT INTO event_dispatch (event_id, type, object_id, sequence, occurred_at) SELECT * FROM recorded`;
 
-/** Fills the queue of an ordered endpoint with events of many objects. The receiver answers slowly. */
+/** Fills the queue of an ordered endpoint with events of many objects. The receiver of the events answers slowly. */
 export function orderedQueue({ url, client }: LoadTarget, receiverUrl: string): IsolationLoad {
   return {
     name: 'ordered webhook queue',
@@ -211,7 +211,7 @@ export function orderedQueue({ url, client }: LoadTarget, receiverUrl: string): 
   };
 }
 
-/** Waits until a meter has counted the stored events and is active. Returns at once if the meter has no status. */
+/** Waits until a meter has counted all stored events and is active. Does not wait if the meter has no status. */
 async function untilActive(url: string, id: string): Promise<void> {
   for (;;) {
     const answer = await fetch(`${url}/v1/meters/${id}`);

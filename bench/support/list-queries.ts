@@ -22,8 +22,8 @@ interface Shared {
 const PARAMETERS = '#/components/parameters/';
 
 /**
- * Queries that find a value for each filter whose values the schema does not list. The value is taken from a row in the
- * middle of the table.
+ * Queries that find a value for each filter without a fixed list of values. The value comes from a row in the middle of
+ * the table.
  */
 const SAMPLES: Readonly<Record<string, string>> = {
   customer_id: 'SELECT id FROM customer',
@@ -38,10 +38,10 @@ const SAMPLES: Readonly<Record<string, string>> = {
   ids: 'SELECT id FROM customer',
 };
 
-/** A currency of all rows, and a currency of no row. */
+/** The currency of all rows, and a currency that no row has. */
 const CURRENCIES = ['EUR', 'JPY'];
 
-/** Queries for texts to search for, by name. The text of a row in the middle of the table is used. */
+/** Queries for texts to search for, each with a name. The text comes from a row in the middle of the table. */
 const SEARCHED: Readonly<Record<string, string>> = {
   'three letters of a name': `SELECT left(name, 3) AS id FROM customer`,
   'a name': 'SELECT name AS id FROM customer',
@@ -51,7 +51,7 @@ const SEARCHED: Readonly<Record<string, string>> = {
   'what nothing matches': `SELECT 'qqqqq' AS id FROM customer`,
 };
 
-/** Returns requests of the search, each with a name. */
+/** Returns the requests of the search to measure, each with a name. */
 export async function searchQueries(
   client: Client,
 ): Promise<readonly (readonly [name: string, path: string])[]> {
@@ -63,7 +63,10 @@ export async function searchQueries(
   return found;
 }
 
-/** Returns requests of each list, without a filter and with each filter. Each has a name without ids. */
+/**
+ * Returns the requests of all lists to measure: each list without a filter and with each filter. Their names contain no
+ * ids.
+ */
 export async function listQueries(
   client: Client,
 ): Promise<readonly (readonly [name: string, path: string])[]> {
@@ -101,7 +104,7 @@ export async function listQueries(
   return found;
 }
 
-/** Returns the name of a request without the sampled values, so that it is the same at each size. */
+/** Returns the name of a request without the values from `SAMPLES`, so that it is the same for each size of the database. */
 function withoutSamples(name: string): string {
   const sampledNames = Object.keys(SAMPLES).join('|');
   return name.replaceAll(new RegExp(`\\b(${sampledNames})=[^&]*`, 'g'), '$1');

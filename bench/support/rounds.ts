@@ -12,27 +12,27 @@ export interface Settings {
 }
 
 /**
- * One line of the table: the figures of the service, and the ceilings that they are compared with. A ceiling is mostly
+ * One line of the table: the figures of the service, and the ceilings to compare them with. In most lines, a ceiling is
  * the rate of the same work without the service.
  */
 export interface Finding {
   readonly benchmark: string;
   readonly unit: string;
   readonly figures: readonly number[];
-  /** Values of the same rounds as `figures`, in the same order; null if the target applies to the figures alone. */
+  /** Ceilings of the same rounds as `figures`, in the same order. Null if the target needs no ceilings. */
   readonly ceilings: readonly number[] | null;
   readonly target:
     | { readonly kind: 'ratio'; readonly atLeast: number }
     | { readonly kind: 'ratio'; readonly atMost: number }
     | { readonly kind: 'figure'; readonly atLeast: number }
     | { readonly kind: 'figure'; readonly atMost: number }
-    /** No target: the line only adds information to another one. */
+    /** No target: the line only adds information to another line. */
     | null;
 }
 
 /**
- * Measures all sides of a comparison in turn, A B A B …, so that other load on the machine affects all of them. The
- * first round is discarded: it fills caches and compiles code.
+ * Measures the sides of a comparison alternately (A B A B …), so that other load on the machine affects all of them.
+ * Discards the first round, which fills caches and compiles code.
  */
 export async function inTurn<Values extends object>(
   rounds: number,
@@ -50,7 +50,7 @@ export async function inTurn<Values extends object>(
   return found;
 }
 
-/** Measures the figure and the ceiling in turn. */
+/** Measures the figure and the ceiling alternately. */
 export function alternate(
   rounds: number,
   figure: () => Promise<number>,
@@ -63,7 +63,7 @@ export function median(values: readonly number[]): number {
   return percentile(values, 0.5);
 }
 
-/** Returns the value below which a part (0 to 1) of the values lies, interpolated between two values. */
+/** Returns the percentile of the values for a fraction from 0 to 1, interpolated between the two nearest values. */
 export function percentile(values: readonly number[], part: number): number {
   const sorted = [...values].sort((a, b) => a - b);
   const place = (sorted.length - 1) * part;
@@ -72,15 +72,18 @@ export function percentile(values: readonly number[], part: number): number {
   return below + (above - below) * (place - Math.floor(place));
 }
 
-/** Returns the largest less the smallest value, divided by the median. A small spread means a reliable figure. */
+/**
+ * Returns the difference of the largest and the smallest value, divided by the median. A small spread means a reliable
+ * figure.
+ */
 export function spread(values: readonly number[]): number {
   const range = Math.max(...values) - Math.min(...values);
   return range === 0 ? 0 : range / median(values);
 }
 
 /**
- * Returns the median of the ratios of figure and ceiling. The ratio is taken round by round, because a disturbance of a
- * round affects both.
+ * Returns the median of the ratios of figure and ceiling. Each round has its own ratio, because a disturbance in a
+ * round affects both values.
  */
 export function ratioOf({ figures, ceilings }: Finding): number | null {
   if (ceilings === null) return null;

@@ -21,16 +21,16 @@ export interface Recorder {
 }
 
 /**
- * Returns an idempotency key. All keys have the same length, so that one can replace another in a list in binary form,
- * which states the lengths of its elements.
+ * Returns an idempotency key. All keys have the same length, because a recorded statement contains keys in a binary
+ * list that states the length of each. So another key can replace one there.
  */
 export const idempotencyKey = (purpose: 'recorded' | 'replayed', number: number): string =>
   `${purpose}-${String(number).padStart(12, '0')}`;
 
-/** Pause before the recording. It is longer than the delay after which the service notifies other processes of due work. */
+/** Pause before the recording. Longer than the delay after which the service tells other processes about due work. */
 const SETTLING_MS = 200;
 
-/** Starts a service that records its statements, to be replayed later, and does nothing in the background. */
+/** Starts a service that records its statements, so that they can be replayed. It does no work in the background. */
 export async function startRecorder(database: TemporaryDatabase): Promise<Recorder> {
   const port = await freePort();
   const worker = startWorker<'take', readonly Statement[]>('recorded-service.ts', {

@@ -7,16 +7,16 @@ import { startEmbeddedPostgres } from '../../packages/embedded-postgres';
 
 export interface TemporaryDatabase {
   readonly url: string;
-  /** A directory of its own, deleted by `remove()`. */
+  /** A new directory, which `remove()` deletes. */
   readonly directory: string;
-  /** Version as the server reports it. */
+  /** Version of PostgreSQL, as the server reports it. */
   readonly version: string;
   remove(): Promise<void>;
 }
 
 /**
- * Settings as in production: every commit is on disk before it is acknowledged. Only sizes differ from the defaults:
- * the buffers are a quarter of the memory of a small server of 8 GiB, where the manual of PostgreSQL starts (20.4.1).
+ * Settings as in production: every commit is on disk before it is acknowledged. Only sizes differ from the defaults.
+ * The buffers are a quarter of the memory of a server with 8 GiB, as the manual of PostgreSQL suggests (20.4.1).
  */
 const SETTINGS = {
   fsync: 'on',
@@ -27,7 +27,7 @@ const SETTINGS = {
   max_wal_size: '4GB',
 };
 
-/** Creates a database on the server of DATABASE_URL, or on a server of its own that is deleted afterwards. */
+/** Creates a database on the server of DATABASE_URL, or on a new server that is deleted afterwards. */
 export async function createTemporaryDatabase(): Promise<TemporaryDatabase> {
   const directory = await mkdtemp(join(await realpath(tmpdir()), 'billing-bench-'));
   // The server does not run as root, and needs access to its data.
@@ -68,7 +68,7 @@ async function onServer(serverUrl: string): Promise<Removable> {
   return { url: url.toString(), remove };
 }
 
-/** Runs one statement on a connection of its own; returns the rows. */
+/** Runs one statement on a new connection; returns the rows. */
 export async function runSql<Row extends object>(
   url: string,
   sql: string,

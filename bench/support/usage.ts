@@ -1,4 +1,4 @@
-/** Usage that benchmarks report: events of some customers, spread over a time. */
+/** Usage that benchmarks report: events of some customers, spread evenly over a time span. */
 export interface UsageShape {
   readonly customers: readonly string[];
   /** Milliseconds since 1970. */
@@ -19,7 +19,7 @@ const REGIONS = ['eu-west', 'eu-north', 'us-east', 'us-west', 'ap-south'] as con
 
 export const EVENT_NAME = 'api_request';
 
-/** Returns an event that depends only on its number and the run. */
+/** Returns the event with this number. It depends only on the number and the run. */
 export function eventOf(
   { customers, startMs, lengthMs }: UsageShape,
   run: string,

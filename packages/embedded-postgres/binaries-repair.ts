@@ -8,8 +8,9 @@ import { identifyProcess } from './process-identity';
 const EXECUTABLES = ['initdb', 'postgres'];
 
 /**
- * A symbolic link that the libraries need, such as libpq.so.5. An npm package cannot contain links, so it lists them in a
- * file. `target` is the path of the link; `source` is the file that it points to. Both start with `native/`.
+ * A symbolic link that the libraries need, such as libpq.so.5. An npm package cannot contain links, so the package
+ * lists them in a file. `target` is the path of the link; `source` is the file that it points to. Both start with
+ * `native/`.
  */
 interface Link {
   readonly source: string;
@@ -17,8 +18,8 @@ interface Link {
 }
 
 /**
- * Creates the links between the libraries and makes the programs executable. The package's install script does the same,
- * but npm may be configured not to run it. Writes nothing when nothing is missing.
+ * Creates the missing links between the libraries, and makes the programs executable. The install script of the package
+ * does the same, but npm may be configured not to run it.
  */
 export async function repairBinaries(native: string): Promise<void> {
   for (const { source, target } of await linksOf(native)) {

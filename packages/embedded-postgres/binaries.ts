@@ -15,7 +15,7 @@ export interface Binaries {
 }
 
 export interface BinariesOptions {
-  /** The engine's data directory. Holds the copy of the programs when the installed files cannot be used. */
+  /** The engine's data directory. It also contains a copy of the programs if the installed ones cannot be used. */
   readonly directory: string;
   readonly user: ServerUser | undefined;
   readonly log: (message: string) => void;
@@ -36,7 +36,7 @@ const SUPPORTED = [
 ];
 
 /**
- * Paths whose permissions are checked. One path per directory is enough, because all files of a directory have the same
+ * Paths whose permissions are checked. These samples are enough, because files of the same directory have the same
  * permissions.
  */
 const SAMPLES = ['bin/initdb', 'bin/postgres', 'lib/postgresql', 'share/postgresql/postgres.bki'];

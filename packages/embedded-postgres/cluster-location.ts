@@ -77,8 +77,8 @@ export async function recordLocation(directory: string, dataDirectory: string): 
 }
 
 /**
- * Renames a directory found at the path of a new cluster. It is an unfinished cluster, or it belonged to a deleted engine
- * directory with the same path. It is kept, because it may contain data.
+ * Renames a directory that exists at the path of a new cluster. It is an unfinished cluster, or it belonged to an
+ * engine directory with the same path that was deleted. It is not deleted, because it may contain data.
  */
 export async function setAsideOldCluster(dataDirectory: string, log: Log): Promise<void> {
   if ((await ifExists(stat(dataDirectory))) === undefined) return;
@@ -91,8 +91,9 @@ export async function setAsideOldCluster(dataDirectory: string, log: Log): Promi
 }
 
 /**
- * Stops servers whose engine was killed and whose engine directory was then deleted. PostgreSQL ends by itself when its
- * data files are deleted, but the files of these servers remain in the system directory.
+ * Stops servers that still run although their engine was killed and its directory was deleted. PostgreSQL ends by
+ * itself if its data files are deleted, but the data files of these servers are in the system directory and still
+ * exist.
  */
 async function stopOrphanedServers(home: string, log: Log): Promise<void> {
   for (const name of await readdir(home)) {

@@ -92,7 +92,7 @@ function stagingPrefix(dataDirectory: string): string {
   return `${dataDirectory}.new-`;
 }
 
-/** Removes temporary directories of starts that were killed. Retries, because their initdb may still be running. */
+/** Removes the temporary directories that killed starts have left. Retries, because their initdb may still be running. */
 async function removeStagingDirectories(dataDirectory: string): Promise<void> {
   const prefix = basename(stagingPrefix(dataDirectory));
   for (const name of await readdir(dirname(dataDirectory))) {
@@ -134,7 +134,7 @@ async function initdb(task: NewCluster, draft: string, passwordFile: string): Pr
   );
 }
 
-/** Returns a hint for ENOENT, which the system also reports when the dynamic loader of an existing program is missing. */
+/** Returns a hint for ENOENT. The system reports ENOENT also for a program that exists, if its dynamic loader is missing. */
 function hintFor(systemError: string | undefined): string {
   return systemError === 'ENOENT' ? 'The programs need a system with glibc (not Alpine). ' : '';
 }

@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process';
 import { codeOf, messageOf } from './files';
 
 /**
- * The whole environment of the server and its tools. Nothing is inherited, so that a stray PGDATA, locale or secret of the
- * surrounding shell does not affect or reach them.
+ * All environment variables of the server and its tools. They inherit none from the surrounding shell, because a PGDATA
+ * or a locale there could change what they do, and because they need no secrets.
  */
 export const CHILD_ENVIRONMENT: Readonly<Record<string, string>> = {
   PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',

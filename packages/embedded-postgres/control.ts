@@ -122,10 +122,10 @@ function argumentsOf({ dataDirectory, port, settings }: Launch): string[] {
 }
 
 /**
- * Deletes the `postmaster.pid` of a killed server if it would prevent a start. PostgreSQL refuses to start while a process
- * with the recorded id exists. That may be another process of the same user, or the zombie of the dead server (in a
- * container whose process 1 does not reap orphans). Deleting the file is safe: PostgreSQL detects surviving child processes
- * by their shared memory.
+ * Deletes the `postmaster.pid` of a killed server if it would prevent a start. PostgreSQL refuses to start while a
+ * process with the recorded id exists. This can be another process of the same user, or the dead server as a zombie, in
+ * a container whose process 1 does not reap orphans. Deleting the file is safe: PostgreSQL detects surviving child
+ * processes by their shared memory.
  */
 async function removeMisleadingPidFile(dataDirectory: string): Promise<void> {
   const left = await readPidFile(dataDirectory);
@@ -135,8 +135,8 @@ async function removeMisleadingPidFile(dataDirectory: string): Promise<void> {
 }
 
 /**
- * Rotates the log by copying and truncating it, so that it keeps its owner if this process is root. No server runs
- * meanwhile.
+ * Rotates the log while no server runs. Copies and truncates the file instead of renaming it: so the file keeps its
+ * owner, also if this process is root.
  */
 async function rotateLog(logFile: string): Promise<void> {
   const log = await ifExists(stat(logFile));

@@ -1,9 +1,9 @@
 import { codeOf, messageOf } from './files';
 
-/** Text for error messages: the alternative to the embedded server. */
+/** Part of error messages: what to use instead of the embedded server. */
 export const OWN_SERVER = 'set DATABASE_URL to a PostgreSQL 15 to 18 server';
 
-/** The embedded server cannot be started, used or stopped. The message says what to do. */
+/** Thrown if the embedded server cannot be started, used or stopped. The message says what to do. */
 export class EmbeddedPostgresError extends Error {
   override readonly name = 'EmbeddedPostgresError';
 }

@@ -54,7 +54,7 @@ async function startIn(parent: string, options: EphemeralOptions): Promise<Embed
   }
 }
 
-/** Returns a directory for temporary files that the server's user can enter. */
+/** Returns a directory for temporary files. The user that runs the server can enter it. */
 async function parentDirectory(): Promise<string> {
   const usual = await realpath(tmpdir());
   if (!isRoot()) return usual;
@@ -69,7 +69,7 @@ async function parentDirectory(): Promise<string> {
   );
 }
 
-/** Stops servers, and removes directories, whose owners were killed together with their watchdogs. */
+/** Stops the servers of dead owners and removes their directories. Needed if an owner and its watchdog were both killed. */
 async function removeOrphans(parent: string, log: (message: string) => void): Promise<void> {
   for (const name of await readdir(parent)) {
     if (!name.startsWith(PREFIX)) continue;

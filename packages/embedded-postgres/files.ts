@@ -19,7 +19,7 @@ export function messageOf(error: unknown): string {
 }
 
 /**
- * Awaits `read`, or returns undefined when the file does not exist. ESRCH comes from files in /proc of a process that has
+ * Awaits `read`, or returns undefined if the file does not exist. For a file in /proc, ESRCH means that the process has
  * ended.
  */
 export async function ifExists<T>(read: Promise<T>): Promise<T | undefined> {

@@ -10,8 +10,9 @@ export const LOOPBACK = '127.0.0.1';
 const PORT_FILE = 'postgres-port';
 
 /**
- * Chooses the port to start on: the requested one; else that of the last start, if it is free; else any free port. If
- * another program takes the port before the server does, the server ends and the caller asks again.
+ * Chooses a port for the server: the requested one; otherwise the port of the last start, if it is free; otherwise any
+ * free port. Another program can take the port before the server does. Then the server ends, and the caller chooses
+ * again.
  *
  * @throws {EmbeddedPostgresError} when the requested port is taken
  */
@@ -38,8 +39,8 @@ function isPort(value: number): boolean {
 }
 
 /**
- * Listens on the port for a moment, to check that it is free. Returns the port, or undefined if listening failed. 0
- * means any port.
+ * Listens on a port for a moment, to check that it is free. Port 0 means any free port. Returns the port, or undefined
+ * if it cannot be used.
  */
 function listen(port: number): Promise<number | undefined> {
   return new Promise((resolve) => {

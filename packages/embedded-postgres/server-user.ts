@@ -37,7 +37,10 @@ export async function postgresUser(): Promise<ServerUser> {
   );
 }
 
-/** Returns the user that must run the server of existing data: their owner, or the user `postgres` if root owns them. */
+/**
+ * Returns the user that must run the server of existing data: the owner of the data, or the user `postgres` if that is
+ * root.
+ */
 export async function ownerOf(dataDirectory: string): Promise<ServerUser> {
   const { uid, gid } = await stat(dataDirectory);
   return uid === 0 ? postgresUser() : { uid, gid };
@@ -64,8 +67,9 @@ async function makeUser(name: string): Promise<string> {
 }
 
 /**
- * True when the user may enter the directory, or read the file, at `path`, a real path. Checks the permission bits of the
- * path and of all directories above it; the server runs without supplementary groups.
+ * True when the user may read the file at `path`, or may enter it if it is a directory. `path` is a real path. Checks
+ * its permissions and those of all directories above it. Ignores supplementary groups, because the server runs without
+ * them.
  */
 export async function canReach(path: string, user: ServerUser): Promise<boolean> {
   const { uid, gid, mode } = await stat(path);

@@ -16,11 +16,12 @@ import { hasUsers, register, unregister } from './registry';
 export interface EmbeddedServer {
   /** `postgres://postgres:<password>@127.0.0.1:<port>/<database>` */
   readonly connectionString: string;
-  /** True when a server of a dead process was found running and taken over. */
+  /** True when the server was already running, because its last user process died without stopping it. */
   readonly takenOver: boolean;
   /**
-   * Ends the use of the server by this caller. If no other caller uses the server, stops it and waits until it has ended.
-   * Open transactions are aborted; committed ones are kept. Further calls wait for the same end.
+   * Ends the use of the server by this caller. If no other caller uses the server, stops it and waits until it has
+   * ended. Open transactions are aborted; committed ones are kept. A second call waits for the first one and does
+   * nothing else.
    */
   stop(): Promise<void>;
 }
@@ -56,7 +57,8 @@ const DATABASE_NAME_LIMIT_BYTES = 63;
 const QUOTED_LOG_LINES = 12;
 
 /**
- * Matches the log of a start that is tried again: another program took its port, or an earlier server still uses its data.
+ * Matches the log of a start that can be tried again, because another program took the port, or an earlier server still
+ * uses the data.
  */
 const RACE_LOST =
   /could not create any TCP\/IP sockets|lock file ".*" already exists|pre-existing shared memory block/;

@@ -11,8 +11,8 @@ export interface Watchdog {
 }
 
 /**
- * Shell script. Waits until its input ends, which happens when the owner ends in any way. Then stops the server and removes
- * the directory. Signals a process only if its command line contains the data directory.
+ * Shell script. Waits until its input ends, which happens whenever the owner ends, for any reason. Then stops the
+ * server and removes the directory. Signals a process only if its command line contains the data directory.
  */
 const WATCH = `
 directory=$1

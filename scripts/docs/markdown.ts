@@ -14,7 +14,7 @@ function escaped(cell: string): string {
     .trim();
 }
 
-/** Returns a code as a target of links such as `docs/errors.md#coupon_not_found`. */
+/** Returns a code with an anchor, so that links such as `docs/errors.md#coupon_not_found` lead to it. */
 export function anchored(code: string): string {
   return `<a id="${code}"></a>\`${code}\``;
 }

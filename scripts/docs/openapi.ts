@@ -4,12 +4,12 @@ import { AppModule } from '../../src/app.module';
 import { createOpenApiDocument } from '../../src/openapi';
 import { Configuration } from '../../src/platform/config';
 
-/** A URL that is never connected to: in preview mode, Nest reads the controllers but creates no provider. */
+/** A URL to which nothing connects: in preview mode, Nest reads the controllers but creates no providers. */
 const NO_DATABASE = 'postgres://nobody@127.0.0.1:1/none';
 
 let document: OpenAPIObject | null = null;
 
-/** Returns the document that the service shows at /openapi.json, made from the controllers without a database. */
+/** Returns the document that the service shows at /openapi.json. It is made from the controllers, without a database. */
 export async function openApiDocument(): Promise<OpenAPIObject> {
   document ??= await createDocument();
   return document;

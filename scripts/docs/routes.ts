@@ -14,7 +14,7 @@ Every operation, with the code behind it: the controller, and the methods that i
 the business modules; the [errors](errors.md) of the platform, such as \`validation_failed\`, are left out. Events are those
 that the calls can record, whether they do depends on the case; those of hooks and of background work are left out.`;
 
-/** Codes that any operation can answer. */
+/** Error codes that every operation can answer with. */
 const PLATFORM_CODES: ReadonlySet<string> = new Set(
   Object.values(platformErrors).flatMap((error) =>
     'definition' in error ? [error.definition.code] : [],

@@ -19,8 +19,8 @@ export interface Handler {
 }
 
 /**
- * Reads the source code of the service. Resolves calls with the TypeScript compiler; does not follow calls of interfaces
- * and hooks.
+ * Reads the source code of the service. Finds the called methods with the TypeScript compiler. It cannot follow calls
+ * of interfaces and hooks, because their implementations are not known.
  */
 export class SourceCode {
   private readonly checker: ts.TypeChecker;
@@ -41,7 +41,7 @@ export class SourceCode {
       .flatMap((file) => file.statements.filter((statement) => ts.isClassDeclaration(statement)));
   }
 
-  /** Returns the handlers by the name of their method, which is the `operationId`. */
+  /** Returns the handlers by the name of their method. This name is also the `operationId`. */
   handlers(): ReadonlyMap<string, Handler> {
     return new Map(
       this.classes
@@ -96,7 +96,10 @@ export class SourceCode {
     return [...events].sort();
   }
 
-  /** Returns the functions, methods and constants of this project that the node refers to. Skips decorators. */
+  /**
+   * Returns the functions, methods and constants of this project that a node refers to. References in decorators do not
+   * count.
+   */
   private referencesIn(node: ts.Node): readonly ts.Declaration[] {
     const known = this.references.get(node);
     if (known !== undefined) return known;
@@ -134,7 +137,10 @@ export class SourceCode {
   }
 }
 
-/** Returns true for `EVENTS` in `EVENTS.created`: only the member is referenced, not the whole object. */
+/**
+ * Returns true for `EVENTS` in `EVENTS.created`, because this refers only to the member `created`, not to the whole
+ * object.
+ */
 function isPartOfMember(identifier: ts.Identifier): boolean {
   const { parent } = identifier;
   return ts.isPropertyAccessExpression(parent) && parent.expression === identifier;

@@ -1,12 +1,12 @@
 /**
- * Negative controls: for each rule of .dependency-cruiser.cjs, at least one small source tree that breaks this rule only.
- * `npm run imports` fails if a rule accepts its control.
+ * Examples that must fail: for each rule of .dependency-cruiser.cjs, at least one small source tree that breaks only
+ * this rule. `npm run imports` fails if a rule accepts its example.
  */
 import { createRequire } from 'node:module';
 
 const { LAYERS } = createRequire(import.meta.url)('./layers.cjs');
 
-/** Returns the text of a file that exports something; `imports` are written as in the source. */
+/** Returns the text of a file that exports something. `imports` are the paths that it imports. */
 function file(...imports) {
   const lines = imports.map((from, index) => `import * as imported${index} from '${from}';`);
   const names = imports.map((_, index) => `imported${index}`);
@@ -24,7 +24,10 @@ function importBetween(importer, imported) {
   };
 }
 
-/** Trees in which a module of each layer imports a module of the same layer, and one of a higher layer. */
+/**
+ * For each layer, a tree in which a module imports another one of the same layer, and one in which it imports one of a
+ * higher layer.
+ */
 const layerControls = LAYERS.flatMap((modules, depth) => {
   const rule = `layers-${modules.join('-')}`;
   const [first, second] = modules;

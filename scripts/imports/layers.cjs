@@ -1,7 +1,7 @@
 /**
- * The business modules by layer, high to low. A module imports only modules of lower layers, through their `index.ts`. The
- * rules of `.dependency-cruiser.cjs` and their negative controls are made from this list. A module that is missing here
- * fails the check.
+ * The business modules by layer, the highest layer first. A module imports only modules of lower layers, through their
+ * `index.ts`. The rules of `.dependency-cruiser.cjs` and the examples that break them are made from this list. The
+ * check fails if a module is missing here.
  */
 const LAYERS = [
   ['access', 'analytics', 'audit', 'search', 'webhooks'],

@@ -99,7 +99,7 @@ export const WORDS = [
   { instead: 'again, new', texts: /\banew\b/i, refused: 'begins anew' },
 ];
 
-/** Openings that a doc comment must not have: it must say what the thing is, or what it does. */
+/** Beginnings that a doc comment must not have, because it must first say what the thing is or does. */
 export const OPENINGS = {
   instead: 'begin with a verb or a noun phrase: "Returns ...", "Columns the access check needs."',
   pattern: /^(What|Whether|Who|Whose|Which|Where|Until|Of|Those|That|Such|As much)\b/,
@@ -107,7 +107,7 @@ export const OPENINGS = {
 };
 
 /**
- * Names that stay although a rule refuses them.
+ * Exceptions: names that may stay although a rule refuses them.
  * @type {readonly { readonly path: RegExp, readonly words: RegExp, readonly reason: string }[]}
  */
 export const EXCEPTIONS = [

@@ -1,7 +1,7 @@
 /**
- * Lint rules of this project that no published rule covers. Each has selectors over the syntax tree, the files to which it
- * applies, a message, and code that it must refuse. `npm run lint` runs each rule on that code, so that a selector that
- * matches nothing is noticed.
+ * Lint rules of this project that no published rule covers. Each has selectors over the syntax tree, the files to which
+ * it applies, a message, and example code that it must refuse. `npm run lint` also runs each rule on its example, to
+ * notice selectors that match nothing.
  */
 
 const RULES_OF_MONEY = ['src/core/**/*.ts', 'src/modules/**/*.ts'];
@@ -226,8 +226,8 @@ export const projectConfig = Object.entries(PROJECT_RULES).map(
 );
 
 /**
- * Published rules that the project relies on, each with code that it must refuse, so that a change of settings cannot
- * disable a rule unnoticed.
+ * Published rules that the project relies on, each with code that it must refuse. If a change of the configuration
+ * disables one of them, `npm run lint` fails.
  */
 export const RELIED_ON = {
   '@typescript-eslint/no-explicit-any': 'export const value: any = 1;',

@@ -5,7 +5,7 @@ import { bearing, BOOTSTRAP_KEY } from './keys';
 import type { TestApp } from './test-app';
 
 export const PASSWORD = 'correct horse battery staple';
-/** Hash of {@link PASSWORD}, with the minimum cost of OWASP. */
+/** Hash of {@link PASSWORD}, made with the lowest cost that OWASP recommends. */
 export const PASSWORD_HASH =
   '$argon2id$v=19$m=19456,t=2,p=1$YmlsbGluZy1leGFtcGxlMQ$R8pB2ZXruHAl61vV5cDeGAOywi9y2ggJpckbuEcK6kY';
 
@@ -28,7 +28,7 @@ export async function createAdmin(
   return { id: (body as { readonly id: string }).id, email };
 }
 
-/** Returns the headers that a page sends after this answer to its sign-in. */
+/** Returns the headers that a page sends after a sign-in. `answer` is the response to the sign-in. */
 export function pageOf(answer: Response): PageHeaders {
   const cookies = (answer.headers['set-cookie'] ?? []) as unknown as readonly string[];
   const cookie = cookies.find((text) => text.startsWith('billing_session=')) ?? '';
@@ -39,7 +39,7 @@ export function pageOf(answer: Response): PageHeaders {
   };
 }
 
-/** Returns the code that an authenticator with this secret shows at the instant. */
+/** Returns the code that an authenticator with this secret shows at this instant. */
 export function codeAt(secret: string, at: Date): string {
   return new TOTP({ secret }).generate({ timestamp: at.getTime() });
 }

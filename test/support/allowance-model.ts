@@ -1,6 +1,6 @@
 import type { Subscription } from './story';
 
-/** Reference model of entitlement balances. All quantities are multiples of a quarter. */
+/** Reference model of entitlement balances. All quantities are multiples of 0.25. */
 
 export type ModelReset = 'period' | 'day' | 'week' | 'month' | 'never';
 
@@ -61,19 +61,19 @@ const NONE: Allowed = { amount: 0, isSoft: false, isGiven: false, window: null }
 export class AllowanceModel {
   readonly grants: ModelGrant[] = [];
   readonly events: ModelEvent[] = [];
-  /** True if a window was entered again after another one. It may notify its thresholds again. */
+  /** True if the entitlement has come back to a window that it had left. That window may notify its thresholds again. */
   hasReturned = false;
   private readonly entered: Window[] = [];
   private allowed = NONE;
   private window: Window | null = null;
   private consumed = 0;
-  /** Usage at the last split into plan usage and grant usage. */
+  /** Usage when it was last split into plan usage and grant usage. */
   private counted = 0;
   /** Accepted consumptions of an entitlement without a meter. */
   private readonly consumptions: { readonly at: number; readonly n: number }[] = [];
   private expiredGrantUsage = 0;
   private planUsage = 0;
-  /** True if a threshold was notified in the window. */
+  /** True if a threshold was notified in the current window. */
   private isNotified = false;
 
   constructor(
@@ -112,7 +112,7 @@ export class AllowanceModel {
     return Math.min(...ends.filter((at) => at > after));
   }
 
-  /** Advances to an instant, at most the next boundary, and applies the given subscriptions from then on. */
+  /** Moves the model to `now`, which must not be after the next boundary. The given subscriptions apply from then on. */
   recalculate(now: number, subscriptions: readonly ModelSubscription[]): void {
     const next = this.allowedBy(subscriptions, now);
     this.coverByPlans();
@@ -186,7 +186,7 @@ export class AllowanceModel {
     return Math.max(this.allowed.amount, this.planUsage) + granted + this.expiredGrantUsage;
   }
 
-  /** Updates plan usage and the notified threshold. */
+  /** Updates the plan usage, and whether a threshold was notified. */
   private cover(): void {
     this.coverByPlans();
     const isEntitled = this.allowed.isGiven || this.running.length > 0;
@@ -227,10 +227,10 @@ export class AllowanceModel {
   }
 
   /**
-   * Starts another window. Grants keep the balance that rolls over; after a window without an end, they keep all of it.
-   * If the new window starts before the former one has ended, the new window counts the usage since its start. It then
-   * keeps how this usage was split into plan usage and expired grant usage. If it starts earlier than the former one, only
-   * usage that nothing covered in the former one is still to be covered.
+   * Starts another window. Grants keep the balance that rolls over, or all of it if the old window had no end. If the
+   * old window has not ended, the new one counts the usage since its start, and keeps the split into plan usage and
+   * expired grant usage. If it also starts no later than the old one, only usage that nothing covered is still to be
+   * covered.
    */
   private begin(window: Window | null, amount: number): void {
     const usage = this.grantUsage(this.used);
@@ -329,7 +329,10 @@ function localDate(at: number, zone: string): readonly [number, number, number] 
   return [year, month - 1, day];
 }
 
-/** Finds the first instant of a local date by trying instants, because no time zone differs from UTC by 15 hours or more. */
+/**
+ * Finds the first instant of a local date. Tries instants 15 minutes apart, from 15 hours before midnight UTC on,
+ * because no time zone is further ahead.
+ */
 function localMidnight(year: number, month: number, day: number, zone: string): number {
   const nominal = Date.UTC(year, month, day);
   const wanted = localDate(nominal, 'UTC').join('-');

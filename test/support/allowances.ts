@@ -71,7 +71,7 @@ export class Allowances {
     return answer.body as EntitlementBody;
   }
 
-  /** Returns limit, used and remaining. */
+  /** Returns the fields limit, used and remaining. */
   async figures(key: string): Promise<readonly (string | null)[]> {
     const { limit, used, remaining } = await this.of(key);
     return [limit, used, remaining];

@@ -1,6 +1,9 @@
 import { startTestApp } from './test-app';
 
-/** Runs an engine in a process of its own, on the given database. It answers HTTP, and sends its address over IPC. */
+/**
+ * Runs an engine in a process of its own, on the given database. The engine answers HTTP requests; the process sends
+ * the URL over IPC.
+ */
 async function main([databaseUrl = '']: readonly string[]): Promise<void> {
   const engine = await startTestApp({ databaseUrl });
   process.on('disconnect', () => process.exit());

@@ -3,8 +3,8 @@ import { killAfter } from './kill-after';
 import { startTestApp } from './test-app';
 
 /**
- * Archives all usage that is due at an instant, in a process of its own. Started with `run-ts.cjs`. With a number as
- * the third argument, the process kills itself when it sends that many statements.
+ * Archives all usage that is due at an instant, in a process of its own. Started with `run-ts.cjs`. The third argument
+ * is optional: after this number of SQL statements, the process kills itself.
  */
 async function main([databaseUrl = '', now = '', statements]: readonly string[]): Promise<void> {
   const { USAGE_RETENTION_MONTHS = '', USAGE_ARCHIVE_DIRECTORY = '' } = process.env;

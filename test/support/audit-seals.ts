@@ -6,15 +6,15 @@ const UNSEALED = `
   SELECT count(*)::int AS count FROM audit_change
   WHERE position > (SELECT coalesce(max(to_position), 0) FROM audit_seal)`;
 
-/** Runs the sealing job several times, because a run seals changes only up to the position that an earlier run has recorded. */
+/** Runs the sealing job several times. One run seals changes only up to the position that the run before it recorded. */
 export async function runSealing(engine: TestApp): Promise<void> {
   const sealing = engine.app.get(AuditSealing);
   for (let run = 0; run < 3; run += 1) while (await sealing.runDue());
 }
 
 /**
- * Seals all changes. A change is sealed once all older transactions of the server have ended, including those of other
- * tests.
+ * Seals all changes. A change is sealed only when all older transactions of the server have ended, even transactions of
+ * other tests.
  */
 export async function sealAll(engine: TestApp): Promise<void> {
   await until('all changes are sealed', async () => {

@@ -5,14 +5,15 @@ import { Jobs } from '../../src/platform/jobs';
 import { startTestApp } from './test-app';
 
 /**
- * Runs an engine in a process of its own. Counts the connections that its pool hands out, and how many of them are not
- * idle. Started with `run-ts.cjs`, with a database and a statement timeout as arguments; exchanges messages over IPC.
+ * Runs an engine in a process of its own. Counts how often its pool hands out a connection, and how often this
+ * connection is not idle. Started with `run-ts.cjs`, with a database and a statement timeout as arguments; exchanges
+ * messages over IPC.
  */
 export type AuditedMessage =
   | { readonly kind: 'listening'; readonly url: string }
   | { readonly kind: 'audit'; readonly handedOut: number; readonly notIdle: number };
 
-/** Sets the time of the engine and wakes its due work. The process answers with the counts. */
+/** Sets the clock of the engine and wakes due work. The process answers with its counts. */
 export interface TimeMessage {
   readonly now: string;
   readonly work: readonly string[];

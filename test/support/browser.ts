@@ -33,12 +33,15 @@ export function launchChromium(): Promise<Browser> {
   return chromium.launch({ executablePath: chromiumPath(), args: ['--no-sandbox'] });
 }
 
-/** Exceptions of a page, and its violations of the content security policy. */
+/** Exceptions that a page threw, and its violations of the content security policy. */
 export interface PageFaults {
   readonly found: string[];
 }
 
-/** Number of frames in which a page renders an answer and sends the requests that follow from it. */
+/**
+ * Number of frames without a pending request after which a page is quiet: it has rendered every answer and sends no
+ * further request.
+ */
 const QUIET_FRAMES = 4;
 
 const WATCH_POLICY = `document.addEventListener('securitypolicyviolation', (event) =>
@@ -77,7 +80,7 @@ function watchRequests(page: Page): void {
   page.on('requestfailed', (request) => pending.delete(request));
 }
 
-/** Waits until a page of `openPage` has no pending request, and has rendered the answers without sending another one. */
+/** Waits until a page from `openPage` has rendered all answers and has no pending request. */
 export async function untilQuiet(page: Page): Promise<void> {
   const pending = pendingRequests.get(page);
   let quietFrames = 0;
@@ -89,7 +92,7 @@ export async function untilQuiet(page: Page): Promise<void> {
   await until('The page has all answers', isQuiet, TIMEOUT_MS);
 }
 
-/** Sends the requests to a path, but loses the answers of the service, which must be successes. */
+/** Lets requests to a path reach the service, but hides the answers from the page. Throws if an answer is not a success. */
 export async function loseAnswers(page: Page, path: string): Promise<void> {
   await page.route(path, async (route) => {
     // The browser adds this header, which the service requires, only to requests that it sends itself.

@@ -34,8 +34,8 @@ const ROUTINES = `
   FROM pg_proc WHERE pronamespace = 'public'::regnamespace`;
 
 /**
- * Returns true for objects that entities cannot define: triggers and their functions, constraints of deferred triggers,
- * and indexes of certain kinds or expressions.
+ * Returns true if a line describes an object that TypeORM entities cannot define: a trigger or its function, a
+ * constraint trigger, or an index of certain kinds or expressions.
  */
 export function isBeyondEntities(line: string): boolean {
   return /^(trigger|routine) |^constraint \S+ TRIGGER|^index [^]*(gin_trgm_ops|#>>|"left"|lower\(|jsonb_hash_extended|hashtext|COALESCE\()/.test(

@@ -1,7 +1,7 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
 
 export interface SelfSigned {
-  /** PEM */
+  /** Private key in PEM format. */
   readonly key: string;
   readonly cert: string;
 }
@@ -11,8 +11,8 @@ const SUBJECT_ALT_NAME = '551d11';
 const ECDSA_WITH_SHA256 = '2a8648ce3d040302';
 
 /**
- * Creates a self-signed certificate for 127.0.0.1 for one run: X.509 v3 (RFC 5280), encoded in DER here, because
- * Node.js can read certificates but not create them.
+ * Creates a self-signed certificate for 127.0.0.1 (X.509 v3, RFC 5280). Encodes it here in DER, because Node.js can
+ * read certificates but not create them.
  */
 export function selfSignedCertificate(): SelfSigned {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });

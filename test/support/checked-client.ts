@@ -32,7 +32,10 @@ export function checkedClient(url: string): TestAgent {
   return supertest.agent(url).use(check);
 }
 
-/** Runs the work while errors get no stack, because supertest formats a stack for every expectation, even if it is met. */
+/**
+ * Runs the work without stack traces. Otherwise supertest formats a stack for every expectation, even for one that is
+ * met.
+ */
 function withoutStack(work: () => void): void {
   const { stackTraceLimit } = Error;
   Error.stackTraceLimit = 0;

@@ -1,6 +1,6 @@
 /**
- * Sets the clock of a process ahead by `CLOCK_OFFSET_MS`, to simulate a machine with a wrong clock. Loaded before
- * everything else by `NODE_OPTIONS=--require`.
+ * Sets the clock of a process ahead by `CLOCK_OFFSET_MS`, to simulate a machine with a wrong clock.
+ * `NODE_OPTIONS=--require` loads this file before everything else.
  */
 const offsetMs = Number(process.env.CLOCK_OFFSET_MS);
 const RealDate = Date;

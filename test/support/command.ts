@@ -17,7 +17,10 @@ interface CommandOptions {
   readonly environment?: Readonly<Record<string, string>>;
 }
 
-/** Runs a command and returns its output once it has ended. `main` is the service itself, with settings that prevent its start. */
+/**
+ * Runs a command until it ends, and returns its output. `main` is the service itself: give it settings with which it
+ * cannot start.
+ */
 export function runCommand(
   command: 'keys' | 'studio' | 'migrate' | 'main',
   words: readonly string[],

@@ -33,7 +33,7 @@ interface Listed {
   readonly data: readonly Created[];
 }
 
-/** Sends requests with an API key, and fails on each refusal. */
+/** Sends requests with an API key. Throws if the service refuses one. */
 export class ConsoleStoryTeller {
   constructor(
     private readonly service: RunningService,

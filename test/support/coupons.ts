@@ -18,7 +18,7 @@ export interface Redemption {
   readonly applied_amount: number;
 }
 
-/** Creates a coupon with a code of its own. */
+/** Creates a coupon with a unique code. */
 export async function createCoupon(engine: TestApp, terms: object): Promise<CreatedCoupon> {
   made += 1;
   const code = `COUPON${made}`;

@@ -15,7 +15,7 @@ export type FaultOf = (statement: string) => Fault | null;
 interface Pair {
   readonly client: Socket;
   readonly database: Socket;
-  /** Bytes from the database that are held back; null while this connection holds nothing. */
+  /** Bytes from the database that are held back; null if this connection holds back nothing. */
   held: Buffer[] | null;
   /** True if the connection breaks at the next byte from the database. */
   isDoomed: boolean;
@@ -147,8 +147,8 @@ function breakPair({ client, database }: Pair): void {
 }
 
 /**
- * Returns a reader of bytes that calls `onStatement` with the text of each statement of a connection, before the last
- * byte of the statement is passed on.
+ * Returns a function that reads the bytes a client sends. It calls `onStatement` with the text of each statement before
+ * the last byte of the statement is passed on.
  */
 function statementReader(onStatement: (text: string) => void): (bytes: Buffer) => void {
   const prepared = new Map<string, string>();

@@ -12,13 +12,13 @@ export function databaseNamed(serverUrl: string, database: string): string {
 
 export interface TestDatabase {
   readonly url: string;
-  /** Drops the database. Then throws if sessions of the database had a deadlock that the test did not plan. */
+  /** Drops the database. Then throws if sessions of the database had a deadlock that the test did not expect. */
   drop(): Promise<void>;
   /** Allows or refuses new sessions. Connected sessions stay. */
   accept(connections: boolean): Promise<void>;
 }
 
-/** Connection for statements about whole databases. It is kept for later use, but does not keep the process running. */
+/** Connection to create and drop databases. It stays open for later use, but does not keep the process running. */
 let server: Pool | null = null;
 
 async function onServer<Row extends object = object>(statement: string): Promise<Row[]> {

@@ -47,8 +47,8 @@ const isReference = (value: object): value is Reference => '$ref' in value;
 const isJson = (mediaType: string): boolean => /[/+]json$/.test(mediaType);
 
 /**
- * Returns the schema with references by component name. Forbids undeclared properties of objects with declared ones,
- * unless the schema allows them. Examples are data and stay unchanged.
+ * Returns the schema for the validator. References become names of components. Objects that declare properties may have
+ * no other ones, unless the schema allows them. Examples are data and stay unchanged.
  */
 function closed(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(closed);
@@ -107,7 +107,7 @@ export class DocumentedAnswers {
     return isJson(mediaType) ? this.faultsOfBody(schema, answer.body) : [];
   }
 
-  /** Returns the faults of a response from a path outside the document, which may answer only with a problem. */
+  /** Returns the faults of a response from a path that the document does not contain. Only a problem is allowed there. */
   private faultsWithoutOperation({ status, contentType, body }: Answer): readonly string[] {
     if (status < 400) return ['the operation is not documented'];
     if (!contentType.startsWith(PROBLEM)) return [`the content type is not ${PROBLEM}`];
@@ -150,7 +150,10 @@ export class DocumentedAnswers {
   }
 }
 
-/** Returns the faults of the headers that clients act on. Every success declares its `ETag` exactly. */
+/**
+ * Returns the faults of the headers that clients act on. A success must have an `ETag` if its operation declares one,
+ * and otherwise none.
+ */
 function faultsOfHeaders(
   { status, headers, body }: Answer,
   declared: Readonly<Record<string, unknown>>,
@@ -167,7 +170,7 @@ function faultsOfHeaders(
 
 let committed: DocumentedAnswers | null = null;
 
-/** Returns the validator for the committed document, which is read at the first call. */
+/** Returns the comparison with the committed document. The first call reads the document. */
 export function committedDocument(): DocumentedAnswers {
   committed ??= new DocumentedAnswers(
     JSON.parse(readFileSync(join(__dirname, '../../openapi/openapi.json'), 'utf8')) as ApiDocument,

@@ -24,7 +24,10 @@ export const PLANS: readonly PlanAllowance[] = [
   { value: 15, isHard: true, reset: 'day' },
   null,
 ];
-/** Plans whose windows start at different instants, for changes that replace one by another. */
+/**
+ * Indexes of the plans that reset by day, week or month. Their windows start at different instants, so a change between
+ * them changes the window.
+ */
 const ALTERNATING = PLANS.flatMap((plan, index) =>
   plan !== null && ['day', 'week', 'month'].includes(plan.reset) ? [index] : [],
 );
@@ -63,7 +66,10 @@ export function planEntitlements(plan: PlanAllowance, id: string): readonly obje
   return [{ entitlement_id: id, value: text, is_hard_limit: isHard, reset }];
 }
 
-/** Runs one history for two customers. Compares one with the model after every step, the other only at consumptions. */
+/**
+ * Runs the same steps for two customers. Compares the first one with the model after every step, but the second one
+ * only at consumptions, at some other changes and at the end.
+ */
 export class PairedHistory {
   private readonly links = LINKS.map((link) => ({ ...link }));
   private readonly model: AllowanceModel;
@@ -114,7 +120,7 @@ export class PairedHistory {
     await this.syncModel();
   }
 
-  /** Asserts that the balances of the customers equal those of the model. */
+  /** Asserts that the balances of the customers are those of the model. */
   async check(customers: readonly HistoryCustomer[] = [this.checked]): Promise<void> {
     for (const { allowances } of customers) {
       expect(await allowances.of(this.offer.key)).toMatchObject(this.model.shown);
@@ -267,7 +273,7 @@ export class PairedHistory {
     await this.check();
   }
 
-  /** Changes the link between an add-on and the entitlement. The change takes effect from the next check on. */
+  /** Changes the link between an add-on and the entitlement. The check after it makes the change take effect. */
   private async link(by: number, mode: number, value: number): Promise<void> {
     const index = by % LINKS.length;
     const link = { mode: mode % 2 === 0 ? 'set' : 'increment', value: value % 60 } as const;
@@ -283,8 +289,8 @@ export class PairedHistory {
   }
 
   /**
-   * Changes the first subscription to a plan with another reset. Without a meter and grants, the next check applies the
-   * change, so both customers are checked.
+   * Changes the first subscription to a plan with another reset. Without a meter, the balance changes only when it is
+   * read next, so both customers are checked.
    */
   private async alternate(by: number): Promise<void> {
     const isMetered = this.offer.event !== null;
@@ -322,8 +328,8 @@ export class PairedHistory {
   }
 
   /**
-   * Returns the notified thresholds. Each includes the end of its window, because a window that never resets can start
-   * at the same instant as one that has ended.
+   * Returns the notified thresholds with the start and the end of their windows. The end is needed, because a window
+   * that never resets can start at the same instant as one that has ended.
    */
   private async thresholdsOf({ story }: HistoryCustomer): Promise<readonly string[]> {
     const rows = await this.checked.story.engine.database.query<{ notified: string }>(

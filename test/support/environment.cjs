@@ -1,12 +1,12 @@
 /**
- * Runs all test files of a worker in the context of the worker itself, so that `runtime.cjs` can give them the same
- * modules.
+ * Runs all test files of a worker in one context, that of the worker itself. Only then can `runtime.cjs` give them the
+ * same modules.
  *
  * By default, Jest makes a context for each file. V8 then has to optimize the code again, access to globals is slow,
  * and memory grows with each file. This environment restores everything that a file can change: environment variables,
  * timers, mocks, and globals of Jest.
  *
- * With `--coverage` and in watch mode, each file has a context, as by default.
+ * With `--coverage` and in watch mode, each file has a context of its own, as by default.
  */
 const { AsyncLocalStorage } = require('node:async_hooks');
 const { createRequire } = require('node:module');
@@ -22,19 +22,20 @@ const { TestEnvironment } = createRequire(config)('jest-environment-node');
 const { ModernFakeTimers } = createRequire(environment)('@jest/fake-timers');
 const { ModuleMocker } = createRequire(environment)('jest-mock');
 
-/** Symbols of globals in which Jest stores data of one file. */
+/** Symbols of the globals in which Jest stores data about a single file. */
 const OF_ONE_FILE = /^(?:JEST_STATE_SYMBOL|EVENT_HANDLERS|TEST_TIMEOUT_SYMBOL|RETRY_\w+)$/;
 
 /**
- * Storages that the file has used. Jest creates one for each file and never disables it. On Node 20, every promise
- * copies the values of all enabled storages, which took a sixth of the time of a worker after 25 files.
+ * Async storages that a file has used. Jest creates one for each file and never disables it. On Node 20, every promise
+ * copies the values of all enabled storages. After 25 files, this took a sixth of the time of a worker.
  */
 const storages = new Set();
 const { run } = AsyncLocalStorage.prototype;
 
 /**
- * Size of the heap above which garbage is collected at the end of a file. Jest replaces a worker whose memory exceeds 1
- * GB (`workerIdleMemoryLimit`), even if most of it is garbage. A new worker must load and optimize all modules again.
+ * Size of the heap above which garbage is collected at the end of a file. Jest replaces a worker that uses more than 1
+ * GB (`workerIdleMemoryLimit`), even if most of it is garbage, and a new worker must load and optimize all modules
+ * again.
  */
 const MAX_HEAP_BYTES = 700e6;
 setFlagsFromString('--expose-gc');
@@ -46,7 +47,7 @@ class WorkerEnvironment {
   global = globalThis;
   moduleMocker = new ModuleMocker(globalThis);
   fakeTimers = null;
-  /** Null for a file with modules of its own. */
+  /** Null if the file uses modules of its own. */
   sharedModules = null;
   #shared = new SharedModules();
   #context = createContext({});
@@ -95,7 +96,7 @@ class WorkerEnvironment {
     return ['node', 'node-addons'];
   }
 
-  /** Returns a context in which Jest only parses code, to explain a syntax error. Test code runs in the context of the worker. */
+  /** Returns a context in which Jest only parses code, to explain a syntax error. Tests do not run in this context. */
   getVmContext() {
     return this.#context;
   }
@@ -103,7 +104,7 @@ class WorkerEnvironment {
 
 let worker = null;
 
-/** Constructs the environment of the worker, or an environment for this file alone. */
+/** Returns the environment that the files of a worker share, or, for coverage and watch mode, a new one for this file. */
 module.exports = class Environment {
   constructor(config, context) {
     const { collectCoverage, watch, watchAll } = config.globalConfig;

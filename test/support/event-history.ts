@@ -12,7 +12,10 @@ interface StoredEvent {
   readonly data: { readonly object: Fields; readonly previous: Fields };
 }
 
-/** Fields that can change without an event of their object, by the first part of the event type. See `docs/webhooks.md`. */
+/**
+ * Fields that can change although no event reports it. The keys are the first parts of event types. See
+ * `docs/webhooks.md`.
+ */
 const CHANGE_WITHOUT_EVENT: Readonly<Record<string, readonly string[]>> = {
   api_key: ['last_used_at'],
   coupon: ['times_redeemed', 'applied_amount', 'remaining_amount', 'ends_at', 'ended_at'],
@@ -23,7 +26,7 @@ const CHANGE_WITHOUT_EVENT: Readonly<Record<string, readonly string[]>> = {
   reconciliation: ['charges_listed', 'refunds_listed', 'differences_found', 'failure_code'],
 };
 
-/** Lists of the objects that have events and can be read by id, by the prefix of their ids. */
+/** Paths of the lists of objects that have events and can be read by id. The keys are the prefixes of the ids. */
 const LISTS: Readonly<Record<string, string>> = {
   addon: 'addons',
   aent: 'addon-entitlements',
@@ -53,12 +56,12 @@ const LAST_EVENTS = `
 
 const HAS_LATER = `SELECT FROM event WHERE object_id = $1 AND sequence > $2`;
 
-/** Types of events that do not report a change of the object that they contain. */
+/** Types of events that contain an object but do not report a change of it. */
 const REPORTS = ['entitlement.threshold_reached', 'entitlement.limit_reached', 'usage.late'];
 
 /**
- * Throws if two successive events of an object do not fit. The object of an event, with the values of `previous`, must
- * equal the object of the event before it, so that a receiver can follow each change.
+ * Throws if an object changed without an event, so that receivers of events could not follow it. In each event, the
+ * object with the values of `previous` must equal the object in the event before.
  */
 export async function assertEventsFollow(database: Database): Promise<void> {
   const events = await database.query<StoredEvent>(
@@ -74,7 +77,7 @@ export async function assertEventsFollow(database: Database): Promise<void> {
   }
 }
 
-/** Throws if an object differs from the object in its last event. Checks a limited number of readable objects. */
+/** Throws if an object, as the API shows it, differs from the object in its last event. Checks only some of the objects. */
 export async function assertLastEventsAreCurrent(
   database: Database,
   http: Pick<TestAgent, 'get'>,

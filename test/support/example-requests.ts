@@ -58,7 +58,7 @@ export const OPERATIONS: readonly Operation[] = Object.entries(document.paths).f
     })),
 );
 
-/** Ids of created objects by prefix: for each type, that of the newest object. */
+/** Ids of created objects. Keeps the id of the newest object of each type, by prefix. */
 export class MadeIds {
   readonly #byPrefix = new Map<string, string>();
 
@@ -68,7 +68,7 @@ export class MadeIds {
     if (Array.isArray(lines)) for (const line of lines) this.remember(line);
   }
 
-  /** Replaces example ids by ids of created objects. Ids of types without a created object stay. */
+  /** Replaces example ids by ids of created objects. An example id stays if no object of its type was created. */
   fillIn(text: string): string {
     return text.replaceAll(
       /([a-z]+)_01h455vb4pex5vsknk084sn02q/g,

@@ -3,7 +3,10 @@ import { tmpdir } from 'node:os';
 
 /** File system in memory on Linux. */
 const MEMORY = '/dev/shm';
-/** Space needed: more than all databases and the write-ahead log of a run take. Containers often have only 64 MiB. */
+/**
+ * Free space that is required: more than all databases and the write-ahead log of a run need. Containers often have
+ * only 64 MiB.
+ */
 const NEEDED_BYTES = 4 * 2 ** 30;
 
 /**

@@ -157,7 +157,7 @@ export class KnownIds {
   }
 }
 
-/** Numbers from 0 to 1 that follow from the seed (mulberry32). */
+/** Returns a generator of pseudo-random numbers from 0 to 1 (mulberry32). The same seed gives the same numbers. */
 export function randomFrom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -176,7 +176,7 @@ export class RequestGenerator {
     private readonly credentials: readonly (string | undefined)[],
   ) {}
 
-  /** Returns the operations of the story, in an order in which a new engine accepts all of them. */
+  /** Returns the operations of the documented story (`src/openapi/story`). A new engine accepts them in this order. */
   static story(): readonly Operation[] {
     return STORY.flatMap(({ operationId }) =>
       OPERATIONS.filter((operation) => operation.operationId === operationId),
@@ -249,7 +249,7 @@ export class RequestGenerator {
     return { ...request, path: `${request.path}?${this.pick(STRANGE_QUERIES) ?? ''}` };
   }
 
-  /** Replaces, removes or adds one value, at any depth. */
+  /** Replaces, removes or adds one value at a random depth. */
   private disturb(target: Record<string, unknown>): void {
     const names = Object.keys(target);
     const name = this.pick(names);

@@ -5,9 +5,9 @@ import { databaseNamed, TEMPLATE_DATABASE } from './databases';
 import { fastDirectory } from './fast-directory';
 
 /**
- * Provides one database server for the whole run: the server of TEST_DATABASE_URL (a superuser of PostgreSQL 15 to 18;
- * its other databases are not touched), or a temporary one. Builds the schema once, in a template that every test file
- * clones. A second call does nothing, because each Jest project that needs the server calls this function.
+ * Provides one database server for the whole run: the server of TEST_DATABASE_URL (of a superuser of PostgreSQL 15 to
+ * 18), whose other databases stay unchanged, or a temporary one. Builds the schema once, in a template that every test
+ * file clones. Each Jest project that needs the server calls this function, so only the first call has an effect.
  */
 export default async function globalSetup(): Promise<void> {
   if (process.env['TEST_SERVER_URL'] !== undefined) return;
@@ -31,7 +31,7 @@ export default async function globalSetup(): Promise<void> {
   await migrate(databaseNamed(serverUrl, template));
 }
 
-/** Sets the same password again, hashed with one iteration. With the usual 4,096 iterations, each connection takes 3 ms longer. */
+/** Hashes the password with one iteration instead of the usual 4,096, which would make each connection 3 ms slower. */
 async function hashPasswordOnce(serverUrl: string): Promise<void> {
   const client = new Client({ connectionString: serverUrl });
   await client.connect();

@@ -1,7 +1,7 @@
 import { newSecret } from '../../src/platform/access';
 import type { TestApp } from './test-app';
 
-/** A secret for `BOOTSTRAP_API_KEY`, whose key has all scopes, for tests with `AUTH=required`. */
+/** Value of `BOOTSTRAP_API_KEY` in tests with `AUTH=required`: the secret of a key that has all scopes. */
 export const BOOTSTRAP_KEY = newSecret('sk_test_');
 
 /** Environment of an engine that requires credentials. */

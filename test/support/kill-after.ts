@@ -3,8 +3,8 @@ import { Client } from 'pg';
 type Query = (this: Client, ...given: unknown[]) => unknown;
 
 /**
- * Kills this process like `kill -9` when it sends the given number of statements to the database. Depending on the
- * number, it dies before, within or after a transaction, or between a commit and its answer.
+ * Kills this process, like `kill -9`, at its n-th SQL statement, where n is `statements`. Depending on n, it dies
+ * before, within or after a transaction, or after a commit whose answer it has not received.
  */
 export function killAfter(statements: number): void {
   const prototype = Client.prototype as unknown as { query: Query };

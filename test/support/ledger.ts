@@ -1,6 +1,9 @@
 import type { TestApp } from './test-app';
 
-/** Deletes the postings of a source, to restore the state that a crash would have left. The service cannot do this. */
+/**
+ * Deletes the ledger transactions of a source, to restore the state that a crash would have left. The service cannot do
+ * this.
+ */
 export async function unpost(engine: TestApp, sourceId: string): Promise<void> {
   await engine.database.transaction(async () => {
     await engine.database.query('SET LOCAL session_replication_role = replica');
@@ -24,7 +27,7 @@ export async function verifyLedger(engine: TestApp): Promise<Verification> {
   return answer.body as Verification;
 }
 
-/** Returns the postings of a source by kind of transaction, oldest first: account and amount. */
+/** Returns the ledger transactions of a source, oldest first: the kind of each, and its amount for each account. */
 export async function postingsOf(
   engine: TestApp,
   sourceId: string,

@@ -24,7 +24,7 @@ export class Lists {
     return (await this.page(path)).data.map(({ id }) => id);
   }
 
-  /** Reads every page of a list, two items at a time. */
+  /** Reads all pages of a list, two items at a time. */
   async walk(path: string): Promise<readonly string[]> {
     const found: string[] = [];
     let cursor: string | null = '';

@@ -11,7 +11,7 @@ const { Script } = require('node:vm');
 
 const packages = resolve(__dirname, '../../node_modules');
 const cache = join(packages, '.cache/run-ts');
-/** Number of added scripts from which on the whole file is written again. */
+/** Number of new scripts from which on the file with all scripts is written again. */
 const WORTH_WRITING = 50;
 const OPENING = '(function (exports, require, module, __filename, __dirname) { ';
 
@@ -24,7 +24,7 @@ function read(name, encoding = 'utf8') {
   }
 }
 
-/** Writes the content in one step, because other processes may read it. Writes nothing if it has no permission. */
+/** Writes a file in one step, because other processes may read it meanwhile. Does nothing if the file cannot be written. */
 function keep(name, content) {
   const file = join(cache, name);
   const unfinished = `${file}.${process.pid}`;
@@ -37,7 +37,10 @@ function keep(name, content) {
   }
 }
 
-/** Caches the paths to which names of packages, and paths in packages, resolve, until packages are installed again. */
+/**
+ * Caches to which file the name of a package, or a path in a package, leads. The cache is valid until packages are
+ * installed again.
+ */
 function keepPaths() {
   const { mtimeMs } = statSync(join(packages, '.package-lock.json'));
   const name = `paths-${hash('sha1', `${packages} ${mtimeMs}`)}.json`;
@@ -60,9 +63,10 @@ function keepPaths() {
 }
 
 /**
- * Caches the compiled text of each module, and V8's code of this text, until the file of the module changes. The code
- * includes the functions that were called before. Call this after the last change of `Module._extensions`.
- * @param compiler differs if the same file compiles to a different text
+ * Caches the compiled text of each module, and V8's code of this text, until the file of the module changes. V8's code
+ * includes the functions that were called before it was cached. Call this after the last change of
+ * `Module._extensions`.
+ * @param compiler hash of the compiler and its settings; another hash has a cache of its own
  * @param maps names of source maps by file name
  */
 function keepScripts(compiler, maps) {
@@ -133,7 +137,10 @@ function requireOf(module) {
   });
 }
 
-/** Reads a file of scripts. One line of JSON has the position of each script; the text and the code of each script follow. */
+/**
+ * Reads a file of scripts. Its first line is JSON with the position of each script; then follow the text and the code
+ * of each.
+ */
 function readScripts(name) {
   const file = read(name, null);
   if (file === null) return { places: {}, content: Buffer.alloc(0) };
@@ -141,7 +148,7 @@ function readScripts(name) {
   return { places: JSON.parse(file.toString('utf8', 0, end)), content: file.subarray(end + 1) };
 }
 
-/** Writes the cached scripts that are not outdated, and the added ones. */
+/** Writes the new scripts, and those cached scripts that no new script replaces. */
 function writeScripts(name, { places, content }, added) {
   const parts = [];
   const all = {};

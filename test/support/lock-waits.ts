@@ -1,6 +1,6 @@
 import { until } from './until';
 
-/** Service or client that sends statements to a database. */
+/** Object that sends statements to a database: the `Database` service or a client of `pg`. */
 interface Queryable {
   readonly query: (sql: string) => Promise<readonly unknown[]>;
 }

@@ -1,8 +1,8 @@
 /**
- * Starts the test files that take longest first, so that all workers end at about the same time.
+ * Starts the slowest test files first, so that all workers end at about the same time.
  *
- * Jest sorts by the times of the last run, which a new clone does not have. It then sorts by file size, although a
- * small file may take minutes.
+ * Jest sorts files by the times of the last run. A new clone has no such times; then Jest sorts by file size, although
+ * a small file may take minutes.
  */
 const { createRequire } = require('node:module');
 const { relative, sep } = require('node:path');
@@ -11,7 +11,7 @@ const { relative, sep } = require('node:path');
 const core = createRequire(require.resolve('jest')).resolve('@jest/core');
 const { default: Sequencer } = createRequire(core)('@jest/test-sequencer');
 
-/** Files that take longer than most, longest first. */
+/** Files that are slower than most, the slowest first. */
 const LONG = [
   'test/scenarios/billing-model.e2e-spec.ts',
   'test/browser/console.browser-spec.ts',

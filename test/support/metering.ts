@@ -46,7 +46,7 @@ export interface Bucket {
   readonly distinct: number;
 }
 
-/** Returns the running totals of a meter, by hour and group. */
+/** Returns the running totals of a meter for each hour and group of events. */
 export function bucketsOf(engine: TestApp, meterId: string): Promise<readonly Bucket[]> {
   return engine.database.query<Bucket>(
     `SELECT to_char(start_at, 'YYYY-MM-DD HH24:MI') AS start, group_key AS "group", events::int,
@@ -59,7 +59,7 @@ export function bucketsOf(engine: TestApp, meterId: string): Promise<readonly Bu
 
 type ReportedEvents = Readonly<Record<'accepted' | 'duplicates' | 'rejected', number>>;
 
-/** Returns how many of the reported events of a customer were stored, and how many were repeated or rejected. */
+/** Returns how many events of a customer were stored, and how many were refused as duplicates or as invalid. */
 export async function reportedOf(
   engine: TestApp,
   customerId: string,
@@ -89,7 +89,10 @@ export type SentUsage = readonly [timestamp: string, n: number, model: string | 
 
 let reported = 0;
 
-/** Reports usage in one request, all of which must be accepted. Returns the idempotency key of the last event. */
+/**
+ * Reports events in one request, and fails the test if one is not accepted. Returns the idempotency key of the last
+ * event.
+ */
 export async function reportUsage(
   engine: TestApp,
   customer: string,

@@ -8,8 +8,8 @@ type Method = (this: unknown, ...values: unknown[]) => unknown;
 const callers = new AsyncLocalStorage<string>();
 
 /**
- * Records calls between business modules while the application runs, as `caller -> called`. Wraps the methods of the
- * providers of each module, on their prototypes. A call without a caller comes from a controller or a job.
+ * Records calls between business modules while the application runs, as `caller -> called`. For this, it replaces the
+ * methods of all providers of these modules. A call from a controller or a job has no caller and is not recorded.
  */
 export function recordModuleCalls({ app }: TestApp): ReadonlySet<string> {
   const calls = new Set<string>();
@@ -41,7 +41,7 @@ function wrap(prototype: object, module: string, calls: Set<string>): void {
   }
 }
 
-/** Returns the calls whose target is a module of the same layer or of a higher one. */
+/** Returns the calls to a module of the same layer or of a higher layer. */
 export function callsNotDown(calls: ReadonlySet<string>): readonly string[] {
   const depthOf = (module: string): number =>
     LAYERS.findIndex((modules) => modules.includes(module));

@@ -1,7 +1,10 @@
 import { Client } from 'pg';
 import type { Database } from '../../src/platform/database';
 
-/** The pattern is a parameter, so that it does not match the text of this query itself. */
+/**
+ * Finds the query of another session. The pattern is a parameter, because a pattern in the text would also match this
+ * query itself.
+ */
 const LOOKS_FOR_WRITERS = `
   SELECT FROM pg_stat_activity
   WHERE datname = current_database() AND state = 'idle' AND query_start > $1::timestamptz AND query LIKE $2`;
@@ -29,8 +32,9 @@ export async function openTransaction(
 }
 
 /**
- * Returns a condition that becomes true once another session has queried, after this call, for transactions that write
- * to a table. Each check opens a new session. On a connection of the service, it would replace the query to be found.
+ * Returns a condition that becomes true after another session has queried for transactions that write to a table.
+ * Queries before this call do not count. Each check uses a new session: `pg_stat_activity` shows only the last query of
+ * a session, so on a connection of the service, the check itself would hide the query.
  */
 export async function looksForWriters(databaseUrl: string): Promise<() => Promise<boolean>> {
   const query = async (sql: string, values: readonly unknown[] = []) => {

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import Provider from 'oidc-provider';
 
 export const CLIENT = { id: 'billing', secret: 'a-secret-of-the-client-0123456789' } as const;
-/** Client of another application at the same provider. */
+/** Another application that is registered at the same provider. */
 const OTHER_CLIENT = { id: 'other', secret: 'another-secret-of-a-client-012345' } as const;
 
 export interface Person {
@@ -49,7 +49,8 @@ export class OpenIdServer {
   }
 
   /**
-   * Follows the redirects from the authorization endpoint as a browser does, and returns the query of the redirect back.
+   * Follows the redirects from the authorization endpoint, as a browser does. Returns the query of the redirect to the
+   * client.
    */
   async authorize(location: string): Promise<string> {
     const cookies = new Map<string, string>();

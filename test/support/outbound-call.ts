@@ -3,7 +3,7 @@ import { OutboundError, OutboundHttp } from '../../src/platform/outbound';
 import { webhookPolicy } from '../../src/platform/outbound/outbound.module';
 import { SystemResolver } from '../../src/platform/outbound/resolver';
 
-/** The result of the one call that the process makes, printed as JSON. */
+/** The result of the single call that the process makes, printed as JSON. */
 export type CallReport = { readonly status: number } | { readonly reason: string };
 
 /**

@@ -2,7 +2,10 @@ import { Client } from 'pg';
 
 const MILLION = 1_000_000;
 
-/** Maximum number of rows that a page may sort, by the estimate of the planner: those of one object. */
+/**
+ * Maximum number of rows that a page of a list may sort, by the estimate of the planner. So many can belong to one
+ * object.
+ */
 const MAX_SORTED = 1_000;
 
 const TABLES = `
@@ -10,8 +13,8 @@ const TABLES = `
   WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' AND relname <> 'migration'`;
 
 /**
- * Deletes the statistics of all columns except ids and emails. The planner expects one row for each value of an id or
- * email.
+ * Deletes the statistics of all columns but ids and emails. For each value of an id or an email, the planner expects
+ * one row.
  */
 const NOT_IDENTIFYING = `
   DELETE FROM pg_statistic USING pg_attribute
@@ -20,10 +23,10 @@ const NOT_IDENTIFYING = `
     AND attname !~ '(^|_)(id|email)$'`;
 
 /**
- * Makes the planner believe that every table has a million rows. The planner multiplies the rows per page in the
- * statistics by the real number of pages, so each table gets one page. An identifying column has a different value in
- * each row. For one value of another column, the planner expects half a percent of the rows. Use this only on a
- * database that is dropped afterwards.
+ * Makes the planner believe that every table has a million rows. The planner multiplies the real number of pages by the
+ * rows per page in the statistics, so each table gets one page. For one value of an id or an email, the planner then
+ * expects one row; for one value of another column, half a percent of the rows. Use this only on a database that is
+ * dropped afterwards.
  */
 export async function plantMillions(databaseUrl: string): Promise<void> {
   const client = new Client({ connectionString: databaseUrl });
@@ -46,7 +49,10 @@ export async function plantMillions(databaseUrl: string): Promise<void> {
   }
 }
 
-/** Reduces a table to one row. An empty table gets a row of invented values, but not a partition, which might refuse them. */
+/**
+ * Reduces a table to one row. An empty table gets a row of invented values. An empty partition stays empty, because it
+ * might refuse such a row.
+ */
 async function keepOneRow(client: Client, table: string, isPartition: boolean): Promise<void> {
   const { rows } = await client.query<{ place: string }>(
     `SELECT ctid AS place FROM ${table} LIMIT 1`,
@@ -99,7 +105,7 @@ export interface ListStatement {
   readonly values: readonly unknown[];
 }
 
-/** Runs EXPLAIN for each statement. Returns the plan steps whose cost grows with the size of a table. */
+/** Runs EXPLAIN for each statement. Returns the steps of the plans that become slower when a table grows. */
 export async function plansOf(
   databaseUrl: string,
   statements: readonly ListStatement[],
@@ -138,7 +144,10 @@ function faultsOf(node: PlanNode): readonly string[] {
   return [...own, ...below.flatMap(faultsOf)];
 }
 
-/** Returns true if a filter leaves out many rows. A condition such as `…_at IS NULL` leaves out few. */
+/**
+ * Returns true if a filter may leave out many rows. Conditions such as `…_at IS NULL` leave out few rows and do not
+ * count.
+ */
 function isOfMany(filter: string): boolean {
   return filter.replaceAll(/\(?\w+ IS (NOT )?NULL\)?/g, '').replaceAll(/[() ]|AND/g, '') !== '';
 }

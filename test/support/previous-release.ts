@@ -4,17 +4,20 @@ import { join } from 'node:path';
 
 const ROOT = join(__dirname, '../..');
 
-/** Commit of the previous release, if the repository has no release tag. Update it at each release. */
+/** Commit of the previous release. Used if the repository has no release tag. Update it at each release. */
 const RECORDED = '14a66b1e6440f9c7f45ee074863a89c4f99b5ea5';
 
-/** Source code of the previous release. It runs with the packages of this one. */
+/** Source code of the previous release. It runs with the npm packages of the present release. */
 export interface PreviousRelease {
   readonly name: string;
   /** Null if the clone does not contain the commit, for example a shallow clone. */
   readonly directory: string | null;
 }
 
-/** Finds the previous release, the newest tag `v…` before this commit or a recorded commit, and checks out its source. */
+/**
+ * Checks out the source of the previous release: the newest tag `v…` before this commit, or the recorded commit if
+ * there is none.
+ */
 export function previousRelease(): PreviousRelease {
   const tag = git(['describe', '--tags', '--abbrev=0', '--match', 'v[0-9]*', 'HEAD^'])?.trim();
   const name = tag ?? RECORDED;

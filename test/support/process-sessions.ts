@@ -4,7 +4,7 @@ import { until } from './until';
 
 export const sessionOf = (engine: TestApp): ProcessSession => engine.app.get(ProcessSession);
 
-/** Breaks the connection that holds the process number of an engine, and waits until the engine has another number. */
+/** Breaks the connection with which an engine holds its process number, and waits until the engine has a new number. */
 export async function loseNumber(engine: TestApp): Promise<void> {
   const before = sessionOf(engine).number;
   expect(before).not.toBeNull();

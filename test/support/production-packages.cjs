@@ -1,6 +1,6 @@
 /**
- * Lets a process find only the packages that `npm ci --omit=dev` installs. Loaded with `node --require`. Also allows
- * the compiler of `run-ts.cjs`, because an installation has compiled code instead.
+ * Lets a process find only the packages that `npm ci --omit=dev` installs. Loaded with `node --require`. The compiler
+ * of `run-ts.cjs` may use other packages, because a real installation has compiled code and needs no compiler.
  */
 const Module = require('node:module');
 const { relative, resolve, sep } = require('node:path');
@@ -9,7 +9,7 @@ const { packages } = require('../../package-lock.json');
 const ROOT = resolve(__dirname, '../..');
 const COMPILER = [resolve(__dirname, 'run-ts.cjs'), `${ROOT}/node_modules/@swc/`];
 
-/** Returns the path of the installed package that a file belongs to, as the lock file names it. */
+/** Returns the folder of the package that a file belongs to, as the lock file writes it; null for files of this project. */
 function packageOf(file) {
   const parts = relative(ROOT, file).split(sep);
   const last = parts.lastIndexOf('node_modules');

@@ -35,7 +35,7 @@ export async function listen(server: Server, host: string, port = 0): Promise<Re
   };
 }
 
-/** Starts a server that calls `behave` to answer each request, as soon as the request starts to arrive. */
+/** Starts a server that calls `behave` when the first bytes of a request arrive. `behave` sends the response. */
 export function rawReceiver(behave: (socket: Socket) => void): Promise<Receiver> {
   return listen(
     createServer((socket) => socket.once('data', () => behave(socket))),
@@ -46,7 +46,10 @@ export function rawReceiver(behave: (socket: Socket) => void): Promise<Receiver>
 /** Servers to which the service must never connect, on each kind of local address and several ports. */
 export interface Canary {
   readonly ports: readonly number[];
-  /** Returns the number of connections. First connects to each server itself, so that earlier connections are counted. */
+  /**
+   * Returns how often the service connected. Connects to each server itself first: then all earlier connections are
+   * counted.
+   */
   settledConnections(): Promise<number>;
   close(): Promise<void>;
 }

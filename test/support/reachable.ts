@@ -1,6 +1,9 @@
 import type { Transitions } from '../../src/core/states';
 
-/** Returns the states that can be reached from the first one, itself included. A table should have no other states. */
+/**
+ * Returns the states that can be reached from the first one, and the first one. A table of transitions should have no
+ * other states.
+ */
 export function reachableFrom<State extends string>(
   transitions: Transitions<State>,
   first: State,

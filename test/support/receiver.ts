@@ -33,7 +33,7 @@ export function answer(status: number, headers: Record<string, string> = {}, bod
   };
 }
 
-/** Starts an HTTP server on a free port of this machine that receives notifications, like the server of a user. */
+/** Starts an HTTP server on a free port of this machine. It receives webhooks, as the server of a user does. */
 export async function startReceiver(): Promise<Receiver> {
   const received: Received[] = [];
   let behaviour = accept;
@@ -72,7 +72,7 @@ export async function startReceiver(): Promise<Receiver> {
 }
 
 /**
- * Returns true if the published library accepts the notification with this secret. The library refuses timestamps far
+ * Returns true if the published library accepts the signature of the notification. The library refuses timestamps far
  * from now, so `verifiedAt` replaces the current time.
  */
 export function isVerified(received: Received, secret: string, verifiedAt: Date): boolean {

@@ -6,8 +6,8 @@ import { startTestApp, type TestApp } from './test-app';
 import { until } from './until';
 
 /**
- * Runs all work that is due at an instant, drafts included, in a process of its own. Started with `run-ts.cjs`. With a
- * number as the third argument, the process kills itself when it sends that many statements.
+ * Runs all work that is due at an instant, including drafts, in a process of its own. Started with `run-ts.cjs`. The
+ * third argument is optional: after this number of SQL statements, the process kills itself.
  */
 async function main([databaseUrl = '', now = '', statements]: readonly string[]): Promise<void> {
   const worker = await startTestApp({ databaseUrl });

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 const RUN_TS = join(__dirname, 'run-ts.cjs');
 
 /**
- * Runs all work that is due at an instant, in a process of its own, which kills itself after `killAfter` statements, if
- * given. Returns how the process ended: `done`, an exit code or a signal.
+ * Runs all work that is due at an instant, in a process of its own. If `killAfter` is given, the process kills itself
+ * after this number of SQL statements. Returns how the process ended: `done`, an exit code or a signal.
  */
 export function runRenewals(databaseUrl: string, now: number, killAfter?: number): Promise<string> {
   return runWorker('renewal-process.ts', databaseUrl, now, killAfter);

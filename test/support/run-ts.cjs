@@ -4,8 +4,8 @@
  *     node test/support/run-ts.cjs <file.ts> [arguments]
  *
  * Modules are compiled on `require` by swc, with the settings of Jest, so that no build is needed. A test run starts
- * some 100 processes of up to 3,600 files each, so results are cached (see `loading-cache.cjs`). ES modules of packages
- * are compiled too, as in Jest. With `PACKAGES=installed`, packages are loaded as in production.
+ * some 100 processes that load up to 3,600 files each, so results are cached (see `loading-cache.cjs`). ES modules in
+ * packages are compiled too, as in Jest. With `PACKAGES=installed`, packages are loaded as in production.
  */
 const { createHash } = require('node:crypto');
 const { readFileSync } = require('node:fs');
@@ -23,7 +23,7 @@ const compiler = createHash('sha256')
 /** Paths of source maps by file name. */
 const maps = new Map();
 
-/** Returns the code of a file as a CommonJS module, from the cache or compiled now. */
+/** Returns the code of a file as a CommonJS module. Reads it from the cache, or compiles the file. */
 function compiled(filename) {
   const source = readFileSync(filename, 'utf8');
   const digest = createHash('sha256').update(`${compiler}\0${filename}\0${source}`).digest('hex');
@@ -61,7 +61,7 @@ Module._extensions['.ts'] = (module, filename) => {
   else module._compile(compiled(filename), filename, 'commonjs');
 };
 
-/** Compiles ES modules of packages to CommonJS, because V8 cannot cache compiled code of ES modules for another process. */
+/** Compiles ES modules of packages to CommonJS, because V8 cannot cache the code of ES modules for other processes. */
 function compileEsModules() {
   const loadCommonJs = Module._extensions['.js'];
   const folders = new Map();
@@ -85,7 +85,7 @@ function compileEsModules() {
   Module._extensions['.mjs'] = load;
 }
 
-/** Shows positions in the TypeScript source in stack traces. Reads a source map only when it is needed. */
+/** Lets stack traces show positions in the TypeScript source. Reads a source map only when a stack trace needs it. */
 function showSourcePositions() {
   const parsed = new Map();
   const mapOf = (filename) => {

@@ -10,7 +10,7 @@ import { createTestDatabase, type TestDatabase } from './databases';
 import { BOOTSTRAP_KEY, WITH_KEYS } from './keys';
 import { RunningService } from './running-service';
 
-/** Inserts customers that are newer than all others. Uses SQL, because the API would take long for many rows. */
+/** Inserts customers that are newer than all others. Uses SQL, because creating many customers through the API is slow. */
 const ADD_CUSTOMERS = `
   INSERT INTO customer (id, version, name, timezone, tax_exempt, metadata, created_at, updated_at)
   SELECT 'cus_7' || lpad(number::text, 25, '0'), 1, 'Customer ' || number, 'UTC', 'none', '{}', now(), now()

@@ -1,23 +1,22 @@
 /**
- * Runs the modules of a test file as Jest does, but shares prepared modules between files.
+ * Runs the modules of a test file as Jest does, but shares loaded modules between test files.
  *
  * A test of the service loads some 3,600 modules: 1,000 of this project, the others from packages. In the environment
- * of `environment.cjs`, the first test file of a worker that requires a module runs it, and later files share it. Each
- * file runs only its own code and the support code of tests. A file that needs modules of its own begins with a comment
- * `@own-modules` and the reason. In other files, `jest.mock` is refused, and a file that leaves a shared class changed
- * fails.
+ * of `environment.cjs`, a worker runs each module only for the first test file that requires it; later files use the
+ * same module. Only the test file itself and the support code of tests run in each file. A file that needs modules of
+ * its own begins with a comment `@own-modules` and the reason. In other files, `jest.mock` is refused, and a file that
+ * leaves a shared class changed fails.
  *
- * For modules that are run again, each worker caches the following data as long as it lives:
+ * For modules that run again, each worker caches the following data:
  *
- * - the path to which each `require` resolves, as long as Jest keeps its own resolver: until files are added or
- * removed;
+ * - the path to which each `require` resolves, until files are added or removed, when Jest makes a new resolver;
  * - the transformed source of each file, until its time of modification or its size changes;
  * - the compiled script of each source. V8 can run a compiled script in any number of contexts. Each run makes new
  * functions, classes and objects, so only code is shared.
  *
  * Mocks, `require.cache`, `instanceof` and stack traces work as in Jest. With `--coverage` nothing is shared, because
- * coverage needs sources that Jest has instrumented. This file replaces internal methods of Jest. If a new version
- * lacks them, the constructor throws. Tests also run without this file: remove `runtime` and `testEnvironment` from
+ * coverage needs sources that Jest has instrumented. This file replaces internal methods of Jest. If a new version of
+ * Jest lacks them, the constructor throws. To run tests without this file, remove `runtime` and `testEnvironment` from
  * jest.config.js.
  */
 const { statSync } = require('node:fs');
@@ -36,10 +35,10 @@ const OWN = 'Otherwise begin the file with a comment `@own-modules` and the reas
 /** Compiled scripts by file name. */
 const scripts = new Map();
 
-/** Paths of source maps by file name, also of shared modules, which the present file has not transformed itself. */
+/** Paths of source maps by file name. Includes shared modules, which an earlier test file has transformed. */
 const sourceMaps = new Map();
 
-/** Resolved paths and transformed files by the resolver of a project. */
+/** Resolved paths and transformed files of each project. The key is the resolver of the project. */
 const projects = new WeakMap();
 
 class SharingRuntime extends Runtime {
@@ -66,7 +65,7 @@ class SharingRuntime extends Runtime {
     super.setMock(...mock);
   }
 
-  /** @throws if the file leaves a shared class changed. Then the next file loads all modules again. */
+  /** @throws if the test file leaves a shared class changed. After that, the next file loads all modules again. */
   teardown() {
     super.teardown();
     const changed = this.#shared?.methods.findChanged() ?? null;

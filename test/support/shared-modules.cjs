@@ -1,4 +1,4 @@
-/** Modules by path: modules of one test file, and modules that all test files of a worker share. */
+/** Modules by path: those of one test file, and those that all test files of a worker share. */
 class ModuleRegistry extends Map {
   #shared;
   #isShared;
@@ -32,7 +32,7 @@ class ModuleRegistry extends Map {
   }
 }
 
-/** Methods of exported classes and objects, as they were after their module was loaded. */
+/** Methods of exported classes and functions, as they were just after their module was loaded. */
 class LoadedMethods {
   #methods = new Map();
 
@@ -66,7 +66,7 @@ class LoadedMethods {
 class SharedModules {
   byPath = new Map();
   methods = new LoadedMethods();
-  /** Runtime of the file that runs now. */
+  /** Runtime of the test file that runs now. */
   runtime = null;
 }
 

@@ -9,8 +9,8 @@ export interface StoredUsage {
 }
 
 /**
- * Inserts many events as ingest would have stored them: keys `<customer>-<event name>-<number>`, a `value` of 1 to 7,
- * one of three models and one of 50 users. Returns the id of the stream.
+ * Inserts many events as ingest would have stored them. Their keys are `<customer>-<event name>-<number>`; they have a
+ * `value` of 1 to 7, one of three models and one of 50 users. Returns the id of the stream.
  */
 export async function insertUsage(
   { database }: Pick<TestApp, 'database'>,

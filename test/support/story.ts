@@ -92,7 +92,7 @@ export class Story {
     return (await this.planOf(prices, fields)).id;
   }
 
-  /** Creates a plan per seat, in advance; returns its id. */
+  /** Creates a plan that bills seats in advance; returns its id. */
   async seats(unitAmount: string, fields: Readonly<Record<string, unknown>> = {}): Promise<string> {
     const price = {
       name: 'Seats',
@@ -118,7 +118,7 @@ export class Story {
     });
   }
 
-  /** Creates a meter for events with a name of its own; returns both. */
+  /** Creates a meter for a new event name. Returns the id of the meter and the event name. */
   async meter(
     fields: Readonly<Record<string, unknown>> = {},
   ): Promise<{ readonly id: string; readonly event: string }> {
@@ -130,7 +130,7 @@ export class Story {
     return { id, event };
   }
 
-  /** Reports one event, which must be accepted. Returns its key. */
+  /** Reports one event, which must be accepted. Returns the idempotency key of the event. */
   async reportUsage(
     event: string,
     timestamp: string,
@@ -203,13 +203,13 @@ export class Story {
     return (await this.invoices()).map(({ period_start }) => period_start);
   }
 
-  /** Asserts the invariants that hold at the end of a test: those of the customer's invoices, and the checks of the ledger. */
+  /** Asserts what must hold at the end of a test: the sums of the invoices of the customer, and all checks of the ledger. */
   async verify(): Promise<void> {
     await this.verifyInvoices();
     await verifyWholeLedger(this.engine);
   }
 
-  /** Asserts that lines add up, and that each invoice agrees with the traces of its lines. */
+  /** Asserts that the lines of each invoice add up, and that the traces of its lines explain its amounts. */
   async verifyInvoices(): Promise<void> {
     for (const invoice of await this.invoices()) {
       const sum = (of: (line: Line) => number): number =>
@@ -225,7 +225,10 @@ export class Story {
   }
 }
 
-/** Asserts that the checks of the whole ledger pass. They take longer with each customer, so many stories share one call. */
+/**
+ * Asserts that the checks of the whole ledger pass. They are slow with many customers, so tests with many stories call
+ * this once.
+ */
 export async function verifyWholeLedger(engine: TestApp): Promise<void> {
   const { body } = await engine.http.get('/v1/ledger/verify');
   const failed = (body as { checks: { ok: boolean }[] }).checks.filter(({ ok }) => !ok);

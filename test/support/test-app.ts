@@ -19,7 +19,7 @@ export interface TestApp {
   readonly app: NestExpressApplication;
   /** HTTP over a real socket. A request fails if its response differs from the OpenAPI document. */
   readonly http: TestAgent;
-  /** HTTP without the comparison: for pages and operations outside the document, and for protocol errors. */
+  /** HTTP without the comparison. For pages and operations that the document does not contain, and for protocol errors. */
   readonly uncheckedHttp: TestAgent;
   readonly clock: ManualClock;
   readonly database: Database;
@@ -30,13 +30,16 @@ export interface TestApp {
 export interface TestAppOptions {
   /** Environment variables in addition to those of all tests. */
   readonly environment?: Readonly<Record<string, string>>;
-  /** URL of a database that another application uses already; it is not dropped at the end. */
+  /** URL of a database that another application already uses. It is not dropped when this application closes. */
   readonly databaseUrl?: string;
   /** True if the test writes or damages events in SQL. Otherwise, events are checked when the application closes. */
   readonly plantsEvents?: boolean;
-  /** True if the test changes objects in SQL. Otherwise, objects are compared with their last events at the end. */
+  /**
+   * True if the test changes objects in SQL. Otherwise, objects are compared with their last events when the
+   * application closes.
+   */
   readonly plantsObjects?: boolean;
-  /** True if the test causes deadlocks. Otherwise, closing the application fails after a deadlock in its database. */
+  /** True if the test causes deadlocks. Otherwise, closing the application throws if its database had a deadlock. */
   readonly plantsDeadlocks?: boolean;
 }
 

@@ -6,17 +6,20 @@ export interface ReceivedSpan {
   readonly service: string;
   readonly traceId: string;
   readonly spanId: string;
-  /** Empty for the first span of a trace in this service. */
+  /** Empty if the span has no parent: it is the first one of its trace. */
   readonly parentId: string;
   readonly name: string;
-  /** 1 internal, 2 server, 3 client */
+  /** 1: internal, 2: server, 3: client. */
   readonly kind: number;
   readonly attributes: Readonly<Record<string, string | number>>;
   readonly isError: boolean;
   readonly durationMs: number;
 }
 
-/** A field of a protobuf message: a number, or the bytes of a text, of a message or of a fixed number. */
+/**
+ * Value of a field of a protobuf message. A bigint for a varint; otherwise the bytes of a text, a message or a number
+ * of fixed length.
+ */
 type Field = bigint | Buffer;
 type Message = ReadonlyMap<number, readonly Field[]>;
 
@@ -29,7 +32,7 @@ function readVarint(bytes: Buffer, start: number): [value: bigint, next: number]
   }
 }
 
-/** Reads the fields of a message by number, as the encoding of protobuf defines them. */
+/** Reads the fields of a protobuf message, by their numbers. */
 function parse(bytes: Buffer): Message {
   const fields = new Map<number, Field[]>();
   for (let at = 0; at < bytes.length;) {
@@ -116,7 +119,7 @@ export class TraceReceiver {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
   }
 
-  /** Sets how further requests are answered. The function may leave them unanswered. */
+  /** Sets how the next requests are answered. The function may leave them unanswered. */
   behave(answer: (response: ServerResponse) => void): void {
     this.answer = answer;
   }

@@ -15,7 +15,10 @@ function message(type: string, body: Buffer): Buffer {
   return Buffer.concat([header, body]);
 }
 
-/** Answer of a pooler to a new client: any user may connect. The key for cancelling statements belongs to the pooler. */
+/**
+ * Answer to a new client: any user may connect. The key with which clients cancel statements is invented; it belongs to
+ * no server connection.
+ */
 const WELCOME = Buffer.concat([
   message('R', Buffer.alloc(4)),
   message('S', Buffer.from('client_encoding\0UTF8\0')),
@@ -24,8 +27,8 @@ const WELCOME = Buffer.concat([
 ]);
 
 /**
- * A pooler like PgBouncer with `pool_mode = transaction`. Between two transactions of a client, other clients can use
- * its server connection. The connection that was used last is lent first.
+ * A pooler like PgBouncer with `pool_mode = transaction`. A client has a server connection only during a transaction;
+ * afterwards, other clients can use it. Of the free connections, the one that was used last is taken first.
  */
 export class TransactionPooler {
   private readonly idle: Socket[] = [];

@@ -1,6 +1,6 @@
 const PAUSE_MS = 20;
 
-/** Waits until a condition holds. Throws an error with the description `what` after the time limit. */
+/** Waits until a condition holds. After the time limit, throws an error that contains the description `what`. */
 export async function until(
   what: string,
   condition: () => boolean | Promise<boolean>,

@@ -7,13 +7,13 @@ export const API_VERSION = '2026-10-28.endive';
 
 const EVENTS_KEPT_S = 30 * 86_400;
 
-/** Work that happens without a request once the clock reaches `atMs`, such as the settlement of a debit. */
+/** Work that becomes due when the clock reaches `atMs`, without a request, such as the settlement of a debit. */
 interface DueWork {
   readonly atMs: number;
   readonly run: () => void;
 }
 
-/** All objects of the only Stripe account of the double, by id, in the order of their creation. */
+/** All objects of the single Stripe account that the double has, by id, in the order of their creation. */
 export class Account {
   readonly customers = new Map<string, Stripe.Customer>();
   readonly deletedCustomers = new Map<string, Stripe.DeletedCustomer>();
@@ -30,7 +30,7 @@ export class Account {
   readonly behaviours = new Map<string, BankBehaviour>();
   /** Payment methods that were detached, or used without a customer. They cannot be used again. */
   readonly spentMethods = new Set<string>();
-  /** The request that is being executed, which events refer to. */
+  /** The request that is being executed. Events name it as their cause. */
   request: Stripe.Event.Request | null = null;
   private due: readonly DueWork[] = [];
 

@@ -8,7 +8,8 @@ import { checkUnspent, findMethod } from './payment-methods';
 type Intent = Stripe.PaymentIntent | Stripe.SetupIntent;
 
 /**
- * Returns the payment method for an intent. A test token creates one.
+ * Returns the payment method that a request names for an intent. A test token, such as `pm_card_visa`, creates a new
+ * one.
  *
  * @throws Refusal (400) for a method of another customer, a spent method, or a type that the intent does not accept.
  */
@@ -77,7 +78,10 @@ const FAILED = {
     'We are unable to authenticate your payment method. Please choose a different payment method and try again.',
 } as const;
 
-/** Ends 3-D Secure: the charge follows, or the intent needs another method. Only events report the outcome. */
+/**
+ * Ends 3-D Secure. If it succeeded, the payment is charged; otherwise it needs another method. The outcome is reported
+ * only by events.
+ */
 export function authenticatePayment(
   account: Account,
   intent: Stripe.PaymentIntent,

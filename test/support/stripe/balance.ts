@@ -7,11 +7,14 @@ interface Movement {
   readonly amount: number;
   readonly currency: string;
   readonly source: string;
-  /** Fee. Default: the fee of a charge. */
+  /** Default: for a charge, the fee of a charge; otherwise none. */
   readonly fee?: number;
 }
 
-/** Records a balance transaction. The fee of a charge is 1.5 % and 25 minor units. Each currency has its own balance. */
+/**
+ * Records a balance transaction. The fee of a charge is 1.5 % plus 25 minor units. Each currency has a balance of its
+ * own.
+ */
 export function movement(
   account: Account,
   { fee: given, ...move }: Movement,

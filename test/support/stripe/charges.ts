@@ -6,9 +6,10 @@ import { idOf } from './fields';
 import { type BankBehaviour, type Decline } from './test-methods';
 
 /**
- * Charges a payment method for an intent. A card answers at once; a debit is `processing` until its outcome is due.
+ * Charges a payment method for an intent. A card is approved or declined at once; a debit is `processing` until it
+ * settles.
  *
- * @returns the bank's refusal of a card, which the intent then records.
+ * @returns the decline of a card, or null.
  */
 export function attemptCharge(
   account: Account,
@@ -71,7 +72,7 @@ function succeed(
   if (dispute) openDispute(account, charge, dispute);
 }
 
-/** Approves a declined charge afterwards, because a bank can send two answers. */
+/** Approves a charge that was declined, as a bank can do that sends a second answer. */
 export function succeedLate(account: Account, intent: Stripe.PaymentIntent): void {
   const charge = account.charges.get(idOf(intent.latest_charge));
   const method = account.paymentMethods.get(charge?.payment_method ?? '');
@@ -115,7 +116,10 @@ function fail(
   account.record('payment_intent.payment_failed', intent);
 }
 
-/** Attaches the method to the customer of the intent; the bank then asks for no authentication in later payments. */
+/**
+ * Saves the method for the customer of the intent. A bank with `until_set_up` then no longer asks absent customers to
+ * authenticate.
+ */
 export function saveForLater(
   account: Account,
   intent: Stripe.PaymentIntent | Stripe.SetupIntent,

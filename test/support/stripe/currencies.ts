@@ -35,7 +35,7 @@ const OTHERS =
 
 const SUPPORTED: ReadonlySet<string> = new Set([...Object.keys(MINIMUM), ...OTHERS.split(' ')]);
 
-/** Number of which amounts must be a multiple, for currencies whose last one or two digits must be zero. */
+/** For some currencies, amounts must be a multiple of this number, because their last one or two digits must be zero. */
 const MULTIPLE: Readonly<Record<string, number>> = {
   isk: 100,
   ugx: 100,
@@ -75,7 +75,7 @@ export function checkAmount(amount: number, currency: string): void {
   checkMultiple(amount, currency);
 }
 
-/** @throws Refusal (400) for an amount with digits that the currency does not have at Stripe. */
+/** @throws Refusal (400) for an amount whose last digits Stripe requires to be zero in this currency. */
 export function checkMultiple(amount: number, currency: string): void {
   const multiple = MULTIPLE[currency.toLowerCase()];
   if (multiple && amount % multiple !== 0) {

@@ -10,7 +10,7 @@ import { startStripeDouble, type StripeDouble } from './stripe-double';
 
 const SECRET = 'whsec_scenarios';
 
-/** Payment, refund or payment method in an answer. */
+/** Payment, refund or payment method, as the API returns it. */
 export interface Answer {
   readonly id: string;
   readonly status: string;
@@ -78,7 +78,7 @@ export class EngineWithStripe {
     return { customer, payment: id };
   }
 
-  /** Resets the double between two tests: removes planned faults, and delivers webhooks again. */
+  /** Resets the double between two tests: planned faults are removed, and webhooks are delivered again. */
   reset(): void {
     this.stripe.faults.clear();
     this.stripe.webhooks.fate = () => 'deliver';
@@ -97,7 +97,7 @@ export class EngineWithStripe {
     await due.idle();
   }
 
-  /** Waits until all notifications on their way have arrived, and processes them. */
+  /** Waits until all webhooks of the double have arrived at the service, and processes them. */
   async notified(): Promise<void> {
     await this.stripe.webhooks.idle();
     await this.run(DueProviderEvents);

@@ -1,12 +1,12 @@
 import type Stripe from 'stripe';
 import { type Decline } from './test-methods';
 
-/** The `error` member of Stripe's error envelope, in the SDK's type. */
+/** The member `error` of an error response of Stripe, in the type of the SDK. */
 export type ErrorBody = Omit<Partial<Stripe.StripeRawError>, 'type'> & {
   readonly type: 'api_error' | 'card_error' | 'idempotency_error' | 'invalid_request_error';
 };
 
-/** A response with another status than 200. */
+/** A response with a status other than 200. */
 export class Refusal extends Error {
   constructor(
     readonly status: number,

@@ -1,22 +1,23 @@
 import { type OperationName } from './parameters';
 
 /**
- * A fault of one request. `before`: the request has no effect. `after`: the effect is done and the response stored. A
- * request that hangs before its effect takes effect when it is released, even if its client has disconnected.
+ * A fault of one request. `before`: the request has no effect. `after`: the request has its effect, and the response is
+ * stored. A request that hangs before its effect has the effect when it is released, even if the client has
+ * disconnected.
  */
 export type Fault =
   | 'reset_before'
   | 'reset_after'
   | 'hang_before'
   | 'hang_after'
-  /** The effect is done at once. The response is sent when the request is released. */
+  /** The request has its effect at once. The response is sent when the request is released. */
   | 'answer_held'
   | 'error_500_before'
   | 'error_500_after'
   | 'rate_limited'
   | 'lock_timeout'
   | 'conflict'
-  /** The response is 404, as from a proxy or for a wrong base URL. */
+  /** The response is 404, as from a proxy, or as for a wrong base URL. */
   | 'not_found';
 
 interface Planned {
@@ -26,14 +27,17 @@ interface Planned {
   times: number;
 }
 
-/** Faults of requests. Planned faults are used first, by operation and count; then `decide` chooses. */
+/** Faults of requests. Planned faults for the operation come first; if none is planned, `decide` chooses. */
 export class Faults {
-  /** Chooses a fault if none is planned, for random tests. */
+  /** Chooses a fault if none is planned. Used by random tests. */
   decide: (operation: OperationName) => Fault | null = () => null;
   private planned: Planned[] = [];
   private waiting: (() => void)[] = [];
 
-  /** Plans a fault for the next `times` requests of an operation (default: any), after `skip` requests without it. */
+  /**
+   * Plans a fault for the next `times` requests of an operation (default: of any). The first `skip` requests have no
+   * fault.
+   */
   plan(
     fault: Fault,
     {

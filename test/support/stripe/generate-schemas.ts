@@ -4,7 +4,7 @@ import ts from 'typescript';
 /** The part of JSON Schema that the generator writes. `implemented` is a keyword of the double. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** Limits that Stripe documents for metadata, which the SDK's types cannot express. */
+/** Limits of metadata that Stripe documents and that the types of the SDK cannot express. */
 const METADATA = {
   type: 'object',
   maxProperties: 50,
@@ -15,8 +15,8 @@ const METADATA = {
 /**
  * Derives the JSON Schemas of the request parameters from the types in `parameters.ts`.
  *
- * Lists of values stay closed. The SDK adds `OtherString` to each list, so that newer values compile; the schemas leave
- * it out.
+ * A parameter with listed values accepts only these. The SDK adds the type `OtherString` to each list, so that code
+ * with newer values compiles; the schemas leave it out.
  */
 export function generateSchemas(): Record<string, JsonSchema> {
   const file = join(__dirname, 'parameters.ts');

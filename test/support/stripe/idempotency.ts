@@ -1,6 +1,6 @@
 import { Refusal } from './errors';
 
-/** A stored or fresh answer to a request. */
+/** Response to a request, new or stored. */
 export interface Answered {
   readonly status: number;
   readonly body: object;
@@ -15,14 +15,14 @@ interface Entry {
 const RETENTION_MS = 24 * 3_600_000;
 const MAX_LENGTH = 255;
 
-/** Responses by idempotency key, also errors, kept for 24 hours (docs.stripe.com/api/idempotent_requests). */
+/** Responses by idempotency key, including errors, kept for 24 hours (docs.stripe.com/api/idempotent_requests). */
 export class IdempotencyKeys {
   private readonly entries = new Map<string, Entry>();
 
   /**
    * Returns the stored response to an earlier request with the same key, or null if the request must be executed.
    *
-   * @throws Refusal (400) for other parameters or a key that is too long, (409) while the first request is executing.
+   * @throws Refusal (400) if the key is too long or the parameters differ, (409) while the first request is executing.
    */
   stored(key: string, fingerprint: string, nowMs: number): Answered | null {
     if (key.length > MAX_LENGTH) {

@@ -7,7 +7,10 @@ export interface IssuedNote {
   readonly to_refund: number;
 }
 
-/** Requests of tests in which money goes back whose credit invoices have used. */
+/**
+ * Requests for tests of lost credit: invoices have used the credit from a payment, and then money of the payment goes
+ * back.
+ */
 export class LostCreditStory {
   constructor(readonly story: EngineWithStripe) {}
 

@@ -26,7 +26,7 @@ import {
   findSetupIntent,
 } from './setup-intents';
 
-/** Result of the SDK method with this name. A response of another type does not compile. */
+/** Result of the SDK method that an operation is named after. An implementation with another result does not compile. */
 type Answer<Name extends OperationName> = Name extends `${infer Resource}.${infer Method}`
   ? Resource extends keyof Stripe
     ? Method extends keyof Stripe[Resource]

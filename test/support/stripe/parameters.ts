@@ -1,6 +1,9 @@
 import type Stripe from 'stripe';
 
-/** Parameters of an operation that the double implements. It refuses other parameters of the SDK's type by name. */
+/**
+ * Parameters of an operation that the double implements. The double refuses all others that the SDK knows, and names
+ * them.
+ */
 type Implemented<Params, Names extends keyof Params> = Pick<Params, Names>;
 
 type Page = 'limit' | 'starting_after' | 'ending_before' | 'expand';

@@ -8,7 +8,7 @@ import { type RequestParameters } from './parameters';
 import { findPaymentIntent } from './payment-intents';
 import { DEBIT_DELAY_MS } from './test-methods';
 
-/** @throws Refusal (400) for an amount above the rest, a disputed charge, or an intent without a successful charge. */
+/** @throws Refusal (400) for more than is left to refund, a disputed charge, or an intent without a successful charge. */
 export function createRefund(
   account: Account,
   parameters: RequestParameters['refunds.create'],
@@ -87,7 +87,10 @@ export function succeedRefund(account: Account, refund: Stripe.Refund): void {
   recordChange(account, refund, { status: 'pending' });
 }
 
-/** Fails a refund, even one that succeeded, because the customer's bank refused it. The money returns to the account. */
+/**
+ * Fails a refund, because the bank of the customer refused it. The money returns to the account. A refund can fail even
+ * after it succeeded.
+ */
 export function failRefund(account: Account, refund: Stripe.Refund, reason: string): void {
   if (refund.status === 'failed') return;
   const previous = { status: refund.status };

@@ -1,6 +1,9 @@
 import Stripe from 'stripe';
 
-/** Returns the SDK's error for a request. Throws if the request succeeds or fails with an error that is not from Stripe. */
+/**
+ * Returns the error that the SDK throws for a request. Throws if the request succeeds, or if the error does not come
+ * from Stripe.
+ */
 export async function refused(request: Promise<unknown>): Promise<Stripe.errors.StripeError> {
   const error: unknown = await request.then(
     () => new Error('The request was not refused.'),

@@ -76,7 +76,7 @@ export class StripeServer {
     return (this.server.address() as AddressInfo).port;
   }
 
-  /** Refuses connections from now on, and drops hanging requests. */
+  /** Refuses new connections, and drops the requests that hang. */
   async close(): Promise<void> {
     this.closed = true;
     this.faults.release();
@@ -133,7 +133,7 @@ export class StripeServer {
     }
   }
 
-  /** Returns null if the server was closed while the request hung. */
+  /** Executes a request, or returns its stored response. Returns null if the server was closed while the request hung. */
   private async execute(
     record: RecordedRequest,
     route: Route,
@@ -163,7 +163,10 @@ export class StripeServer {
     return answered;
   }
 
-  /** Checks the parameters before the request is executed or its key is stored. Returns a function that executes it. */
+  /**
+   * Checks the parameters, and returns a function that executes the request. Wrong parameters do not use up the
+   * idempotency key.
+   */
   private prepared({ operation, id }: Route, form: Record<string, FormValue>): () => object {
     try {
       const parameters = checkParameters(operation, structuredClone(form));

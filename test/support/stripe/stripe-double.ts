@@ -19,7 +19,7 @@ import { type BankBehaviour } from './test-methods';
 import { Webhooks } from './webhooks';
 
 export interface StripeDoubleOptions {
-  /** Returns the time, for example that of the test application. Default: the system time. */
+  /** Returns the current time, for example from the clock of the test application. Default: the system time. */
   readonly now?: () => Date;
   /** Key that clients must send. A key that begins with `sk_live_` means live mode. */
   readonly secretKey?: string;
@@ -73,7 +73,7 @@ export class StripeDouble {
     this.account.runDue();
   }
 
-  /** Ends the customer's 3-D Secure of a payment or setup intent. */
+  /** Ends the 3-D Secure of a payment intent or a setup intent, as the customer does. */
   authenticate(intent: string, successful = true): void {
     if (intent.startsWith('seti_')) {
       authenticateSetup(this.account, findSetupIntent(this.account, intent), successful);
@@ -82,7 +82,7 @@ export class StripeDouble {
     }
   }
 
-  /** Confirms an intent as Stripe.js does in the customer's browser, which has only the client secret. */
+  /** Confirms an intent as Stripe.js does in the browser of the customer, where only the client secret is known. */
   confirmInBrowser(clientSecret: string, paymentMethod?: string): void {
     const [intent = ''] = clientSecret.split('_secret_');
     const confirmation = {
@@ -106,7 +106,7 @@ export class StripeDouble {
     this.account.behaviours.set(paymentMethod, { ...behaviour, ...change });
   }
 
-  /** Renews a card, as the networks' card updater does. */
+  /** Gives a card a new expiry date, as the card updater of the networks does. */
   updateCard(paymentMethod: string, expiry: { exp_month: number; exp_year: number }): void {
     const method = this.account.paymentMethods.get(paymentMethod);
     if (!method?.card) throw new Error(`Stripe has no card ${paymentMethod}.`);

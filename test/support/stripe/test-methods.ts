@@ -8,12 +8,15 @@ export interface Decline {
 
 /** How the bank treats a payment method. A test can change it with `StripeDouble.setBank`. */
 export interface BankBehaviour {
-  /** Refuses to save the method for a customer, as Stripe's cards that are always declined do. */
+  /**
+   * If given, the bank refuses to save the method for a customer, as for the test cards of Stripe that are always
+   * declined.
+   */
   readonly attach?: Decline;
   readonly charge: 'approved' | Decline;
   /**
-   * Cases in which the customer must authenticate. `until_set_up`: until a setup intent, or a payment with
-   * `setup_future_usage`, has saved the method. `on_session`: only while the customer is present.
+   * When the customer must authenticate. `until_set_up`: in each payment, until a setup intent or a payment with
+   * `setup_future_usage` has saved the method. `on_session`: only while the customer is present.
    */
   readonly authentication: 'never' | 'always' | 'until_set_up' | 'on_session';
   readonly dispute?: 'fraudulent' | 'product_not_received' | 'inquiry' | 'bank_return';
@@ -31,7 +34,7 @@ const DO_NOT_TRY_AGAIN = new Set([
   'revocation_of_all_authorizations',
 ]);
 
-/** Returns a decline with a `decline_code`, as most banks send it. */
+/** Returns a decline with a `decline_code`. Most declines of banks have one. */
 export function declined(declineCode: string): Decline {
   return {
     code: 'card_declined',
@@ -44,7 +47,10 @@ export function declined(declineCode: string): Decline {
   };
 }
 
-/** Returns a decline whose only cause is its `code`: wrong or outdated card data, or a failure of the network. */
+/**
+ * Returns a decline without a `decline_code`: the `code` says that card data is wrong or outdated, or that the network
+ * failed.
+ */
 function failedCard(code: string, message: string): Decline {
   return {
     code,

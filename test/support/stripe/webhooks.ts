@@ -1,6 +1,6 @@
 import Stripe from 'stripe';
 
-/** Fate of one notification. `releaseHeld` sends held ones, later or in another order. */
+/** Fate of a notification. `releaseHeld` sends the held ones, later and possibly in another order. */
 export type Fate = 'deliver' | 'lose' | 'double' | 'hold';
 
 interface Endpoint {
@@ -15,7 +15,7 @@ interface Notification {
 }
 
 interface Surroundings {
-  /** Time in seconds, for the signature. */
+  /** Time in seconds that signatures contain. */
   readonly now: () => number;
   readonly later: (delayMs: number, run: () => void) => void;
 }
@@ -24,11 +24,14 @@ const MAX_CONCURRENT = 8;
 const TIMEOUT_MS = 10_000;
 const RETRY_DELAYS_MS = [5, 30, 120, 300, 600, 720, 720].map((minutes) => minutes * 60_000);
 
-/** Sends each event with a signature to the endpoints. Repeats failed deliveries with growing delays by the account's clock. */
+/**
+ * Signs each event and sends it to the endpoints. Repeats failed deliveries after growing delays, by the clock of the
+ * account.
+ */
 export class Webhooks {
-  /** Decides the fate of each notification. */
+  /** Decides what happens to each notification. */
   fate: (event: Stripe.EventBase) => Fate = () => 'deliver';
-  /** Number of deliveries that were answered with a status of 2xx. */
+  /** Number of deliveries that were answered with a status from 200 to 299. */
   delivered = 0;
   private endpoints: readonly Endpoint[] = [];
   private held: Notification[] = [];
@@ -39,7 +42,10 @@ export class Webhooks {
 
   constructor(private readonly surroundings: Surroundings) {}
 
-  /** Registers a receiver. Each notification has a signature for each secret; a change of the secret needs two. */
+  /**
+   * Registers a receiver. Each notification has one signature for each secret. While a secret is being replaced, there
+   * are two secrets.
+   */
   register(url: string, ...secrets: readonly [string, ...string[]]): void {
     this.endpoints = [...this.endpoints.filter((each) => each.url !== url), { url, secrets }];
   }
