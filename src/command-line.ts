@@ -1,6 +1,6 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import { AppModule } from './app.module';
+import { EngineModule } from './engine.module';
 import { explainFailure } from './explain-failure';
 import { loadConfiguration } from './platform/config';
 import { migrate } from './platform/database';
@@ -60,7 +60,7 @@ async function runOnDatabase<Arguments>({
     const databaseUrl = embedded?.connectionString ?? configuration.databaseUrl ?? '';
     await migrate(databaseUrl, reportWait, configuration.migrationWaitMs);
     const app = await NestFactory.createApplicationContext(
-      AppModule.with(configuration, databaseUrl),
+      EngineModule.with(configuration, databaseUrl),
       { logger: new NestLogger(createLogger(configuration.logLevel)), abortOnError: false },
     );
     try {

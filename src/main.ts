@@ -2,8 +2,7 @@ import './supported-node';
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { Logger } from 'pino';
-import { AppModule } from './app.module';
-import { configureApp } from './configure-app';
+import { EngineModule } from './engine.module';
 import { explainFailure } from './explain-failure';
 import { type Configuration, loadConfiguration } from './platform/config';
 import { migrate } from './platform/database';
@@ -60,12 +59,11 @@ async function start(
   );
   for (const name of migrations) logger.info({ migration: name }, 'migrated');
   const app = await NestFactory.create<NestExpressApplication>(
-    AppModule.with(configuration, databaseUrl),
+    EngineModule.with(configuration, databaseUrl, logger),
     new HttpAdapter(),
     { bodyParser: false, logger: new NestLogger(logger), abortOnError: false },
   );
   running.app = app;
-  configureApp(app, logger);
   if (configuration.answersHttp) {
     await app.listen(configuration.port, configuration.host);
   } else {

@@ -5,7 +5,7 @@ import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
 import { NestFactory } from '@nestjs/core';
 import { Client } from 'pg';
-import type * as app from '../../src/app.module';
+import type * as engine from '../../src/engine.module';
 import type * as due from '../../src/modules/billing/subscriptions/due-subscriptions';
 import type * as clock from '../../src/platform/clock';
 import type * as config from '../../src/platform/config';
@@ -32,7 +32,7 @@ export interface RenewalRun {
 }
 
 const compiled = createRequire(resolve('dist/src/main.js'));
-const { AppModule } = compiled('./app.module') as typeof app;
+const { EngineModule } = compiled('./engine.module') as typeof engine;
 const { DueSubscriptions } = compiled(
   './modules/billing/subscriptions/due-subscriptions',
 ) as typeof due;
@@ -68,7 +68,7 @@ let started: Promise<due.DueSubscriptions> | null = null;
 async function start(databaseUrl: string): Promise<due.DueSubscriptions> {
   const configuration = new Configuration({ ...process.env, ROLE: 'api' });
   const context = await NestFactory.createApplicationContext(
-    AppModule.with(configuration, databaseUrl),
+    EngineModule.with(configuration, databaseUrl),
     { logger: false },
   );
   context.get(Clock).now = () => now;

@@ -1,6 +1,6 @@
 import { NestFactory } from '@nestjs/core';
 import type { OpenAPIObject } from '@nestjs/swagger';
-import { AppModule } from '../../src/app.module';
+import { EngineModule } from '../../src/engine.module';
 import { createOpenApiDocument } from '../../src/openapi';
 import { Configuration } from '../../src/platform/config';
 
@@ -21,7 +21,7 @@ export async function renderOpenApi(): Promise<string> {
 }
 
 async function createDocument(): Promise<OpenAPIObject> {
-  const app = await NestFactory.create(AppModule.with(new Configuration({}), NO_DATABASE), {
+  const app = await NestFactory.create(EngineModule.with(new Configuration({}), NO_DATABASE), {
     preview: true,
     logger: ['error'],
     abortOnError: false,

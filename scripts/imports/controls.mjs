@@ -157,7 +157,7 @@ export const CONTROLS = [
   {
     rule: 'src-knows-only-src',
     tree: {
-      'src/configure-app.ts': file('../test/support/manual-clock'),
+      'src/configure-http.ts': file('../test/support/manual-clock'),
       'test/support/manual-clock.ts': file(),
     },
   },
@@ -198,10 +198,10 @@ export const CONTROLS = [
   },
   {
     rule: 'src-uses-runtime-packages',
-    tree: { 'src/configure-app.ts': file('supertest') },
+    tree: { 'src/configure-http.ts': file('supertest') },
   },
   {
     rule: 'imports-resolve',
-    tree: { 'src/configure-app.ts': file('./nowhere') },
+    tree: { 'src/configure-http.ts': file('./nowhere') },
   },
 ];

@@ -1,12 +1,13 @@
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
-import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { Express, Request } from 'express';
 import { type SECURITY_SCHEMES, SESSION_COOKIE } from '../platform/access';
+import type { Configuration } from '../platform/config';
 import { allEvents } from '../platform/outbox';
 import { compressedText } from './compressed-text';
 import { CSRF_SCHEME, requireCsrfToken } from './csrf';
 import { describeDefaults } from './defaults';
+import { operationsOf } from './operations';
 import { markOptionalBodies } from './optional-bodies';
 import { describePathParameters } from './path-parameters';
 import { addRequestExamples } from './request-examples';
@@ -152,22 +153,38 @@ export function isApiDescriptionPath(request: Pick<Request, 'url' | 'path'>): bo
   return isDocsPath(request) || DESCRIPTION_PATHS.has(request.path);
 }
 
-/** Publishes Swagger UI at /docs and the OpenAPI document at /openapi.json, and redirects / to /docs. */
-export function publishDocs(app: NestExpressApplication): void {
-  const express: Express = app.getHttpAdapter().getInstance();
+/** Removes the security requirements of all operations. */
+function withoutSecurity(document: OpenAPIObject): OpenAPIObject {
+  for (const { operation } of operationsOf(document.paths)) delete operation.security;
+  return document;
+}
+
+/**
+ * Publishes Swagger UI at /docs and the OpenAPI document at /openapi.json, and redirects / to /docs. With `AUTH=open`,
+ * the document declares no security requirements, because no operation needs a credential.
+ */
+export function publishDocs(
+  express: Express,
+  app: INestApplication,
+  auth: Configuration['auth'],
+): void {
+  const createDocument = (): OpenAPIObject => {
+    const document = createOpenApiDocument(app);
+    return auth === 'open' ? withoutSecurity(document) : document;
+  };
   express.get('/', (_request, response) => {
     response.redirect('/docs');
   });
   // Registered before the routes of SwaggerModule, which would send this script and the document uncompressed.
   express.get(
     '/docs/swagger-ui-init.js',
-    compressedText('js', () => swaggerUiScript(createOpenApiDocument(app))),
+    compressedText('js', () => swaggerUiScript(createDocument())),
   );
   express.get(
     '/openapi.json',
-    compressedText('json', () => JSON.stringify(createOpenApiDocument(app))),
+    compressedText('json', () => JSON.stringify(createDocument())),
   );
-  SwaggerModule.setup('docs', app, () => createOpenApiDocument(app), {
+  SwaggerModule.setup('docs', app, createDocument, {
     jsonDocumentUrl: 'openapi.json',
     yamlDocumentUrl: 'openapi.yaml',
     customSiteTitle: 'Billing engine',

@@ -53,11 +53,30 @@ describe('the OpenAPI document', () => {
 
   afterAll(() => engine.close());
 
+  async function readCommitted(): Promise<Description> {
+    const text = await readFile(join(__dirname, '../../openapi/openapi.json'), 'utf8');
+    return JSON.parse(text) as Description;
+  }
+
   it('served by a running service is the committed one, which is generated without starting it', async () => {
-    const committed = await readFile(join(__dirname, '../../openapi/openapi.json'), 'utf8');
-    const { status, body } = await engine.uncheckedHttp.get('/openapi.json');
+    const service = await startTestApp({
+      databaseUrl: engine.databaseUrl,
+      environment: { AUTH: 'required', PAYMENT_PROVIDERS: 'sandbox' },
+    });
+    const { status, body } = await service.uncheckedHttp.get('/openapi.json');
+    await service.close();
     expect(status).toBe(200);
-    expect(differingParts(body as Description, JSON.parse(committed) as Description)).toEqual([]);
+    expect(differingParts(body as Description, await readCommitted())).toEqual([]);
+  });
+
+  it('declares no security requirements if no operation needs a credential', async () => {
+    const { body } = await engine.uncheckedHttp.get('/openapi.json');
+    const operations = (document: Description): object[] =>
+      Object.values(document.paths).flatMap((path) => Object.values(path) as object[]);
+    expect(operations(body as Description).filter((one) => 'security' in one)).toEqual([]);
+    const committed = await readCommitted();
+    for (const operation of operations(committed)) Reflect.deleteProperty(operation, 'security');
+    expect(differingParts(body as Description, committed)).toEqual([]);
   });
 
   it('makes every POST repeatable: each accepts an Idempotency-Key, or needs none', () => {

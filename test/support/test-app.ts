@@ -2,8 +2,7 @@ import { Test } from '@nestjs/testing';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import supertest from 'supertest';
 import type TestAgent from 'supertest/lib/agent';
-import { AppModule } from '../../src/app.module';
-import { configureApp } from '../../src/configure-app';
+import { EngineModule } from '../../src/engine.module';
 import { Clock } from '../../src/platform/clock';
 import { Configuration } from '../../src/platform/config';
 import { Database } from '../../src/platform/database';
@@ -69,7 +68,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
   // Logs through the stream, so that a test can capture the lines. In production, the service writes to the file descriptor.
   const logger = createLogger(configuration.logLevel, process.stdout);
   const module = await Test.createTestingModule({
-    imports: [AppModule.with(configuration, databaseUrl)],
+    imports: [EngineModule.with(configuration, databaseUrl, logger)],
   })
     .overrideProvider(Clock)
     .useValue(clock)
@@ -78,7 +77,6 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     bodyParser: false,
     logger: new NestLogger(logger),
   });
-  configureApp(app, logger);
   await app.listen(configuration.port, configuration.host);
   const url = await app.getUrl();
   return {

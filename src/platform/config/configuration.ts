@@ -127,6 +127,8 @@ export class Configuration extends ValidSettings {
   readonly databaseStatementTimeoutMs = this.settings.required('DATABASE_STATEMENT_TIMEOUT_MS');
   readonly migrationWaitMs = this.settings.required('MIGRATION_WAIT_MS');
   readonly dataDirectory = resolve(this.settings.required('DATA_DIR'));
+  /** True in a test runner: `NODE_ENV` is `test`. An embedded server is then temporary. */
+  readonly isTest: boolean;
   /**
    * Keys that encrypt stored secrets, at least one. Null: the service creates a key at its first start, and keeps the key
    * in the data directory.
@@ -197,6 +199,7 @@ export class Configuration extends ValidSettings {
    */
   constructor(environment: Environment) {
     super(environment);
+    this.isTest = environment['NODE_ENV'] === 'test';
     this.requireAcknowledgement();
     this.requirePersistentSetup();
     this.requireOwnMonitoringPort();

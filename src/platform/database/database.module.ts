@@ -1,4 +1,4 @@
-import { type DynamicModule, Global, Module } from '@nestjs/common';
+import { type DynamicModule, Global, Module, type Type } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { Configuration } from '../config';
 import { dataSourceOptions, ENTITIES } from './data-source-options';
@@ -7,21 +7,31 @@ import { Partitions } from './partitions';
 import { Reports } from './reports';
 import { ReservedConnection } from './reserved-connection';
 
+/** A provider that opens a database. */
+export interface DatabaseSource {
+  readonly module: Type;
+  /** `open` returns the URL of the database. */
+  readonly provider: Type<{ open(): Promise<string> }>;
+}
+
 @Global()
 @Module({})
 export class DatabaseModule {
-  /**
-   * @param url URL of the database of this process: the configured URL, or the URL of the embedded server
-   */
-  static connect(url: string): DynamicModule {
+  /** @param database URL of the database of this process, or a source that opens it */
+  static connect(database: string | DatabaseSource): DynamicModule {
+    const source = typeof database === 'string' ? [] : [database];
     return {
       module: DatabaseModule,
       imports: [
         TypeOrmModule.forRootAsync({
-          inject: [Configuration],
-          useFactory: (configuration: Configuration) => ({
+          imports: source.map(({ module }) => module),
+          inject: [Configuration, ...source.map(({ provider }) => provider)],
+          useFactory: async (
+            configuration: Configuration,
+            opener?: { open(): Promise<string> },
+          ) => ({
             ...dataSourceOptions(
-              url,
+              typeof database === 'string' ? database : ((await opener?.open()) ?? ''),
               configuration.databasePoolSize,
               configuration.databaseStatementTimeoutMs,
             ),

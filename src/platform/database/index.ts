@@ -13,6 +13,7 @@ export { IDLE_IN_TRANSACTION_TIMEOUT_MS, openConnection } from './connection-set
 export { Database } from './database';
 export { ExactJsonColumn } from './exact-json.column';
 export { DatabaseModule } from './database.module';
+export type { DatabaseSource } from './database.module';
 export { readDamagedRows, nullIfUnreadable } from './damaged-rows';
 export { dataSourceOptions, ENTITIES } from './data-source-options';
 export { idTime } from './id-time';

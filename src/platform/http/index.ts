@@ -94,7 +94,7 @@ export type { CsvRows } from './csv';
 export { Operation } from './operation';
 export { sendFile } from './file';
 export { PROBLEM_MEDIA_TYPE } from './problem-response';
-export { routeExactly } from './routes';
+export { removeParsers, routeExactly } from './routes';
 export { securityHeaders } from './security-headers';
 export { sendLines } from './send-lines';
 export { isJson, readJson } from './read-json';

@@ -2,13 +2,14 @@ import type { Express, Request } from 'express';
 
 /** Fields of a layer of Express 5's router that this file uses. */
 interface Layer {
+  readonly name: string;
   readonly route?: { readonly methods: Readonly<Record<string, boolean>> };
   match(path: string): unknown;
 }
 
 /** Fields of Express 5's router that this file uses. */
 interface Router {
-  readonly stack: readonly Layer[];
+  stack: readonly Layer[];
   strict: boolean;
   caseSensitive: boolean;
   route(path: string | RegExp): unknown;
@@ -60,4 +61,13 @@ export function methodsAnswering(request: Request): readonly string[] {
   }
   if (methods.has('GET')) methods.add('HEAD');
   return [...methods].sort();
+}
+
+/** Names of the body parsers that Nest adds by default. */
+const PARSERS: ReadonlySet<string> = new Set(['jsonParser', 'urlencodedParser']);
+
+/** Removes the body parsers of Nest, which would read bodies before the limits of this service apply. */
+export function removeParsers(app: Express): void {
+  const router = routerOf(app);
+  router.stack = router.stack.filter(({ name }) => !PARSERS.has(name));
 }

@@ -1,8 +1,4 @@
-import type { Server } from 'node:http';
-import { ModulesContainer } from '@nestjs/core';
-import type { NestExpressApplication } from '@nestjs/platform-express';
-import { type Express, raw, type Request, type RequestHandler } from 'express';
-import type { Logger } from 'pino';
+import { raw, type Request, type RequestHandler } from 'express';
 import { Credentials } from './modules/access';
 import { AuditUsageCounts } from './modules/audit';
 import { isConsumeRequest } from './modules/entitlements';
@@ -26,7 +22,6 @@ import {
   announcesBody,
   useFastJson,
   catchUnreadableTargets,
-  createValidationPipe,
   guardBody,
   guardLoopback,
   guardUrl,
@@ -35,9 +30,9 @@ import {
   encodingOf,
   isJson,
   limitBodiesInFlight,
-  ProblemFilter,
   readJson,
   refuseUnreadable,
+  removeParsers,
   requireReadEncoding,
   routeExactly,
   securityHeaders,
@@ -47,6 +42,7 @@ import { requestLog } from './platform/logging';
 import { Lifecycle, Metrics } from './platform/observability';
 import { limitRequests, RateLimits } from './platform/rate-limits';
 import { enterRequestSpan, startRequestSpan } from './platform/tracing';
+import type { HttpApplication } from './http-application';
 import { isStudioPath, serveStudio, STUDIO_DIRECTORY } from './studio-pages';
 
 /**
@@ -67,16 +63,16 @@ const LARGEST_USAGE_BODY_BYTES = 20 * 2 ** 20;
  */
 const NDJSON_BYTES_IN_MEMORY = 3 * 2 ** 20;
 
-/** Configures everything between socket and controllers, for `main.ts` and the tests. */
-export function configureApp(app: NestExpressApplication, logger: Logger): void {
-  app.set('etag', false);
-  app.set('query parser', 'simple');
-  app.disable('x-powered-by');
-  app.set('trust proxy', app.get(Configuration).trustedProxies);
-  const express: Express = app.getHttpAdapter().getInstance();
+/** Configures everything between socket and controllers. Nest registers the routes afterwards. */
+export function configureHttp(app: HttpApplication): void {
+  const { express, server, logger } = app;
+  express.set('etag', false);
+  express.set('query parser', 'simple');
+  express.disable('x-powered-by');
+  express.set('trust proxy', app.get(Configuration).trustedProxies);
   routeExactly(express);
+  removeParsers(express);
   useFastJson(express);
-  const server: Server = app.getHttpServer();
   catchUnreadableTargets(server);
   refuseUnreadable(server);
   server.keepAliveTimeout = KEEP_ALIVE_MS;
@@ -86,7 +82,7 @@ export function configureApp(app: NestExpressApplication, logger: Logger): void 
   lifecycle.stopping.addEventListener('abort', () => {
     server.keepAliveTimeout = 1;
   });
-  app.use(
+  express.use(
     composeMiddleware(
       startRequestSpan,
       requestLog(logger),
@@ -105,9 +101,7 @@ export function configureApp(app: NestExpressApplication, logger: Logger): void 
       enterRequestSpan,
     ),
   );
-  app.useGlobalPipes(createValidationPipe());
-  app.useGlobalFilters(new ProblemFilter());
-  publishDocs(app);
+  publishDocs(express, app.asSwaggerNeeds(), app.get(Configuration).auth);
 }
 
 /** Serves the console. Its files are the same for everybody; the API decides what the signed-in admin may read. */
@@ -117,7 +111,7 @@ function studio({ auth, openId }: Configuration): RequestHandler {
 }
 
 /** Returns middleware that identifies the caller, and refuses a caller that has used up its requests per minute. */
-function limitCaller(app: NestExpressApplication): RequestHandler {
+function limitCaller(app: HttpApplication): RequestHandler {
   const identify = identifyCaller(app);
   const { auth, rateLimits } = app.get(Configuration);
   const { perCaller, usagePerCaller, perAddress } = rateLimits;
@@ -131,8 +125,8 @@ function limitCaller(app: NestExpressApplication): RequestHandler {
  * Returns middleware that identifies the caller. Throws an error, so that the service does not start, if a route does
  * not declare who may call it.
  */
-function identifyCaller(app: NestExpressApplication): RequestHandler {
-  const routes = publicRoutes(app.get(ModulesContainer));
+function identifyCaller(app: HttpApplication): RequestHandler {
+  const routes = publicRoutes(app.modules);
   const { auth, publicDocs } = app.get(Configuration);
   if (auth === 'open') return admitEveryone;
   const isPublic = (request: Request): boolean =>

@@ -1,0 +1,44 @@
+import { Injectable, Module, type OnApplicationShutdown } from '@nestjs/common';
+import {
+  type EmbeddedServer,
+  startEmbeddedPostgres,
+  startEphemeralPostgres,
+} from '../packages/embedded-postgres';
+import { Configuration } from './platform/config';
+import { migrate } from './platform/database';
+
+const DATABASE = 'billing';
+
+/**
+ * Database that the application opens itself: that of `DATABASE_URL`, otherwise an embedded server in the data directory.
+ * With `NODE_ENV=test`, which Jest sets, the embedded server is temporary, so that test files can run at the same time.
+ */
+@Injectable()
+export class OwnDatabase implements OnApplicationShutdown {
+  private server: EmbeddedServer | null = null;
+
+  constructor(private readonly configuration: Configuration) {}
+
+  /** Starts the embedded server if there is no other one, migrates the database, and returns its URL. */
+  async open(): Promise<string> {
+    const { databaseUrl, migrationWaitMs } = this.configuration;
+    if (databaseUrl === null) this.server = await this.start();
+    const url = databaseUrl ?? this.server?.connectionString ?? '';
+    await migrate(url, () => undefined, migrationWaitMs);
+    return url;
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.server?.stop();
+  }
+
+  private start(): Promise<EmbeddedServer> {
+    const options = { database: DATABASE, log: () => undefined };
+    const { isTest, dataDirectory } = this.configuration;
+    if (isTest) return startEphemeralPostgres(options);
+    return startEmbeddedPostgres({ ...options, directory: dataDirectory });
+  }
+}
+
+@Module({ providers: [OwnDatabase], exports: [OwnDatabase] })
+export class OwnDatabaseModule {}
