@@ -7,8 +7,8 @@ import {
 } from './platform/database';
 import { EmbeddedPostgresError } from '../packages/embedded-postgres';
 
-/** SQLSTATEs for an unknown role or wrong password, and a missing database. */
-const DATABASE_REFUSES = /^(28...|3D000)$/;
+/** SQLSTATEs for an unknown role or wrong password, a missing database, and a missing schema. */
+const DATABASE_REFUSES = /^(28...|3D000|3F000)$/;
 
 /** SQLSTATE `insufficient_privilege`. */
 const RIGHT_MISSING = '42501';
@@ -41,6 +41,9 @@ export function explainFailure(error: unknown): string {
   if (isDatabaseUnavailable(error) || DATABASE_REFUSES.test(code)) {
     // The error for a host name with several addresses has an empty message.
     return `Cannot use the database (${message || code}). Check DATABASE_URL, and that its server runs.`;
+  }
+  if (syscall === 'open') {
+    return `Cannot read a file that a setting names, such as sslrootcert in DATABASE_URL (${message}).`;
   }
   if (syscall === 'getaddrinfo') {
     return `Cannot listen: HOST has no address (${message}). Set HOST to an address of this machine.`;

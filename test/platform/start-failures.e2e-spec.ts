@@ -84,6 +84,17 @@ describe('a start with wrong settings or rights', () => {
     expect(ended.stderr).toContain('INVOICE_FONTS');
   });
 
+  it('names DATABASE_URL when the certificate in it cannot be read, or when there is no schema', async () => {
+    for (const parameter of ['sslrootcert=/no/such/file', 'options=-csearch_path%3Dnone']) {
+      const ended = await runCommand('migrate', [], {
+        databaseUrl: `${database.url}?${parameter}`,
+      });
+      expect(ended).toMatchObject({ code: 1, stdout: '' });
+      expect(ended.stderr).toContain('DATABASE_URL');
+      expect(ended.stderr).not.toMatch(STACK);
+    }
+  });
+
   it.each(['no-such-host.invalid', '999.1.1.1'])('names HOST when it is %s', async (host) => {
     const ended = await runCommand('main', [], {
       databaseUrl: database.url,

@@ -35,6 +35,7 @@ describe('the configuration', () => {
     ['DATABASE_URL', 'localhost'],
     ['DATABASE_URL', `${DATABASE_URL}?sslmode=bogus`],
     ['DATABASE_URL', `${DATABASE_URL}?sslmode=`],
+    ['DATABASE_URL', 'postgres://billing:se%cret@db.example.com/billing'],
     ['DATABASE_POOL_SIZE', '1'],
     ['DATABASE_STATEMENT_TIMEOUT_MS', '99'],
     ['MIGRATION_WAIT_MS', '3600001'],

@@ -112,7 +112,18 @@ const SSL_MODES = ['disable', 'no-verify', 'prefer', 'require', 'verify-ca', 've
 
 export function postgresUrl(text: string): string | undefined {
   if (!URL.canParse(text)) return undefined;
-  const { protocol, searchParams } = new URL(text);
+  const { protocol, searchParams, username, password, pathname } = new URL(text);
   const isKnown = searchParams.getAll('sslmode').every((mode) => SSL_MODES.includes(mode));
-  return isKnown && /^postgres(ql)?:$/.test(protocol) ? text : undefined;
+  const isEncoded = [username, password, pathname].every(canBeDecoded);
+  return isKnown && isEncoded && /^postgres(ql)?:$/.test(protocol) ? text : undefined;
+}
+
+/** Returns false if a `%` begins no escape. `URL` accepts such a text, but the database driver does not. */
+function canBeDecoded(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
 }

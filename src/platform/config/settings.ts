@@ -37,7 +37,8 @@ export const SETTINGS = {
       'Port on `HOST` for `/health` and `/metrics` without credentials, for workers and monitoring. Unset: none.',
   }),
   DATABASE_URL: setting({
-    accepts: 'postgres://…, with a known `sslmode`, if any: `disable`, `no-verify`, `verify-full`…',
+    accepts:
+      'postgres://…, with a known `sslmode`, if any: `disable`, `no-verify`, `verify-full`…; `%25` stands for `%`',
     meaning:
       'PostgreSQL 15 to 18 to use. Without it the embedded server is started, on loopback only.',
     isSecret: true,

@@ -13,11 +13,12 @@ export const validationFailed = defineProblem({
     'A field is missing, unknown, of the wrong type or out of its bounds. `errors` lists up to 100 of them.',
   occurrence: (errors: readonly ProblemItem[]) => {
     const [first] = errors;
+    const values = new Set(errors.map(({ pointer }) => pointer)).size;
     return {
       detail:
         errors.length === 1 && first !== undefined
           ? sentenceOf(first)
-          : `${errors.length} values in the request are invalid. See errors.`,
+          : `${values === 1 ? 'A value in the request is' : `${values} values in the request are`} invalid. See errors.`,
       errors,
     };
   },
