@@ -132,6 +132,11 @@ const graduated = (upTo: string, fields: Price = {}): Price =>
 const percentage = (fields: Price): Price =>
   calls({ model: 'percentage', rate: '0.5', unit_amount: undefined, ...fields });
 const MINIMUM = { minimum_amount: 1_000 };
+const TIER_FEE = {
+  model: 'graduated',
+  tiers: [{ up_to: null, flat_amount: 300, unit_amount: '1' }],
+};
+const FEE = { name: 'Fee', model: 'flat', timing: 'in_arrears', amount: 500 };
 
 const LATE_USAGE: readonly Case[] = [
   ['within a minimum', calls(MINIMUM), calls(), late([1, 1], 1, 1, 1)],
@@ -206,6 +211,35 @@ const LATE_USAGE: readonly Case[] = [
   ],
 ];
 
+const none = late([]);
+const NO_USAGE: readonly Case[] = [
+  ['within a minimum', calls(), calls(MINIMUM), none],
+  ['by group', calls({ by_group: true }), calls({ ...MINIMUM, by_group: true }), none],
+  ['at a percentage', percentage({}), percentage(MINIMUM), none],
+  ['in a tier with a fee', graduated('10'), calls({ ...TIER_FEE, unit_amount: undefined }), none],
+  [
+    'before a change of plans',
+    calls(),
+    calls(MINIMUM),
+    async (of) => {
+      await change(of, ON_16TH, { plan_id: of.others.month });
+      await none(of);
+    },
+  ],
+  [
+    'after late usage was taken back',
+    graduated('10'),
+    graduated('10', MINIMUM),
+    async (of) => {
+      await of.story.advance(IN_MAY);
+      const [key] = await use(of, 3);
+      await of.story.advance(IN_JUNE);
+      await post(of.story.engine, '/v1/usage-events/void', { idempotency_key: key });
+      await of.story.advance(IN_JULY);
+    },
+  ],
+];
+
 describe('a simulation of prices, compared with a customer who was billed at these prices', () => {
   let engine: TestApp;
 
@@ -214,8 +248,8 @@ describe('a simulation of prices, compared with a customer who was billed at the
   });
   afterAll(() => engine.close());
 
-  async function simulated(of: Story, planId: string, price: Price): Promise<object> {
-    const body = { plan_id: planId, prices: [price], ...RANGE, customer_ids: [of.customerId] };
+  async function simulated(of: Story, planId: string, ...prices: Price[]): Promise<object> {
+    const body = { plan_id: planId, prices, ...RANGE, customer_ids: [of.customerId] };
     const { text } = await engine.http.post('/v1/prices/simulations').send(body);
     return JSON.parse(text.split('\n')[0] ?? '') as object;
   }
@@ -272,6 +306,47 @@ describe('a simulation of prices, compared with a customer who was billed at the
   });
   it.each(LATE_USAGE)('late usage %s', async (...one) => {
     await compare(one);
+  });
+  it.each(NO_USAGE)('no usage %s', async (...one) => {
+    await compare(one);
+  });
+  it('leaves out a period without usage whose bill is void, until the bill is made again', async () => {
+    const story = await Story.begin(engine, START);
+    const { id: meter_id } = await story.meter();
+    const { id: plan } = await story.planOf([FEE, { ...calls(), meter_id }]);
+    await story.subscribe(plan, { collection: 'send_invoice' });
+    const prices = [FEE, { ...calls(MINIMUM), meter_id }];
+    await story.advance(IN_MAY);
+    const bill = (await story.invoices())[0]?.id ?? '';
+    expect(await simulated(story, plan, ...prices)).toMatchObject({ new_amount: 1_500 });
+    await post(engine, `/v1/invoices/${bill}/void`);
+    expect(await simulated(story, plan, ...prices)).toMatchObject({ type: 'progress' });
+    await post(engine, `/v1/invoices/${bill}/reissue`);
+    expect(await simulated(story, plan, ...prices)).toMatchObject({ new_amount: 1_500 });
+  });
+  it('includes late usage that came to 0 on an invoice that is void, because the next invoice bills it again', async () => {
+    const { id: meter_id, event } = await (await Story.begin(engine, START)).meter();
+    const data = (unit_amount: string): Price => ({
+      ...calls({ model: 'package', package_size: '5', unit_amount }),
+      meter_id,
+    });
+    const live = async (price: Price) => {
+      const story = await Story.begin(engine, START);
+      const { id: plan } = await story.planOf([FEE, price]);
+      await story.subscribe(plan, { collection: 'send_invoice' });
+      await late([5], 6)({ story, id: '', event, others: { month: '', year: '' } });
+      await post(engine, `/v1/invoices/${(await story.invoices())[1]?.id}/void`);
+      await story.advance(IN_JULY);
+      return { story, plan, amount: billed(await story.invoices()) };
+    };
+    const [free, paid] = [await live(data('0')), await live(data('111'))];
+    expect({
+      there: await simulated(free.story, free.plan, FEE, data('111')),
+      back: await simulated(paid.story, paid.plan, FEE, data('0')),
+    }).toMatchObject({
+      there: { old_amount: free.amount, new_amount: paid.amount },
+      back: { old_amount: paid.amount, new_amount: free.amount },
+    });
   });
   it('leaves out late usage of a void bill, until the bill is made again', async () => {
     const story = await Story.begin(engine, START);

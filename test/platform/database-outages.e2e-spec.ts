@@ -1,4 +1,5 @@
-import { Client } from 'pg';
+import { Logger } from '@nestjs/common';
+import { Client, type ClientConfig } from 'pg';
 import { DataSource } from 'typeorm';
 import { Database, dataSourceOptions, isOutage } from '../../src/platform/database';
 import { DatabaseProxy } from '../support/database-proxy';
@@ -342,15 +343,52 @@ it('a database that accepts no connections for now is unavailable: 503, and the 
   expect((await http.post('/v1/customers').send(aCustomer)).status).toBe(201);
 });
 
-it('a server without a connection for the probe leaves a process ready that has other connections', async () => {
+/** Creates a role for this database. Returns the URL of the database with this role, and its name. */
+async function createRole(...options: readonly string[]): Promise<readonly [URL, string]> {
   const role = `limited_${process.pid}`;
-  const limited = new URL(own.url);
-  const name = limited.pathname.slice(1);
-  limited.username = role;
-  limited.password = 'change-me';
+  const url = new URL(own.url);
+  url.username = role;
+  url.password = 'change-me';
   undo.push(() => administer(`DROP OWNED BY ${role}`, `DROP ROLE ${role}`));
+  await administer(`CREATE ROLE ${role} LOGIN PASSWORD 'change-me' ${options.join(' ')}`);
+  return [url, role];
+}
+
+it('callers share the connections that the server allows, in the order of their arrival', async () => {
+  const [limited] = await createRole('CONNECTION LIMIT 3');
+  let attempts = 0;
+  class CountedClient extends Client {
+    constructor(config: ClientConfig) {
+      super(config);
+      attempts += 1;
+    }
+  }
+  const options = dataSourceOptions(limited.toString(), 20);
+  const dataSource = await new DataSource({
+    ...options,
+    extra: { ...options.extra, Client: CountedClient },
+  }).initialize();
+  undo.push(() => dataSource.destroy());
+  const database = new Database(dataSource);
+  const warn = jest.spyOn(Logger.prototype, 'warn').mockImplementation();
+  undo.push(async () => warn.mockRestore());
+  const served: number[] = [];
+  const call = async (caller: number): Promise<void> => {
+    await database.query('SELECT pg_sleep(0.02)');
+    served.push(caller);
+    for (let time = 0; time < 4; time += 1) await database.query('SELECT pg_sleep(0.01)');
+  };
+  await Promise.all(Array.from({ length: 60 }, (_, caller) => call(caller)));
+  // The first callers open connections at once. All others wait behind them.
+  const early = served.filter((caller, place) => caller - place > 20);
+  expect({ early, hammers: attempts > 80 }).toEqual({ early: [], hammers: false });
+  expect(warn).toHaveBeenCalledWith({ open: 3, pool_size: 20 }, expect.any(String));
+});
+
+it('a server without a connection for the probe leaves a process ready that has other connections', async () => {
+  const [limited, role] = await createRole();
+  const name = limited.pathname.slice(1);
   await administer(
-    `CREATE ROLE ${role} LOGIN PASSWORD 'change-me'`,
     `GRANT ALL ON ALL TABLES IN SCHEMA public TO ${role}`,
     `GRANT ALL ON ALL SEQUENCES IN SCHEMA public TO ${role}`,
   );

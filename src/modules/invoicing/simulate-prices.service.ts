@@ -9,7 +9,7 @@ import { ChargedEventsService } from './charged-events.service';
 import type { CreditLineRequest } from './domain/line-item-request';
 import { matchPrices, type NamedPrice } from './domain/match-prices';
 import { simulateItem, type SimulatedLine } from './domain/simulate';
-import { isPrepaidCharge, unstoredCorrection, unstoredCredits } from './domain/unstored-lines';
+import { isPrepaidCharge, unstoredCredits, unstoredUsage } from './domain/unstored-lines';
 import { partOf, type UsagePart, type UsageTrace } from './domain/usage';
 import { invoiceTooLarge, simulatedPriceUnmatched } from './invoicing.errors';
 import { SimulationRepository } from './simulation.repository';
@@ -170,7 +170,7 @@ export class SimulatePricesService {
     return simulated;
   }
 
-  /** Returns the lines that customers were billed with, followed by credits and usage corrections that came to 0. */
+  /** Returns the lines that customers were billed with, followed by credits and usage that came to 0. */
   private async linesOf(
     { command, replacements, creditsAtEnd, meters }: Simulation,
     customerIds: readonly string[],
@@ -189,7 +189,7 @@ export class SimulatePricesService {
     const lines = billed.map(({ line }) => line);
     for (const one of usage) {
       const meter = meters.get(one.request.meterId);
-      const line = meter === undefined ? null : unstoredCorrection(one, meter, lines);
+      const line = meter === undefined ? null : unstoredUsage(one, meter, lines);
       if (line !== null) unstored.push({ customerId: one.customerId, line });
     }
     return [...billed, ...unstored];

@@ -28,9 +28,10 @@ const BILLED = `
     AND line.full_period_start_at >= $3 AND line.full_period_start_at < $4`;
 
 /**
- * Finds the newest record of the usage of each item and period, by group, if it has no line: an invoice with late usage
- * found that nothing more was due. Leaves out a record if an invoice that billed the period was voided since. On a test
- * clock, both can have happened at one instant.
+ * Finds the newest record of the usage of each item and period, by group, if it has no line: nothing was used, or an
+ * invoice with late usage found that nothing more was due. Leaves out a record if an invoice that billed the period was
+ * voided since. On a test clock, both can have happened at one instant. Leaves out a period without usage if its bill
+ * is void and was not made again.
  */
 const USAGE_WITHOUT_LINE = `
   WITH newest AS (
@@ -52,8 +53,14 @@ const USAGE_WITHOUT_LINE = `
     FROM invoice_line AS line JOIN invoice ON invoice.id = line.invoice_id
     WHERE line.item_id = billed.item_id AND line.period_start_at = billed.period_start_at
       AND line.period_end_at = billed.period_end_at) AS lines
+  CROSS JOIN LATERAL (
+    WITH RECURSIVE made AS (
+      SELECT id, status FROM invoice WHERE id = billed.terms #>> '{billTerms,invoiceId}'
+      UNION ALL SELECT again.id, again.status FROM made JOIN invoice AS again ON again.reissue_of_id = made.id)
+    SELECT coalesce(bool_or(${isInEffect('made')}), true) AS is_in_effect FROM made) AS bill
   WHERE NOT has_line AND (lines.voided_at IS NULL OR lines.voided_at < billed.created_at
     OR lines.voided_at = billed.created_at AND lines.are_in_effect AND NOT billed.is_late)
+    AND (events > 0 OR quantity <> 0 OR bill.is_in_effect)
   ORDER BY item_id, period_start_at, period_end_at, group_key`;
 
 export interface CustomerLine {

@@ -9,54 +9,148 @@ const LIMITED_MS = 5_000;
 type Callback = (
   error: Error | undefined,
   client: PoolClient | undefined,
-  done: () => void,
+  done: PoolClient['release'],
 ) => void;
+
+interface Caller {
+  readonly callback: Callback;
+  /** Instant at which the caller gives up, as `performance.now()`. */
+  readonly until: number;
+  timer?: NodeJS.Timeout;
+}
 
 /**
  * Makes the callers of a pool wait for one of its open connections if the server refuses to open more. Without this,
  * the pool fails a caller at once, although another connection will soon be free.
  */
 export function shareAtConnectionLimit(pool: Pool): void {
-  const connect = pool.connect.bind(pool) as (callback: Callback) => void;
-  const { max } = pool.options;
-  let timer: NodeJS.Timeout | undefined;
-
-  const limitToOpen = (): void => {
-    pool.options.max = Math.min(pool.options.max, pool.totalCount);
-    if (timer !== undefined) return;
-    new Logger('database').warn(
-      { open: pool.totalCount, pool_size: max },
-      'the server allows no further connections: requests wait for the open ones',
-    );
-    timer = setTimeout(() => {
-      timer = undefined;
-      pool.options.max = max;
-    }, LIMITED_MS).unref();
-  };
-
-  const acquire = (callback: Callback, until: number): void => {
-    connect((error, client, done) => {
-      const canWait = pool.totalCount > 0 && performance.now() < until;
-      if (error === undefined || !canWait || !isConnectionLimit(error)) {
-        callback(error, client, done);
-        return;
-      }
-      limitToOpen();
-      acquire(callback, until);
-    });
-  };
-
+  const queue = new ConnectionQueue(pool);
+  Object.defineProperty(pool, 'waitingCount', { get: () => queue.length });
   pool.connect = ((callback?: Callback) => {
-    const until = performance.now() + CONNECT_TIMEOUT_MS;
     if (callback !== undefined) {
-      acquire(callback, until);
+      queue.enter(callback);
       return undefined;
     }
     return new Promise((resolve, reject) => {
-      acquire((error, client) => {
+      queue.enter((error, client) => {
         if (client === undefined) reject(error ?? new Error('No connection.'));
         else resolve(client);
-      }, until);
+      });
     });
   }) as Pool['connect'];
+}
+
+/**
+ * Gives the connections of a pool to its callers in the order of their arrival. The pool never sees more callers than
+ * it may have connections: it would try to open a connection for the next waiting caller after each refused one.
+ */
+class ConnectionQueue {
+  private readonly connect: (callback: Callback) => void;
+  private readonly waiting: Caller[] = [];
+  /** Number of callers that have a connection or are about to get one. */
+  private active = 0;
+  /** Number of callers that have a connection. */
+  private held = 0;
+  /** Most callers that may be active. */
+  private limit: number;
+  /** Set while the pool opens no further connections. */
+  private limited: NodeJS.Timeout | undefined;
+  private isLogged = false;
+
+  constructor(private readonly pool: Pool) {
+    this.connect = pool.connect.bind(pool) as (callback: Callback) => void;
+    this.limit = pool.options.max;
+    pool.on('release', () => {
+      this.active -= 1;
+      this.held -= 1;
+      process.nextTick(() => {
+        if (pool.idleCount > 0) this.serve();
+      });
+    });
+    // A connection that was not kept makes room only when it is closed.
+    pool.on('remove', () => this.serve());
+  }
+
+  get length(): number {
+    return this.waiting.length;
+  }
+
+  enter(callback: Callback): void {
+    const caller: Caller = { callback, until: performance.now() + CONNECT_TIMEOUT_MS };
+    if (this.waiting.length === 0 && this.active < this.limit) this.open(caller);
+    else this.wait(caller);
+  }
+
+  private wait(caller: Caller): void {
+    this.waiting.push(caller);
+    caller.timer = setTimeout(() => {
+      this.waiting.splice(this.waiting.indexOf(caller), 1);
+      fail(caller, new Error('timeout exceeded when trying to connect'));
+    }, caller.until - performance.now()).unref();
+  }
+
+  private serve(): void {
+    while (this.active < this.limit) {
+      const next = this.waiting.shift();
+      if (next === undefined) return;
+      clearTimeout(next.timer);
+      this.open(next);
+    }
+  }
+
+  private open(caller: Caller): void {
+    this.active += 1;
+    this.connect((error, client) => {
+      if (client === undefined) {
+        this.active -= 1;
+        this.refuse(caller, error ?? new Error('No connection.'));
+      } else {
+        this.held += 1;
+        caller.callback(undefined, client, (destroy) => client.release(destroy));
+      }
+      this.logLimit();
+      this.serve();
+    });
+  }
+
+  private refuse(caller: Caller, error: Error): void {
+    if (!isConnectionLimit(error)) {
+      fail(caller, error);
+      return;
+    }
+    this.limitToOpen();
+    this.wait(caller);
+    this.waiting.sort((one, other) => one.until - other.until);
+    if (this.pool.totalCount > 0) return;
+    for (const one of this.waiting.splice(0)) {
+      clearTimeout(one.timer);
+      fail(one, error);
+    }
+  }
+
+  private limitToOpen(): void {
+    this.limit = Math.max(1, Math.min(this.limit, this.pool.totalCount));
+    this.limited ??= setTimeout(() => {
+      this.limited = undefined;
+      this.isLogged = false;
+      this.limit = this.pool.options.max;
+      this.serve();
+    }, LIMITED_MS).unref();
+  }
+
+  /** Logs the limit once no connection is being opened, because the number of open ones is not known before. */
+  private logLimit(): void {
+    if (this.limited === undefined || this.isLogged) return;
+    const { totalCount, idleCount, options } = this.pool;
+    if (totalCount === 0 || totalCount > idleCount + this.held) return;
+    this.isLogged = true;
+    new Logger('database').warn(
+      { open: totalCount, pool_size: options.max },
+      'the server allows no further connections: requests wait for the open ones',
+    );
+  }
+}
+
+function fail({ callback }: Caller, error: Error): void {
+  callback(error, undefined, () => undefined);
 }

@@ -51,12 +51,13 @@ export function isPrepaidCharge({ kind, isInAdvance }: InvoiceLine): boolean {
 }
 
 /**
- * Returns a usage correction that came to 0, so that no line was stored. If nothing else was billed for the period, the
- * correction has all usage of the period. Returns null if the period was billed without usage.
+ * Returns the usage of a period that came to 0, so that no line was stored: a usage correction, or the bill of a period
+ * without usage. If nothing else was billed for the period, the correction has all usage of the period. Returns null if
+ * other lines billed the period without usage.
  *
  * @param lines of invoices in effect
  */
-export function unstoredCorrection(
+export function unstoredUsage(
   { id, request, ...reading }: UsageWithoutLine,
   meter: MeterSnapshot,
   lines: readonly InvoiceLine[],
@@ -65,7 +66,8 @@ export function unstoredCorrection(
   const parts = reading.parts.filter(
     ({ quantity, events }) => events > 0n || compare(parseExact(quantity), ZERO) !== 0,
   );
-  if (parts.length === 0 && billed.every(({ kind }) => kind !== 'usage')) return null;
+  const isUsed = parts.length > 0 || billed.some(({ kind }) => kind === 'usage');
+  if (!isUsed && (billed.length > 0 || request.billTerms === undefined)) return null;
   const { itemId, period, price, isByGroup } = request;
   const trace = {
     ...usageTraceOf(request, { ...reading, meter }),
@@ -74,7 +76,7 @@ export function unstoredCorrection(
       charged: null,
       steps: [],
     })),
-    corrects: { ...billedUsageOf(billed), held: heldOf(billed.map(withoutTaxes)) },
+    corrects: isUsed ? { ...billedUsageOf(billed), held: heldOf(billed.map(withoutTaxes)) } : null,
   };
   const ids = { id, invoiceId: id, priceId: price.priceId, itemId, creditsLineId: null };
   return { ...ids, kind: 'usage', amount: 0n, period, trace };
