@@ -1,7 +1,7 @@
 export const MAX_EVENT_NAME_LENGTH = 80;
 
-/** `resource.happened`, `resource.*` or `*`. */
-export const EVENT_NAME = /^(\*|[a-z][a-z0-9_]*\.(\*|[a-z][a-z0-9_]*))$/;
+/** A name of visible ASCII characters, or `*`, or a name and `.*`. `*` has no meaning at other places. */
+export const EVENT_NAME = /^(\*|[!-)+-~]+(\.\*)?)$/;
 
 /** Checks only the form of an event name or pattern: the event type need not exist. */
 export function isEventName(text: unknown): text is string {

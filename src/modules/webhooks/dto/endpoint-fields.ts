@@ -43,7 +43,7 @@ export function EventListField(
 ): PropertyDecorator {
   const isName = {
     validate: isEventName,
-    defaultMessage: () => 'must hold names such as invoice.paid, invoice.* or * only',
+    defaultMessage: () => 'must hold names such as invoice.paid, invoice.* or *, without spaces',
   };
   return ListField(
     { type: 'string', maxLength: MAX_EVENT_NAME_LENGTH, pattern: EVENT_NAME.source },
