@@ -25,7 +25,7 @@ import {
   announcedBytes,
   announcesBody,
   useFastJson,
-  catchUnreadableTargets,
+  catchUnroutable,
   createValidationPipe,
   guardBody,
   guardLoopback,
@@ -77,7 +77,7 @@ export function configureApp(app: NestExpressApplication, logger: Logger): void 
   routeExactly(express);
   useFastJson(express);
   const server: Server = app.getHttpServer();
-  catchUnreadableTargets(server);
+  catchUnroutable(server);
   refuseUnreadable(server);
   server.keepAliveTimeout = KEEP_ALIVE_MS;
   server.headersTimeout = HEADERS_MS;
@@ -93,8 +93,8 @@ export function configureApp(app: NestExpressApplication, logger: Logger): void 
       app.get(Metrics).measure,
       lifecycle.closeWhenDraining,
       securityHeaders((request) => isDocsPath(request) || isStudioPath(request)),
-      ...(app.get(Configuration).isOpenOnLoopbackOnly ? [guardLoopback] : []),
       guardUrl,
+      ...(app.get(Configuration).isOpenOnLoopbackOnly ? [guardLoopback] : []),
       ignoreCacheControl,
       studio(app.get(Configuration)),
       limitCaller(app),
