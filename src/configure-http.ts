@@ -21,7 +21,7 @@ import {
   announcedBytes,
   announcesBody,
   useFastJson,
-  catchUnreadableTargets,
+  catchUnroutable,
   guardBody,
   guardLoopback,
   guardUrl,
@@ -73,7 +73,7 @@ export function configureHttp(app: HttpApplication): void {
   routeExactly(express);
   removeParsers(express);
   useFastJson(express);
-  catchUnreadableTargets(server);
+  catchUnroutable(server);
   refuseUnreadable(server);
   server.keepAliveTimeout = KEEP_ALIVE_MS;
   server.headersTimeout = HEADERS_MS;
@@ -89,8 +89,8 @@ export function configureHttp(app: HttpApplication): void {
       app.get(Metrics).measure,
       lifecycle.closeWhenDraining,
       securityHeaders((request) => isDocsPath(request) || isStudioPath(request)),
-      ...(app.get(Configuration).isOpenOnLoopbackOnly ? [guardLoopback] : []),
       guardUrl,
+      ...(app.get(Configuration).isOpenOnLoopbackOnly ? [guardLoopback] : []),
       ignoreCacheControl,
       studio(app.get(Configuration)),
       limitCaller(app),

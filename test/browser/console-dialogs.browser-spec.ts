@@ -1,4 +1,4 @@
-import type { Locator, Page, Route } from 'playwright-core';
+import type { Locator, Page, Request, Route } from 'playwright-core';
 import { loseAnswers, type PageFaults, untilQuiet, violationsOf } from '../support/browser';
 import type { ConsoleStory, ConsoleStoryTeller } from '../support/console-story';
 import { RunningConsole } from '../support/running-console';
@@ -237,6 +237,33 @@ describe('dialogs of the console', () => {
     await button('Save').click();
     expect((await sent).postDataJSON()).toEqual({ name: 'Two tabs' });
     await page.getByRole('heading', { name: 'Two tabs' }).waitFor();
+  });
+
+  it('send one request for a double click, and so do buttons without a dialog', async () => {
+    const sent: string[] = [];
+    const record = (request: Request): void => {
+      if (request.method() !== 'GET') sent.push(`${request.method()} ${request.url()}`);
+    };
+    page.on('request', record);
+    // Both clicks happen before the page is rendered again.
+    const clickTwice = (name: string): Promise<void> =>
+      button(name).evaluate((clicked: { readonly click: () => void }) => {
+        clicked.click();
+        clicked.click();
+      });
+    const { id } = await teller.post('customers', { name: 'Once' });
+    await engine.open(page, `/customers/${id}`);
+    await button('Edit…').click();
+    await dialog().getByLabel('Name').fill('Only once');
+    await clickTwice('Save');
+    await toast('Saved.');
+    await engine.open(page, '/settings');
+    await clickTwice('Set up…');
+    await dialog().waitFor();
+    await untilQuiet(page);
+    page.off('request', record);
+    const { url } = engine.service;
+    expect(sent).toEqual([`PATCH ${url}/v1/customers/${id}`, `POST ${url}/v1/second-factor`]);
   });
 
   it('undo a scheduled change', async () => {

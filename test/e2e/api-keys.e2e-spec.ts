@@ -256,6 +256,34 @@ describe('API keys', () => {
     expect(JSON.stringify(kept)).not.toContain(secrets[0]);
   });
 
+  it('repeat a secret only to a caller that still has the scopes of the key', async () => {
+    const { id, secret } = await createKey(['*']);
+    const child = await createKey(['refunds:write'], secret);
+    const send = (path: string, body: object) =>
+      call('post', path, secret).set('Idempotency-Key', path).send(body);
+    const create = () => send('/v1/api-keys', { name: 'K', scopes: ['*'] });
+    const roll = () => send(`/v1/api-keys/${child.id}/roll`, {});
+    for (const request of [create, roll]) {
+      const { body } = await request();
+      expect((body as Key).secret).toMatch(SECRET_FORM);
+      expect((await request()).body).toEqual(body);
+    }
+    const change = (scopes: readonly string[]) =>
+      call('patch', `/v1/api-keys/${id}`).send({ scopes }).expect(200);
+    await change(['keys:write']);
+    for (const [request, scope] of [
+      [create, '*'],
+      [roll, 'refunds:write'],
+    ] as const) {
+      const { status, body } = await request();
+      const refusal = { code: 'scope_not_held', required_scope: scope };
+      expect([status, body]).toEqual([403, expect.objectContaining(refusal)]);
+      expect(body).not.toHaveProperty('secret');
+    }
+    await change(['*']);
+    expect((await create()).headers['idempotent-replayed']).toBe('true');
+  });
+
   it('record their last use at most once a minute', async () => {
     const { id, secret } = await createKey(['customers:read']);
     const lastUsed = async () =>

@@ -246,6 +246,41 @@ describe('second factors', () => {
     });
   });
 
+  it('are enabled and removed once by requests at once, without an end of the session', async () => {
+    const { email } = await createAdmin(engine, 'viewer');
+    const page = await signedIn(email);
+    let { secret } = (await post(page, '')).body as { secret: string };
+    advance(1_000);
+    /** Sends a change four times, and reads the session until all are answered. */
+    async function sendAtOnce(path: string): Promise<readonly string[]> {
+      const code = { totp_code: codeNow(secret) };
+      let isSending = true;
+      const sent = Promise.all([1, 2, 3, 4].map(() => post(page, path, code)));
+      const reader = async (): Promise<void> => {
+        while (isSending) expect(await isActive(page)).toBe(true);
+      };
+      const readers = Promise.all(Array.from({ length: 8 }, reader));
+      const answers = await sent;
+      isSending = false;
+      await readers;
+      return answers.map((answer) => problem(answer).join(' ')).sort();
+    }
+    // More than five attempts: only refused codes count.
+    for (let time = 0; time < 3; time += 1) {
+      expect(await sendAtOnce('/confirm')).toEqual([
+        '200 ',
+        ...Array<string>(3).fill('409 second_factor_enabled'),
+      ]);
+      advance(STEP_MS);
+      expect(await sendAtOnce('/disable')).toEqual([
+        '204 ',
+        ...Array<string>(3).fill('404 second_factor_not_found'),
+      ]);
+      ({ secret } = (await post(page, '')).body as { secret: string });
+      advance(STEP_MS);
+    }
+  });
+
   it('are removed by an owner, which ends all sessions of the admin, in every process', async () => {
     const { id, email, page } = await enrol();
     const path = `/v1/studio/${id}/second-factor`;

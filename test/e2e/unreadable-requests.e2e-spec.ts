@@ -71,6 +71,20 @@ describe('a request that cannot be read as HTTP', () => {
     expect(answer?.body).toMatchObject({ status: 400, code: 'malformed_request' });
   });
 
+  it.each([
+    ['a missing Host', 'HTTP/1.1\r\n', 400, 'malformed_request'],
+    // Only HTTP/1.1 requires the header.
+    ['a missing name of this machine', 'HTTP/1.0\r\n', 403, 'host_not_loopback'],
+    ['its Expect', 'HTTP/1.1\r\nHost: localhost\r\nExpect: foo\r\n', 417, 'expectation_failed'],
+  ])('because of %s gets a problem', async (_, head, status, code) => {
+    const [answer] = await send(`GET /v1/customers ${head}Connection: close\r\n\r\n`);
+    expect(answer?.head).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+    expect(answer?.head).toMatch(/\r\nContent-Type: application\/problem\+json/i);
+    expect(answer?.head).toMatch(/\r\nX-Request-Id: [0-9a-f-]{36}/i);
+    expect(answer?.head).toMatch(/\r\nX-Content-Type-Options: nosniff/i);
+    expect(answer?.body).toMatchObject({ status, code });
+  });
+
   it('does not disturb the answer to the request before it', async () => {
     const answers = await send(request('/v1/customers'), 'nothing that is HTTP\r\n\r\n');
     expect(answers[0]?.head).toMatch(/^HTTP\/1\.1 (200|400) /);

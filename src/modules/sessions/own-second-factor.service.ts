@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../platform/clock';
 import { Database } from '../../platform/database';
-import { unauthenticated } from '../../platform/errors';
+import { ProblemError } from '../../platform/errors';
 import { type AdminAccount, AdminAccounts } from '../studio';
 import type { IssuedRecoveryCodes, SecondFactorCode } from './domain/second-factor';
-import { isActive } from './domain/session';
 import { SecondFactorsService } from './second-factors.service';
+import { secondFactorFailed } from './sessions.errors';
 import { type CurrentSession, SessionsService } from './sessions.service';
 import { SignInLimit } from './sign-in-limit';
 
@@ -55,16 +55,23 @@ export class OwnSecondFactorService {
     );
   }
 
-  /** Counts the attempt before it is made, and removes it from the count after a success. */
+  /** Counts the attempt before it is made. Removes it from the count unless the code was not accepted. */
   private async countAttempt<Result>(
     { current: { admin }, address }: CodeSender,
     attempt: (admin: AdminAccount) => Promise<Result>,
   ): Promise<Result> {
     const counted = { email: admin.email, address };
     await this.limit.countAttempt(counted, this.clock.now());
-    const result = await attempt(admin);
-    await this.limit.removeAttempt(counted);
-    return result;
+    let isRefused = false;
+    try {
+      return await attempt(admin);
+    } catch (error) {
+      isRefused =
+        error instanceof ProblemError && error.definition === secondFactorFailed.definition;
+      throw error;
+    } finally {
+      if (!isRefused) await this.limit.removeAttempt(counted);
+    }
   }
 
   private keepingSession<Result>(
@@ -73,10 +80,8 @@ export class OwnSecondFactorService {
   ): Promise<Result> {
     return this.database.transaction(async () => {
       // A session that a new password has ended meanwhile must stay ended.
-      const owner = await this.admins.lock(session.adminId);
-      if (!isActive(session, owner ?? undefined, this.clock.now())) {
-        throw unauthenticated('session_ended');
-      }
+      await this.admins.lock(session.adminId);
+      await this.sessions.requireActive(session.id);
       const result = await work();
       await this.sessions.keepValid(session.id);
       return result;

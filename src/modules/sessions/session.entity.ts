@@ -1,4 +1,4 @@
-import { Check, Column, Entity, Index, Unique } from 'typeorm';
+import { Check, Column, Entity, Index, Unique, VirtualColumn } from 'typeorm';
 import {
   IdColumn,
   InstantColumn,
@@ -19,6 +19,12 @@ export class SessionEntity implements Session {
   /** SHA-256 of the secret, in hex. */
   @Column({ type: 'char', length: 64 }) readonly hash!: string;
   @InstantColumn() readonly validFrom!: Date;
+  @VirtualColumn({
+    type: 'timestamptz',
+    query: (session) =>
+      `SELECT sessions_valid_from FROM studio_admin WHERE id = ${session}.admin_id AND is_active`,
+  })
+  readonly adminValidFrom!: Date | null;
   @Column({ type: 'varchar', length: 20, default: 'password' }) readonly method!: SignInMethod;
   @Column({ type: 'varchar', length: 45 }) readonly address!: string;
   @Column({ type: 'varchar', length: 200 }) readonly userAgent!: string;

@@ -25,6 +25,10 @@ export class SessionsRepository {
     return this.database.selectOne(SessionEntity, 'WHERE hash = $1', [hash]);
   }
 
+  find(id: string): Promise<Session | null> {
+    return this.database.selectOne(SessionEntity, 'WHERE id = $1', [id]);
+  }
+
   /** Locks the session until the transaction ends. */
   lock(id: string): Promise<Session | null> {
     return this.database.selectOne(SessionEntity, 'WHERE id = $1 FOR UPDATE', [id]);

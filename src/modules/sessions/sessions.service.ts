@@ -3,7 +3,7 @@ import { actAsAdmin, hashOf, isSecret, newSecret, type Principal } from '../../p
 import { Clock } from '../../platform/clock';
 import { Configuration } from '../../platform/config';
 import { Database, type Page, type PageRequest } from '../../platform/database';
-import { forbidden, unauthenticated } from '../../platform/errors';
+import { forbidden, raise, unauthenticated } from '../../platform/errors';
 import { newId } from '../../platform/ids';
 import { Outbox } from '../../platform/outbox';
 import { type AdminAccount, AdminAccounts } from '../studio';
@@ -67,6 +67,7 @@ export class SessionsService {
       version: 1,
       adminId: admin.id,
       validFrom: admin.sessionsValidFrom,
+      adminValidFrom: admin.sessionsValidFrom,
       method,
       address: browser.address.slice(0, MAX_ADDRESS_LENGTH),
       userAgent: browser.userAgent.slice(0, MAX_USER_AGENT_LENGTH),
@@ -94,12 +95,20 @@ export class SessionsService {
   async current(secret: string | null): Promise<CurrentSession> {
     if (secret === null) throw unauthenticated('missing');
     const session = isSecret(secret) ? await this.sessions.findByHash(hashOf(secret)) : null;
-    if (session === null) throw unauthenticated('session_ended');
-    const admin = await this.admins.find(session.adminId);
     const now = this.clock.now();
-    if (admin === null || !isActive(session, admin, now)) throw unauthenticated('session_ended');
+    if (session === null || !isActive(session, now)) throw unauthenticated('session_ended');
+    const admin =
+      (await this.admins.find(session.adminId)) ?? raise(unauthenticated('session_ended'));
     if (isTouchDue(session, now)) await this.sessions.touch(session.id, now);
     return { session, admin, mustEnrol: await this.mustEnrol(session) };
+  }
+
+  /** @throws {ProblemError} `unauthenticated` if the session has ended */
+  async requireActive(id: string): Promise<void> {
+    const session = await this.sessions.find(id);
+    if (session === null || !isActive(session, this.clock.now())) {
+      throw unauthenticated('session_ended');
+    }
   }
 
   /**
@@ -122,7 +131,13 @@ export class SessionsService {
   async list(caller: Principal, request: PageRequest): Promise<Page<SessionState>> {
     const adminId = caller.scopes.has('studio:read') ? null : caller.id;
     const { items, next } = await this.sessions.page(adminId, request);
-    return { items: await this.statesOf(items), next };
+    const now = this.clock.now();
+    const states = items.map((session) => ({
+      id: session.id,
+      session,
+      isActive: isActive(session, now),
+    }));
+    return { items: states, next };
   }
 
   /**
@@ -159,16 +174,5 @@ export class SessionsService {
       after: { id, session: after, isActive: false },
       occurredAt: now,
     });
-  }
-
-  private async statesOf(sessions: readonly Session[]): Promise<readonly SessionState[]> {
-    const ids = [...new Set(sessions.map(({ adminId }) => adminId))];
-    const admins = new Map((await this.admins.findMany(ids)).map((admin) => [admin.id, admin]));
-    const now = this.clock.now();
-    return sessions.map((session) => ({
-      id: session.id,
-      session,
-      isActive: isActive(session, admins.get(session.adminId), now),
-    }));
   }
 }

@@ -35,11 +35,6 @@ export class AdminAccounts {
     await this.admins.endSessions(id, now);
   }
 
-  /** Returns the accounts with these ids, in any order. */
-  async findMany(ids: readonly string[]): Promise<readonly AdminAccount[]> {
-    return (await this.admins.findMany(ids)).map(toAccount);
-  }
-
   /**
    * Returns the active admin with this email and password, or null. An unknown email takes as long as a known one,
    * because the password is then checked against the hash of another admin, the decoy. An email always has the same

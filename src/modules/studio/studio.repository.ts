@@ -49,10 +49,6 @@ export class StudioRepository {
     return this.database.repository(StudioAdminEntity).existsBy({ role: 'owner', isActive: true });
   }
 
-  findMany(ids: readonly string[]): Promise<readonly StudioAdmin[]> {
-    return this.database.select(StudioAdminEntity, 'WHERE id = ANY($1)', [ids]);
-  }
-
   /** Returns the password hash of one active admin, chosen by the number; null if no active admin has a password. */
   anyPasswordHash(number: number): Promise<string | null> {
     return this.database.queryValue<string>(ANY_PASSWORD_HASH, [number]);

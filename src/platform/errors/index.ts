@@ -19,6 +19,7 @@ export {
 export {
   crossSiteRequest,
   emptyPeriod,
+  expectationFailed,
   hostNotLoopback,
   idempotencyKeyInUse,
   idempotencyKeyMismatch,

@@ -146,6 +146,15 @@ export const requestHeadTooLarge = defineProblem({
   detail: (max: number) => `The request line and the headers may hold ${max} bytes together.`,
 });
 
+export const expectationFailed = defineProblem({
+  code: 'expectation_failed',
+  kind: 'expectation_failed',
+  title: 'The expectation cannot be met',
+  meaning:
+    'The header `Expect` is not `100-continue`. Nothing was done. Send the request without it.',
+  detail: () => 'The Expect header may only be 100-continue. Send the request without it.',
+});
+
 export const requestTimeout = defineProblem({
   code: 'request_timeout',
   kind: 'timed_out',

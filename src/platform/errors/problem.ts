@@ -12,6 +12,7 @@ export type ProblemKind =
   | 'too_large'
   | 'head_too_large'
   | 'unsupported_media_type'
+  | 'expectation_failed'
   | 'rule_broken'
   | 'too_many_requests'
   | 'unavailable'

@@ -15,7 +15,15 @@ export class HttpAdapter extends ExpressAdapter {
     express.request = extending(ExpressRequest.prototype, express.request);
     express.response = extending(ExpressResponse.prototype, express.response);
     this.setHttpServer(
-      createServer({ IncomingMessage: ExpressRequest, ServerResponse: ExpressResponse }, express),
+      createServer(
+        {
+          IncomingMessage: ExpressRequest,
+          ServerResponse: ExpressResponse,
+          // `catchUnroutable` checks the header, because the answer of Node would have no body.
+          requireHostHeader: false,
+        },
+        express,
+      ),
     );
   }
 }

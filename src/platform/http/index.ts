@@ -100,7 +100,7 @@ export { sendLines } from './send-lines';
 export { isJson, readJson } from './read-json';
 export { ProblemFilter } from './problem.filter';
 export { refuseUnreadable } from './refuse-unreadable';
-export { catchUnreadableTargets, guardUrl } from './url-guard';
+export { catchUnroutable, guardUrl } from './url-guard';
 export { createValidationPipe } from './validation.pipe';
 export { IfMatch, ignoreCacheControl, withETag, withETagForChanges } from './versions';
 export { type SummaryDto, summaryOf, toSummaryDto } from './summary';

@@ -22,6 +22,7 @@ export const STATUS_OF_KIND: Readonly<Record<ProblemKind, number>> = {
   timed_out: 408,
   too_large: 413,
   unsupported_media_type: 415,
+  expectation_failed: 417,
   rule_broken: 422,
   too_many_requests: 429,
   head_too_large: 431,

@@ -1,23 +1,31 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type { NextFunction, Request, Response } from 'express';
-import { malformedRequest } from '../errors';
+import { expectationFailed, malformedRequest, type ProblemError } from '../errors';
 import { isInherited, isStorable } from './body-guard';
 import { toValidationError, unknownField } from './faults';
 
-/** Requests whose target is neither a path, nor an http URL, nor `*`. */
-const unreadable = new WeakSet<IncomingMessage>();
+/** Errors of requests that {@link guardUrl} refuses. */
+const refusals = new WeakMap<IncomingMessage, ProblemError>();
 
 /**
- * Replaces request targets that Express cannot parse (`http://[/v1`), because Express would skip all middleware and
- * answer in HTML. The request is then logged and measured like any other request, and refused by `guardUrl`.
+ * Finds the requests that Node or Express would refuse without a problem, before any middleware: targets that Express
+ * cannot parse (`http://[/v1`), a missing `Host` and an unknown `Expect`. They are then logged and measured like any
+ * other request, and refused by `guardUrl`.
  */
-export function catchUnreadableTargets(server: Server): void {
+export function catchUnroutable(server: Server): void {
   server.prependListener('request', (request: IncomingMessage & { originalUrl?: string }) => {
+    if (request.headers.host === undefined && request.httpVersion === '1.1') {
+      refusals.set(request, malformedRequest('The request has no Host header.'));
+    }
     const target = request.url ?? '';
     if (isReadable(target)) return;
-    unreadable.add(request);
+    refusals.set(request, malformedRequest('The request target is neither a path nor a URL.'));
     request.originalUrl = target;
     request.url = '/';
+  });
+  server.on('checkExpectation', (request, response) => {
+    refusals.set(request, expectationFailed());
+    server.emit('request', request, response);
   });
 }
 
@@ -27,12 +35,13 @@ function isReadable(target: string): boolean {
 }
 
 /**
- * Refuses unreadable request targets, repeated query parameters, query parameters with the name of an inherited
+ * Refuses the requests that {@link catchUnroutable} has found, repeated query parameters, query parameters with the name of an inherited
  * property (such as `constructor`), and text that the database cannot store.
  */
 export function guardUrl(request: Request, _response: Response, next: NextFunction): void {
-  if (unreadable.has(request)) {
-    next(malformedRequest('The request target is neither a path nor a URL.'));
+  const refusal = refusals.get(request);
+  if (refusal !== undefined) {
+    next(refusal);
     return;
   }
   const question = request.originalUrl.indexOf('?');

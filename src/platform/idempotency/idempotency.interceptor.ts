@@ -9,6 +9,8 @@ import {
 import { Reflector } from '@nestjs/core';
 import type { Request, Response } from 'express';
 import { from, lastValueFrom, type Observable } from 'rxjs';
+import type { GrantedScope } from '../../core/access';
+import { principalOf, requireHeldScopes } from '../access';
 import { Configuration } from '../config';
 import {
   idempotencyKeyRequired,
@@ -42,7 +44,10 @@ export const IdempotentInPhases = (bodyField: string | null = null): MethodDecor
 
 const SECRET_ANSWER = 'idempotency:secret-answer';
 
-/** Marks a POST whose answer contains a secret. The stored answer is encrypted. */
+/**
+ * Marks a POST whose answer contains a secret. The stored answer is encrypted, and is only sent to a caller that holds
+ * the `scopes` in it, if it has any.
+ */
 export const SecretAnswer = (): MethodDecorator => SetMetadata(SECRET_ANSWER, true);
 
 /** Metadata key of a POST that requires an idempotency key if the configuration says so. Set by `Operation`. */
@@ -96,7 +101,7 @@ export class IdempotencyInterceptor implements NestInterceptor {
       this.reflector.get<true | undefined>(SECRET_ANSWER, context.getHandler()) === true;
     // The service of a POST marked with `IdempotentInPhases` stores the answer itself, unencrypted.
     if (isSecret && inPhases !== undefined) throw new Error('A secret is not answered in phases.');
-    const forms = isSecret ? this.sealedFor(key) : IN_CLEAR;
+    const forms = isSecret ? this.sealedFor(key, request) : IN_CLEAR;
     const response = http.getResponse<Response>();
     const keyed = toKeyedRequest(request, key, bodyField);
     const work = {
@@ -124,10 +129,18 @@ export class IdempotencyInterceptor implements NestInterceptor {
     );
   }
 
-  private sealedFor(key: string): AnswerForms {
+  private sealedFor(key: string, request: Request): AnswerForms {
     return {
       stored: (answer) => this.sealedAnswers.seal(answer, key),
-      sent: (answer) => this.sealedAnswers.open(answer, key),
+      sent: (sealed) => {
+        const answer = this.sealedAnswers.open(sealed, key);
+        // The caller may have lost scopes since the first request.
+        const { scopes = [] } = JSON.parse(answer.body) as {
+          readonly scopes?: readonly GrantedScope[];
+        };
+        requireHeldScopes(scopes, principalOf(request));
+        return answer;
+      },
     };
   }
 }

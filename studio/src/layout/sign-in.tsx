@@ -1,4 +1,4 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { RequestFailed, type Schemas, send } from '../api/client';
 import { serviceSettings } from '../settings';
@@ -6,6 +6,7 @@ import { Button } from '../ui/button';
 import { Dialog } from '../ui/dialog';
 import { TextInput } from '../ui/field';
 import { Card, Problem } from '../ui/page';
+import { useSingleMutation } from '../ui/single-mutation';
 import css from '../ui/ui.module.css';
 import type { CurrentSession } from '../api/objects';
 import { openIdRefusal, withoutOpenIdRefusal } from './openid-refusals';
@@ -33,7 +34,7 @@ function SignInForm({ oidc }: { readonly oidc: ReactNode }): ReactNode {
   const [code, setCode] = useState('');
   const [asksForCode, setAsksForCode] = useState(false);
   const cache = useQueryClient();
-  const signIn = useMutation({
+  const signIn = useSingleMutation({
     mutationFn: () =>
       send<CurrentSession>({
         method: 'POST',

@@ -1,4 +1,3 @@
-import { useMutation } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { $api, RequestFailed, type Schemas, send } from '../api/client';
 import { showInstant } from '../format/text';
@@ -6,6 +5,7 @@ import { Button } from '../ui/button';
 import { ActionDialog, Dialog } from '../ui/dialog';
 import { TextInput } from '../ui/field';
 import { Card, Details, Problem } from '../ui/page';
+import { useSingleMutation } from '../ui/single-mutation';
 import { Status } from '../ui/status';
 import css from '../ui/ui.module.css';
 
@@ -111,7 +111,7 @@ type Step = 'replace' | 'disable' | Enrolment | RecoveryCodes | null;
 export function SecondFactor(): ReactNode {
   const [step, setStep] = useState<Step>(null);
   const factor = $api.useQuery('get', PATH);
-  const begin = useMutation({
+  const begin = useSingleMutation({
     mutationFn: () => send<Enrolment>({ method: 'POST', path: PATH }),
     onSuccess: setStep,
   });

@@ -1,4 +1,3 @@
-import { useMutation } from '@tanstack/react-query';
 import { type ReactNode, useId, useState } from 'react';
 import { type Schemas, sendForLines } from '../api/client';
 import type { CustomerLine } from '../api/objects';
@@ -11,6 +10,7 @@ import { SelectInput, TextInput } from '../ui/field';
 import { CustomerLink } from '../ui/links';
 import { PendingPage } from '../ui/loaded';
 import { Card, Details, Page, Problem } from '../ui/page';
+import { useSingleMutation } from '../ui/single-mutation';
 import { SmallTable } from '../ui/table';
 import css from '../ui/ui.module.css';
 
@@ -88,7 +88,7 @@ export function SimulationsPage(): ReactNode {
   const textId = useId();
   const all = plans.data?.plans ?? [];
   const plan = all.find(({ id }) => id === chosen) ?? all[0];
-  const run = useMutation({
+  const run = useSingleMutation({
     mutationFn: async (one: SimulationRequest) => {
       let state = NOTHING;
       setResult(state);

@@ -1,4 +1,4 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useId, useLayoutEffect, useRef, useState } from 'react';
 import {
   type ChangeRequest,
@@ -12,6 +12,7 @@ import { IdempotencyKeys, isUnanswered, type KeyedRequest } from '../api/idempot
 import { Button } from './button';
 import { IsRepeated } from './field';
 import { Problem } from './page';
+import { useSingleMutation } from './single-mutation';
 import { toast } from './toast';
 import css from './ui.module.css';
 
@@ -138,7 +139,7 @@ export function ActionDialog<Answer>({
       isShown.current = false;
     };
   }, []);
-  const change = useMutation({
+  const change = useSingleMutation({
     mutationFn: ({ request: sent }: KeyedRequest) => send<Answer>(sent),
     onMutate: (keyed) => keys.begin(keyed),
     onSettled: (_, error, keyed) => {
@@ -172,7 +173,7 @@ export function ActionDialog<Answer>({
       <form
         onSubmit={(event) => {
           event.preventDefault();
-          if (keyed !== null && !isPending) change.mutate(keyed);
+          if (keyed !== null) change.mutate(keyed);
         }}
       >
         <IsRepeated value={isRepeated}>{children}</IsRepeated>

@@ -1,4 +1,4 @@
-import { useMutation, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import {
   downloadCsv,
@@ -20,6 +20,7 @@ import {
   parametersOf,
   useListAddress,
 } from './filters';
+import { useSingleMutation } from './single-mutation';
 import { type Column, List } from './table';
 import { toast } from './toast';
 import css from './ui.module.css';
@@ -146,7 +147,7 @@ function CsvButton({
   readonly name: string;
   readonly isReadable: boolean;
 }): ReactNode {
-  const download = useMutation({
+  const download = useSingleMutation({
     mutationFn: () => downloadCsv(path, parameters, name.toLowerCase().replaceAll(' ', '-')),
     onError: ({ message }) => toast(message),
   });

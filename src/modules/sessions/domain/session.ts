@@ -8,6 +8,11 @@ export interface Session {
   readonly adminId: string;
   /** Copy of `sessionsValidFrom` of the admin, made at the sign-in and renewed by `SessionsService.keepValid`. */
   readonly validFrom: Date;
+  /**
+   * `sessionsValidFrom` of the admin, read in the same statement as `validFrom`, because both change in one transaction.
+   * Null if the admin is inactive.
+   */
+  readonly adminValidFrom: Date | null;
   readonly method: SignInMethod;
   /** IP address that signed in. */
   readonly address: string;
@@ -27,12 +32,6 @@ export interface SessionState {
   readonly isActive: boolean;
 }
 
-/** Fields of an admin that decide if the admin's sessions are active. */
-export interface SessionOwner {
-  readonly isActive: boolean;
-  readonly sessionsValidFrom: Date;
-}
-
 const HOUR_MS = 3_600_000;
 const IDLE_MS = 12 * HOUR_MS;
 export const LONGEST_SESSION_MS = 7 * 24 * HOUR_MS;
@@ -48,10 +47,9 @@ export function endsAt({ lastUsedAt, expiresAt }: Session): Date {
  * Also returns false if `sessionsValidFrom` of the admin has changed, for example with a new password, and
  * `SessionsService.keepValid` was not called for the session.
  */
-export function isActive(session: Session, owner: SessionOwner | undefined, now: Date): boolean {
+export function isActive(session: Session, now: Date): boolean {
   return (
-    owner?.isActive === true &&
-    owner.sessionsValidFrom.getTime() === session.validFrom.getTime() &&
+    session.adminValidFrom?.getTime() === session.validFrom.getTime() &&
     session.endedAt === null &&
     now < endsAt(session)
   );
