@@ -320,10 +320,44 @@ describe('a provider that contradicts a final outcome', () => {
     const again = await post(`/v1/refunds/payment/${payment}`);
     expect(again.body).toMatchObject({ status: 'succeeded', amount: 10_000 });
 
-    // The ledger holds one refund transaction per refund.
+    // The payment has nothing left that this refund could have refunded.
     await report(refund, PAID);
     const answer = await apply((await discrepancyOf(refund)).id);
-    expect(answer.body).toMatchObject({ code: 'provider_discrepancy_not_applicable' });
+    expect(answer.body).toMatchObject({ code: 'refund_amount_exceeds_refundable' });
+  });
+
+  it('is recorded and applied again each time a returned refund succeeds after all', async () => {
+    const payment = await createPayment(engine);
+    const refund = idOf(await post(`/v1/refunds/payment/${payment}`, { amount: 4_000 }));
+    const postings = [
+      ['refund', { customer_credit: 4_000, 'cash_clearing:sandbox': -4_000 }],
+      ['void', { 'cash_clearing:sandbox': 4_000, customer_credit: -4_000 }],
+    ];
+    for (const times of [1, 2]) {
+      await report(refund, DECLINED);
+      await Promise.all([report(refund, PAID), report(refund, PAID)]);
+      await report(refund, PAID);
+      const found = await discrepanciesOf(refund);
+      expect(found).toHaveLength(times);
+      const id = found.find(({ status }) => status === 'open')?.id ?? '';
+      const [one, other] = await Promise.all([apply(id), apply(id)]);
+      expect([one.status, other.status]).toEqual([200, 200]);
+      expect(await read(`/v1/payments/${payment}`)).toMatchObject({ amount_refunded: 4_000 });
+    }
+    expect(await postingsOf(engine, refund)).toEqual([...postings, ...postings, postings[0]]);
+    expect(await typesOf(refund)).toEqual([
+      'refund.created',
+      'refund.succeeded',
+      ...['refund.failed', 'refund.succeeded', 'refund.failed', 'refund.succeeded'],
+    ]);
+  });
+
+  it('is not recorded again after it was dismissed', async () => {
+    const { refund } = await failedRefund(2_500);
+    await report(refund, PAID);
+    await dismiss((await discrepancyOf(refund)).id).expect(200);
+    await report(refund, PAID);
+    expect(await discrepancyOf(refund)).toMatchObject({ status: 'dismissed' });
   });
 
   it.each([

@@ -445,6 +445,57 @@ describe('a restored backup', () => {
     await isVerified();
   });
 
+  it('does not stop charges because of charges that cannot be adopted', async () => {
+    const { customer, method } = await shop.customerWith('pm_card_visa');
+    const { customer: other } = await shop.customerWith('pm_card_visa');
+    const { customer: deleted } = await shop.customerWith('pm_card_visa');
+    await engine.http.delete(`/v1/customers/${deleted}`).expect(204);
+    const clock = await shop.post('/v1/test-clocks', { name: 'Failed', now: now.toISOString() });
+    const { customer: clocked } = await shop.customerWith('pm_card_visa', {
+      test_clock_id: clock.id,
+    });
+    await engine.database.query(
+      `UPDATE test_clock SET status = 'failed', target_at = instant WHERE id = $1`,
+      [clock.id],
+    );
+    await shop.pay(customer);
+    await listEvents();
+    await makeBackup();
+    const payments: string[] = [];
+    for (const [customer_id, currency] of [
+      [customer, 'eur'],
+      [deleted, 'usd'],
+      [clocked, 'usd'],
+    ] as const) {
+      const payment_id = newId('pay');
+      await stripe.client().paymentIntents.create({
+        amount: 700,
+        currency,
+        customer: stripe.account.paymentMethods.get(method.token)?.customer as string,
+        payment_method: method.token,
+        automatic_payment_methods: { enabled: true, allow_redirects: 'never' },
+        confirm: true,
+        metadata: { environment: 'live', payment_id, customer_id },
+      });
+      payments.push(payment_id);
+    }
+    engine.clock.advanceMs(MINUTE_MS);
+    await restore();
+    const id = await invoiceOf(other);
+    await listEvents();
+    await applyEvents();
+    expect(
+      await engine.database.query('SELECT subject_id FROM provider_event WHERE due_at IS NOT NULL'),
+    ).toEqual([]);
+    expect(await work(AutomaticChargesService).mustRenewalsWait()).toBe(false);
+    await collect();
+    expect(await invoice(id)).toMatchObject({ status: 'paid' });
+    for (const missing of payments) {
+      expect((await engine.http.get(`/v1/payments/${missing}`)).status).toBe(404);
+    }
+    await isVerified();
+  });
+
   it('reads a long list of events page by page, and goes on after the last page that it stored', async () => {
     await listEvents();
     await makeBackup();

@@ -32,7 +32,7 @@ export class RefundOutcomesService {
         after.amount,
         after.updatedAt,
       );
-      await this.post(after, payment, fromCreditMinor);
+      await this.post(before, after, payment, fromCreditMinor);
     } else if (before.status === 'succeeded') {
       const { id, amount, updatedAt } = after;
       const parts = await this.payments.markReturned(id, payment, amount, updatedAt);
@@ -49,22 +49,25 @@ export class RefundOutcomesService {
   }
 
   private async post(
-    { id, currency, amount, updatedAt }: Refund,
+    before: Refund,
+    { id, version, currency, amount, updatedAt }: Refund,
     { provider, customerId }: Payment,
     fromCreditMinor: bigint,
   ): Promise<void> {
     const refund = { currency, provider, amountMinor: amount, fromCreditMinor };
-    const source = { sourceId: id, customerId, occurredAt: updatedAt };
+    // A refund that succeeds after it failed may have succeeded before, and may be returned again.
+    const sourceVersion = before.status === 'pending' ? 0 : version;
+    const source = { sourceId: id, sourceVersion, customerId, occurredAt: updatedAt };
     await this.ledger.post(postRefund(refund), source);
   }
 
   private async postReturned(
-    { id, currency, amount, updatedAt }: Refund,
+    { id, version: sourceVersion, currency, amount, updatedAt }: Refund,
     { provider, customerId }: Payment,
     parts: { readonly toCreditMinor: bigint; readonly recoveredMinor: bigint },
   ): Promise<void> {
     const returned = { currency, provider, amountMinor: amount, ...parts };
-    const source = { sourceId: id, customerId, occurredAt: updatedAt };
+    const source = { sourceId: id, sourceVersion, customerId, occurredAt: updatedAt };
     await this.ledger.post(postRefundReturned(returned), source);
   }
 }

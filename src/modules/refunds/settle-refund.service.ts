@@ -4,11 +4,8 @@ import { invariant } from '../../core/invariant';
 import { Clock } from '../../platform/clock';
 import { Database } from '../../platform/database';
 import { Idempotency } from '../../platform/idempotency';
-import { LedgerService } from '../ledger';
 import {
   DiscrepanciesService,
-  type Discrepancy,
-  discrepancyNotApplicable,
   discrepancyOf,
   PaymentRefundsService,
   isSameLease,
@@ -38,7 +35,6 @@ export class SettleRefundService {
     private readonly refunds: RefundsRepository,
     private readonly payments: PaymentRefundsService,
     private readonly discrepancies: DiscrepanciesService,
-    private readonly ledger: LedgerService,
     private readonly outcomes: RefundOutcomesService,
     private readonly idempotency: Idempotency,
     private readonly clock: Clock,
@@ -46,23 +42,15 @@ export class SettleRefundService {
 
   /**
    * Books a failed or canceled refund as succeeded, in the caller's transaction.
-   * @throws {ProblemError} `refund_not_found`; `refund_amount_exceeds_refundable`;
-   *   `provider_discrepancy_not_applicable` for a refund that succeeded before and was returned by the bank: the ledger
-   *   accepts only one transaction of the kind `refund` for it
+   * @throws {ProblemError} `refund_not_found`, `refund_amount_exceeds_refundable`
    */
-  async correct(discrepancy: Discrepancy, id: string): Promise<void> {
+  async correct(id: string): Promise<void> {
     const found = (await this.refunds.find(id)) ?? raise(refundNotFound(id));
     const { paymentId, amount } = found;
     const locked = await this.payments.lock(paymentId);
     const now = await this.payments.currentTimeOf(locked);
     const before = await this.refunds.lock(id);
     invariant(before !== null, `The refund ${id} is gone.`);
-    // Transactions of other kinds do not prevent the correction. A failed refund has such a transaction if the credit
-    // that it released covered the loss of a dispute.
-    const posted = await this.ledger.transactionsOf(id);
-    if (posted.some(({ kind }) => kind === 'refund')) {
-      throw discrepancyNotApplicable(discrepancy);
-    }
     // The failure released the reserved amount, so it is reserved again.
     const payment = await this.payments.reserveForLateSuccess(locked, amount, now);
     const after = correctedToSucceeded(before, now);

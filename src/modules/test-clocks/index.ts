@@ -3,6 +3,6 @@ export type { DueTable } from './due-rows.repository';
 export { RealTimeFilter } from './real-time-filter';
 export { purgeProvider } from './purge-provider';
 export { type TestClockJob, TestClockParticipants } from './test-clock-participants';
-export { TEST_CLOCK_PROBLEMS, testClockNotFound } from './test-clocks.errors';
+export { TEST_CLOCK_PROBLEMS, testClockFailed, testClockNotFound } from './test-clocks.errors';
 export { TestClocksModule } from './test-clocks.module';
 export { TestClocksService } from './test-clocks.service';

@@ -1,6 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { Database } from '../../../platform/database';
-import { CustomersService } from '../../customers';
+import { ProblemError } from '../../../platform/errors';
+import { customerCurrencyMismatch, customerNotFound, CustomersService } from '../../customers';
 import { InvoicePaymentsService, mayInvoiceBecome } from '../../invoicing';
 import {
   type UnrecordedCharge,
@@ -10,8 +11,19 @@ import {
   type ProviderName,
   type StartedLease,
 } from '../../payments';
+import { testClockFailed, testClockNotFound } from '../../test-clocks';
 import { BillingLocks } from '../billing-locks';
 import { SettlePaymentWorkflow } from './settle-payment.workflow';
+
+/**
+ * Errors that every further attempt would also meet: the customer pays in another currency, or is deleted, or the test
+ * clock of the customer never moves again.
+ */
+const FINAL_PROBLEMS: ReadonlySet<unknown> = new Set(
+  [customerCurrencyMismatch, customerNotFound, testClockFailed, testClockNotFound].map(
+    ({ definition }) => definition,
+  ),
+);
 
 /**
  * Records payments that the database lacks because it was restored from a backup. The provider still has their charges.
@@ -38,18 +50,27 @@ export class AdoptPaymentWorkflow {
   ) {}
 
   /**
-   * Records the missing payment of a charge. Returns false if the provider did not answer. If the customer is also
-   * missing, records nothing: a reconciliation reports the charge as a difference.
+   * Records the missing payment of a charge. Returns false if the provider did not answer. Records nothing if the
+   * customer is also missing, pays in another currency, or has a failed test clock: a reconciliation reports the charge
+   * as a difference.
    * @param reference the provider's id of the charge
-   * @throws {ProblemError} `customer_currency_mismatch`, `test_clock_advancing`, `test_clock_failed`
+   * @throws {ProblemError} `test_clock_advancing`
    */
   async adopt(provider: ProviderName, reference: string): Promise<boolean> {
     const found = await this.gateway.readUnrecordedCharge(provider, reference);
-    if (found.kind === 'charge') {
-      const lease = await this.starts.lease();
-      await this.database.transaction(() => this.record(provider, found.charge, lease));
-    }
+    if (found.kind === 'charge') await this.recordIfPossible(provider, found.charge);
     return found.kind !== 'unknown';
+  }
+
+  private async recordIfPossible(provider: ProviderName, charge: UnrecordedCharge): Promise<void> {
+    const lease = await this.starts.lease();
+    try {
+      await this.database.transaction(() => this.record(provider, charge, lease));
+    } catch (error) {
+      if (!(error instanceof ProblemError) || !FINAL_PROBLEMS.has(error.definition)) throw error;
+      const { paymentId: payment_id, reference } = charge;
+      this.logger.warn({ payment_id, reference, err: error }, 'a charge is not adopted');
+    }
   }
 
   private async record(

@@ -46,7 +46,7 @@ export class ApplyDiscrepancyWorkflow {
         throw discrepancyNotApplicable(discrepancy);
       }
       if (refundId === null) await this.correctPayment(paymentId, providerReference);
-      else await this.settleRefund.correct(discrepancy, refundId);
+      else await this.settleRefund.correct(refundId);
       return this.discrepancies.resolve(discrepancy, 'applied');
     });
   }

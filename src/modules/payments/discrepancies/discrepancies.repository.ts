@@ -5,7 +5,7 @@ import type { Discrepancy, DiscrepancyStatus } from './domain/discrepancy';
 
 const IS_KNOWN = `
   SELECT id FROM provider_discrepancy
-  WHERE subject_id = $1 AND recorded_status = $2 AND reported_status = $3`;
+  WHERE subject_id = $1 AND recorded_status = $2 AND reported_status = $3 AND status <> 'applied'`;
 
 const COUNT_OPEN = `
   SELECT count(*) FILTER (WHERE refund_id IS NULL)::int AS payment, count(refund_id)::int AS refund
@@ -16,8 +16,8 @@ export class DiscrepanciesRepository {
   constructor(private readonly database: Database) {}
 
   /**
-   * Stores a discrepancy, and returns true. Returns false if the same discrepancy is already stored. The caller must
-   * have locked the payment, so that concurrent reports are not stored twice.
+   * Stores a discrepancy, and returns true. Returns false if the same discrepancy is open or was dismissed. The caller
+   * must have locked the payment, so that concurrent reports are not stored twice.
    */
   async insert(discrepancy: Discrepancy): Promise<boolean> {
     this.database.requireTransaction();

@@ -58,7 +58,7 @@ export class DiscrepanciesService {
 
   /**
    * Records a discrepancy in the caller's transaction. After the commit, logs an error and increments the metric. Does
-   * nothing if the same discrepancy is already recorded.
+   * nothing if the same discrepancy is open or was dismissed.
    */
   async record(reported: ReportedDiscrepancy): Promise<void> {
     const now = this.clock.now();

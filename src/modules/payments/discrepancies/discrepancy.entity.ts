@@ -12,7 +12,10 @@ import type {
   ReportedStatus,
 } from './domain/discrepancy';
 
-/** Repeated reports of the same discrepancy make only one row. */
+/**
+ * Repeated reports of the same discrepancy make only one row. An applied one may occur again: a bank can return a refund
+ * whose success was applied.
+ */
 @Entity('provider_discrepancy')
 @Check('provider_discrepancy_status_check', `"status" IN ('open', 'applied', 'dismissed')`)
 @Check(
@@ -22,8 +25,9 @@ import type {
 @Check('provider_discrepancy_reported_check', `"reported_status" IN ('succeeded', 'failed')`)
 @Index('provider_discrepancy_payment_index', ['paymentId'])
 @Index('provider_discrepancy_status_index', ['status', 'id'])
-@Index('provider_discrepancy_unique', ['subjectId', 'recordedStatus', 'reportedStatus'], {
+@Index('provider_discrepancy_unapplied_unique', ['subjectId', 'recordedStatus', 'reportedStatus'], {
   unique: true,
+  where: `"status" <> 'applied'`,
 })
 export class DiscrepancyEntity implements Discrepancy {
   @IdColumn() readonly id!: string;

@@ -122,6 +122,11 @@ export interface MethodDetails {
   readonly expiryYear: number | null;
 }
 
+/** The provider does not have the customer any more, because somebody deleted the customer there. */
+interface CustomerMissing {
+  readonly kind: 'customer_missing';
+}
+
 export type AttachOutcome =
   | {
       readonly kind: 'attached';
@@ -131,8 +136,9 @@ export type AttachOutcome =
     }
   /** The provider does not know the token, or may not use it for this customer. */
   | { readonly kind: 'refused' }
+  | CustomerMissing
   | NotSentOutcome
-  | { readonly kind: 'unknown' };
+  | UnknownOutcome;
 
 export type DetachOutcome = { readonly kind: 'detached' } | NotSentOutcome | UnknownOutcome;
 
@@ -143,6 +149,16 @@ export interface SetupRequest {
   /** The provider's id of the customer. */
   readonly customerReference: string;
 }
+
+export type BeginSetupOutcome =
+  | {
+      readonly kind: 'begun';
+      /** The provider's id of the setup. */
+      readonly reference: string;
+    }
+  | CustomerMissing
+  | NotSentOutcome
+  | UnknownOutcome;
 
 export type ProviderSetupState =
   /** The customer set up a payment method, and the provider has attached the method to the customer. */
@@ -260,8 +276,7 @@ export interface PreparingProvider extends ProviderBase {
   attach(token: string, customerReference: string): Promise<AttachOutcome>;
   /** Detaches a method from its customer permanently. A repeated call has no further effect. */
   detach(token: string): Promise<DetachOutcome>;
-  /** Begins a setup. Returns the provider's id of the setup, or null if the provider did not answer. */
-  beginSetup(request: SetupRequest): Promise<string | null>;
+  beginSetup(request: SetupRequest): Promise<BeginSetupOutcome>;
   retrieveSetup(reference: string): Promise<ProviderSetupState>;
   /** Cancels a setup. Returns the resulting state, which is `set_up` if the customer finished the setup first. */
   cancelSetup(reference: string): Promise<ProviderSetupState>;

@@ -1,8 +1,13 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { Clock } from '../../../platform/clock';
 import { Database } from '../../../platform/database';
 import { CustomersService } from '../../customers';
-import type { PreparingProvider } from '../domain/payment-provider';
+import type {
+  AttachOutcome,
+  BeginSetupOutcome,
+  PreparingProvider,
+  SetupRequest,
+} from '../domain/payment-provider';
 import {
   paymentMethodNotAccepted,
   paymentProviderUnavailable,
@@ -17,6 +22,8 @@ const NO_DETAILS = { brand: null, last4: null, expiryMonth: null, expiryYear: nu
 /** Attaches payment methods to customers at providers that keep payment methods. */
 @Injectable()
 export class AttachMethodsService {
+  private readonly logger = new Logger('payment-provider');
+
   constructor(
     private readonly database: Database,
     private readonly customers: CustomersService,
@@ -35,17 +42,19 @@ export class AttachMethodsService {
     const provider = this.gateway.preparingProvider(method.provider);
     if (provider === null) return { ...method, ...NO_DETAILS };
     this.database.refuseTransaction('Attaching a payment method');
-    const chargeable = await this.requireChargeable(provider, customerId);
+    await this.requireChargeable(provider, customerId);
     if (!provider.isMethodToken(method.token)) {
       throw paymentMethodNotAccepted(provider.name, '/token');
     }
-    const customerReference = await this.customerReference(provider, chargeable);
-    const outcome = await provider.attach(method.token, customerReference);
+    const outcome = await this.sendForCustomer(provider, customerId, (customerReference) =>
+      provider.attach(method.token, customerReference),
+    );
     switch (outcome.kind) {
       case 'attached':
         return { ...method, token: outcome.token, ...outcome.details };
       case 'refused':
         throw paymentMethodNotAccepted(provider.name, '/token');
+      case 'customer_missing':
       case 'not_sent':
       case 'unknown':
         throw paymentProviderUnavailable(provider.name);
@@ -53,32 +62,60 @@ export class AttachMethodsService {
   }
 
   /**
-   * Returns the provider's id of a customer. Creates the customer at the provider if needed.
+   * Begins the setup of a payment method at the provider. Returns the provider's id of the setup.
    * @throws {ProblemError} `customer_not_found`, `payment_provider_not_enabled`, `test_clock_not_chargeable`,
    *   `payment_provider_unavailable`
    */
-  async referenceOf(provider: PreparingProvider, customerId: string): Promise<string> {
-    return this.customerReference(provider, await this.requireChargeable(provider, customerId));
+  async beginSetup(
+    provider: PreparingProvider,
+    setup: Omit<SetupRequest, 'customerReference'>,
+  ): Promise<string> {
+    await this.requireChargeable(provider, setup.customerId);
+    const outcome = await this.sendForCustomer(provider, setup.customerId, (customerReference) =>
+      provider.beginSetup({ ...setup, customerReference }),
+    );
+    if (outcome.kind !== 'begun') throw paymentProviderUnavailable(provider.name);
+    return outcome.reference;
   }
 
-  private async requireChargeable(
-    provider: PreparingProvider,
-    customerId: string,
-  ): Promise<string> {
+  private async requireChargeable(provider: PreparingProvider, customerId: string): Promise<void> {
     const { id, testClockId } = await this.customers.get(customerId);
     this.gateway.requireEnabled(provider.name);
     if (testClockId !== null && !provider.chargesTestClocks) throw testClockNotChargeable(id);
-    return id;
   }
 
+  /**
+   * Sends a request with the provider's id of a customer. Creates the customer at the provider first if needed. If the
+   * customer was deleted there, creates another one and sends the request once more.
+   */
+  private async sendForCustomer<Outcome extends AttachOutcome | BeginSetupOutcome>(
+    provider: PreparingProvider,
+    customerId: string,
+    send: (customerReference: string) => Promise<Outcome>,
+  ): Promise<Outcome> {
+    const reference = await this.customerReference(provider, customerId, null);
+    let outcome = await send(reference);
+    if (outcome.kind === 'customer_missing') {
+      outcome = await send(await this.customerReference(provider, customerId, reference));
+    }
+    if (outcome.kind === 'not_sent' && outcome.cause === 'misconfigured') {
+      const message = 'a provider refused a request: check its key and its settings';
+      this.logger.error({ provider: provider.name }, message);
+    }
+    return outcome;
+  }
+
+  /** @param missing reference that the provider does not have any more; null: none */
   private async customerReference(
     provider: PreparingProvider,
     customerId: string,
+    missing: string | null,
   ): Promise<string> {
     const known = await this.providerCustomers.find(customerId, provider.name);
-    if (known !== null) return known;
-    const made = await provider.createCustomer(customerId);
-    if (made === null) throw paymentProviderUnavailable(provider.name);
-    return this.providerCustomers.insertIfNone(customerId, provider.name, made, this.clock.now());
+    if (known !== null && known !== missing) return known;
+    const reference = await provider.createCustomer(customerId);
+    if (reference === null) throw paymentProviderUnavailable(provider.name);
+    const created = { reference, missing };
+    return this.providerCustomers.store(customerId, provider.name, created, this.clock.now());
   }
 }

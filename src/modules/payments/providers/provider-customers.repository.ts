@@ -4,11 +4,15 @@ import type { ProviderName } from '../domain/payment-provider';
 
 const FIND = 'SELECT reference FROM provider_customer WHERE customer_id = $1 AND provider = $2';
 
-/** Keeps the reference that was stored first, so that concurrent requests use the same customer at the provider. */
-const INSERT_IF_NONE = `
+/**
+ * Replaces only the missing reference ($4), and otherwise keeps the reference that was stored first, so that concurrent
+ * requests use the same customer at the provider.
+ */
+const STORE = `
   INSERT INTO provider_customer (customer_id, provider, reference, created_at)
-  VALUES ($1, $2, $3, $4)
-  ON CONFLICT (customer_id, provider) DO UPDATE SET reference = provider_customer.reference
+  VALUES ($1, $2, $3, $5)
+  ON CONFLICT (customer_id, provider) DO UPDATE SET reference =
+    CASE provider_customer.reference WHEN $4 THEN $3 ELSE provider_customer.reference END
   RETURNING reference`;
 
 @Injectable()
@@ -19,14 +23,18 @@ export class ProviderCustomersRepository {
     return this.database.queryValue<string>(FIND, [customerId, provider]);
   }
 
-  /** Stores the reference if the customer has none at the provider. Returns the stored reference, old or new. */
-  async insertIfNone(
+  /**
+   * Stores the reference if the customer has none at the provider, or has the missing one. Returns the stored
+   * reference, old or new.
+   * @param missing reference that the provider does not have any more; null: none
+   */
+  async store(
     customerId: string,
     provider: ProviderName,
-    reference: string,
+    { reference, missing }: { readonly reference: string; readonly missing: string | null },
     now: Date,
   ): Promise<string> {
-    const parameters = [customerId, provider, reference, now];
-    return (await this.database.queryValue<string>(INSERT_IF_NONE, parameters)) ?? reference;
+    const parameters = [customerId, provider, reference, missing, now];
+    return (await this.database.queryValue<string>(STORE, parameters)) ?? reference;
   }
 }

@@ -8,7 +8,6 @@ import { newId } from '../../../../platform/ids';
 import { Outbox } from '../../../../platform/outbox';
 import { CustomersService } from '../../../customers';
 import type { ProviderSetupState } from '../../domain/payment-provider';
-import { paymentProviderUnavailable } from '../../payments.errors';
 import { ProviderGateway } from '../../providers/provider-gateway';
 import { AttachMethodsService } from '../attach-methods.service';
 import {
@@ -66,10 +65,8 @@ export class PaymentMethodSetupsService {
     const id = newId('pms');
     const provider = this.gateway.preparingProvider(name);
     invariant(provider !== null, `The provider ${name} sets up payment methods.`);
-    const customerReference = await this.attachMethods.referenceOf(provider, customerId);
-    const request = { setupId: id, customerId, customerReference };
-    const providerReference = await provider.beginSetup(request);
-    if (providerReference === null) throw paymentProviderUnavailable(name);
+    const request = { setupId: id, customerId };
+    const providerReference = await this.attachMethods.beginSetup(provider, request);
     return this.database.transaction(async () => {
       await this.idempotency.claimFor(id);
       await this.customers.lockForChange(customerId);

@@ -1,6 +1,6 @@
 import type Stripe from 'stripe';
 import type { MethodDetails, ProviderSetupState } from '../../domain/payment-provider';
-import { failureOfDecline } from './stripe-errors';
+import { failureOfDecline, type StripeFailure } from './stripe-errors';
 
 export function detailsOf({
   card,
@@ -13,6 +13,11 @@ export function detailsOf({
     expiryMonth: card?.exp_month ?? null,
     expiryYear: card?.exp_year ?? null,
   };
+}
+
+/** Returns true if Stripe does not have the customer of a request. Stripe answers with status 400 or 404. */
+export function isCustomerMissing({ code, parameter }: StripeFailure): boolean {
+  return code === 'resource_missing' && parameter === 'customer';
 }
 
 /** The payment method of the setup intent must be expanded. */

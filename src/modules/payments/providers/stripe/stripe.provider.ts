@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type Stripe from 'stripe';
 import type {
   AttachOutcome,
+  BeginSetupOutcome,
   ChargeQuery,
   ChargeRequest,
   ClientAction,
@@ -20,7 +21,7 @@ import type {
 import { fromStripeAmount, toStripeAmount } from './stripe-amounts';
 import { StripeClient } from './stripe-client';
 import { disputeOf } from './stripe-disputes';
-import { detailsOf, stateOfSetup } from './stripe-methods';
+import { detailsOf, isCustomerMissing, stateOfSetup } from './stripe-methods';
 import { unrecordedChargeOf, ownPaymentOf, ownRefundIdOf } from './stripe-metadata';
 import {
   AMOUNT_NOT_CHARGEABLE,
@@ -74,6 +75,7 @@ export class StripeProvider implements PreparingProvider {
     if (answer !== null) {
       return { kind: 'attached', token: answer.id, details: detailsOf(answer) };
     }
+    if (isCustomerMissing(failure)) return { kind: 'customer_missing' };
     const { status } = failure;
     if (status === 400 || status === 402 || isMissing(failure)) return { kind: 'refused' };
     const outcome = outcomeOfFailure(failure);
@@ -105,10 +107,10 @@ export class StripeProvider implements PreparingProvider {
     setupId,
     customerId,
     customerReference,
-  }: SetupRequest): Promise<string | null> {
+  }: SetupRequest): Promise<BeginSetupOutcome> {
     const { environment } = this.client;
     const metadata = { environment, setup_id: setupId, customer_id: customerId };
-    const { answer } = await this.client.request('setup_intents', (sdk) =>
+    const { answer, failure } = await this.client.request('setup_intents', (sdk) =>
       sdk.setupIntents.create({
         customer: customerReference,
         usage: 'off_session',
@@ -116,7 +118,10 @@ export class StripeProvider implements PreparingProvider {
         metadata,
       }),
     );
-    return answer?.id ?? null;
+    if (answer !== null) return { kind: 'begun', reference: answer.id };
+    if (isCustomerMissing(failure)) return { kind: 'customer_missing' };
+    const outcome = outcomeOfFailure(failure);
+    return outcome.kind === 'not_sent' ? outcome : { kind: 'unknown' };
   }
 
   async retrieveSetup(reference: string): Promise<ProviderSetupState> {
