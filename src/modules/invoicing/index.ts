@@ -85,4 +85,4 @@ export {
   toCreditNoteRequest,
 } from './dto/credit-note.dto';
 export type { CreditNote, CreditNoteRequest } from './domain/credit-note';
-export { payableOf } from './domain/invoice-payment';
+export { payableOf, unpaidOf } from './domain/invoice-payment';

@@ -112,7 +112,10 @@ export class EngineWithStripe {
   }
 }
 
-export async function startEngineWithStripe(): Promise<EngineWithStripe> {
+/** @param environment further settings of the service */
+export async function startEngineWithStripe(
+  environment: Readonly<Record<string, string>> = {},
+): Promise<EngineWithStripe> {
   let engine: TestApp | null = null;
   const stripe = await startStripeDouble({ now: () => engine?.clock.now() ?? new Date() });
   engine = await startTestApp({
@@ -121,6 +124,7 @@ export async function startEngineWithStripe(): Promise<EngineWithStripe> {
       STRIPE_SECRET_KEY: stripe.secretKey,
       STRIPE_API_URL: stripe.url,
       STRIPE_WEBHOOK_SECRETS: SECRET,
+      ...environment,
     },
   });
   stripe.webhooks.register(`${await engine.app.getUrl()}/v1/providers/stripe/webhooks`, SECRET);

@@ -1,3 +1,4 @@
+import { type Refusal } from './errors';
 import { type OperationName } from './parameters';
 
 /**
@@ -18,7 +19,9 @@ export type Fault =
   | 'lock_timeout'
   | 'conflict'
   /** The response is 404, as from a proxy, or as for a wrong base URL. */
-  | 'not_found';
+  | 'not_found'
+  /** The request has no effect. The response is this refusal, which is stored. */
+  | Refusal;
 
 interface Planned {
   readonly fault: Fault;

@@ -182,6 +182,7 @@ export class StripeServer {
   private run(record: RecordedRequest, run: () => object): Answered {
     this.account.request = { id: record.id, idempotency_key: record.key };
     try {
+      if (record.fault instanceof Refusal) throw record.fault;
       return { status: 200, body: run() };
     } catch (error) {
       if (error instanceof Refusal) return refusalAnswer(error);

@@ -4,10 +4,15 @@ import { nextVersion } from '../../../core/next-version';
 import { mayInvoiceBecome } from './finalize';
 import { amountRemaining, type Invoice } from './invoice';
 
+/** Returns the unpaid amount, or 0 if the invoice cannot be paid. */
+export function unpaidOf(invoice: Invoice): bigint {
+  return mayInvoiceBecome(invoice, 'paid') ? amountRemaining(invoice) : 0n;
+}
+
 /** Returns the unpaid amount that no pending payment has reserved: the most that can be charged now. */
 export function payableOf(invoice: Invoice): bigint {
-  const free = amountRemaining(invoice) - invoice.amountPending;
-  return mayInvoiceBecome(invoice, 'paid') && free > 0n ? free : 0n;
+  const free = unpaidOf(invoice) - invoice.amountPending;
+  return free > 0n ? free : 0n;
 }
 
 export type PaymentDecision =
@@ -68,7 +73,7 @@ export function withPayment(
   now: Date,
 ): PaidInvoice {
   const invoice = withoutReserve(before, reserved, now);
-  const remaining = mayInvoiceBecome(before, 'paid') ? amountRemaining(before) : 0n;
+  const remaining = unpaidOf(before);
   const appliedMinor = lesser(amount, remaining);
   if (appliedMinor === 0n) return { invoice, appliedMinor };
   const paid = { ...invoice, amountPaid: before.amountPaid + appliedMinor };

@@ -49,8 +49,8 @@ export type ProviderOutcome =
   | { readonly kind: 'pending'; readonly reference: string }
   /** The customer has to confirm the charge, e.g. by 3-D Secure. */
   | { readonly kind: 'requires_action'; readonly reference: string }
-  /** Canceled before any money moved. */
-  | { readonly kind: 'canceled'; readonly reference: string }
+  /** Canceled before any money moved. Without a reference, the provider never had the charge. */
+  | { readonly kind: 'canceled'; readonly reference?: string }
   | NotSentOutcome
   | UnknownOutcome;
 

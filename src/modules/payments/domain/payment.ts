@@ -198,7 +198,12 @@ export function withOutcome(
   switch (outcome.kind) {
     case 'succeeded':
     case 'canceled':
-      return { ...next, ...done, status: outcome.kind, providerReference: outcome.reference };
+      return {
+        ...next,
+        ...done,
+        status: outcome.kind,
+        providerReference: outcome.reference ?? payment.providerReference,
+      };
     case 'failed':
       return { ...next, ...done, status: 'failed', failureCode: outcome.failureCode };
     case 'not_sent':

@@ -1,9 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { invariant } from '../../../core/invariant';
 import { Clock } from '../../../platform/clock';
+import { CustomersService } from '../../customers';
+import { InvoicePaymentsService, unpaidOf } from '../../invoicing';
 import { actionExpiresAt, hasEnded, type Payment } from '../domain/payment';
 import {
   type ChargeRequest,
+  type FailedOutcome,
   METHOD_UNUSABLE,
   type PreparingProvider,
   type ProviderOutcome,
@@ -11,6 +14,9 @@ import {
 import { PaymentMethodsRepository } from '../methods/payment-methods.repository';
 import { PaymentsRepository } from '../payments.repository';
 import { ProviderCustomersRepository } from './provider-customers.repository';
+
+/** Outcome of a charge that is not sent any more. */
+type WithdrawnOutcome = FailedOutcome | Extract<ProviderOutcome, { kind: 'canceled' }>;
 
 /**
  * A poll repeats the request if at most this many earlier calls ended without a final outcome. Later polls search for
@@ -29,8 +35,10 @@ const UNKNOWN: ProviderOutcome = { kind: 'unknown' };
 export class PreparedCharges {
   constructor(
     private readonly payments: PaymentsRepository,
-    private readonly customers: ProviderCustomersRepository,
+    private readonly providerCustomers: ProviderCustomersRepository,
     private readonly methods: PaymentMethodsRepository,
+    private readonly customers: CustomersService,
+    private readonly invoices: InvoicePaymentsService,
     private readonly clock: Clock,
   ) {}
 
@@ -56,14 +64,15 @@ export class PreparedCharges {
 
   /**
    * Reads the state of a charge from the provider and continues from there. A charge that is only prepared is
-   * confirmed, or canceled if the payment method became unusable. A charge that the customer did not confirm in time is
+   * confirmed, or canceled if it must not be made any more. A charge that the customer did not confirm in time is
    * canceled.
    */
   async resume(provider: PreparingProvider, payment: Payment): Promise<ProviderOutcome> {
     if (payment.providerReference === null) return this.recover(provider, payment);
     const seen = await provider.retrieve(payment.providerReference);
     if (seen.kind === 'prepared') {
-      if (await this.isMethodUnusable(payment)) return giveUp(provider, seen.reference);
+      const withdrawn = await this.withdrawnOutcome(payment);
+      if (withdrawn !== null) return giveUp(provider, seen.reference, withdrawn);
       const next = await this.payments.nextAttempt(payment, this.clock.now());
       return next === null ? UNKNOWN : this.confirm(provider, next, seen.reference);
     }
@@ -81,9 +90,9 @@ export class PreparedCharges {
     if (hasEnded(payment)) return UNKNOWN;
     const now = this.clock.now();
     const sentAt = payment.sentAt ?? payment.createdAt;
-    const isUnusable = await this.isMethodUnusable(payment);
+    const withdrawn = await this.withdrawnOutcome(payment);
     const isReplayed = now.getTime() - sentAt.getTime() < provider.replayMs;
-    if (!isUnusable && isReplayed && payment.attempts <= MAX_REPLAYS)
+    if (withdrawn === null && isReplayed && payment.attempts <= MAX_REPLAYS)
       return this.charge(provider, payment);
     const customerReference = await this.customerReference(provider, payment);
     const found = await provider.find({ paymentId: payment.id, customerReference, sentAt });
@@ -91,9 +100,36 @@ export class PreparedCharges {
       const reference = await this.payments.keepReference(payment.id, found);
       return reference === null ? UNKNOWN : provider.retrieve(reference).then(unknownIfPrepared);
     }
-    if (isUnusable) return METHOD_UNUSABLE;
+    if (withdrawn !== null) return withdrawn;
     const next = await this.payments.nextAttempt(payment, now);
     return next === null ? UNKNOWN : this.charge(provider, next);
+  }
+
+  /**
+   * Returns the outcome of a charge that must not be made any more, although its payment is pending; null if it may be
+   * made.
+   */
+  private async withdrawnOutcome(payment: Payment): Promise<WithdrawnOutcome | null> {
+    if (await this.isMethodUnusable(payment)) return METHOD_UNUSABLE;
+    return (await this.isWanted(payment)) ? null : { kind: 'canceled' };
+  }
+
+  /**
+   * Returns false if the customer or the payment method was deleted, or if nothing is owed on the invoice any more. On
+   * a written-off invoice, only a payment by request is wanted.
+   */
+  private async isWanted(payment: Payment): Promise<boolean> {
+    const { customerId, paymentMethodId, invoiceId, collectionAttempt } = payment;
+    const existing = await this.customers.findExistingIds([customerId]);
+    if (!existing.has(customerId)) return false;
+    if (paymentMethodId !== null) {
+      const method = await this.methods.find(customerId, paymentMethodId);
+      if (method === null) return false;
+    }
+    if (invoiceId === null) return true;
+    const invoice = await this.invoices.get(invoiceId);
+    if (collectionAttempt !== null && invoice.status !== 'open') return false;
+    return unpaidOf(invoice) > 0n;
   }
 
   private confirm(
@@ -108,19 +144,20 @@ export class PreparedCharges {
     { name }: PreparingProvider,
     { id, customerId }: Payment,
   ): Promise<string> {
-    const reference = await this.customers.find(customerId, name);
+    const reference = await this.providerCustomers.find(customerId, name);
     invariant(reference !== null, `The customer of ${id} is unknown to ${name}.`);
     return reference;
   }
 }
 
-/**
- * Cancels a charge because its payment method became unusable. Returns {@link METHOD_UNUSABLE}, or the provider's
- * answer if the charge could not be canceled.
- */
-async function giveUp(provider: PreparingProvider, reference: string): Promise<ProviderOutcome> {
+/** Cancels a prepared charge. Returns `withdrawn`, or the provider's answer if the charge could not be canceled. */
+async function giveUp(
+  provider: PreparingProvider,
+  reference: string,
+  withdrawn: WithdrawnOutcome,
+): Promise<ProviderOutcome> {
   const outcome = await provider.cancel(reference);
-  return outcome.kind === 'canceled' ? METHOD_UNUSABLE : outcome;
+  return outcome.kind === 'canceled' ? withdrawn : outcome;
 }
 
 /** Returns `unknown` for a charge that is only prepared. The next poll confirms the charge. */

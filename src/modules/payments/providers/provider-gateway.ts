@@ -251,12 +251,7 @@ export class ProviderGateway {
       return { kind: 'unknown' };
     }
     try {
-      const answer = await withDeadline(ask(this.providers[name]));
-      if (answer.kind === 'not_sent' && answer.cause === 'misconfigured') {
-        const message = 'a provider refused a request: check its key and its settings';
-        this.logger.error({ provider: name }, message);
-      }
-      return answer;
+      return await withDeadline(ask(this.providers[name]));
     } catch (error) {
       this.logger.error({ err: error, provider: name }, 'a provider gave no answer');
       return { kind: 'unknown' };

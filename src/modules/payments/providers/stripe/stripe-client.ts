@@ -20,6 +20,9 @@ export type StripeResult<Answer> =
   | { readonly answer: Answer; readonly failure: null }
   | { readonly answer: null; readonly failure: StripeFailure };
 
+/** Ids of the objects that a request is about, by their name in the log. */
+type LoggedIds = Readonly<Record<string, string>>;
+
 /** Failure of a request that was not sent, because too many requests are waiting. */
 const TOO_MANY_REQUESTS: StripeFailure = {
   status: 429,
@@ -28,6 +31,7 @@ const TOO_MANY_REQUESTS: StripeFailure = {
   declineCode: null,
   adviceCode: null,
   parameter: null,
+  messageCode: null,
   notConnected: null,
 };
 
@@ -52,16 +56,18 @@ export class StripeClient {
 
   /**
    * Sends a request as soon as the rate limit allows. Returns a failure with status 429 if the wait would exceed 5 s.
+   * @param about ids that are logged if Stripe refuses the request; null: a refusal is not worth a log line
    * @throws {Error} for an error that does not come from the Stripe SDK
    */
   async request<Answer>(
     endpoint: string,
     send: (sdk: Stripe) => Promise<Answer>,
+    about: LoggedIds | null = null,
   ): Promise<StripeResult<Answer>> {
     const { sdk } = this;
     invariant(sdk !== null, 'Stripe has no key.');
     return traced({ name: `stripe ${endpoint}`, kind: 'client' }, async (span) => {
-      const result = await this.requestAtLimitedRate(endpoint, () => send(sdk));
+      const result = await this.requestAtLimitedRate(endpoint, () => send(sdk), about);
       const status = result.failure?.status ?? (result.failure === null ? 200 : null);
       if (status !== null) span?.setAttribute('http.response.status_code', status);
       if (span !== null && (status === null || status >= 500)) {
@@ -74,6 +80,7 @@ export class StripeClient {
   private async requestAtLimitedRate<Answer>(
     endpoint: string,
     send: () => Promise<Answer>,
+    about: LoggedIds | null,
   ): Promise<StripeResult<Answer>> {
     if (!(await this.pacer.waitForTurn(endpoint)))
       return { answer: null, failure: TOO_MANY_REQUESTS };
@@ -82,10 +89,23 @@ export class StripeClient {
     } catch (error) {
       if (!(error instanceof Stripe.errors.StripeError)) throw error;
       const failure = failureOf(error);
-      if (failure.status === 401 || failure.status === 403) {
-        this.logger.error({ endpoint }, 'Stripe refused the key: check STRIPE_SECRET_KEY');
-      }
+      this.logRefusal(failure, about !== null, {
+        endpoint,
+        ...about,
+        request_id: error.requestId,
+      });
       return { answer: null, failure };
+    }
+  }
+
+  /** Logs a refusal without Stripe's message, which may contain personal data. */
+  private logRefusal(failure: StripeFailure, isExplained: boolean, ids: object): void {
+    const { status, type, parameter } = failure;
+    const line = { ...ids, status, type, code: failure.code ?? failure.messageCode, parameter };
+    if (status === 401 || status === 403) {
+      this.logger.error(line, 'Stripe refused the key: check STRIPE_SECRET_KEY');
+    } else if (isExplained && (status === 400 || status === 404)) {
+      this.logger.warn(line, 'Stripe refused a request');
     }
   }
 

@@ -1,4 +1,4 @@
-import { outcomeOfFailure, type StripeFailure } from './stripe-errors';
+import { outcomeOfFailure, outcomeOfRefundFailure, type StripeFailure } from './stripe-errors';
 
 const NOTHING: StripeFailure = {
   status: null,
@@ -7,6 +7,7 @@ const NOTHING: StripeFailure = {
   declineCode: null,
   adviceCode: null,
   parameter: null,
+  messageCode: null,
   notConnected: null,
 };
 
@@ -20,6 +21,9 @@ const declined = (
   declineCode,
   adviceCode,
 });
+/** A refusal without a code, such as Stripe's for a charge that is too old to be refunded. */
+const REFUSED: Partial<StripeFailure> = { status: 400, type: 'invalid_request_error' };
+
 const failed = (failureCode: string, retry: string) => ({ kind: 'failed', failureCode, retry });
 const notSent = (cause: string) => ({ kind: 'not_sent', cause });
 const unknown = { kind: 'unknown' };
@@ -45,16 +49,33 @@ describe('a failed request to Stripe', () => {
     [{ status: 400, parameter: 'payment_method' }, failed('method_unusable', 'hard')],
     [{ status: 400, code: 'payment_intent_mandate_invalid' }, failed('method_unusable', 'hard')],
     [{ status: 400, parameter: 'mandate_data' }, failed('method_unusable', 'hard')],
+    [REFUSED, failed('declined', 'soft')],
+    [{ ...REFUSED, code: 'parameter_missing' }, failed('declined', 'soft')],
+    [{ ...REFUSED, code: 'payment_method_not_available' }, failed('declined', 'soft')],
+    [{ ...REFUSED, code: 'payment_method_provider_decline' }, failed('declined', 'soft')],
+    [{ ...REFUSED, code: 'debit_not_authorized' }, failed('declined', 'soft')],
+    [{ ...REFUSED, code: 'bank_account_unusable' }, failed('method_unusable', 'hard')],
     [
-      { status: 400, code: 'parameter_unknown', parameter: 'payment_method' },
+      { ...REFUSED, code: 'payment_intent_authentication_failure' },
+      failed('authentication_required', 'customer'),
+    ],
+    [
+      { ...REFUSED, code: 'parameter_unknown', parameter: 'payment_method' },
       notSent('misconfigured'),
     ],
+    [{ ...REFUSED, code: 'livemode_mismatch' }, notSent('misconfigured')],
+    [
+      { ...REFUSED, code: 'resource_missing', parameter: 'payment_intent' },
+      notSent('misconfigured'),
+    ],
+    [{ status: 400 }, notSent('misconfigured')],
     [{ status: 404, code: 'resource_missing', parameter: 'intent' }, notSent('misconfigured')],
     [{ status: 400, type: 'idempotency_error' }, notSent('misconfigured')],
     [{ status: 401 }, notSent('misconfigured')],
     [{ status: 403 }, notSent('misconfigured')],
     [{ status: 429 }, notSent('busy')],
     [{ status: 400, code: 'lock_timeout' }, notSent('busy')],
+    [{ ...REFUSED, code: 'rate_limit' }, notSent('busy')],
     [{ notConnected: 'ECONNREFUSED' }, notSent('unreachable')],
     [{ notConnected: 'ENOTFOUND' }, notSent('unreachable')],
     [{ status: 409, code: 'idempotency_key_in_use' }, unknown],
@@ -64,5 +85,27 @@ describe('a failed request to Stripe', () => {
     [{}, unknown],
   ])('of %j is %j', (failure, outcome) => {
     expect(outcomeOfFailure({ ...NOTHING, ...failure })).toEqual(outcome);
+  });
+});
+
+describe('a failed request to refund at Stripe', () => {
+  it.each<readonly [Partial<StripeFailure>, object]>([
+    [REFUSED, failed('refund_declined', 'hard')],
+    [{ ...REFUSED, parameter: 'amount' }, failed('refund_declined', 'hard')],
+    [{ ...REFUSED, code: 'charge_disputed' }, failed('refund_declined', 'hard')],
+    [{ ...REFUSED, code: 'charge_expired_for_capture' }, failed('refund_declined', 'hard')],
+    [{ ...REFUSED, code: 'balance_insufficient' }, notSent('misconfigured')],
+    [{ ...REFUSED, messageCode: 'insufficient_balance_for_refund' }, notSent('misconfigured')],
+    [{ status: 402, code: 'insufficient_funds' }, notSent('misconfigured')],
+    [
+      { status: 404, code: 'resource_missing', parameter: 'payment_intent' },
+      notSent('misconfigured'),
+    ],
+    [{ status: 400, type: 'idempotency_error' }, notSent('misconfigured')],
+    [{ status: 429 }, notSent('busy')],
+    [{ status: 409, code: 'idempotency_key_in_use' }, unknown],
+    [{ status: 500 }, unknown],
+  ])('of %j is %j', (failure, outcome) => {
+    expect(outcomeOfRefundFailure({ ...NOTHING, ...failure })).toEqual(outcome);
   });
 });

@@ -22,6 +22,8 @@ export interface StripeFailure extends Decline {
   readonly type: string | null;
   /** Parameter that the error is about. */
   readonly parameter: string | null;
+  /** Second code of some errors without a `code`. */
+  readonly messageCode: string | null;
   /**
    * Network error code, such as `ECONNREFUSED`, if no connection was established. Null if the request may have arrived.
    */
@@ -52,6 +54,7 @@ const DECLINES: Readonly<Record<string, DeclineMeaning>> = {
   incorrect_zip: UNUSABLE,
   invalid_account: UNUSABLE,
   card_not_supported: UNUSABLE,
+  bank_account_unusable: UNUSABLE,
   lost_card: REFUSED,
   stolen_card: REFUSED,
   pickup_card: REFUSED,
@@ -95,6 +98,23 @@ const METHOD_CODES: ReadonlySet<string> = new Set([
   'payment_intent_mandate_invalid',
 ]);
 
+/** Codes of refusals that have nothing to do with the charge or refund: every request would be refused. */
+const SETTINGS_CODES: ReadonlySet<string> = new Set([
+  'api_key_expired',
+  'livemode_mismatch',
+  'parameter_unknown',
+  'platform_api_key_expired',
+  'secret_key_required',
+  'testmode_charges_only',
+  'tls_version_unsupported',
+]);
+
+const BUSY_CODES: ReadonlySet<string> = new Set([
+  'lock_timeout',
+  'payment_intent_rate_limit_exceeded',
+  'rate_limit',
+]);
+
 /**
  * Returns true if the object does not exist at Stripe. A 404 without the code `resource_missing` comes from a proxy, or
  * from a wrong URL.
@@ -108,20 +128,22 @@ const notSent = (cause: NotSentOutcome['cause']): NotSentOutcome => ({ kind: 'no
 
 /**
  * Returns the outcome of a failed request. The outcome is `failed` or `not_sent` only if the request certainly had no
- * effect. Otherwise it is `unknown`, and a later poll reads the outcome.
+ * effect: `failed` if Stripe would refuse the same request again, `not_sent` if it may succeed later without a change of
+ * the charge. Otherwise it is `unknown`, and a later poll reads the outcome.
  */
 export function outcomeOfFailure(failure: StripeFailure): ProviderOutcome {
   const { status, code, notConnected } = failure;
   if (notConnected !== null) return notSent('unreachable');
   if (status === null || status >= 500) return UNKNOWN;
-  if (status === 429 || code === 'lock_timeout') return notSent('busy');
+  if (status === 429 || (code !== null && BUSY_CODES.has(code))) return notSent('busy');
   if (status === 409 || code === 'payment_intent_unexpected_state') return UNKNOWN;
   if (status === 402 || failure.type === 'card_error') return failureOfDecline(failure);
   if (status === 400 || status === 404) return refusalOf(failure);
   return notSent('misconfigured');
 }
 
-function refusalOf({ code, parameter }: StripeFailure): FailedOutcome | NotSentOutcome {
+function refusalOf(failure: StripeFailure): FailedOutcome | NotSentOutcome {
+  const { code, parameter } = failure;
   if (code !== null && AMOUNT_CODES.has(code)) return AMOUNT_NOT_CHARGEABLE;
   if (parameter === 'currency') return AMOUNT_NOT_CHARGEABLE;
   if (code !== null && METHOD_CODES.has(code)) return METHOD_UNUSABLE;
@@ -131,26 +153,39 @@ function refusalOf({ code, parameter }: StripeFailure): FailedOutcome | NotSentO
   if (parameter === 'customer' && isMissing) return METHOD_UNUSABLE;
   // The method was attached without a mandate, which a debit needs.
   if (parameter === 'mandate_data') return METHOD_UNUSABLE;
-  return notSent('misconfigured');
+  return isPermanent(failure) ? failureOfDecline(failure) : notSent('misconfigured');
 }
 
-/** Error codes with which Stripe refuses a refund permanently. */
-const REFUND_CODES: ReadonlySet<string> = new Set([
-  'amount_too_large',
-  'charge_already_refunded',
-  'charge_disputed',
-  'charge_not_refundable',
-  'refund_disputed_payment',
+/**
+ * Returns true if Stripe refused the request for what it says. Other errors of this status come from a proxy, from
+ * settings, or from the key of another account, which has no such object.
+ */
+function isPermanent({ status, type, code }: StripeFailure): boolean {
+  if (status !== 400 || type !== 'invalid_request_error') return false;
+  return code !== 'resource_missing' && (code === null || !SETTINGS_CODES.has(code));
+}
+
+/** Codes of a refund that Stripe refuses until its balance is topped up. */
+const BALANCE_CODES: ReadonlySet<string> = new Set([
+  'balance_insufficient',
+  'insufficient_balance_for_refund',
+  'insufficient_funds',
 ]);
 
+/** Outcome of a refund that Stripe refuses, or that failed later. */
+export const REFUND_DECLINED: FailedOutcome = {
+  kind: 'failed',
+  failureCode: 'refund_declined',
+  retry: 'hard',
+};
+
 /**
- * Returns the outcome of a failed refund request: `failed` with `refund_declined` if Stripe refuses the refund
- * permanently, otherwise the result of {@link outcomeOfFailure}.
+ * Returns the outcome of a failed refund request: {@link REFUND_DECLINED} if Stripe refuses the refund permanently,
+ * otherwise the result of {@link outcomeOfFailure}. A refund that waits for the balance is not refused permanently.
  */
 export function outcomeOfRefundFailure(failure: StripeFailure): ProviderOutcome {
-  const { status, code, parameter } = failure;
-  const isRefused = (code !== null && REFUND_CODES.has(code)) || parameter === 'amount';
-  return status === 400 && isRefused
-    ? { kind: 'failed', failureCode: 'refund_declined', retry: 'hard' }
-    : outcomeOfFailure(failure);
+  const balanceCode = failure.code ?? failure.messageCode;
+  if (balanceCode !== null && BALANCE_CODES.has(balanceCode)) return notSent('misconfigured');
+  const outcome = outcomeOfFailure(failure);
+  return outcome.kind === 'failed' ? REFUND_DECLINED : outcome;
 }

@@ -1,8 +1,12 @@
 import type Stripe from 'stripe';
 import { isId } from '../../../../platform/ids';
-import type { UnrecordedChargeState } from '../../domain/payment-provider';
+import type {
+  ChargeRequest,
+  UnrecordedChargeState,
+  UnrecordedRefundState,
+} from '../../domain/payment-provider';
 import { fromStripeAmount } from './stripe-amounts';
-import { stateOfIntent } from './stripe-outcomes';
+import { listedRefundOf, stateOfIntent } from './stripe-outcomes';
 
 const SECOND_MS = 1_000;
 
@@ -11,6 +15,24 @@ interface OwnPayment {
   readonly paymentId: string;
   /** Stripe's id of the payment intent. */
   readonly chargeReference: string;
+}
+
+/** Returns the parameters of a new intent, except for its amount and customer. */
+export function intentParameters(
+  { paymentId, customerId, invoiceId, currency, token }: ChargeRequest,
+  environment: string,
+): Omit<Stripe.PaymentIntentCreateParams, 'amount'> {
+  return {
+    currency: currency.toLowerCase(),
+    ...(token !== null && { payment_method: token }),
+    automatic_payment_methods: { enabled: true, allow_redirects: 'never' },
+    metadata: {
+      environment,
+      payment_id: paymentId,
+      customer_id: customerId,
+      ...(invoiceId !== null && { invoice_id: invoiceId }),
+    },
+  };
 }
 
 /**
@@ -28,7 +50,7 @@ export function ownPaymentOf(
 }
 
 /** Returns our id of a refund, or null if this service did not make the refund. */
-export function ownRefundIdOf(
+function ownRefundIdOf(
   metadata: Stripe.Metadata | null,
   environment: string,
 ): string | null {
@@ -68,4 +90,16 @@ export function unrecordedChargeOf(
     outcome: { kind: outcome.kind, reference },
   };
   return { kind: 'charge', charge };
+}
+
+/** Converts a refund that is missing in this database. `not_ours`: its payment is of another service. */
+export function unrecordedRefundOf(
+  refund: Stripe.Refund,
+  environment: string,
+): UnrecordedRefundState {
+  const payment = ownPaymentOf(refund.payment_intent, environment);
+  if (payment === null) return { kind: 'not_ours' };
+  const refundId = ownRefundIdOf(refund.metadata, environment);
+  const { reason } = refund;
+  return { kind: 'refund', ...payment, refund: { ...listedRefundOf(refund), refundId, reason } };
 }

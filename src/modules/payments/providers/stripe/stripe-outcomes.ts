@@ -1,6 +1,7 @@
 import type Stripe from 'stripe';
-import type { PreparedCharge, ProviderOutcome } from '../../domain/payment-provider';
-import { failureOfDecline, type StripeFailure } from './stripe-errors';
+import type { ListedRefund, PreparedCharge, ProviderOutcome } from '../../domain/payment-provider';
+import { fromStripeAmount } from './stripe-amounts';
+import { failureOfDecline, REFUND_DECLINED, type StripeFailure } from './stripe-errors';
 
 /** A declined intent can be confirmed with another card, until it is canceled. */
 export interface DeclinedIntent {
@@ -57,14 +58,24 @@ export function outcomeOfRefund({
     case 'canceled':
       return { kind: 'canceled', reference };
     case 'failed':
-      return { kind: 'failed', failureCode: 'refund_declined', retry: 'hard' };
+      return REFUND_DECLINED;
     default:
       return { kind: 'unknown' };
   }
 }
 
+export function listedRefundOf(refund: Stripe.Refund): ListedRefund {
+  return {
+    reference: refund.id,
+    amount: fromStripeAmount(refund.amount, refund.currency.toUpperCase()),
+    refundId: refund.metadata?.['refund_id'] ?? null,
+    outcome: outcomeOfRefund(refund),
+  };
+}
+
 export function failureOf(error: Stripe.errors.StripeError): StripeFailure {
   const { detail } = error;
+  const { message_code: messageCode } = error.raw as { readonly message_code?: string };
   const connection = typeof detail === 'object' && 'code' in detail ? detail.code : null;
   return {
     status: error.statusCode ?? null,
@@ -73,6 +84,7 @@ export function failureOf(error: Stripe.errors.StripeError): StripeFailure {
     declineCode: error.decline_code ?? null,
     adviceCode: error.advice_code ?? null,
     parameter: error.param ?? null,
+    messageCode: messageCode ?? null,
     notConnected: connection !== null && NOT_CONNECTED.has(connection) ? connection : null,
   };
 }

@@ -18,19 +18,20 @@ import type {
   ProviderSetupState,
   SetupRequest,
 } from '../../domain/payment-provider';
-import { fromStripeAmount, toStripeAmount } from './stripe-amounts';
+import { toStripeAmount } from './stripe-amounts';
 import { StripeClient } from './stripe-client';
 import { disputeOf } from './stripe-disputes';
 import { detailsOf, isCustomerMissing, stateOfSetup } from './stripe-methods';
-import { unrecordedChargeOf, ownPaymentOf, ownRefundIdOf } from './stripe-metadata';
+import { intentParameters, unrecordedChargeOf, unrecordedRefundOf } from './stripe-metadata';
 import {
   AMOUNT_NOT_CHARGEABLE,
+  failureOfDecline,
   isMissing,
   outcomeOfFailure,
   outcomeOfRefundFailure,
   type StripeFailure,
 } from './stripe-errors';
-import { outcomeOfRefund, stateOfIntent } from './stripe-outcomes';
+import { listedRefundOf, outcomeOfRefund, stateOfIntent } from './stripe-outcomes';
 
 /** Time in which a request may be repeated with the same idempotency key. Stripe stores keys for at least 24 hours. */
 const REPLAY_MS = 23 * 3_600_000;
@@ -156,26 +157,18 @@ export class StripeProvider implements PreparingProvider {
     request: ChargeRequest,
     customer: string,
   ): Promise<PreparedCharge | ProviderOutcome> {
-    const { currency, token, idempotencyKey } = request;
-    const amount = toStripeAmount(request.amount, currency);
+    const { idempotencyKey, paymentId } = request;
+    const amount = toStripeAmount(request.amount, request.currency);
     if (amount === null) return AMOUNT_NOT_CHARGEABLE;
-    const { answer, failure } = await this.client.request('payment_intents', (sdk) =>
-      sdk.paymentIntents.create(
-        {
-          amount,
-          currency: currency.toLowerCase(),
-          customer,
-          ...(token !== null && { payment_method: token }),
-          automatic_payment_methods: { enabled: true, allow_redirects: 'never' },
-          metadata: {
-            environment: this.client.environment,
-            payment_id: request.paymentId,
-            customer_id: request.customerId,
-            ...(request.invoiceId !== null && { invoice_id: request.invoiceId }),
-          },
-        },
-        { idempotencyKey },
-      ),
+    const parameters = {
+      ...intentParameters(request, this.client.environment),
+      amount,
+      customer,
+    };
+    const { answer, failure } = await this.client.request(
+      'payment_intents',
+      (sdk) => sdk.paymentIntents.create(parameters, { idempotencyKey }),
+      { payment_id: paymentId },
     );
     if (failure !== null) return outcomeOfFailure(failure);
     return { kind: 'prepared', reference: answer.id };
@@ -183,15 +176,22 @@ export class StripeProvider implements PreparingProvider {
 
   async confirm(
     reference: string,
-    { session, idempotencyKey }: ChargeRequest,
+    { session, idempotencyKey, paymentId }: ChargeRequest,
   ): Promise<ProviderOutcome> {
-    const { answer, failure } = await this.client.request('payment_intents/confirm', (sdk) =>
-      sdk.paymentIntents.confirm(reference, session === 'off' ? { off_session: true } : {}, {
-        idempotencyKey,
-      }),
+    const parameters = session === 'off' ? { off_session: true } : {};
+    const { answer, failure } = await this.client.request(
+      'payment_intents/confirm',
+      (sdk) => sdk.paymentIntents.confirm(reference, parameters, { idempotencyKey }),
+      { payment_id: paymentId },
     );
     if (answer !== null) return this.outcomeOfConfirmed(answer);
-    const outcome = outcomeOfFailure(failure);
+    let outcome = outcomeOfFailure(failure);
+    if (failure.code === 'payment_intent_unexpected_state') {
+      const seen = await this.retrieve(reference);
+      if (seen.kind !== 'prepared') return seen;
+      // The intent cannot be confirmed although it is only prepared, for example without a payment method.
+      outcome = failureOfDecline(failure);
+    }
     if (outcome.kind !== 'failed') return outcome;
     return (await this.isCanceled(reference)) ? outcome : { kind: 'unknown' };
   }
@@ -202,8 +202,10 @@ export class StripeProvider implements PreparingProvider {
   }
 
   async retrieve(reference: string): Promise<PreparedCharge | ProviderOutcome> {
-    const { answer } = await this.client.request('payment_intents/retrieve', (sdk) =>
-      sdk.paymentIntents.retrieve(reference),
+    const { answer } = await this.client.request(
+      'payment_intents/retrieve',
+      (sdk) => sdk.paymentIntents.retrieve(reference),
+      { provider_reference: reference },
     );
     if (answer === null) return { kind: 'unknown' };
     const state = stateOfIntent(answer);
@@ -238,15 +240,20 @@ export class StripeProvider implements PreparingProvider {
     const amount = toStripeAmount(request.amount, request.currency);
     if (amount === null) return AMOUNT_NOT_CHARGEABLE;
     const metadata = { environment: this.client.environment, refund_id: refundId };
-    const { answer, failure } = await this.client.request('refunds', (sdk) =>
-      sdk.refunds.create({ payment_intent: chargeReference, amount, metadata }, { idempotencyKey }),
+    const parameters = { payment_intent: chargeReference, amount, metadata };
+    const { answer, failure } = await this.client.request(
+      'refunds',
+      (sdk) => sdk.refunds.create(parameters, { idempotencyKey }),
+      { refund_id: refundId },
     );
     return answer === null ? outcomeOfRefundFailure(failure) : outcomeOfRefund(answer);
   }
 
   async retrieveRefund(reference: string): Promise<ProviderOutcome> {
-    const { answer } = await this.client.request('refunds/retrieve', (sdk) =>
-      sdk.refunds.retrieve(reference),
+    const { answer } = await this.client.request(
+      'refunds/retrieve',
+      (sdk) => sdk.refunds.retrieve(reference),
+      { provider_reference: reference },
     );
     return answer === null ? { kind: 'unknown' } : outcomeOfRefund(answer);
   }
@@ -259,12 +266,7 @@ export class StripeProvider implements PreparingProvider {
         .autoPagingToArray({ limit: 10_000 }),
     );
     if (answer === null) throw new Error(`Stripe did not list the refunds of ${chargeReference}.`);
-    return answer.map((refund) => ({
-      reference: refund.id,
-      amount: fromStripeAmount(refund.amount, refund.currency.toUpperCase()),
-      refundId: refund.metadata?.['refund_id'] ?? null,
-      outcome: outcomeOfRefund(refund),
-    }));
+    return answer.map(listedRefundOf);
   }
 
   async retrieveUnrecordedCharge(reference: string): Promise<UnrecordedChargeState> {
@@ -280,17 +282,7 @@ export class StripeProvider implements PreparingProvider {
       sdk.refunds.retrieve(reference, { expand: ['payment_intent'] }),
     );
     if (failure !== null) return { kind: isMissing(failure) ? 'not_ours' : 'unknown' };
-    const { amount, currency, reason, metadata } = answer;
-    const refundId = ownRefundIdOf(metadata, this.client.environment);
-    const payment = ownPaymentOf(answer.payment_intent, this.client.environment);
-    if (payment === null) return { kind: 'not_ours' };
-    const minor = fromStripeAmount(amount, currency.toUpperCase());
-    const outcome = outcomeOfRefund(answer);
-    return {
-      kind: 'refund',
-      ...payment,
-      refund: { reference, refundId, amount: minor, reason, outcome },
-    };
+    return unrecordedRefundOf(answer, this.client.environment);
   }
 
   async retrieveDispute(reference: string): Promise<ProviderDisputeState> {

@@ -1,0 +1,160 @@
+import { DueCollections } from '../../src/modules/billing/payments/due-collections';
+import { DuePayments } from '../../src/modules/billing/payments/due-payments';
+import { DueDetachments } from '../../src/modules/payments/methods/due-detachments';
+import { type EngineWithStripe, startEngineWithStripe } from '../support/stripe/engine-with-stripe';
+import { type OperationName } from '../support/stripe/parameters';
+
+const HOUR_MS = 3_600_000;
+
+interface Payment {
+  readonly id: string;
+  readonly status: string;
+  readonly failure_code: string | null;
+}
+
+/** The charge did not arrive, or is prepared and its confirmation did not arrive. */
+const STEPS = [
+  'paymentIntents.create',
+  'paymentIntents.confirm',
+] as const satisfies OperationName[];
+
+describe('a charge that Stripe did not execute', () => {
+  let story: EngineWithStripe;
+
+  beforeAll(async () => {
+    story = await startEngineWithStripe();
+  });
+
+  beforeEach(() => {
+    story.reset();
+  });
+
+  afterAll(() => story.close());
+
+  const command = (path: string, body: object = {}) =>
+    story.engine.http.post(path).send(body).expect(200);
+
+  const deleteCustomer = (customer: string) =>
+    story.engine.http.delete(`/v1/customers/${customer}`).expect(204);
+
+  const deleteMethod = (customer: string, method: string) =>
+    story.engine.http.delete(`/v1/customers/${customer}/payment-methods/${method}`).expect(204);
+
+  async function collect(): Promise<void> {
+    const due = story.engine.app.get(DueCollections);
+    await due.runDue();
+    await due.idle();
+  }
+
+  async function chargesOf(invoice: string): Promise<readonly Payment[]> {
+    return (await story.get<{ data: Payment[] }>(`/v1/payments?invoice_id=${invoice}`)).data;
+  }
+
+  /** Charges an open invoice while Stripe refuses all requests of this kind. */
+  async function notExecuted(step: OperationName, collection: 'send_invoice' | 'automatic') {
+    const { customer, method } = await story.customerWith('pm_card_visa');
+    const lines = [{ description: 'Work', amount: 1_000 }];
+    const body = { customer_id: customer, currency: 'USD', collection, lines };
+    const { id: invoice } = await story.post('/v1/invoices', body);
+    await command(`/v1/invoices/${invoice}/finalize`);
+    story.stripe.faults.decide = (operation) => (operation === step ? 'rate_limited' : null);
+    if (collection === 'send_invoice') await story.post(`/v1/invoices/${invoice}/pay`);
+    else await collect();
+    const [payment, ...more] = await chargesOf(invoice);
+    expect([payment?.status, more]).toEqual(['pending', []]);
+    return { customer, method, invoice };
+  }
+
+  async function credit(invoice: string, amount: number): Promise<void> {
+    const { lines } = await story.get<{ lines: { id: string }[] }>(`/v1/invoices/${invoice}`);
+    await story.post('/v1/credit-notes', {
+      invoice_id: invoice,
+      lines: [{ invoice_line_id: lines[0]?.id, amount }],
+      reason: 'Not delivered',
+      settle: 'credit',
+    });
+  }
+
+  /** Polls until the payment has ended, with Stripe answering again. */
+  async function ended(invoice: string): Promise<Payment | undefined> {
+    story.stripe.faults.clear();
+    for (let polls = 0; polls < 10; polls += 1) {
+      story.engine.clock.advanceMs(HOUR_MS);
+      await story.run(DuePayments);
+      const [payment] = await chargesOf(invoice);
+      if (payment?.status !== 'pending' && payment?.status !== 'processing') return payment;
+    }
+    throw new Error(`The payment of ${invoice} has no final outcome.`);
+  }
+
+  const openIntents = (invoice: string) =>
+    [...story.stripe.account.paymentIntents.values()].filter(
+      ({ metadata, status }) => metadata['invoice_id'] === invoice && status !== 'canceled',
+    );
+
+  describe.each(STEPS)('because of a rate limit at %s', (step) => {
+    it('is canceled if its customer was erased', async () => {
+      const { customer, method, invoice } = await notExecuted(step, 'send_invoice');
+      await command(`/v1/invoices/${invoice}/void`);
+      await deleteMethod(customer, method.id);
+      await deleteCustomer(customer);
+      expect(await ended(invoice)).toMatchObject({ status: 'canceled', failure_code: null });
+      expect(openIntents(invoice)).toEqual([]);
+      await story.run(DueDetachments);
+      story.engine.clock.advanceMs(HOUR_MS);
+      await story.run(DueDetachments);
+      expect(story.stripe.account.paymentMethods.get(method.token)?.customer).toBeNull();
+    });
+
+    it.each(['send_invoice', 'automatic'] as const)(
+      'is canceled if its customer was deleted (collection: %s)',
+      async (collection) => {
+        const { customer, invoice } = await notExecuted(step, collection);
+        await deleteCustomer(customer);
+        expect(await ended(invoice)).toMatchObject({ status: 'canceled' });
+        expect(openIntents(invoice)).toEqual([]);
+      },
+    );
+
+    it('is canceled if its method was deleted, and another default is charged instead', async () => {
+      const { customer, method, invoice } = await notExecuted(step, 'automatic');
+      await deleteMethod(customer, method.id);
+      const added = { provider: 'stripe', token: 'pm_card_mastercard', is_default: true };
+      await story.post(`/v1/customers/${customer}/payment-methods`, added);
+      expect(await ended(invoice)).toMatchObject({ status: 'canceled' });
+      await collect();
+      expect(await chargesOf(invoice)).toMatchObject([
+        { status: 'succeeded' },
+        { status: 'canceled' },
+      ]);
+      expect(await story.get(`/v1/invoices/${invoice}`)).toMatchObject({
+        status: 'paid',
+        amount_pending: 0,
+      });
+    });
+
+    it('is canceled if its invoice was voided, or was credited as a whole', async () => {
+      const voided = await notExecuted(step, 'send_invoice');
+      await command(`/v1/invoices/${voided.invoice}/void`);
+      expect(await ended(voided.invoice)).toMatchObject({ status: 'canceled' });
+      const credited = await notExecuted(step, 'send_invoice');
+      await credit(credited.invoice, 1_000);
+      expect(await ended(credited.invoice)).toMatchObject({ status: 'canceled' });
+    });
+
+    it('is canceled if it is automatic and its invoice was written off', async () => {
+      const automatic = await notExecuted(step, 'automatic');
+      await command(`/v1/invoices/${automatic.invoice}/mark-uncollectible`);
+      expect(await ended(automatic.invoice)).toMatchObject({ status: 'canceled' });
+      const requested = await notExecuted(step, 'send_invoice');
+      await command(`/v1/invoices/${requested.invoice}/mark-uncollectible`);
+      expect(await ended(requested.invoice)).toMatchObject({ status: 'succeeded' });
+    });
+
+    it('is made later if the invoice was credited in part', async () => {
+      const { invoice } = await notExecuted(step, 'send_invoice');
+      await credit(invoice, 400);
+      expect(await ended(invoice)).toMatchObject({ status: 'succeeded' });
+    });
+  });
+});
