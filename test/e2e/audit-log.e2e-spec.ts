@@ -409,6 +409,12 @@ describe('the audit log', () => {
       `INSERT INTO audit_change SELECT entry_id, 1, created_at + interval '1 ms', action, 'x', changes FROM audit_change WHERE position = 2`,
       'changes_added',
     ],
+    [
+      'a change below the first position',
+      `ALTER TABLE audit_change DROP CONSTRAINT audit_change_position_check;
+       INSERT INTO audit_change SELECT entry_id, 0, created_at, action, 'x', changes FROM audit_change WHERE position = 2`,
+      'changes_added',
+    ],
     ['a removed seal', 'DELETE FROM audit_seal WHERE number = 1', 'chain_broken'],
     [
       'a changed seal',

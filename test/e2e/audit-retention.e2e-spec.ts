@@ -127,12 +127,68 @@ describe('the retention of the audit log', () => {
       `UPDATE audit_drop SET through_seal = 3, through_position = (SELECT to_position FROM audit_seal WHERE number = 3)`,
     ],
     ['a removed seal of dropped changes', 'DELETE FROM audit_seal WHERE number = 1'],
+    ['another number of dropped entries', 'UPDATE audit_drop SET entry_count = entry_count + 1'],
+    ['another number of dropped changes', 'UPDATE audit_drop SET change_count = change_count - 1'],
+    [
+      'a record of a drop that never was',
+      `INSERT INTO audit_drop SELECT '2025_12', 0, 0, through_seal, through_position, kept_digest, dropped_at FROM audit_drop`,
+    ],
   ])('reveals %s', async (_, sql) => {
     await threeMonths();
     expect(await dropAll('2026-05-01T00:00:00Z')).toBe(1);
     expect((await verify()).ok).toBe(true);
     await tamper(sql);
     expect((await verify()).ok).toBe(false);
+  });
+
+  it.each([
+    ['a removed record', `DELETE FROM audit_drop WHERE month = '2026_01'`],
+    ['other numbers', `UPDATE audit_drop SET entry_count = 6 WHERE month = '2026_01'`],
+  ])('reveals %s of an earlier drop', async (_, sql) => {
+    await threeMonths();
+    expect(await dropAll('2026-06-01T00:00:00Z')).toBe(2);
+    expect((await verify()).ok).toBe(true);
+    await tamper(sql);
+    expect(await verify()).toMatchObject({ ok: false, dropped_months_match: false });
+  });
+
+  it('matches its records after entries of earlier drops were dropped', async () => {
+    await threeMonths();
+    expect(await dropAll('2026-05-01T00:00:00Z')).toBe(1);
+    await engine.app.get(AuditPartitions).runDue();
+    expect(await dropAll('2026-07-01T00:00:00Z')).toBe(2);
+    await sealAll(engine);
+    expect(await dropAll('2026-09-01T00:00:00Z')).toBeGreaterThan(0);
+    expect(await verify()).toMatchObject({ ok: true, dropped_months_match: true });
+    const rows = `SELECT object_id FROM audit_change WHERE action = 'audit_log.dropped'`;
+    expect(await engine.database.queryValues(rows)).not.toContain('2026_01');
+  });
+
+  it.each([
+    ['among dropped changes', 2, '1'],
+    ['in a later month, among dropped changes', 3, '1'],
+    ['below the first position', 0, '1'],
+  ])('reveals an entry that was added %s, and drops nothing then', async (_, position, seal) => {
+    await threeMonths();
+    expect(await dropAll('2026-05-01T00:00:00Z')).toBe(1);
+    await sealAll(engine);
+    expect((await verify()).ok).toBe(true);
+    const at = position === 3 ? '2026-02-11T00:00:00Z' : '2026-01-20T00:00:00Z';
+    await engine.database.query(
+      'ALTER TABLE audit_change DROP CONSTRAINT audit_change_position_check',
+    );
+    await engine.database.query(
+      `WITH entry AS (
+         INSERT INTO audit_log (id, created_at, actor_type, actor_id) VALUES ('aud_x', $1, 'key', 'x') RETURNING *)
+       INSERT INTO audit_change (entry_id, position, created_at, action, object_id, changes)
+       SELECT id, $2, created_at, 'customer.deleted', 'cus_x', '{}' FROM entry`,
+      [at, position],
+    );
+    expect(await verify()).toMatchObject({
+      ok: false,
+      faults: [{ fault: 'changes_added', seal }],
+    });
+    expect(await dropAll('2026-06-01T00:00:00Z')).toBe(0);
   });
 
   it('keeps a month that does not match its seals, or is not sealed yet', async () => {

@@ -78,6 +78,29 @@ describe('events', () => {
     expect(await list({ limit: '1', cursor })).toEqual(ofCoupon.slice(0, 1));
   });
 
+  it('are not listed by time with a cursor of the list by id, or the other way round', async () => {
+    await createCoupon();
+    await createCoupon();
+    const byTime = { from: '2020-01-01T00:00:00Z', limit: '1' };
+    const cursors = [];
+    for (const query of [{ limit: '1' }, byTime]) {
+      const { body } = await engine.http.get('/v1/events').query(query);
+      cursors.push((body as { next_cursor: string }).next_cursor);
+    }
+    const [ofIds = '', ofTimes = ''] = cursors;
+    for (const query of [
+      { ...byTime, cursor: ofIds },
+      { to: '2100-01-01T00:00:00Z', cursor: ofIds },
+      { limit: '1', cursor: ofTimes },
+    ]) {
+      const answer = await engine.http.get('/v1/events').query(query);
+      expect(answer.body).toMatchObject({ status: 400, code: 'invalid_cursor' });
+    }
+    const next = await list({ limit: '1', cursor: ofIds });
+    expect(next).toHaveLength(1);
+    expect(await list({ ...byTime, cursor: ofTimes })).toEqual(next);
+  });
+
   it('of customers on a test clock are sent, whether the clock is behind or ahead of real time', async () => {
     const clocks = ['2020-01-01T00:00:00.000Z', '2030-01-01T00:00:00.000Z'];
     const createCustomers = async () => {

@@ -19,7 +19,7 @@ const TERMS = {
   metadata: {},
 } as const;
 
-describe('the registration of a webhook endpoint', () => {
+describe('what a webhook endpoint gets from a change of its settings on', () => {
   let engine: TestApp;
 
   beforeAll(async () => {
@@ -49,28 +49,70 @@ describe('the registration of a webhook endpoint', () => {
     );
   }
 
-  it('is answered when what was being written can be read, so that list and events are complete', async () => {
+  async function change(endpoint: string, fields: object): Promise<string> {
+    await engine.http.patch(`/v1/webhooks/endpoints/${endpoint}`).send(fields).expect(200);
+    return endpoint;
+  }
+
+  const changes: readonly [string, () => Promise<() => Promise<string>>][] = [
+    ['a registration', () => Promise.resolve(register)],
+    [
+      'an activation',
+      async () => {
+        const endpoint = await change(await register(), { is_active: false });
+        return () => change(endpoint, { is_active: true });
+      },
+    ],
+    [
+      'a subscription',
+      async () => {
+        const endpoint = await change(await register(), { events: ['invoice.*'] });
+        return () => change(endpoint, { events: ['invoice.*', 'coupon.created'] });
+      },
+    ],
+  ];
+
+  it.each(changes)(
+    'completes a list that is read after %s, because the response waits for what is being written',
+    async (_, prepare) => {
+      const begin = await prepare();
+      let coupon = '';
+      const commit = await openTransaction(engine.database, async () => {
+        coupon = (await engine.app.get(CouponsService).create(TERMS)).id;
+      });
+      const answered: string[] = [];
+      const looks = await looksForWriters(engine.databaseUrl);
+      const beginning = begin().then(async (endpoint) => {
+        answered.push(endpoint);
+        return { endpoint, listed: await couponIds() };
+      });
+      try {
+        await until(
+          'the request waits or was answered',
+          async () => answered.length > 0 || (await looks()),
+        );
+        if (answered.length > 0) await beginning;
+      } finally {
+        await commit();
+      }
+      const { endpoint, listed } = await beginning;
+      const sent = await sentTo(endpoint);
+      expect([...listed, ...sent].filter((id) => id === coupon)).toEqual([coupon]);
+    },
+  );
+
+  it('leaves out later events only: a transaction that began before a deactivation is sent', async () => {
+    const endpoint = await register();
     let coupon = '';
     const commit = await openTransaction(engine.database, async () => {
       coupon = (await engine.app.get(CouponsService).create(TERMS)).id;
     });
-    const answered: string[] = [];
-    const looks = await looksForWriters(engine.databaseUrl);
-    const registering = register().then(async (endpoint) => {
-      answered.push(endpoint);
-      return { endpoint, listed: await couponIds() };
-    });
     try {
-      await until(
-        'the registration waits or was answered',
-        async () => answered.length > 0 || (await looks()),
-      );
-      if (answered.length > 0) await registering;
+      await change(endpoint, { is_active: false });
     } finally {
       await commit();
     }
-    const { endpoint, listed } = await registering;
-    const sent = await sentTo(endpoint);
-    expect([...listed, ...sent].filter((id) => id === coupon)).toEqual([coupon]);
+    await engine.app.get(CouponsService).create(TERMS);
+    expect(await sentTo(endpoint)).toEqual([coupon]);
   });
 });

@@ -27,11 +27,26 @@ const KEPT_DIGEST = `
   SELECT encode(sha256(coalesce(string_agg(row_hash, ''::bytea ORDER BY position), ''::bytea)), 'hex') AS digest
   FROM audit_dropped_change WHERE position > $1`;
 
-const IS_RECORDED = `
-  SELECT 1 FROM (${unpackedSql(`
-    SELECT position, created_at, changes, pack_position, pack_place FROM audit_change
-    WHERE object_id = $1 AND action = 'audit_log.dropped'`)}) AS drop
-  WHERE fields->'through_seal'->>'after' = $2 AND fields->'kept_digest'->>'after' = $3`;
+/**
+ * Differences between drops and their entries in the audit log. An entry is dropped with the month in which it was made,
+ * so the drops that were made in dropped months have none, except the last one. Months begin with a digit and ids with a
+ * letter: the condition on `object_id` finds the entries in its index.
+ */
+const DIFFERENCES = `
+  WITH recorded AS (
+    SELECT object_id AS month, ${recordedValue('entry_count')}, ${recordedValue('change_count')},
+      ${recordedValue('through_seal')}, ${recordedValue('kept_digest')}
+    FROM (${unpackedSql(`
+      SELECT position, object_id, created_at, changes, pack_position, pack_place FROM audit_change
+      WHERE object_id >= '0' AND object_id < ':' AND action = 'audit_log.dropped'`)}) AS entry)
+  SELECT 1 FROM recorded FULL JOIN audit_drop AS dropped
+    ON recorded.month = dropped.month AND recorded.entry_count = dropped.entry_count::text
+    AND recorded.change_count = dropped.change_count::text AND recorded.through_seal = dropped.through_seal::text
+    AND recorded.kept_digest = dropped.kept_digest
+  WHERE dropped.month IS NULL OR recorded.month IS NULL AND (
+    SELECT dropped.month = max(month) OR to_char(dropped.dropped_at AT TIME ZONE 'UTC', 'YYYY_MM') > max(month)
+    FROM audit_drop)
+  LIMIT 1`;
 
 interface MonthRange {
   /** Last position of the changes; null: the month has no changes. */
@@ -103,10 +118,12 @@ export class AuditDropsRepository {
     return this.database.select(AuditDropEntity, 'ORDER BY month', []);
   }
 
-  /** Returns true if the audit log has an entry for this drop. */
-  async isRecorded({ month, throughSeal, keptDigest }: AuditDrop): Promise<boolean> {
-    const parameters = [month, throughSeal.toString(), keptDigest];
-    return (await this.database.query(IS_RECORDED, parameters)).length > 0;
+  /**
+   * Returns false if a drop has other values than its entry in the audit log, if the last drop or another one whose
+   * entry was not dropped has no entry, or if there is an entry without a drop.
+   */
+  async areAsRecorded(): Promise<boolean> {
+    return (await this.database.query(DIFFERENCES)).length === 0;
   }
 
   /** Limits how long the transaction waits for the lock that dropping needs. */
@@ -124,6 +141,10 @@ export class AuditDropsRepository {
     );
     await this.database.query(`DROP TABLE "audit_log_${month}", "audit_change_${month}"`);
   }
+}
+
+function recordedValue(column: string): string {
+  return `fields->'${column}'->>'after' AS ${column}`;
 }
 
 function toBigInt(text: string | null | undefined): bigint | null {

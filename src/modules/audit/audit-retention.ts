@@ -7,6 +7,7 @@ import { Jobs } from '../../platform/jobs';
 import { AuditChain } from './audit-chain';
 import { AuditDropsRepository } from './audit-drops.repository';
 import type { AuditDrop } from './domain/audit-drop';
+import type { SealFault } from './seal';
 import { SealsRepository } from './seals.repository';
 
 const EVERY_MS = 3_600_000;
@@ -61,15 +62,20 @@ export class AuditRetention implements OnModuleInit {
     const { last } = await this.drops.readMonthRange(month);
     const dropped = (await this.drops.listAll()).at(-1);
     const start = await this.chain.readEndAt(dropped?.throughSeal ?? 0n);
+    const [added] = await this.seals.findWithUnexpectedChanges(start, 1);
+    if (added !== undefined) return this.keep(month, added.number, 'changes_added');
     if (last === null || last <= start.to) return true;
     for await (const { number, seal, fault } of this.chain.checkSealsAfter(start)) {
-      if (fault !== null) {
-        const text = 'a month of the audit log is kept, because it does not match its seals';
-        this.logger.error({ month, seal: number.toString(), fault }, text);
-        return false;
-      }
+      if (fault !== null) return this.keep(month, number, fault);
       if (seal !== null && seal.to >= last) return true;
     }
+    return false;
+  }
+
+  /** Logs why a month is kept. Returns false. */
+  private keep(month: string, seal: bigint, fault: SealFault): false {
+    const text = 'a month of the audit log is kept, because it does not match its seals';
+    this.logger.error({ month, seal: seal.toString(), fault }, text);
     return false;
   }
 

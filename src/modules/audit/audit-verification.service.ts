@@ -24,9 +24,11 @@ interface DroppedSeals {
   readonly last: Seal | null;
   /** Seals of dropped changes that do not follow the seal before them: number or first position is not the next one. */
   readonly breaks: readonly Seal[];
+  /** Seals of dropped changes for which rows exist, or the first seal if there are rows with positions below 1. */
+  readonly added: readonly Seal[];
 }
 
-const NOTHING_DROPPED: DroppedSeals = { seals: 0, changes: 0, last: null, breaks: [] };
+const NOTHING_DROPPED: DroppedSeals = { seals: 0, changes: 0, last: null, breaks: [], added: [] };
 
 /** Checks of the audit log beside the checks of its seals. */
 export type AuditCheck =
@@ -49,8 +51,9 @@ export interface AuditVerification {
   /** Months that were dropped after their retention, oldest first. */
   readonly drops: readonly AuditDrop[];
   /**
-   * False if the record of the last drop cannot be read, or differs from its entry in the audit log, from its last
-   * seal or from the stored hashes. Also false if hashes are stored although nothing was dropped.
+   * False if the records of drops cannot be read, or differ from their entries in the audit log
+   * ({@link AuditDropsRepository.areAsRecorded}), or if the last record differs from its last seal or from the stored
+   * hashes. Also false if hashes are stored although nothing was dropped.
    */
   readonly dropsMatch: boolean;
   /** Checks that could not be made, because the database cannot read a row. */
@@ -93,9 +96,7 @@ export class AuditVerificationService {
           this.seals.findEntriesWithoutChange(MAX_FAULTS),
         ),
         drops,
-        dropsMatch: await check('dropped_months_match', false, () =>
-          this.dropMatches(drops.at(-1)),
-        ),
+        dropsMatch: await check('dropped_months_match', false, () => this.dropsMatch(drops.at(-1))),
         unreadable,
       };
     });
@@ -103,16 +104,19 @@ export class AuditVerificationService {
 
   /** @param throughSeal number of the last seal whose changes were all dropped */
   private async checkSeals(throughSeal: bigint, check: Check) {
-    const dropped = await check('dropped_seals', NOTHING_DROPPED, async () => ({
-      ...(await this.seals.countUpTo(throughSeal)),
-      last: await this.seals.findByNumber(throughSeal),
-      breaks: await this.seals.findBreaks(throughSeal, MAX_FAULTS),
-    }));
-    const faults = dropped.breaks.map((seal): FaultySeal => ({
-      number: seal.number,
-      seal,
-      fault: 'chain_broken',
-    }));
+    const dropped = await check('dropped_seals', NOTHING_DROPPED, async () => {
+      const last = await this.seals.findByNumber(throughSeal);
+      return {
+        ...(await this.seals.countUpTo(throughSeal)),
+        last,
+        breaks: await this.seals.findBreaks(throughSeal, MAX_FAULTS),
+        added: await this.seals.findWithUnexpectedChanges(last ?? CHAIN_START, MAX_FAULTS),
+      };
+    });
+    const faults = [
+      ...dropped.breaks.map((seal) => toFaultySeal(seal, 'chain_broken')),
+      ...dropped.added.map((seal) => toFaultySeal(seal, 'changes_added')),
+    ].slice(0, MAX_FAULTS);
     let { seals: sealCount, changes: sealedChanges, last: lastSeal } = dropped;
     const start = await this.chain.readEndAt(throughSeal);
     for await (const { number, seal, fault } of this.chain.checkSealsAfter(start)) {
@@ -124,11 +128,16 @@ export class AuditVerificationService {
     return { sealCount, sealedChanges, lastSeal, faults };
   }
 
-  private async dropMatches(drop: AuditDrop | undefined): Promise<boolean> {
-    if (drop === undefined) return (await this.drops.countStoredHashes()) === 0;
-    const { throughPosition, throughSeal, keptDigest } = drop;
+  private async dropsMatch(last: AuditDrop | undefined): Promise<boolean> {
+    if (!(await this.drops.areAsRecorded())) return false;
+    if (last === undefined) return (await this.drops.countStoredHashes()) === 0;
+    const { throughPosition, throughSeal, keptDigest } = last;
     const { to } = (await this.seals.findByNumber(throughSeal)) ?? CHAIN_START;
-    if (to !== throughPosition || !(await this.drops.isRecorded(drop))) return false;
+    if (to !== throughPosition) return false;
     return (await this.drops.digestStoredHashes(throughPosition)) === keptDigest;
   }
+}
+
+function toFaultySeal(seal: Seal, fault: SealFault): FaultySeal {
+  return { number: seal.number, seal, fault };
 }

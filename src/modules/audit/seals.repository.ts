@@ -25,6 +25,17 @@ const BREAKS = `
     WHERE number <> former + 1 OR from_position <> reached ORDER BY number LIMIT $2))
   ORDER BY number`;
 
+/**
+ * Seals up to a number whose changes must not exist, but do: their positions are at most `$2`. The first seal also
+ * counts for positions below 1, which no seal covers.
+ */
+const WITH_UNEXPECTED_CHANGES = `
+  WHERE number <= greatest($1, 1) AND to_position >= (SELECT min(position) FROM audit_change WHERE position <= $2)
+    AND EXISTS (
+      SELECT FROM audit_change AS change
+      WHERE change.position <= least(to_position, $2) AND (from_position = 0 OR change.position > from_position))
+  ORDER BY number LIMIT $3`;
+
 const LAST_POSITION = `
   SELECT CASE WHEN is_called THEN last_value ELSE 0 END AS position FROM audit_change_position`;
 
@@ -97,6 +108,19 @@ export class SealsRepository {
   /** Returns seals that do not follow the seal before them: their number or first position is not the next one. */
   findBreaks(number: bigint, limit: number): Promise<readonly Seal[]> {
     return this.database.select(AuditSealEntity, BREAKS, [number, limit]);
+  }
+
+  /**
+   * Returns seals of dropped changes for which rows exist nevertheless. Also returns the first seal if there are rows
+   * with positions below 1.
+   * @param last the last seal whose changes were all dropped, or the start of the chain
+   */
+  findWithUnexpectedChanges(
+    last: Pick<ChainEnd, 'number' | 'to'>,
+    limit: number,
+  ): Promise<readonly Seal[]> {
+    const parameters = [last.number, last.to, limit];
+    return this.database.select(AuditSealEntity, WITH_UNEXPECTED_CHANGES, parameters);
   }
 
   /** Returns seals after the given number, in their order. */

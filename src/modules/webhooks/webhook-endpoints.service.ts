@@ -19,6 +19,7 @@ import {
   type DisabledReason,
   type EndpointChange,
   type EndpointTerms,
+  hasOtherSubscription,
   MAX_ENDPOINTS,
   type WebhookEndpoint,
 } from './domain/webhook-endpoint';
@@ -101,7 +102,9 @@ export class WebhookEndpointsService {
   }
 
   /**
-   * Changes an endpoint and merges its metadata. A no-op update writes nothing and records no event.
+   * Changes an endpoint and merges its metadata. A no-op update writes nothing and records no event. A change of
+   * `events` or `is_active` holds for events that are recorded later. If the endpoint is active then, waits as
+   * {@link create} does.
    * @throws {ProblemError} `webhook_endpoint_not_found`, `webhook_url_not_allowed`, `precondition_failed`,
    *   `metadata_too_large`
    */
@@ -113,7 +116,7 @@ export class WebhookEndpointsService {
     if (change.url !== undefined && change.url !== (await this.get(id)).url) {
       await this.requireAllowed(change.url);
     }
-    return this.database.transaction(async () => {
+    const { before, after } = await this.database.transaction(async () => {
       // No delivery may be created while `ordered` changes, because only ordered endpoints have rows in `webhook_head`.
       const before =
         change.ordered === undefined ? await this.lock(id) : await this.lockExclusive(id);
@@ -123,16 +126,21 @@ export class WebhookEndpointsService {
         { ...change, disabledReason: (change.isActive ?? before.isActive) ? null : undefined },
         this.clock.now(),
       );
-      if (after === before) return before;
+      if (after === before) return { before, after };
       await this.endpoints.update(after);
-      await this.queue.applySettings(before, after);
-      await this.outbox.record(webhookEndpointUpdated, {
+      const { updatedAt: occurredAt } = after;
+      const { id: changeId } = await this.outbox.record(webhookEndpointUpdated, {
         after,
         before,
-        occurredAt: after.updatedAt,
+        occurredAt,
       });
-      return after;
+      await this.queue.applySettings(before, after, changeId);
+      return { before, after };
     });
+    if (after.isActive && hasOtherSubscription(before, after)) {
+      await this.outbox.waitForUncommittedEvents();
+    }
+    return after;
   }
 
   /**
@@ -193,8 +201,10 @@ export class WebhookEndpointsService {
         disabledReason: reason,
       });
       await this.endpoints.update(after);
+      const change = { after, before, occurredAt: now };
+      const { id: changeId } = await this.outbox.record(webhookEndpointDisabled, change);
       if (reason === 'gone') await this.queue.discard(id, now);
-      await this.outbox.record(webhookEndpointDisabled, { after, before, occurredAt: now });
+      else await this.queue.applySettings(before, after, changeId);
     });
   }
 

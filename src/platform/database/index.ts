@@ -38,7 +38,8 @@ export {
 } from './postgres-errors';
 export { poolUseOf } from './pool-use';
 export { PoolerError } from './require-dedicated-sessions';
-export { orderOf } from './list-order';
+export { cursorAt, positionOf } from './list-cursor';
+export { type ListOrder, NEWEST_FIRST, orderOf } from './list-order';
 export { ListQuery, type ListSummary } from './list-query';
 export { Reports } from './reports';
 export { ReservedConnection } from './reserved-connection';

@@ -1,5 +1,15 @@
 import { Injectable } from '@nestjs/common';
-import { Database, idTime, type Page, type PageRequest, readDamagedRows } from '../database';
+import {
+  cursorAt,
+  Database,
+  idTime,
+  type ListOrder,
+  NEWEST_FIRST,
+  type Page,
+  type PageRequest,
+  positionOf,
+  readDamagedRows,
+} from '../database';
 import { invalidCursor } from '../errors';
 import { firstIdAt } from '../ids';
 import type { WaitingRows } from '../jobs';
@@ -71,6 +81,9 @@ const SKIP = 'DELETE FROM event_dispatch WHERE event_id = $1';
 const FOUND = { events: `SELECT ${STORED_COLUMNS} FROM event WHERE id = ANY ($1)`, order: '' };
 
 const LOCK = `SELECT ${HEAD} FROM event WHERE id = ANY ($1) ORDER BY id FOR KEY SHARE`;
+
+/** Order of a list whose filter has `from` or `to`. */
+const BY_TIME: ListOrder = { column: 'occurred_at', isAscending: false };
 
 const CURSOR = 'SELECT occurred_at FROM event WHERE id = $1';
 
@@ -177,13 +190,19 @@ export class EventLog {
   /**
    * Returns a page of matching events, newest first. The order is by id or, if the filter has `from` or `to`, by the
    * time at which the events occurred.
-   * @throws {ProblemError} `invalid_cursor` if the order is by time and the last event of the previous page was deleted
+   * @throws {ProblemError} `invalid_cursor` if the cursor was made for the other order, or if the order is by time and
+   *   the last event of the previous page was deleted
    */
   async page(filter: EventLogFilter, { limit, after }: PageRequest): Promise<Page<RecordedEvent>> {
     const cursor = after === null ? null : await this.cursorOf(after, filter);
     const found = await this.read(eventPage(filter, cursor, limit + 1));
     const items = found.slice(0, limit);
-    return { items, next: found.length > limit ? (items.at(-1)?.id ?? null) : null };
+    const last = found.length > limit ? items.at(-1) : undefined;
+    const order = isByTime(filter) ? BY_TIME : NEWEST_FIRST;
+    return {
+      items,
+      next: last === undefined ? null : cursorAt({ id: last.id, value: null }, order),
+    };
   }
 
   /** Reads events with their data, and reports those whose data is missing or damaged. */
@@ -203,8 +222,9 @@ export class EventLog {
     return rows.map(toEvent);
   }
 
-  private async cursorOf(id: string, filter: EventLogFilter): Promise<EventLogCursor> {
-    if (!isByTime(filter)) return { id, occurredAt: null };
+  private async cursorOf(cursor: string, filter: EventLogFilter): Promise<EventLogCursor> {
+    if (!isByTime(filter)) return { id: positionOf(cursor, NEWEST_FIRST).id, occurredAt: null };
+    const { id } = positionOf(cursor, BY_TIME);
     const [row] = await this.database.query<{ occurred_at: Date }>(CURSOR, [id]);
     if (row === undefined) throw invalidCursor();
     return { id, occurredAt: row.occurred_at };

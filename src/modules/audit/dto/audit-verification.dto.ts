@@ -94,7 +94,7 @@ export class AuditVerificationDto {
   )
   readonly dropped_months!: readonly AuditDropDto[];
   @BooleanProperty(
-    'False if the last drop differs from its entry in the audit log, or from the hashes that it kept.',
+    'False if a drop differs from its entry in the audit log, or from the hashes that it kept.',
     true,
   )
   readonly dropped_months_match!: boolean;

@@ -61,8 +61,10 @@ export interface NumberedAttempt extends Attempt {
 }
 
 /**
- * Inserts deliveries to active endpoints only. For ordered endpoints, also inserts or updates the heads. A head marks
- * the first of an endpoint's pending deliveries about one object.
+ * Inserts deliveries. For ordered endpoints, also inserts or updates the heads. A head marks the first of an endpoint's
+ * pending deliveries about one object.
+ * - Inactive endpoints get only events that are dispatched for the first time, and wait with them: these events were
+ *   recorded while the endpoint was active. After a 410, an endpoint gets none of them.
  * - FOR KEY SHARE conflicts with the deletion of an endpoint. If this statement is first, the deletion waits and then
  *   discards these deliveries. If the deletion is first, no delivery is inserted.
  * - ON CONFLICT locks an existing head even if it does not change the head.
@@ -70,7 +72,8 @@ export interface NumberedAttempt extends Attempt {
 const INSERT = `
   WITH live AS MATERIALIZED (
     SELECT id, ordered FROM webhook_endpoint
-    WHERE id = ANY ($2::varchar[]) AND deleted_at IS NULL AND is_active
+    WHERE id = ANY ($2::varchar[]) AND deleted_at IS NULL
+      AND (is_active OR $7 = 'event' AND disabled_reason IS DISTINCT FROM 'gone')
     FOR KEY SHARE
   ), made AS (
     INSERT INTO webhook_delivery
@@ -158,8 +161,8 @@ export class DeliveriesRepository {
   ) {}
 
   /**
-   * Inserts deliveries of one kind, which are due immediately. Skips deliveries to inactive or deleted endpoints.
-   * Returns the number of inserted deliveries.
+   * Inserts deliveries of one kind, which are due immediately. Skips deliveries to deleted endpoints and, except those of
+   * dispatched events, to inactive ones. Returns the number of inserted deliveries.
    */
   async insert(deliveries: readonly Delivery[]): Promise<number> {
     const [first] = deliveries;

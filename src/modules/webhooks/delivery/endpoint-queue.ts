@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { WebhookEndpoint } from '../domain/webhook-endpoint';
+import { hasOtherSubscription, type WebhookEndpoint } from '../domain/webhook-endpoint';
 import { DeliveriesRepository } from './deliveries.repository';
 import { HeadsRepository } from './heads.repository';
 import { ReceiversRepository } from './receivers.repository';
@@ -18,9 +18,18 @@ export class EndpointQueue {
 
   /**
    * Starts or ends ordered delivery if `ordered` changed. Forgets earlier failures if the URL changed or the endpoint
-   * was enabled again.
+   * was enabled again. Keeps the former subscription for events that were recorded before the change.
+   * @param changeId id of the event that reports the change
    */
-  async applySettings(before: WebhookEndpoint, after: WebhookEndpoint): Promise<void> {
+  async applySettings(
+    before: WebhookEndpoint,
+    after: WebhookEndpoint,
+    changeId: string,
+  ): Promise<void> {
+    if (hasOtherSubscription(before, after)) {
+      const events = before.isActive ? before.events : [];
+      await this.receivers.keepSubscription(after.id, events, changeId, after.updatedAt);
+    }
     if (after.ordered && !before.ordered) await this.heads.build(after.id);
     if (before.ordered && !after.ordered) await this.heads.remove(after.id);
     if (after.url !== before.url || (after.isActive && !before.isActive)) {
@@ -28,7 +37,9 @@ export class EndpointQueue {
     }
   }
 
+  /** Discards the pending deliveries, and the undispatched events from before the last change. */
   async discard(endpointId: string, now: Date): Promise<void> {
+    await this.receivers.forgetSubscriptions(endpointId);
     await this.deliveries.discardPending(endpointId, now);
   }
 }

@@ -8,7 +8,7 @@ import { matchesType } from '../domain/event-names';
 import { DeliveriesRepository } from './deliveries.repository';
 import { DELIVERY_WORK } from './delivery-claims';
 import type { Delivery, DeliveryKind } from './domain/delivery';
-import { type Receiver, ReceiversRepository } from './receivers.repository';
+import { ReceiversRepository, type EventSubscription } from './receivers.repository';
 
 const BATCH_SIZE = 500;
 const EVERY_MS = 500;
@@ -39,13 +39,14 @@ export class EventDispatcher implements OnModuleInit {
   async runDue(): Promise<boolean> {
     const { dispatched, made } = await this.database.transaction(async () => {
       const events = await this.events.takeUndispatched(BATCH_SIZE);
-      if (events.length === 0) return { dispatched: 0, made: 0 };
+      const [first] = events;
+      if (first === undefined) return { dispatched: 0, made: 0 };
       const now = this.clock.now();
-      const receivers = await this.receivers.listActive();
+      const subscriptions = await this.receivers.listSubscriptions(first.id);
       const deliveries = events.flatMap((event) =>
-        receivers
-          .filter((receiver) => isSubscribed(receiver, event))
-          .map(({ id }) => newDelivery(event, id, 'event', now)),
+        subscriptions
+          .filter((subscription) => includes(subscription, event))
+          .map(({ endpointId }) => newDelivery(event, endpointId, 'event', now)),
       );
       await this.deliveries.insert(deliveries);
       return { dispatched: events.length, made: deliveries.length };
@@ -56,13 +57,19 @@ export class EventDispatcher implements OnModuleInit {
 }
 
 /**
- * Returns true if the event must be sent to the endpoint. Events that were recorded before the endpoint was registered
- * are not sent. Ids are compared instead of times, because the time of an event may come from a test clock.
+ * Returns true if the event must be sent because of this subscription: the endpoint was registered and had these
+ * settings when the event was recorded. Ids are compared instead of times, because the time of an event may come from a
+ * test clock.
  */
-function isSubscribed(receiver: Receiver, event: EventHead): boolean {
+function includes(
+  { endpointId, events, since, until }: EventSubscription,
+  event: EventHead,
+): boolean {
   return (
-    wasCreatedBefore(receiver.id, event.id) &&
-    receiver.events.some((name) => matchesType(name, event.type))
+    wasCreatedBefore(endpointId, event.id) &&
+    (since === null || event.id >= since) &&
+    (until === null || event.id < until) &&
+    events.some((name) => matchesType(name, event.type))
   );
 }
 

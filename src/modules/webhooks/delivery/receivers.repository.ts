@@ -1,5 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../../platform/database';
+import { firstIdAt } from '../../../platform/ids';
+
+/** Longest time for which the transaction of an event is expected to stay open. */
+const LONGEST_TRANSACTION_MS = 24 * 3_600_000;
 
 /** Columns of an endpoint that deliveries need. */
 export interface Receiver {
@@ -10,6 +14,24 @@ export interface Receiver {
   readonly ordered: boolean;
   /** Time of the first failure since the last success; null: no failure since then. */
   readonly failingSince: Date | null;
+}
+
+/** Events that an endpoint receives, limited to the events between two changes of its settings. */
+export interface EventSubscription {
+  readonly endpointId: string;
+  /** Subscribed event names or patterns. */
+  readonly events: readonly string[];
+  /** Id of the event that reports the change by which the subscription began; null: no change is known. */
+  readonly since: string | null;
+  /** Id of the event that reports the change by which it ended; null for present settings. */
+  readonly until: string | null;
+}
+
+interface EventSubscriptionRow {
+  readonly endpoint_id: string;
+  readonly events: readonly string[];
+  readonly since: string | null;
+  readonly until: string | null;
 }
 
 interface ReceiverRow {
@@ -24,6 +46,23 @@ const ACTIVE = `
   SELECT endpoint.id, endpoint.url, endpoint.events, endpoint.ordered, failure.since
   FROM webhook_endpoint AS endpoint LEFT JOIN webhook_failure AS failure ON failure.endpoint_id = endpoint.id
   WHERE endpoint.deleted_at IS NULL AND endpoint.is_active ORDER BY endpoint.id`;
+
+const SUBSCRIPTIONS = `
+  SELECT endpoint_id, events, until, lag(until) OVER (PARTITION BY endpoint_id ORDER BY until) AS since FROM (
+    SELECT endpoint.id AS endpoint_id, former.events, until_event_id AS until
+    FROM webhook_endpoint AS endpoint JOIN webhook_former_subscription AS former ON former.endpoint_id = endpoint.id
+    WHERE deleted_at IS NULL AND until_event_id > $1
+    UNION ALL
+    SELECT id, events, NULL FROM webhook_endpoint WHERE deleted_at IS NULL AND is_active) AS subscription`;
+
+const KEEP_SUBSCRIPTION = `
+  INSERT INTO webhook_former_subscription (endpoint_id, until_event_id, events) VALUES ($1, $2, $3)`;
+
+const FORGET_SUBSCRIPTIONS = `
+  DELETE FROM webhook_former_subscription
+  WHERE endpoint_id = $1 AND until_event_id < least($2, (SELECT min(event_id) FROM event_dispatch))`;
+
+const FORGET_ALL_SUBSCRIPTIONS = 'DELETE FROM webhook_former_subscription WHERE endpoint_id = $1';
 
 const FAILING_SINCE = 'SELECT since FROM webhook_failure WHERE endpoint_id = $1';
 
@@ -44,6 +83,37 @@ export class ReceiversRepository {
       ordered: row.ordered,
       failingSince: row.since,
     }));
+  }
+
+  /**
+   * Returns the subscriptions by which events from `firstEventId` on are sent. One query returns present and former
+   * settings, so that both are of the same instant.
+   */
+  async listSubscriptions(firstEventId: string): Promise<readonly EventSubscription[]> {
+    const rows = await this.database.query<EventSubscriptionRow>(SUBSCRIPTIONS, [firstEventId]);
+    return rows.map(({ endpoint_id: endpointId, ...row }) => ({ endpointId, ...row }));
+  }
+
+  /**
+   * Keeps what an endpoint received until a change, for the events before it that are not dispatched yet. Deletes what
+   * it received until earlier changes, unless an event from before them is queued, or may be in an open transaction.
+   * @param events empty if the endpoint was inactive
+   * @param untilEventId id of the event that reports the change
+   */
+  async keepSubscription(
+    endpointId: string,
+    events: readonly string[],
+    untilEventId: string,
+    now: Date,
+  ): Promise<void> {
+    const openSince = new Date(now.getTime() - LONGEST_TRANSACTION_MS);
+    await this.database.query(FORGET_SUBSCRIPTIONS, [endpointId, firstIdAt('evt', openSince)]);
+    await this.database.query(KEEP_SUBSCRIPTION, [endpointId, untilEventId, events]);
+  }
+
+  /** Deletes former subscriptions, so that undispatched events from before the last change are not sent. */
+  async forgetSubscriptions(endpointId: string): Promise<void> {
+    await this.database.query(FORGET_ALL_SUBSCRIPTIONS, [endpointId]);
   }
 
   /** Returns the time of the first failure since the last success; null: no failure since then. */

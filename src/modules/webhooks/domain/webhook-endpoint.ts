@@ -37,3 +37,8 @@ export type EndpointChange = ChangeOf<
   WebhookEndpoint,
   'url' | 'events' | 'description' | 'isActive' | 'ordered' | 'metadata'
 >;
+
+/** Returns true if the endpoint receives other events than before. */
+export function hasOtherSubscription(before: WebhookEndpoint, after: WebhookEndpoint): boolean {
+  return before.isActive !== after.isActive || before.events.join() !== after.events.join();
+}

@@ -1,0 +1,15 @@
+import { Column, Entity } from 'typeorm';
+import { IdColumn } from '../../../platform/database';
+
+/**
+ * Events that an endpoint received before a change of `events` or `is_active`. Needed for the events that were recorded before
+ * the change and dispatched after it.
+ */
+@Entity('webhook_former_subscription')
+export class WebhookFormerSubscriptionEntity {
+  @IdColumn({ to: 'WebhookEndpointEntity', onDelete: 'CASCADE' }) readonly endpointId!: string;
+  /** Id of the event that reports the change. The row holds for events with lower ids. */
+  @IdColumn() readonly untilEventId!: string;
+  /** Empty if the endpoint was inactive. */
+  @Column({ type: 'varchar', length: 80, array: true }) readonly events!: readonly string[];
+}
