@@ -3,16 +3,25 @@
  * /v1/usage-events` takes it; blank lines are skipped.
  *
  * A repeated run continues where the last run of the same file to the same URL stopped; the file may have grown. First
- * it sends the last stored lines again. If the service does not know all of them, as after a restored backup, or if a
- * sent line has changed, the run starts from the first line. Events that are stored already count as duplicates.
- * FILE.import contains the state of the last run; `--restart` ignores it. Rejected lines are written to FILE.rejected
+ * it sends the last stored lines again. If the service does not know all of them, as after a restored backup, if a sent
+ * line has changed, or if the state is damaged, the run starts from the first line. Events that are stored already count
+ * as duplicates. FILE.import contains the state of the last run; `--restart` ignores it. Rejected lines are written to FILE.rejected
  * with their numbers, as are lines longer than 1 MiB, which are not sent.
  *
  * API_KEY is the secret of a key with the scope `usage:write`, if the service requires one. Exit code 1 if a line was
  * rejected or the service did not answer.
  */
 import { createHash } from 'node:crypto';
-import { appendFile, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import {
+  appendFile,
+  open,
+  readFile,
+  rename,
+  rm,
+  stat,
+  truncate,
+  writeFile,
+} from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 
@@ -68,16 +77,20 @@ function readArguments() {
 /**
  * Returns the state of the last run that sent this file to this URL, and the hash of the bytes that were sent. The
  * state contains `digest`, the digest of these bytes, because the file may have changed, and `lastStored`, the last
- * portion of which the service stored events. Returns the state of a new run if nothing was stored, if a sent byte has
- * changed, or if the last sent line has become longer, so that only a part of it was sent.
+ * portion of which the service stored events. Returns the state of a new run if there is none or it is damaged, if nothing
+ * was stored, if a sent byte has changed, or if the last sent line has become longer, so that only a part of it was sent.
  */
 async function readState(path, handle, size, url) {
   const counts = { lines: 0, accepted: 0, duplicates: 0, rejected: 0 };
-  const fresh = { url, digest: null, bytes: 0, ...counts, lastStored: null };
+  const fresh = { url, digest: null, bytes: 0, ...counts, rejectedBytes: 0, lastStored: null };
   const start = { state: fresh, hash: newHash() };
   const text = await readFile(path, 'utf8').catch(() => null);
   if (text === null) return start;
-  const state = JSON.parse(text);
+  const state = parseState(text);
+  if (state === null) {
+    console.error(`${path} is damaged. Sending all lines again.`);
+    return start;
+  }
   const goesOn =
     state.url === url &&
     state.lastStored !== null &&
@@ -90,6 +103,16 @@ async function readState(path, handle, size, url) {
   if (accepted === null) return { state, hash };
   // When all lines are sent again, the events that were accepted here are duplicates of themselves.
   return { ...start, state: { ...fresh, accepted, duplicates: -accepted } };
+}
+
+/** Returns null if the text is not a state: an earlier release could lose a part of it in a power failure. */
+function parseState(text) {
+  try {
+    const state = JSON.parse(text);
+    return Number.isInteger(state.bytes) ? state : null;
+  } catch {
+    return null;
+  }
 }
 
 const newHash = () => createHash('sha256');
@@ -124,15 +147,27 @@ async function findForgotten({ url, lastStored }, handle) {
   return accepted;
 }
 
+/**
+ * Removes the rejected lines that were written after the state, because their portion is sent again. Returns the length
+ * of the file, which may have been deleted.
+ * @param bytes length at the time of the state; undefined: the state of a release that did not store it
+ */
+async function cutRejected(path, bytes) {
+  const size = (await stat(path).catch(() => null))?.size ?? 0;
+  if (bytes === undefined || size <= bytes) return size;
+  await truncate(path, bytes);
+  return bytes;
+}
+
 async function isBetweenLines(handle, place, size) {
   if (place === 0 || place === size) return true;
   const { buffer } = await handle.read(Buffer.alloc(1), 0, 1, place - 1);
   return buffer[0] === LINE_FEED;
 }
 
-/** Writes the state in one step. If the run is killed, the file contains the old state or the new one. */
+/** Writes the state in one step. If the run is killed or the power fails, the file contains the old state or the new one. */
 async function writeState(path, state) {
-  await writeFile(`${path}.new`, `${JSON.stringify(state)}\n`);
+  await writeFile(`${path}.new`, `${JSON.stringify(state)}\n`, { flush: true });
   await rename(`${path}.new`, path);
 }
 
@@ -250,19 +285,21 @@ function showProgress(state, size, startedAt, startBytes) {
 
 async function run() {
   const { file, url, lines, restart } = readArguments();
-  const handle = await open(file).catch(() => {
-    throw new ImportError(`Cannot read ${file}.`);
-  });
-  const { size } = await stat(file);
+  const handle = await open(file).catch(() => null);
+  const info = await handle?.stat();
+  if (!info?.isFile()) throw new ImportError(`Cannot read ${file}.`);
+  const { size } = info;
   const [statePath, rejectedPath] = [`${file}.import`, `${file}.rejected`];
   if (restart) await rm(statePath, { force: true });
   const { state, hash } = await readState(statePath, handle, size, url);
   if (state.bytes === 0) await rm(rejectedPath, { force: true });
-  else
+  else {
+    state.rejectedBytes = await cutRejected(rejectedPath, state.rejectedBytes);
     console.error(
       `Going on after ${inWords(state.lines)} lines, which were sent to ${url} until ${state.sentAt}; ` +
         '--restart starts from the first.',
     );
+  }
   const [startedAt, startBytes] = [performance.now(), state.bytes];
   for await (const portion of portionsFrom(handle, state.bytes, lines, hash)) {
     const answer = await send(url, Buffer.concat(portion.parts));
@@ -272,7 +309,8 @@ async function run() {
         ({ index, code, message }) =>
           `${JSON.stringify({ line: state.lines + index + 1, code, message })}\n`,
       );
-    if (refused.length > 0) await appendFile(rejectedPath, refused.join(''));
+    const report = Buffer.from(refused.join(''));
+    if (report.length > 0) await appendFile(rejectedPath, report, { flush: true });
     const events = answer.accepted + answer.duplicates;
     if (events > 0) state.lastStored = { start: state.bytes, lines: portion.lines, events };
     state.sentAt = new Date().toISOString();
@@ -282,6 +320,7 @@ async function run() {
     state.accepted += answer.accepted;
     state.duplicates += answer.duplicates;
     state.rejected += refused.length;
+    state.rejectedBytes += report.length;
     await writeState(statePath, state);
     showProgress(state, size, startedAt, startBytes);
   }

@@ -7,6 +7,14 @@ export function printableText(text: string): string {
     .trim();
 }
 
+/**
+ * Encloses a part of a printed text in isolates (UAX #9): its direction and that of the text around it do not affect each
+ * other.
+ */
+export function isolated(text: string): string {
+  return `\u2068${text}\u2069`;
+}
+
 /** Returns the first characters of the text. Counts code points, as the API and PostgreSQL do. */
 export function firstCharacters(text: string, max: number): string {
   return Array.from(text).slice(0, max).join('');

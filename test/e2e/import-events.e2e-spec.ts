@@ -56,6 +56,7 @@ describe('import-events', () => {
     const line = lineOf(await createCustomer(engine), 'import');
     const lines = Array.from({ length: 250 }, (_, number) => line(number));
     lines[120] = '';
+    lines[121] = ' \t\r';
     lines[199] = '{}';
     lines[230] = line(0);
     const file = join(directory, 'events.ndjson');
@@ -63,14 +64,14 @@ describe('import-events', () => {
 
     const first = await importFile(file);
     expect(first).toMatchObject({ code: 1, error: '' });
-    expect(first.out).toBe(`250 lines: 247 accepted, 1 duplicates, 1 rejected (${file}.rejected)`);
+    expect(first.out).toBe(`250 lines: 246 accepted, 1 duplicates, 1 rejected (${file}.rejected)`);
     const refused = JSON.parse(await readFile(`${file}.rejected`, 'utf8')) as object;
     expect(refused).toMatchObject({ line: 200, code: 'validation_failed' });
 
     const again = await importFile(file);
     expect(again.error).toContain('Going on after 250 lines');
     const restarted = await importFile(file, '--restart');
-    expect(restarted.out).toContain('250 lines: 0 accepted, 248 duplicates, 1 rejected');
+    expect(restarted.out).toContain('250 lines: 0 accepted, 247 duplicates, 1 rejected');
   });
 
   it('sends lines that were appended to a file, also if the last line was incomplete before', async () => {
@@ -208,6 +209,49 @@ describe('import-events', () => {
     expect((await importFile(file)).error).toContain('Going on after 156 lines');
   });
 
+  it('sends all lines again if its state is damaged', async () => {
+    const line = lineOf(await createCustomer(engine), 'damaged');
+    const file = join(directory, 'damaged.ndjson');
+    await writeFile(file, line(0));
+    await importFile(file);
+    for (const text of ['', '{"url"', 'null']) {
+      await writeFile(`${file}.import`, text);
+      expect(await importFile(file)).toEqual({
+        code: 0,
+        error: `${file}.import is damaged. Sending all lines again.\n`,
+        out: '1 lines: 0 accepted, 1 duplicates, 0 rejected',
+      });
+    }
+    expect((await importFile(file)).error).toContain('Going on after 1 lines');
+  });
+
+  it('names a rejected line once, if it was interrupted before it wrote its state', async () => {
+    const line = lineOf(await createCustomer(engine), 'interrupted');
+    const file = join(directory, 'interrupted.ndjson');
+    await writeFile(file, [line(0), '{}\n'].join('\n'));
+    await importFile(file);
+    const state = await readFile(`${file}.import`);
+    await writeFile(file, [line(0), '{}', line(1), '{}\n'].join('\n'));
+    await importFile(file);
+    const rejected = await readFile(`${file}.rejected`, 'utf8');
+    const numbers = rejected
+      .trim()
+      .split('\n')
+      .map((one) => (JSON.parse(one) as { line: number }).line);
+    expect(numbers).toEqual([2, 4]);
+
+    await writeFile(`${file}.import`, state);
+    expect((await importFile(file)).error).toContain('Going on after 2 lines');
+    expect(await readFile(`${file}.rejected`, 'utf8')).toBe(rejected);
+
+    await rm(`${file}.rejected`);
+    await writeFile(`${file}.import`, state);
+    await importFile(file);
+    expect(await readFile(`${file}.rejected`, 'utf8')).toBe(
+      rejected.split('\n').slice(1).join('\n'),
+    );
+  });
+
   it('sends an API key, and waits as long as its rate limit asks', async () => {
     const secured = await startTestApp({ environment: WITH_KEYS });
     try {
@@ -247,10 +291,9 @@ describe('import-events', () => {
   });
 
   it('explains its arguments', async () => {
-    expect(await importFile(join(directory, 'nothing'))).toMatchObject({
-      code: 1,
-      error: expect.stringContaining('Cannot read'),
-    });
+    for (const file of [directory, join(directory, 'nothing')]) {
+      expect(await importFile(file)).toMatchObject({ code: 1, error: `Cannot read ${file}.\n` });
+    }
     const unknown = await importFile('events.ndjson', '--unknown');
     expect(unknown.error).toMatch(/^Unknown option '--unknown'[^]*Usage: [^]*API_KEY/);
   });

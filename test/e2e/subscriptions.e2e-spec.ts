@@ -161,6 +161,25 @@ describe('subscriptions on the real clock', () => {
   });
 
   it.each([
+    ['UTC', '2026-03-01T00:00:00.000Z', '2024-03-01T00:00:00.000Z'],
+    // Midnight in New York, on a date that has daylight saving time in only one of the years.
+    ['America/New_York', '2026-03-09T04:00:00.000Z', '2024-03-09T05:00:00.000Z'],
+  ])('start at most two years ago, by the calendar in %s', async (timezone, now, first) => {
+    const story = await Story.begin(engine, now, { timezone });
+    const plan_id = await story.plan(1_000);
+    const startingAt = (start_at: string) =>
+      engine.http
+        .post('/v1/subscriptions?preview=true')
+        .send({ customer_id: story.customerId, plan_id, start_at });
+    expect((await startingAt(first)).status).toBe(200);
+    const before = new Date(Date.parse(first) - 1).toISOString();
+    expect((await startingAt(before)).body).toMatchObject({
+      code: 'subscription_terms_contradict',
+      errors: [{ pointer: '/start_at', message: 'lies more than two years back' }],
+    });
+  });
+
+  it.each([
     ['day', 365, '2027-03-01T00:00:00.000Z'],
     ['month', 365, '2056-08-01T00:00:00.000Z'],
     ['year', 365, '2391-03-01T00:00:00.000Z'],

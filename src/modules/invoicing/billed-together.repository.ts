@@ -3,16 +3,20 @@ import { Database } from '../../platform/database';
 import type { BilledElsewhere } from './domain/billed-together';
 import { isInEffect } from './invoice-query';
 
+/** Sums the lines of other invoices once for each item and period, because many lines can have the same. */
 const BILLED_ELSEWHERE = `
-  SELECT line.id, sum(other.net - other.credited_net)::text AS net,
-    sum(other.amount - other.discount - other.credited)::text AS held
-  FROM invoice_line line
-    JOIN invoice_line other ON other.item_id = line.item_id
-      AND other.period_start_at = line.period_start_at AND other.period_end_at = line.period_end_at
-      AND other.invoice_id <> line.invoice_id AND other.kind <> 'credit'
-    JOIN invoice ON invoice.id = other.invoice_id AND ${isInEffect('invoice')}
-  WHERE line.invoice_id = $1 AND line.kind <> 'credit'
-  GROUP BY line.id`;
+  SELECT unnest(billed.line_ids) AS id, elsewhere.net::text, elsewhere.held::text
+  FROM (
+    SELECT item_id, period_start_at, period_end_at, array_agg(id) AS line_ids
+    FROM invoice_line WHERE invoice_id = $1 AND kind <> 'credit' AND item_id IS NOT NULL
+    GROUP BY item_id, period_start_at, period_end_at
+  ) AS billed, LATERAL (
+    SELECT sum(other.net - other.credited_net) AS net, sum(other.amount - other.discount - other.credited) AS held
+    FROM invoice_line other JOIN invoice ON invoice.id = other.invoice_id AND ${isInEffect('invoice')}
+    WHERE other.item_id = billed.item_id AND other.period_start_at = billed.period_start_at
+      AND other.period_end_at = billed.period_end_at AND other.invoice_id <> $1 AND other.kind <> 'credit'
+  ) AS elsewhere
+  WHERE elsewhere.net IS NOT NULL`;
 
 /**
  * True if usage billed by one of the lines `$1` was taken back by an invoice that was finalized at or after `$2`.

@@ -32,6 +32,9 @@ const COLORS: Readonly<Record<Color, string>> = {
 /** Characters for which a font must be searched. The built-in fonts have all ASCII characters. */
 const NOT_ASCII = /[^\x20-\x7e]/;
 
+/** Characters that only separate texts of different directions. */
+const ISOLATE = /[\u2066-\u2069]/;
+
 /** Replacement character, printed in place of a character that no font has. The first font has this glyph. */
 const REPLACEMENT = '\ufffd';
 
@@ -203,6 +206,7 @@ export class InvoicePrinter {
     let current = fonts[0];
     let isFirst = true;
     return Array.from(text, (character) => {
+      if (ISOLATE.test(character)) return { character, font: current, printed: '' };
       const codePoint = character.codePointAt(0) ?? 0;
       const has = ({ font }: PrintFont): boolean => font.hasGlyphForCodePoint(codePoint);
       // Spaces, marks and punctuation keep the font of the character before them, if that font has them. All other characters use

@@ -12,7 +12,7 @@ import type { Invoice } from './domain/invoice';
 import type { CreditLineRequest } from './domain/line-item-request';
 import type { BillingPeriods } from './domain/billing-request';
 import { isNoLongerOwed, regeneratedFrom, type ChargeState } from './domain/regenerate';
-import { usageToRebill, usageOf } from './domain/usage-to-rebill';
+import { usageToRebill, usagePeriodsOf } from './domain/usage-to-rebill';
 import { HeldByInvoiceRepository } from './held-by-invoice.repository';
 import { InvoicesRepository } from './invoices.repository';
 import {
@@ -104,14 +104,15 @@ export class RegenerateInvoiceService {
    * Returns the ids of invoices in effect that billed usage of the same items and periods. Usage corrections may
    * take back amounts that these invoices billed.
    */
-  correctedBy({ lines }: Invoice): Promise<readonly string[]> {
-    return this.held.billedUsage(lines.flatMap(usageOf));
+  correctedBy(invoice: Invoice): Promise<readonly string[]> {
+    return this.held.billedUsage(usagePeriodsOf(invoice));
   }
 
   /** Returns, for each period whose usage the invoice billed, the subscription id and the start of the period. */
-  correctedFrom({ subscriptionId, lines }: Invoice): readonly (readonly [string, Date])[] {
+  correctedFrom(invoice: Invoice): readonly (readonly [string, Date])[] {
+    const { subscriptionId } = invoice;
     if (subscriptionId === null) return [];
-    return lines.flatMap(usageOf).map(({ period }) => [subscriptionId, period.startAt] as const);
+    return usagePeriodsOf(invoice).map(({ period }) => [subscriptionId, period.startAt] as const);
   }
 
   private async lockVoid(id: string, expected: VersionCondition): Promise<Invoice> {

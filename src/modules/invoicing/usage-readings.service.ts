@@ -10,7 +10,7 @@ import { ChargedEventsService } from './charged-events.service';
 import type { CountedUsage } from './domain/decide-usage-lines';
 import type { BillingContext } from './domain/decide-invoice';
 import { isFirstBillLine, usagePeriodKey, termsOfBill } from './domain/first-bill';
-import { usageOf } from './domain/usage-to-rebill';
+import { usageOf, usagePeriodsOf } from './domain/usage-to-rebill';
 import type { Invoice } from './domain/invoice';
 import type { LateUsageRequest, UsageLineRequest } from './domain/line-item-request';
 import type { BillingRequest } from './domain/billing-request';
@@ -141,7 +141,7 @@ export class UsageReadingsService {
    */
   async lockUnarchived(invoice: Invoice, otherwise: string): Promise<Invoice> {
     const billed = await this.billing.lockUnarchived(
-      usagePeriodsOf(invoice),
+      billedPeriodsOf(invoice),
       invoice.voidedAt,
       otherwise,
     );
@@ -157,7 +157,7 @@ export class UsageReadingsService {
    */
   async reopen(invoice: Invoice): Promise<readonly LateUsageRequest[]> {
     const { subscriptionId } = invoice;
-    const periods = usagePeriodsOf(invoice);
+    const periods = billedPeriodsOf(invoice);
     if (subscriptionId === null || periods.length === 0) return [];
     await this.billing.reopen(periods);
     const subjects = keysOf(periods);
@@ -169,7 +169,7 @@ export class UsageReadingsService {
   /** Marks the usage that a voided invoice corrected as late usage, so that the next invoice corrects it again. */
   async reopenCorrections({ lines }: Invoice): Promise<void> {
     await this.billing.reopen(
-      usagePeriodsOf({ lines: lines.filter((line) => !isFirstBillLine(line)) }),
+      billedPeriodsOf({ lines: lines.filter((line) => !isFirstBillLine(line)) }),
     );
   }
 
@@ -205,8 +205,8 @@ function hasTime({ request: { period } }: CountedUsage): boolean {
   return period.startAt < period.endAt;
 }
 
-function usagePeriodsOf({ lines }: Pick<Invoice, 'lines'>): readonly BilledPeriod[] {
-  return lines.flatMap(usageOf).map(({ itemId, period }) => ({ itemId, ...period }));
+function billedPeriodsOf(invoice: Pick<Invoice, 'lines'>): readonly BilledPeriod[] {
+  return usagePeriodsOf(invoice).map(({ itemId, period }) => ({ itemId, ...period }));
 }
 
 function keysOf(periods: readonly BilledPeriod[]): ReadonlySet<string> {

@@ -23,26 +23,27 @@ const WITHOUT_DUE_TIME = 'closed.late_due_at IS NULL ORDER BY closed.id FOR UPDA
 
 /**
  * Closed subscriptions that have a bill for the same stream, meter and period as one of these bills, and no due time
- * for late usage yet.
+ * for late usage yet. `ANY (ARRAY (…))` makes the planner search each of their ids; with `IN` it may read all closed
+ * subscriptions.
  */
 const CLOSED_WITH_BILLS = `
   ${CLOSED}
-  WHERE closed.id IN (
-    SELECT billed.subscription_id
+  WHERE closed.id = ANY (ARRAY(
+    SELECT DISTINCT billed.subscription_id
     FROM usage_billed AS one JOIN usage_billed AS billed
       ON billed.stream_id = one.stream_id AND billed.meter_id = one.meter_id
       AND billed.period_start_at = one.period_start_at AND billed.period_end_at = one.period_end_at
     WHERE one.id = ANY ($1)
-  ) AND ${WITHOUT_DUE_TIME}`;
+  )) AND ${WITHOUT_DUE_TIME}`;
 
 const CLOSED_WITH_PERIODS = `
   ${CLOSED}
-  WHERE closed.id IN (
-    SELECT billed.subscription_id
+  WHERE closed.id = ANY (ARRAY(
+    SELECT DISTINCT billed.subscription_id
     FROM unnest($1::text[], $2::timestamptz[], $3::timestamptz[]) AS one(item_id, start_at, end_at)
     JOIN usage_billed AS billed ON billed.item_id = one.item_id
       AND billed.period_start_at = one.start_at AND billed.period_end_at = one.end_at
-  ) AND ${WITHOUT_DUE_TIME}`;
+  )) AND ${WITHOUT_DUE_TIME}`;
 
 const CLOSED_WITH_LATE_USAGE = `
   ${CLOSED}

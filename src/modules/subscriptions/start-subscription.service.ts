@@ -8,7 +8,7 @@ import type { CreateSubscription } from './domain/commands';
 import { decideStart } from './domain/decide';
 import { isMetered, itemsOf } from './domain/items';
 import { type Outcome, outcomeOf } from './domain/outcome';
-import { periodsBegun, trialEnd } from './domain/periods';
+import { periodsBegun, trialEnd, twoYearsAfter } from './domain/periods';
 import type { Offer, Snapshot, Subscription } from './domain/subscription';
 import { SUBSCRIPTION_IDS } from './new-ids';
 import { OffersService } from './offers.service';
@@ -21,7 +21,6 @@ import { SubscriptionsRepository } from './subscriptions.repository';
  * 9999.
  */
 const LATEST_START = new Date('9000-12-31T23:59:59.999Z');
-const FURTHEST_BACK_MS = 2 * 366 * 86_400_000;
 /** Maximum number of periods that a back-dated start may bill at once: a year of daily periods. */
 const MAX_PERIODS = 366;
 
@@ -59,11 +58,11 @@ export class StartSubscriptionService {
       throw customerCurrencyMismatch(customer.currency, currency);
     }
     const startAt = command.startAt ?? now;
-    if (now.getTime() - startAt.getTime() > FURTHEST_BACK_MS) {
-      throw subscriptionTermsContradict('/start_at', 'lies more than two years back');
-    }
     if (startAt > LATEST_START) {
       throw subscriptionTermsContradict('/start_at', 'lies after the year 9000');
+    }
+    if (twoYearsAfter(startAt, customer.timezone) < now) {
+      throw subscriptionTermsContradict('/start_at', 'lies more than two years back');
     }
     if (command.paymentBehavior !== 'allow_active' && command.collection !== 'automatic') {
       throw subscriptionTermsContradict('/payment_behavior', 'needs `collection: automatic`');

@@ -14,6 +14,8 @@ const MAX_BYTES = 256 * 2 ** 20;
 const MAX_UNPACKED_PER_BYTE = 100;
 const FREE_BYTES = 2 ** 20;
 const LINE_FEED = 0x0a;
+/** A line of JSON white space only. */
+const BLANK = /^[ \t\r]*$/;
 const BYTE_ORDER_MARK = Buffer.from('\uFEFF');
 
 export interface LineLimits extends StallLimits {
@@ -86,7 +88,7 @@ function splitLines(
   const filled: NdjsonLine[] = [];
   for (const [offset, text] of texts.entries()) {
     if (text.length > MAX_LINE_BYTES) throw lineTooLong();
-    if (text === '' || text === '\r') continue;
+    if (BLANK.test(text)) continue;
     filled.push({ index: first + offset, text: isReadable ? text : fromBytes(text) });
   }
   return { filled, next: first + texts.length };

@@ -54,6 +54,16 @@ export function usageOf({
   return itemId === null || period === null ? [] : [{ itemId, period }];
 }
 
+/**
+ * Returns each item and period whose usage an invoice may bill, once. If a price is billed by group, the lines of all
+ * groups have the same item and period.
+ */
+export function usagePeriodsOf({
+  lines,
+}: Pick<Invoice, 'lines'>): readonly Pick<UsageLineRequest, 'itemId' | 'period'>[] {
+  return [...new Map(lines.flatMap(usageOf).map((one) => [usagePeriodKey(one), one])).values()];
+}
+
 /** Returns true for a line that bills this usage, or a true-up of the same item and period. */
 export function billsSameUsage(
   { kind, itemId, period }: Pick<InvoiceLine, 'kind' | 'itemId' | 'period'>,

@@ -93,6 +93,12 @@ export function trialEnd(startAt: Date, days: number, timeZone: string): Date {
   return periodAt({ ...trial, intervalCount: days }, 0).endAt;
 }
 
+/** Returns the instant two years after a start, counted in local time. */
+export function twoYearsAfter(startAt: Date, timeZone: string): Date {
+  const years = { mode: 'anniversary', startAt, timeZone, interval: 'year' } as const;
+  return periodAt({ ...years, intervalCount: 2 }, 0).endAt;
+}
+
 /**
  * Returns the charges at the start of a period: the prices in advance of all items that are billed from that instant.
  */

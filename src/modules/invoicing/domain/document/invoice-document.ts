@@ -1,4 +1,4 @@
-import { printableText } from '../../../../core/text';
+import { isolated, printableText } from '../../../../core/text';
 import { lastLocalDateOf, localDateOn, type Period } from '../../../../core/time';
 import { amountRemaining, type Invoice, type InvoiceLine, type InvoiceTaxRate } from '../invoice';
 import type { Buyer, Seller } from '../invoice-snapshots';
@@ -153,8 +153,9 @@ function totalsOf(invoice: Invoice): readonly DocumentTotal[] {
     invoice.taxRates
       .filter((rate) => rate.inclusive === inclusive)
       .map((rate) => {
-        const taxable = formatAmount(rate.taxableMinor, currency);
-        const text = `${label}${printableText(rate.name)} ${percentOf(rate)} on ${taxable}`;
+        const name = isolated(printableText(rate.name));
+        const taxable = isolated(formatAmount(rate.taxableMinor, currency));
+        const text = `${label}${name} ${isolated(percentOf(rate))} on ${taxable}`;
         return row(text, rate.taxMinor, inclusive ? 'quiet' : 'plain');
       });
   const settled = invoice.amountPaid !== 0n || invoice.amountCredited !== 0n;
