@@ -20,8 +20,8 @@ describe('a window that another one replaces before its end', () => {
   }
 
   /**
-   * Creates plans that allow 10, or the quantity after the reset, with a hard limit unless `soft` follows, and a customer on
-   * a test clock with a subscription to the first.
+   * Creates plans that allow 10, or the quantity after the reset, with a hard limit unless `soft` follows, or `nothing`, and
+   * a customer on a test clock with a subscription to the first.
    */
   async function subscribed(
     resets: readonly string[],
@@ -34,7 +34,8 @@ describe('a window that another one replaces before its end', () => {
       const isHard = limit !== 'soft';
       const terms = { entitlement_id: entitlement.id, value, is_hard_limit: isHard, reset };
       const plan = { code: `replaced-${made}`, name: 'P', currency: 'USD', interval: 'month' };
-      plans.push((await post('plans', { ...plan, prices: [], entitlements: [terms] })).id);
+      const entitlements = reset === 'nothing' ? [] : [terms];
+      plans.push((await post('plans', { ...plan, prices: [], entitlements })).id);
     }
     const clock = await post('test-clocks', { name: 'C', now: '2026-01-31T10:00:00.000Z' });
     const customer = await post('customers', { name: 'Ada', test_clock_id: clock.id });
@@ -59,10 +60,10 @@ describe('a window that another one replaces before its end', () => {
           .send({ quantity, idempotency_key: `replaced-${made}` });
         return (body as { readonly allowed: boolean }).allowed;
       },
-      report: (event: string, timestamp: string) => {
+      report: (event: string, timestamp: string, properties = {}) => {
         made += 1;
         const key = { idempotency_key: `replaced-${made}`, customer_id: customer.id };
-        return post('usage-events', { ...key, event_name: event, timestamp });
+        return post('usage-events', { ...key, event_name: event, timestamp, properties });
       },
       events: async () => {
         const path = `/v1/events?customer_id=${customer.id}&limit=100&type=entitlement.*`;
@@ -256,6 +257,21 @@ describe('a window that another one replaces before its end', () => {
     },
   );
 
+  it.each([true, false])(
+    'notifies thresholds again that an earlier day had reached (checked after that day: %s)',
+    async (isChecked) => {
+      const one = await subscribed(['day', 'month 12']);
+      await one.advance('2026-02-02T12:00:00.000Z');
+      expect(await one.consume('10')).toBe(true);
+      const ofDay = await one.events();
+      await one.advance('2026-02-03T12:00:00.000Z');
+      if (isChecked) expect(await one.allowances.figures(one.key)).toEqual(['10', '0', '10']);
+      await one.moveTo(1);
+      expect(await one.consume('1')).toBe(true);
+      expect((await one.events()).length).toBe(ofDay.length + 1);
+    },
+  );
+
   it('takes overage of the same day from a later grant', async () => {
     const one = await subscribed(['day 10 soft', 'month 12']);
     await one.advance('2026-03-02T12:00:00.000Z');
@@ -292,6 +308,68 @@ describe('a window that another one replaces before its end', () => {
       expect(shown[1]).toEqual(shown[0]);
     });
   });
+
+  describe.each([
+    [true, true],
+    [true, false],
+    [false, true],
+    [false, false],
+  ])(
+    'after a time when nothing gave the entitlement (with a meter: %s, checked then: %s)',
+    (isMetered, isChecked) => {
+      async function consumed(resets: readonly string[], days: readonly number[]) {
+        made += 1;
+        const event = `replaced-${made}`;
+        const meter = { event_name: event, aggregation: 'sum', value_property: 'n' };
+        const terms = isMetered ? { meter_id: await createMeter(engine, meter) } : {};
+        const one = await subscribed(resets, terms);
+        for (const day of days) {
+          await one.advance(`2026-03-0${day}T12:00:00.000Z`);
+          expect(await one.consume('10')).toBe(true);
+        }
+        return {
+          ...one,
+          /** Lets the time pass. Reports 4 units on the day before `to`, if the entitlement has a meter. */
+          waitUntil: async (to: string, reportAt: string) => {
+            await one.advance(reportAt);
+            if (isMetered) await one.report(event, reportAt, { n: 4 });
+            if (isChecked) {
+              expect(await one.allowances.of(one.key)).toMatchObject({ limit: '0', used: '0' });
+            }
+            await one.advance(to);
+          },
+        };
+      }
+      const gap = isMetered ? 4 : 0;
+
+      it.each([
+        ['an unused', '2026-03-06T12:00:00.000Z'],
+        ['a used', '2026-03-05T13:00:00.000Z'],
+      ])('keeps the usage of days covered, if it ended on %s day', async (_, endAt) => {
+        const one = await consumed(['day', 'month 20'], [1, 2, 3, 4, 5]);
+        await one.advance(endAt);
+        await post(`subscriptions/${one.id}/cancel`, { when: 'now' });
+        await one.waitUntil('2026-03-10T12:00:00.000Z', '2026-03-09T12:00:00.000Z');
+        await one.subscribe(1);
+        expect(await one.allowances.figures(one.key)).toEqual(['50', `${50 + gap}`, '0']);
+        await one.allowances.grant(one.key, { value: '30' });
+        const figures = ['80', `${50 + gap}`, `${30 - gap}`];
+        expect(await one.allowances.figures(one.key)).toEqual(figures);
+      });
+
+      it('keeps the usage of an ended window covered', async () => {
+        const one = await consumed(['month 100', 'nothing', 'never 8'], [5]);
+        await one.advance('2026-03-20T12:00:00.000Z');
+        await one.moveTo(1);
+        await one.waitUntil('2026-04-08T12:00:00.000Z', '2026-04-07T12:00:00.000Z');
+        await one.moveTo(2);
+        expect(await one.allowances.figures(one.key)).toEqual(['10', `${10 + gap}`, '0']);
+        await one.allowances.grant(one.key, { value: '20' });
+        const figures = ['30', `${10 + gap}`, `${20 - gap}`];
+        expect(await one.allowances.figures(one.key)).toEqual(figures);
+      });
+    },
+  );
 
   it('begins with a later grant if nothing gave the entitlement in between', async () => {
     made += 1;

@@ -30,6 +30,11 @@ const WINDOW_KINDS = [
   ...['consume', 'consume', 'consume', 'report', 'voidEvent', 'nextDay', 'nextDay', 'nextDay'],
   ...['alternate', 'alternate', 'grant', 'voidGrant', 'subscribe', 'pause', 'resume', 'cancel'],
 ] as const;
+/** Steps within days, with times in which nothing gives the entitlement. */
+const GAP_KINDS = [
+  ...['consume', 'consume', 'consume', 'report', 'nextDay', 'nextDay', 'nextDay'],
+  ...['gap', 'gap', 'alternate', 'leave', 'voidEvent', 'grant'],
+] as const;
 
 describe('entitlements of customers, compared with a reference model', () => {
   let engine: TestApp;
@@ -57,6 +62,7 @@ describe('entitlements of customers, compared with a reference model', () => {
   test.each([
     ['whenever they are checked', KINDS],
     ['whenever windows replace each other', WINDOW_KINDS],
+    ['whenever the entitlement comes back', GAP_KINDS],
   ])(
     'are the same for both customers and the model, %s',
     async (_, kinds) => {

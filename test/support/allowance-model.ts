@@ -66,6 +66,8 @@ export class AllowanceModel {
   private readonly entered: Window[] = [];
   private allowed = NONE;
   private window: Window | null = null;
+  /** Without a window: instant before which usage counted in former windows. */
+  private coveredUntil = -Infinity;
   private consumed = 0;
   /** Usage when it was last split into plan usage and grant usage. */
   private counted = 0;
@@ -115,10 +117,12 @@ export class AllowanceModel {
   /** Moves the model to `now`, which must not be after the next boundary. The given subscriptions apply from then on. */
   recalculate(now: number, subscriptions: readonly ModelSubscription[]): void {
     const next = this.allowedBy(subscriptions, now);
+    const wasEntitled = this.allowed.isGiven || this.running.length > 0;
     this.coverByPlans();
     for (const grant of this.running.filter((one) => expiryOf(one) <= now)) {
       this.endGrant(grant, 'expired', expiryOf(grant));
     }
+    if (!wasEntitled && this.window !== null && this.window.endAt <= now) this.begin(null, 0, now);
     const isNothingLeft = !next.isGiven && this.running.length === 0;
     const isUsed = this.used > 0 || this.expiredGrantUsage > 0 || this.isNotified;
     const isOver = this.window !== null && (this.window.endAt <= now || (isNothingLeft && !isUsed));
@@ -130,9 +134,10 @@ export class AllowanceModel {
           ? null
           : { startAt: this.window?.endAt ?? now, endAt: Infinity });
     const usedBefore = this.used;
-    if (!isSame(this.window, target)) this.begin(target, next.amount);
+    if (!isSame(this.window, target)) this.begin(target, next.amount, now);
+    this.window = target;
     // The last grants may have lapsed with the window.
-    this.window = next.isGiven || this.running.length > 0 || isNothingLeft ? target : null;
+    if (!next.isGiven && this.running.length === 0 && !isNothingLeft) this.begin(null, 0, now);
     this.allowed = next;
     if (this.used !== usedBefore) this.cover();
   }
@@ -230,18 +235,21 @@ export class AllowanceModel {
    * Starts another window. Grants keep the balance that rolls over, or all of it if the old window had no end. If the
    * old window has not ended, the new one counts the usage since its start, and keeps the split into plan usage and
    * expired grant usage. If it also starts no later than the old one, only usage that nothing covered is still to be
-   * covered.
+   * covered. After a time without a window, this is the usage of that time.
    */
-  private begin(window: Window | null, amount: number): void {
+  private begin(window: Window | null, amount: number, now: number): void {
     const usage = this.grantUsage(this.used);
     const taken = [...usage.values()].reduce((total, n) => total + n, this.expiredGrantUsage);
     const formerPlanUsage = this.planUsage;
-    const uncovered = Math.max(this.used - formerPlanUsage - taken, 0);
-    const isOverlapping =
-      this.window !== null && window !== null && this.window.endAt > window.startAt;
+    const former = this.window ?? { startAt: this.coveredUntil, endAt: this.coveredUntil };
+    const uncovered =
+      this.window === null
+        ? this.usedIn(this.coveredUntil, window?.endAt ?? 0)
+        : Math.max(this.used - formerPlanUsage - taken, 0);
+    const isOverlapping = window !== null && former.endAt > window.startAt;
     const isEndless = this.window === null || this.window.endAt === Infinity;
-    const isWhole =
-      this.window !== null && window !== null && window.startAt <= this.window.startAt;
+    const isWhole = window !== null && window.startAt <= former.startAt;
+    this.coveredUntil = former.endAt <= now ? former.endAt : former.startAt;
     for (const grant of this.running) {
       const left = grant.balance - (usage.get(grant) ?? 0);
       const { min, max } = isEndless ? { min: left, max: left } : (grant.rollover ?? NOTHING);

@@ -25,12 +25,13 @@ export const PLANS: readonly PlanAllowance[] = [
   null,
 ];
 /**
- * Indexes of the plans that reset by day, week or month. Their windows start at different instants, so a change between
+ * Indexes of the plans that do not reset with the period. Their windows start at different instants, so a change between
  * them changes the window.
  */
 const ALTERNATING = PLANS.flatMap((plan, index) =>
-  plan !== null && ['day', 'week', 'month'].includes(plan.reset) ? [index] : [],
+  plan !== null && plan.reset !== 'period' ? [index] : [],
 );
+const WITHOUT_ENTITLEMENT = PLANS.indexOf(null);
 export const LINKS: readonly ModelLink[] = [
   { mode: 'increment', value: 10 },
   { mode: 'set', value: 25 },
@@ -114,8 +115,10 @@ export class PairedHistory {
     if (kind === 'voidEvent') return this.voidEvent(one);
     if (kind === 'grant') return this.grant(one, two, three, four);
     if (kind === 'voidGrant') return this.voidGrant(one);
+    if (kind === 'gap') return this.gap(by);
     if (kind === 'link') await this.link(one, two, three);
     else if (kind === 'alternate') await this.alternate(two);
+    else if (kind === 'leave') await this.command('change', 0, WITHOUT_ENTITLEMENT, 0);
     else await this.command(kind, one, two, three);
     await this.syncModel();
   }
@@ -296,6 +299,14 @@ export class PairedHistory {
     const isMetered = this.offer.event !== null;
     await this.command('change', 0, ALTERNATING[by % ALTERNATING.length] ?? 0, 0);
     await this.check(isMetered ? [this.checked] : [this.checked, this.unchecked]);
+  }
+
+  /** Ends the entitlement, reports usage that nothing allows, and returns to a plan that gives it. */
+  private async gap(by: readonly number[]): Promise<void> {
+    await this.run({ kind: 'leave', by });
+    await this.run({ kind: 'advance', by });
+    await this.run({ kind: 'report', by });
+    await this.run({ kind: 'alternate', by });
   }
 
   private async command(kind: string, which: number, plan: number, addons: number): Promise<void> {

@@ -24,6 +24,7 @@ export interface RawBalanceRow {
   readonly reset: Reset | null;
   readonly window_start_at: Date | null;
   readonly window_end_at: Date | null;
+  readonly covered_until: Date | null;
   readonly used: string;
   readonly spent: string;
   readonly covered: string;
@@ -56,7 +57,7 @@ export type RawCachedBalance = Pick<
 export const BALANCE_COLUMNS = balanceColumns(
   'id, version, customer_id, entitlement_id, test_clock_id, access_version, rules_version, valid_until, is_held',
   'allowance, granted, is_overage_allowed, reset, window_start_at, window_end_at, used, spent, covered, told, sources',
-  'due_at, lease_ends_at, created_at, updated_at',
+  'covered_until, due_at, lease_ends_at, created_at, updated_at',
 );
 
 /** Columns of {@link RawCachedBalance}. Reading fewer columns makes the access check measurably cheaper. */
@@ -107,6 +108,7 @@ export function toBalanceRecord(row: RawBalanceRow): BalanceRecord {
       reset: row.reset,
       windowStartAt: row.window_start_at,
       windowEndAt: row.window_end_at,
+      coveredUntil: row.covered_until,
       used: parseExact(row.used),
       expiredGrantUsage: parseExact(row.spent),
       planUsage: parseExact(row.covered),

@@ -45,8 +45,9 @@ interface RecalculationRequest {
   readonly now: Date;
 }
 
-/** The allowance and the window rule of a balance before its recalculation. */
+/** The allowance and the window rule of a balance before its recalculation, and whether anything gave the entitlement. */
 interface FormerTerms {
+  readonly isEntitled: boolean;
   readonly allowance: Rational | null;
   readonly windowRule: WindowRule | null;
 }
@@ -88,14 +89,20 @@ export class RecalculateBalanceService {
     const running = await this.grants.find(before);
     // The former allowance applied until now: a changed allowance takes effect at the first recalculation after the
     // change.
-    const allowance = before.isEntitled ? before.allowance : ZERO;
+    const { isEntitled } = before;
+    const allowance = isEntitled ? before.allowance : ZERO;
     // All usage up to the former allowance becomes plan usage, even if it was taken from grants before that allowance
     // was raised. It stays plan usage when the allowance shrinks.
-    const counter = withUsed(counterOf(before), before.used, allowance);
+    const counter = withUsed(
+      balanceOf({ entitlement, row: before }).counter,
+      before.used,
+      allowance,
+    );
     const start = { counter, grants: running, ended: [] };
     const after =
       entitlement.type === 'metered'
         ? await this.advance(one, start, given, {
+            isEntitled,
             allowance,
             windowRule: await this.formerRule(before, given, now),
           })
@@ -135,7 +142,7 @@ export class RecalculateBalanceService {
     one: RecalculationRequest,
     start: Recalculation,
     given: CustomerAllowance,
-    { allowance, windowRule }: FormerTerms,
+    { isEntitled, allowance, windowRule }: FormerTerms,
   ): Promise<Recalculation> {
     const { now } = one;
     let state = start;
@@ -158,9 +165,9 @@ export class RecalculateBalanceService {
               endAt: boundary.at,
             });
     }
-    if (given.windowRule === null && state.grants.length === 0) {
+    if (state.grants.length === 0 && (given.windowRule === null || !isEntitled)) {
       state = dropUnneededWindow(state, now);
-      if (state.counter.window === null) return state;
+      if (given.windowRule === null && state.counter.window === null) return state;
     }
     if (windowRule !== given.windowRule) state = withoutEnded(state, windowRule, now);
     const { window } = state.counter;
@@ -195,16 +202,17 @@ export class RecalculateBalanceService {
     },
   ): Promise<Recalculation> {
     const { window, allowance } = next;
-    const current = former.counter.window;
+    const { window: current, coveredUntil } = former.counter;
     const isEndless = (current?.endAt ?? null) === null;
     const state = isEndless
       ? carryInto(former, allowance, window)
       : reset(former, allowance, window, next.endAt ?? one.now);
-    if (current === null || !isReplacedBy(current, window)) return state;
+    if (!isReplacedBy(former.counter, window)) return state;
     const used = await this.usageOfReplacement(one, window, next.endAt);
+    const earlierEnd = current?.startAt ?? coveredUntil;
     const earlier =
-      window.startAt < current.startAt
-        ? await this.usageOfReplacement(one, window, current.startAt)
+      earlierEnd !== null && window.startAt < earlierEnd
+        ? await this.usageOfReplacement(one, window, earlierEnd)
         : ZERO;
     const counted = { window, used, earlier, allowance: given.amount };
     return { ...state, counter: counterOfReplacement(former, allowance, counted) };
@@ -288,18 +296,14 @@ function isSameSpan(one: ResetWindow | null, other: ResetWindow | null): boolean
 function withNotified(record: BalanceRecord, before: BalanceRow): BalanceRow {
   const { row } = record;
   const window = windowOf(row);
-  if (window === null || !isReplacedBy(windowOf(before), window)) return row;
-  const notifiedThresholds = newlyReached(balanceOf(record), before.notifiedThresholds);
+  if (window === null || isSameWindow(windowOf(before), window)) return row;
+  const reached = { ...record, row: { ...row, notifiedThresholds: [] } };
+  const notifiedThresholds = newlyReached(balanceOf(reached), row.notifiedThresholds);
   return { ...row, notifiedThresholds };
 }
 
 function keyOf({ customer, entitlement }: RecalculationRequest): BalanceKey {
   return { customerId: customer.id, entitlementId: entitlement.id };
-}
-
-function counterOf(row: BalanceRow) {
-  const { used, expiredGrantUsage, planUsage, notifiedThresholds } = row;
-  return { window: windowOf(row), used, expiredGrantUsage, planUsage, notifiedThresholds };
 }
 
 function rowOf(
@@ -329,6 +333,7 @@ function rowOf(
     reset: counter.window?.reset ?? null,
     windowStartAt: counter.window?.startAt ?? null,
     windowEndAt,
+    coveredUntil: counter.coveredUntil,
     used: counter.used,
     expiredGrantUsage: counter.expiredGrantUsage,
     planUsage: counter.planUsage,

@@ -29,6 +29,7 @@ function write(balances: WrittenBalances, name: string, sources: number): void {
     reset: null,
     windowStartAt: null,
     windowEndAt: null,
+    coveredUntil: null,
     used: rational(0n),
     expiredGrantUsage: rational(0n),
     planUsage: rational(0n),

@@ -23,6 +23,7 @@ function record(allowance: string, used: string, isOverageAllowed = false): Bala
       reset: 'never',
       windowStartAt: AT,
       windowEndAt: null,
+      coveredUntil: null,
       used: parseDecimal(used),
       expiredGrantUsage: ZERO,
       planUsage: ZERO,

@@ -40,6 +40,7 @@ export interface BalanceRow extends Pick<
   readonly reset: Reset | null;
   readonly windowStartAt: Date | null;
   readonly windowEndAt: Date | null;
+  readonly coveredUntil: Date | null;
   readonly used: Rational;
   readonly expiredGrantUsage: Rational;
   readonly planUsage: Rational;
@@ -114,18 +115,20 @@ export function balanceOf({ entitlement, row }: BalanceRecord): WindowedBalance 
     allowance,
     granted,
     isOverageAllowed,
+    coveredUntil,
     used,
     expiredGrantUsage,
     planUsage,
     notifiedThresholds,
   } = row;
+  const usage = { used, expiredGrantUsage, planUsage, notifiedThresholds };
   return {
     type: entitlement.type,
     isEntitled,
     allowance,
     granted,
     isOverageAllowed,
-    counter: { window: windowOf(row), used, expiredGrantUsage, planUsage, notifiedThresholds },
+    counter: { window: windowOf(row), coveredUntil, ...usage },
   };
 }
 

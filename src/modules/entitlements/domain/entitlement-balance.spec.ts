@@ -23,6 +23,7 @@ function balance(
     isOverageAllowed: false,
     counter: {
       window: null,
+      coveredUntil: null,
       used: number(used),
       expiredGrantUsage: number(spent),
       planUsage: number(covered),

@@ -17,6 +17,11 @@ import type { ResetWindow } from './reset-window';
 /** Usage of one entitlement in the current window. */
 export interface UsageCounter {
   readonly window: ResetWindow | null;
+  /**
+   * Instant before which usage counted in former windows, if the balance has no window. Such usage stays covered in a later
+   * window. Null if the balance has a window or never had one.
+   */
+  readonly coveredUntil: Date | null;
   readonly used: Rational;
   /** Part of `used` that was taken from expired or voided grants. */
   readonly expiredGrantUsage: Rational;
@@ -180,8 +185,18 @@ export function withoutGrant(
  * Returns a counter without usage.
  * @param window null if the balance has no window
  */
-export function newCounter(window: ResetWindow | null): UsageCounter {
-  return { window, used: ZERO, expiredGrantUsage: ZERO, planUsage: ZERO, notifiedThresholds: [] };
+export function newCounter(
+  window: ResetWindow | null,
+  coveredUntil: Date | null = null,
+): UsageCounter {
+  return {
+    window,
+    coveredUntil,
+    used: ZERO,
+    expiredGrantUsage: ZERO,
+    planUsage: ZERO,
+    notifiedThresholds: [],
+  };
 }
 
 /** Starts the next window with no usage. Each grant keeps the balance that rolls over. */

@@ -31,6 +31,7 @@ const rollover = (min: string, max: string) => ({ min: number(min), max: number(
 const NEXT = { reset: 'month', startAt: instant('02-01'), endAt: instant('03-01') } as const;
 const usedOf = (used: string) => ({
   window: null,
+  coveredUntil: null,
   used: number(used),
   expiredGrantUsage: ZERO,
   planUsage: ZERO,
@@ -135,6 +136,7 @@ describe('burn-down', () => {
         if (gone === undefined) return;
         const counter = {
           window: null,
+          coveredUntil: null,
           used,
           expiredGrantUsage: ZERO,
           planUsage: ZERO,
@@ -153,6 +155,7 @@ describe('burn-down', () => {
       fc.property(anyCredits, amounts, amounts, (given, allowance, used) => {
         const counter = {
           window: null,
+          coveredUntil: null,
           used,
           expiredGrantUsage: ZERO,
           planUsage: ZERO,
@@ -161,6 +164,7 @@ describe('burn-down', () => {
         const { grants: left, counter: next } = afterReset(counter, given, allowance, NEXT);
         expect(next).toEqual({
           window: NEXT,
+          coveredUntil: null,
           used: ZERO,
           expiredGrantUsage: ZERO,
           planUsage: ZERO,

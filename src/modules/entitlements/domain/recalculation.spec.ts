@@ -85,6 +85,7 @@ describe('a window without an end that is carried into the next', () => {
   const stateOf = (used: bigint): Recalculation => ({
     counter: {
       window: { reset: 'never', startAt: at('01-01T00:00'), endAt: null },
+      coveredUntil: null,
       used: rational(used),
       expiredGrantUsage: rational(0n),
       planUsage: rational(0n),

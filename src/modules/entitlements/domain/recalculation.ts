@@ -131,7 +131,7 @@ export function carryInto(
  * in the new window: plan usage stays plan usage, and usage taken from grants stays grant usage. If the new window starts later
  * than the former one, usage of grants may lie before the new window. Then only usage beyond the new allowance counts as grant
  * usage. If it starts earlier, the usage before the former window was covered in other windows and becomes plan usage, so
- * that it is not taken from grants.
+ * that it is not taken from grants. A window after a time without one counts in the same way. Keeps the notified thresholds.
  * @param former state before the new window
  * @param allowance allowance of the former window
  */
@@ -141,7 +141,7 @@ export function counterOfReplacement(
   next: {
     readonly window: ResetWindow;
     readonly used: Rational;
-    /** Usage before the start of the former window. May include usage that the former window has counted as well. */
+    /** Usage before the start of the former window, or before `coveredUntil`. May include usage that the former window has counted as well. */
     readonly earlier: Rational;
     readonly allowance: Rational | null;
   },
@@ -158,23 +158,27 @@ export function counterOfReplacement(
     ...newCounter(next.window),
     expiredGrantUsage: lesserOf(taken, greaterOf(payable, ZERO)),
     planUsage: add(planUsage, greaterOf(earlier, ZERO)),
+    notifiedThresholds: counter.notifiedThresholds,
   };
   return withUsed(replaced, next.used, next.allowance);
 }
 
 /**
  * Drops the window of a customer who no longer has the entitlement. Keeps a window with usage or notified thresholds
- * until it ends. A later grant starts a new window.
+ * until it ends. A later grant starts a new window. In a later window that starts earlier, usage that counted until then
+ * stays covered.
  */
 export function dropUnneededWindow(state: Recalculation, now: Date): Recalculation {
   const { window, used, expiredGrantUsage, notifiedThresholds } = state.counter;
-  const endAt = window?.endAt ?? null;
+  if (window === null) return state;
+  const { startAt, endAt } = window;
   const isOver = endAt !== null && endAt <= now;
   const isUsed =
     compare(used, ZERO) > 0 ||
     compare(expiredGrantUsage, ZERO) > 0 ||
     notifiedThresholds.length > 0;
-  return isUsed && !isOver ? state : { ...state, counter: newCounter(null) };
+  if (isUsed && !isOver) return state;
+  return { ...state, counter: newCounter(null, isOver ? endAt : startAt) };
 }
 
 /** If the window ended before now, enters the window that contains now. To be called for a balance without grants. */
@@ -215,10 +219,17 @@ export function isSameWindow(one: ResetWindow | null, other: ResetWindow): boole
   );
 }
 
-/** Returns true if `other` replaces `one` before the end of `one`. Both windows may then contain the same usage. */
-export function isReplacedBy(one: ResetWindow | null, other: ResetWindow): boolean {
-  if (one === null || isSameWindow(one, other)) return false;
-  return one.endAt === null || one.endAt > other.startAt;
+/**
+ * Returns true if a window starts before the end of the window of a counter, or before usage that counted until the former
+ * window was dropped. The window may then contain usage that has counted already.
+ */
+export function isReplacedBy(
+  { window, coveredUntil }: Pick<UsageCounter, 'window' | 'coveredUntil'>,
+  other: ResetWindow,
+): boolean {
+  if (window === null) return coveredUntil !== null && coveredUntil > other.startAt;
+  if (isSameWindow(window, other)) return false;
+  return window.endAt === null || window.endAt > other.startAt;
 }
 
 function isEndless({ endAt }: ResetWindow): boolean {
