@@ -18,7 +18,7 @@ export type HeldTax = AppliedTaxRate & { readonly leftMinor: bigint };
 
 /** Amounts of finalized lines that credits have not taken back yet. */
 export type HeldLines<Share extends DiscountShare = DiscountShare> = {
-  /** Amount after discounts and earlier credits, inclusive tax included. */
+  /** Amount after discounts and earlier credits. Contains inclusive tax, but not exclusive tax. */
   readonly heldMinor: bigint;
   readonly taxes: readonly HeldTax[];
   /** True if all lines have the same tax rates. */

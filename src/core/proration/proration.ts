@@ -16,9 +16,9 @@ export type Proration = {
 /** A part of a period, and how the part ends. */
 export type ProratedPart = Period & {
   /**
-   * `border`: a new price or the next period starts where the part ends. With proration by day, the date of the end is
-   * billed to that price or period. `termination`: the subscription ends, or a pause begins, where the part ends. With
-   * proration by day, the date of the end is billed to the part.
+   * `border`: the part ends where a new price or the next period starts. With proration by day, the date of the end is
+   * billed with that price or period, not with the part. `termination`: the part ends where the subscription ends or a
+   * pause begins. With proration by day, the date of the end is billed with the part.
    */
   readonly end: 'border' | 'termination';
 };

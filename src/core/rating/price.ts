@@ -33,7 +33,8 @@ export type PackagePrice = {
 
 /**
  * Rate x (base - free amount) + fixed amount x (events - free events). The minimum and maximum per event limit the
- * amount of each event. A free quota of zero means no quota. If both are set, both end as soon as one is used up.
+ * amount of each event. If the free amount and the free events are both set (above zero), both end as soon as one of
+ * them is used up.
  */
 export type PercentagePrice = {
   readonly model: 'percentage';

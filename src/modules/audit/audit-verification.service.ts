@@ -30,7 +30,7 @@ interface DroppedSeals {
 
 const NOTHING_DROPPED: DroppedSeals = { seals: 0, changes: 0, last: null, breaks: [], added: [] };
 
-/** Checks of the audit log beside the checks of its seals. */
+/** Checks of the audit log, in addition to the checks of its seals. */
 export type AuditCheck =
   | 'unsealed_changes'
   | 'empty_entries'

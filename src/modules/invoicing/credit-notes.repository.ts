@@ -47,7 +47,7 @@ export class CreditNotesRepository {
 
   /**
    * Returns the totals of the issued credit notes of an invoice, in minor units, in three parts: the part that lowered
-   * the amount owed, the part that became credit, and the part that refunds pay out.
+   * the amount owed, the part that became credit, and the part that is paid out by refunds.
    */
   async givenOf(invoiceId: string): Promise<Omit<GivenBack, keyof ReturnedAmounts | 'held'>> {
     const [row] = await this.database.query<{

@@ -166,7 +166,7 @@ export class DueInvoicesRepository {
     if (ids.length > 0) await this.database.query(PLAN_COLLECTING, [ids, at, now]);
   }
 
-  /** Marks invoices whose planned charge is attempted although their subscription may become unpaid before. */
+  /** Marks invoices, so that their planned charge is attempted even if their subscription becomes unpaid before it. */
   async collectWhileUnpaid(ids: readonly string[]): Promise<void> {
     this.database.requireTransaction();
     await this.database.query(COLLECT_WHILE_UNPAID, [ids]);

@@ -69,10 +69,7 @@ interface HeldRow {
 export class HeldByInvoiceRepository {
   constructor(private readonly database: Database) {}
 
-  /**
-   * Returns, by invoice id, the amount left of the charges, the part of the credit notes that refunds pay out, and the
-   * amount paid in money.
-   */
+  /** Returns the amounts that limit what can still be given back, by invoice id. */
   async heldBy(invoiceIds: readonly string[]): Promise<ReadonlyMap<string, HeldByInvoice>> {
     if (invoiceIds.length === 0) return new Map();
     const rows = await this.database.query<HeldRow>(HELD, [invoiceIds]);

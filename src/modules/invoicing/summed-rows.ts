@@ -107,7 +107,7 @@ export const REFUNDED_CREDIT_ROWS = `
 export const LOST_CREDIT_ROWS = `
   SELECT customer_id AS key, customer_id, currency, -lost AS amount FROM credit_grant WHERE lost > 0`;
 
-/** Parts of issued credit notes that refunds pay out, by customer, negative. */
+/** Parts of issued credit notes that are paid out by refunds, by customer, negative. */
 export const CREDIT_NOTE_REFUND_ROWS = `
   SELECT customer_id AS key, customer_id, currency, -to_refund AS amount
   FROM credit_note WHERE status = 'issued' AND to_refund <> 0`;

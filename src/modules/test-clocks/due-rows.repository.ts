@@ -19,8 +19,8 @@ export interface DueRow {
 }
 
 /**
- * SQL condition: the row has no lease at the time `$2`. Work on a test clock takes no leases; on its rows,
- * `lease_ends_at` is the end of a postponement.
+ * SQL condition: the row has no lease at the time `$2`. Rows on a test clock are never leased; for them,
+ * `lease_ends_at` is the instant until which their work was postponed.
  */
 const HAS_NO_LEASE = '(lease_ends_at IS NULL OR lease_ends_at <= $2)';
 

@@ -119,8 +119,8 @@ export class ListQuery {
 
   /**
    * Returns a page of entities.
-   * @throws {ProblemError} `invalid_cursor` if the cursor was made for another order, if its value has the wrong type,
-   *   or if it has no value. For an order with long values, a missing value is read from the row, and must exist there
+   * @throws {ProblemError} `invalid_cursor` if the cursor was made for another order, or if its value is missing or has
+   *   the wrong type. With `hasLongValues`, the value may be missing if the row of the cursor still has one
    */
   async page<Entity extends ObjectLiteral & { readonly id: string }>(
     database: Database,

@@ -157,7 +157,7 @@ export function isAnswerLost(error: unknown): boolean {
   return isDatabaseOutOfReach(error) && !new RegExp(NOT_SENT).test(message);
 }
 
-/** Returns true for {@link PROTOCOL_VIOLATION} from PostgreSQL itself. Poolers do not send a routine. */
+/** Returns true for {@link PROTOCOL_VIOLATION} from PostgreSQL itself. Errors of poolers have no field `routine`. */
 function isMessageRefused({ code, routine }: PostgresError): boolean {
   return code === PROTOCOL_VIOLATION && routine !== undefined;
 }

@@ -129,7 +129,7 @@ export function ActorProperty(
   );
 }
 
-/** Constant by which clients distinguish the answers of one operation. */
+/** Field with a constant value, which tells clients which of several types of object an operation returned. */
 export function ObjectProperty(value: string): PropertyDecorator {
   return EnumProperty([value], 'The type of the object.', value);
 }

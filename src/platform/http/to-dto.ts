@@ -49,7 +49,7 @@ function toWireValue(value: unknown): unknown {
 
 /**
  * Converts an object to a DTO. Each field of the DTO gets the value of the same name in camelCase; an amount becomes a
- * JSON integer and an instant becomes RFC 3339 text. Pass values that are computed, or have another name, beside the
+ * JSON integer and an instant becomes RFC 3339 text. Add values that are computed, or have another name, to the
  * object: `toDto(MeterDto, { ...meter, backfill })`. Other fields of the object are left out.
  */
 export function toDto<Dto extends object>(dto: Type<Dto>, model: ModelOf<Dto>): Dto {

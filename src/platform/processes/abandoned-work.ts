@@ -19,8 +19,8 @@ export interface LeasedTable {
 
 /**
  * Ends the leases of dead processes, so that their work is due at once. A process is dead when the advisory lock on its
- * number is free. A process whose lock is free never works under this number again: processes take the lock before they
- * write a lease, and numbers repeat only after 2^31 processes.
+ * number is free. No work begins under a free number: a process takes the lock on its number before it writes a lease,
+ * and the same number is given out again only after 2^31 processes.
  */
 @Injectable()
 export class AbandonedWork implements OnModuleInit {
@@ -77,8 +77,9 @@ export class AbandonedWork implements OnModuleInit {
 }
 
 /**
- * Returns SQL that selects the numbers of dead processes. The statement sees the leases as of its start, and `pg_locks`
- * later. This order is safe, because a process takes its lock before it writes a lease.
+ * Returns SQL that selects the numbers of dead processes. The statement reads the leases as they were at its start, and
+ * the locks (`pg_locks`) after that. It therefore finds the lock of every living process that has a lease, because a
+ * process takes its lock before it writes a lease.
  */
 function deadProcessesSql(leased: readonly LeasedTable[]): string {
   const numbers = ['claimed_batch', ...leased.map(({ table }) => table)].map(

@@ -2,7 +2,7 @@ import type { Metadata } from '../../../core/metadata';
 import type { ChangeOf } from '../../../core/next-version';
 import type { CatalogPrice, PriceTerms } from './price';
 
-/** A set of prices that is sold beside a plan. */
+/** A set of prices that is sold in addition to a plan. */
 export interface Addon {
   readonly id: string;
   readonly version: number;

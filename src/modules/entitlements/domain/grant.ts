@@ -19,7 +19,7 @@ export interface Rollover {
   readonly max: Rational;
 }
 
-/** Additional quantity of an entitlement for one customer, beside its subscriptions. */
+/** An entitlement, or a quantity of it, that one customer gets in addition to what its subscriptions give. */
 export interface Grant {
   readonly id: string;
   readonly version: number;

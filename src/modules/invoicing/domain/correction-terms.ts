@@ -37,7 +37,7 @@ export interface CorrectionTerms {
   readonly added: (request: UsageLineRequest, addedMinor: bigint) => BilledBy | null;
   /** Records that a correction takes back usage of this amount at list prices. */
   readonly takenBack: (request: UsageLineRequest, listedMinor: bigint) => void;
-  /** Adds discounts to the remaining amounts of their coupons again, because usage was taken back. */
+  /** Adds the discounts of usage that was taken back to the remaining amounts of their coupons. */
   readonly returned: (discounts: readonly HeldDiscount[]) => void;
 }
 
@@ -142,8 +142,8 @@ function inOrder(one: CouponContext, other: CouponContext): number {
 }
 
 /**
- * Returns the coupon entries that an invoice stores for its lines that correct usage. They are stored beside the
- * entries of the coupons that discount the other charges of the invoice.
+ * Returns the coupon entries that an invoice stores for its usage corrections: what the corrections took from each
+ * coupon of the corrected bills and returned to it. The coupons of the other charges have their own entries.
  * @param coupons by {@link couponKey}
  */
 export function correctedCouponsOf(

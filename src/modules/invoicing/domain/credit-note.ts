@@ -45,7 +45,7 @@ export interface CreditNote {
   /** Part of the total that lowered the unpaid amount of the invoice. */
   readonly toReceivable: bigint;
   readonly toCredit: bigint;
-  /** Part of the total that refunds pay out. */
+  /** Part of the total that is paid out by refunds. */
   readonly toRefund: bigint;
   /** The credit that the note added to the balance of the customer; null if it added none. */
   readonly creditId: string | null;
@@ -134,9 +134,9 @@ function taxLeftOf(lines: readonly InvoiceLine[]): bigint {
 }
 
 /**
- * Adds to the lines of an invoice the amounts and taxes that credit lines of later invoices took back. A credit for
- * unused time refers only to the charge, but also takes back the true-up of that charge to its minimum. It is counted
- * against the charge first, then against this true-up.
+ * Increases the credited amounts and taxes of the lines of an invoice by what credit lines of later invoices took back
+ * from them. A credit for unused time refers only to the line of the charge, but can also take back the true-up of the
+ * charge to its minimum, which is a separate line. Such a credit is added to the charge first, the rest to the true-up.
  *
  * @param credits credit lines of later invoices, for lines of this invoice
  */
@@ -192,7 +192,7 @@ export interface GivenBack extends ReturnedAmounts {
 
 /**
  * Returns how much of a further credit note can be paid out by refunds: the amount paid in money, less
- * {@link lostForRefunds} and less the parts of earlier notes that refunds pay out. Never negative.
+ * {@link lostForRefunds} and less the parts of earlier notes that are paid out by refunds. Never negative.
  */
 export function maxRefundableByNote(
   { amountPaid }: Pick<Invoice, 'amountPaid'>,

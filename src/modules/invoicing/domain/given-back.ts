@@ -50,7 +50,7 @@ export const NOTHING_COVERED: CoveredCredit = { ...NOTHING_RETURNED, usedMinor: 
 export interface HeldByInvoice {
   /** Charges of the invoice with tax, less what later invoices and credit notes credited. */
   readonly heldMinor: bigint;
-  /** Part of the credit notes that refunds pay out, with tax. */
+  /** Part of the credit notes that is paid out by refunds, with tax. */
   readonly toRefundMinor: bigint;
   /** Paid in money, not by credit. */
   readonly paidMinor: bigint;

@@ -34,9 +34,9 @@ export function nextAttemptAt(
 }
 
 /**
- * Returns the instant at which to close the collection of a void, written-off or wholly credited invoice: `now`.
- * Returns null if the invoice is not charged automatically or bills no subscription. Closing makes the
- * subscription active again if it has no other open invoice.
+ * Returns the `collectAt` of an invoice that is void, written off or wholly credited. It is `now`, so that the
+ * collection is closed by the next run of due work, which makes the subscription active again if it has no other open
+ * invoice. Returns null if the invoice is not charged automatically or bills no subscription.
  */
 export function closeCollectionAt(invoice: Invoice, now: Date): Date | null {
   return invoice.collection === 'automatic' && invoice.subscriptionId !== null ? now : null;

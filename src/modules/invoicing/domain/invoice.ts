@@ -137,8 +137,8 @@ export interface Invoice {
   /** Void invoice that this one regenerates. */
   readonly reissueOfId: string | null;
   /**
-   * Boundary of the billing periods that the invoice bills; null: the invoice was not made at a boundary. Each
-   * boundary of a subscription has at most one such invoice.
+   * Start or end of a billing period for which the invoice was made; null: it was made for another reason. A
+   * subscription has at most one such invoice for each instant.
    */
   readonly renewsAt: Date | null;
   readonly currency: string;

@@ -82,7 +82,7 @@ export function unstoredUsage(
   return { ...ids, kind: 'usage', amount: 0n, period, trace };
 }
 
-/** Returns a line for calculations before tax. */
+/** Returns the line without its tax rates, for calculations that need no taxes. */
 function withoutTaxes(line: InvoiceLine): BilledLine {
   return { ...line, taxRates: [], billedFrom: null };
 }

@@ -148,8 +148,8 @@ export function zeroUsageShare(price: Price, proration: Proration | null): Prora
 }
 
 /**
- * Rates a part of usage. Returns its amount in minor units, rounded and exact, and the calculation for the trace. Usage
- * is never prorated by time, but a fee at zero usage is.
+ * Rates a part of usage. Returns the rounded and the exact amount, both in minor units, and the calculation for the
+ * trace. Usage is never prorated by time, but a fee at zero usage is.
  */
 export function ratePart(
   price: Price,

@@ -58,7 +58,7 @@ const LACKING = `
   WHERE (is_uncounted OR NOT $5 AND ${lacksEvents('$1::bigint', '$2', '$3::timestamptz')}) AND NOT EXISTS (
     SELECT FROM usage_window WHERE stream_id = $1 AND meter_id = $2 AND start_at = $3 AND end_at = $4)`;
 
-/** Running totals of each requested window that is open. */
+/** Reads the running totals of the requested windows. Leaves out windows that are not registered. */
 const READ = `
   SELECT requested.number, stream.id AS stream_id, totals.*
   FROM unnest($1::text[], $2::text[], $3::timestamptz[], $4::timestamptz[])

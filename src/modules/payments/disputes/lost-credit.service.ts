@@ -41,7 +41,7 @@ export const NOTHING_DISPUTED: DisputedMoney = { disputedMinor: 0n, disputedId: 
 export interface LostCreditOfInvoice {
   /** Part that refunds and lost disputes took, and that no unused credit covered. */
   readonly lostCreditMinor: bigint;
-  /** Further part that open disputes may take. */
+  /** Part that open disputes may take in addition to `lostCreditMinor`. */
   readonly disputedCredit: DisputedMoney;
 }
 

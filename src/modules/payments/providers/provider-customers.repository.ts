@@ -24,9 +24,9 @@ export class ProviderCustomersRepository {
   }
 
   /**
-   * Stores the reference if the customer has none at the provider, or has the missing one. Returns the stored
-   * reference, old or new.
-   * @param missing reference that the provider does not have any more; null: none
+   * Stores the reference of a customer at a provider, unless a reference other than `missing` is stored already.
+   * Returns the reference that is stored afterwards.
+   * @param missing old reference that the provider does not know any more; null: none
    */
   async store(
     customerId: string,
