@@ -22,7 +22,7 @@ export class SessionEntity implements Session {
   @VirtualColumn({
     type: 'timestamptz',
     query: (session) =>
-      `SELECT sessions_valid_from FROM studio_admin WHERE id = ${session}.admin_id AND is_active`,
+      `SELECT CASE WHEN is_active THEN sessions_valid_from END FROM studio_admin WHERE id = ${session}.admin_id`,
   })
   readonly adminValidFrom!: Date | null;
   @Column({ type: 'varchar', length: 20, default: 'password' }) readonly method!: SignInMethod;

@@ -50,10 +50,7 @@ export function ownPaymentOf(
 }
 
 /** Returns our id of a refund, or null if this service did not make the refund. */
-function ownRefundIdOf(
-  metadata: Stripe.Metadata | null,
-  environment: string,
-): string | null {
+function ownRefundIdOf(metadata: Stripe.Metadata | null, environment: string): string | null {
   const id = metadata?.['refund_id'];
   const isOurs = id !== undefined && metadata?.['environment'] === environment && isId('ref', id);
   return isOurs ? id : null;
