@@ -46,14 +46,14 @@ import type { HttpApplication } from './http-application';
 import { isStudioPath, serveStudio, STUDIO_DIRECTORY } from './studio-pages';
 
 /**
- * Longer than the 60 s for which load balancers keep idle connections, so that a load balancer never uses a
- * connection that this process has closed.
+ * Time for which idle connections stay open. It is longer than the 60 s for which load balancers keep idle
+ * connections, so that a load balancer never uses a connection that this process has closed.
  */
 const KEEP_ALIVE_MS = 65_000;
-/** Longer than the keep-alive time, because this timeout also runs while a connection is idle. */
+/** Time limit for request headers. Longer than the keep-alive time, because it also runs on idle connections. */
 const HEADERS_MS = 70_000;
 const LARGEST_BODY_BYTES = 2 ** 20;
-/** Enough to sign in. Callers without a credential send no other JSON. */
+/** Enough for a sign-in. Callers without a credential send no other JSON. */
 const LARGEST_ANONYMOUS_BODY_BYTES = 2 ** 14;
 /** Enough for a thousand usage events with all properties. */
 const LARGEST_USAGE_BODY_BYTES = 20 * 2 ** 20;

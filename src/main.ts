@@ -16,7 +16,7 @@ import { startTracing } from './platform/tracing';
 interface Running {
   embedded: EmbeddedServer | null;
   app: NestExpressApplication | null;
-  /** Exports the last spans. */
+  /** Exports the last spans, and stops tracing. Null without tracing. */
   stopTracing: (() => Promise<void>) | null;
 }
 

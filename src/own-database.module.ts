@@ -19,7 +19,7 @@ export class OwnDatabase implements OnApplicationShutdown {
 
   constructor(private readonly configuration: Configuration) {}
 
-  /** Starts the embedded server if there is no other one, migrates the database, and returns its URL. */
+  /** Starts the embedded server if `DATABASE_URL` is not set. Migrates the database, and returns its URL. */
   async open(): Promise<string> {
     const { databaseUrl, migrationWaitMs } = this.configuration;
     if (databaseUrl === null) this.server = await this.start();

@@ -42,7 +42,7 @@ const IF_NONE_MATCH = {
 /** Statuses of errors that may disappear if the client waits and tries again: conflicts, limits and outages. */
 const MAY_BE_RETRIED: ReadonlySet<string> = new Set(['409', '429', '503']);
 
-/** Statuses of refusals that are stored for the key of their request: those that depend on stored state. */
+/** Statuses of refusals that depend on stored state, and are therefore stored for the idempotency key. */
 const STORED_REFUSALS: ReadonlySet<string> = new Set(['404', '409', '422']);
 
 const isReplayed = (status: string): boolean =>
@@ -56,8 +56,8 @@ const OF_ERRORS: Readonly<Record<string, readonly (keyof typeof HEADERS)[]>> = {
 
 /**
  * Declares the headers of responses: `ETag` for objects that can be read or changed under a condition,
- * `Idempotent-Replayed` for requests with an idempotency key, `Retry-After` for errors that may disappear by waiting,
- * and some headers of single errors. Must run after the error responses were moved to the components.
+ * `Idempotent-Replayed` for requests with an idempotency key, `Retry-After` for errors that may disappear if the client
+ * waits, and the headers of {@link OF_ERRORS}. Must run after the error responses were moved to the components.
  */
 export function addResponseHeaders(document: OpenAPIObject): void {
   const components = (document.components ??= {});

@@ -3,7 +3,7 @@ import { type OperationObject, operationsOf } from './operations';
 
 type Parameter = NonNullable<OperationObject['parameters']>[number];
 
-/** A parameter that fewer operations have is not moved to the components. */
+/** Minimum number of operations that must have a parameter, so that it is moved to the components. */
 const LEAST_USES = 3;
 
 /**

@@ -13,13 +13,13 @@ export type AddedCoupon = {
   /** Amount to which the percentage was applied so far: the lines of the invoice, later additions and corrections. */
   readonly baseMinor: bigint;
   /**
-   * Part of the added amount that was billed before and then credited. That credit returned the discount on this part
-   * to the coupon. Therefore `restMinor` includes the discount.
+   * Part of the added amount on which a percentage can give at most `restMinor`: the part that was billed and credited
+   * earlier, or the whole amount if the coupon can only use discounts that credits returned to it.
    */
   readonly againMinor: bigint;
   /**
-   * Remaining amount of the coupon. It limits the discount of a coupon with an amount. For a coupon with a percentage,
-   * it limits the discount on `againMinor`.
+   * Discount that the coupon can still give. It limits the whole discount of a coupon with an amount, but only the
+   * discount on `againMinor` of a coupon with a percentage.
    */
   readonly restMinor: bigint;
 };
@@ -27,14 +27,14 @@ export type AddedCoupon = {
 export type AddedDiscount = {
   readonly redemptionId: string;
   readonly amountMinor: bigint;
-  /** Part of the discount that is taken from the coupon's remaining amount, `restMinor`. */
+  /** Part of the discount that is taken from the coupon's `restMinor`. */
   readonly fromRemainingMinor: bigint;
 };
 
 /**
  * Returns the discounts of an amount that is added to an invoice later. A percentage is applied and rounded twice: to
- * the base with the added amount, and to the base alone. The discount is the difference, so that the discounts of all
- * additions add up exactly. A coupon with an amount discounts up to its remaining amount.
+ * the base with the added amount, and to the base alone. The discount is the difference, so that several additions
+ * together get the same discount as one addition of their sum. A coupon with an amount discounts up to `restMinor`.
  *
  * @param coupons coupons with a percentage first, then coupons with an amount
  */

@@ -41,8 +41,8 @@ export type AppliedCoupon = {
   /** Part of `amountMinor` on each line, in the order of the lines. */
   readonly sharesMinor: readonly bigint[];
   /**
-   * Amount that the coupon keeps for the next invoice: what is left of the amount of a coupon with duration `once`, or
-   * of `limitMinor`.
+   * Discount that the coupon keeps for later invoices: the rest of its amount if its duration is `once`, or the rest of
+   * `limitMinor`. Otherwise zero.
    */
   readonly unusedMinor: bigint;
 };

@@ -21,8 +21,8 @@ export type InvoiceContents = {
 /**
  * Calculates an invoice in this order: lines, minimum and maximum true-ups, coupons on the positive lines, tax on each
  * line's net amount, credit balance, amount due. A line with `fixedDiscounts` or `exactTaxes` keeps these discounts or
- * taxes of an earlier bill. A negative total becomes credit balance and leaves nothing due. All amounts are minor units
- * of one currency.
+ * taxes, which come from an earlier bill. A negative total becomes credit balance, and nothing is due. All amounts are
+ * minor units of one currency.
  * @throws InvariantError when lines or credits differ in currency, a line id comes twice, or a total differs from its
  *   lines.
  */

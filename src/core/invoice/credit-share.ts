@@ -27,15 +27,15 @@ export type HeldLines<Share extends DiscountShare = DiscountShare> = {
   readonly discounts: readonly Share[];
 };
 
-/** Credit of a share of {@link HeldLines}, in positive minor units. */
+/** Credit for a share of {@link HeldLines}, in positive minor units. */
 export type CreditedShare<Share extends DiscountShare = DiscountShare> = {
   readonly amountMinor: bigint;
   readonly discounts: readonly Share[];
 };
 
 /**
- * Returns the credit of a share of lines, of what earlier credits left of them. The amount is rounded once, half away
- * from zero. The discounts that return to coupons are added up, rounded once and split by largest remainder.
+ * Returns the credit for a share of {@link HeldLines}. The amount is rounded once, half away from zero. The discounts
+ * that return to coupons are added up, rounded once and split by largest remainder.
  *
  * @param share from 0 to 1
  * @param limitMinor maximum amount of the credit; null: no maximum. A credit above the maximum is reduced to it, and
@@ -91,7 +91,7 @@ export function taxOfPart(
 
 /**
  * Returns the largest possible total of a part of {@link HeldLines}, exclusive tax included. Rounds the tax of each
- * rate up, because the invoice that bills the credit may also round it up.
+ * rate up, because the invoice that contains the credit may also round this tax up.
  */
 export function maxWithTax(held: HeldLines, amountMinor: bigint): bigint {
   const taxes = taxOfPart(held, amountMinor);

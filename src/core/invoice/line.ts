@@ -2,7 +2,7 @@ import type { Rational } from '../decimal';
 import type { AppliedCoupon } from '../discount';
 import type { TaxRateTotal, TaxShare } from '../tax';
 
-/** Purpose of an invoice line; `minimum` and `maximum` are the true-ups of a commitment. */
+/** Purpose of an invoice line. `minimum` and `maximum`: a true-up to the minimum or maximum of a price. */
 export type LineKind =
   'recurring' | 'usage' | 'proration' | 'one_off' | 'credit' | 'minimum' | 'maximum';
 

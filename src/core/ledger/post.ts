@@ -18,9 +18,9 @@ export type RevenueLine = {
 
 /**
  * Posts a finalized invoice: debits the receivable with the total less the applied credit. A negative total becomes
- * credit of the customer. Revenue is posted before discounts, and discounts have an account of their own. For a
- * deferred line, only the net amount is deferred, and the discount is posted at once. The amounts later moved from
- * deferred revenue to revenue therefore add up to the net amount of the line.
+ * credit of the customer. Discounts are not subtracted from revenue, but debited to an account of their own. For a
+ * deferred line, only the net amount is deferred; the discount is posted at once, as revenue and as a discount. The
+ * amounts later moved from deferred revenue to revenue therefore add up to the net amount of the line.
  * @throws InvariantError when the applied credit is negative or exceeds the total.
  */
 export function postInvoice(invoice: {

@@ -26,8 +26,9 @@ export type ProratedPart = Period & {
 /**
  * Returns the part as a fraction of `fullPeriod`. The unit `day` counts local dates in `timeZone`. The date of a price
  * change counts for the new price. The date on which a subscription ends or is paused counts for the part, unless the
- * full period ends on the same date. The unit `second` counts elapsed time. The denominator is the length of the full
- * period. For a short first period in the mode `calendar`, it is the length of the whole calendar period.
+ * full period ends on the same date: that date counts for the next period. The unit `second` counts elapsed time. The
+ * denominator is the length of the full period. A short first period in the mode `calendar` is a part of a whole
+ * calendar period, whose length is then the denominator.
  *
  * @throws InvariantError when the part is not within the full period, the full period is empty, or the zone is unknown.
  */
@@ -60,9 +61,10 @@ export type PartBoundary = { readonly at: Date; readonly unit: 'day' | 'second' 
 /**
  * Returns the part between two boundaries. The parts of a period add up to the whole, even if their boundaries have
  * different units. If both boundaries have the same unit, or the part starts with the period, the part has the unit of
- * its end. Otherwise, the part is in seconds. A boundary by day is then converted to seconds as if all dates of the
- * full period were equally long. If the length is not a whole number of seconds, numerator and denominator are
- * multiplied by the number of dates. If the end comes before the start after this conversion, the part is zero.
+ * the boundary at its end. Otherwise, the part is in seconds: the days before a boundary by day are converted to
+ * seconds as if all dates of the full period were equally long. If the part is then not a whole number of seconds, its
+ * numerator and denominator are multiplied by the number of these dates. If the end comes before the start after this
+ * conversion, the part is zero.
  */
 export function prorateBetween(
   from: PartBoundary,

@@ -40,10 +40,10 @@ export interface EventCharger {
 }
 
 /**
- * Returns a charger for the events of a percentage price. Events are free until one of the free quotas is used up; all
- * later events are charged. If an event exceeds the free amount, the fixed amount is charged for it, plus the rate on
- * its part beyond the free amount. The price's minimum and maximum per event limit the cost of each charged event. All
- * events together cost at least zero, even if their base amounts are negative (refunds). Nothing is rounded.
+ * Returns a charger for the events of a percentage price. Events are free until the free events or the free amount are
+ * used up; all later events are charged. If an event exceeds the free amount, the fixed amount is charged for it, plus
+ * the rate on its part beyond the free amount. The price's minimum and maximum per event limit the cost of each charged
+ * event. All events together cost at least zero, even if their base amounts are negative (refunds). Nothing is rounded.
  */
 export function chargeEvents(price: PercentagePrice): EventCharger {
   const rate = parseDecimal(price.rate);

@@ -28,8 +28,8 @@ export type Usage =
 
 /**
  * Returns the exact amount of `price` for `usage` in minor units, not yet rounded, with the steps of its calculation. A
- * quantity below zero counts as zero, because it is never billed: corrections bill the difference to the amount billed
- * before.
+ * quantity below zero counts as zero, because the usage of a period never costs less than nothing. Only the difference
+ * that a correction bills can be negative.
  * @throws InvariantError when the price is malformed, or when the model does not take this kind of usage.
  */
 export function rate(price: Price, usage: Usage): RatedAmount {

@@ -12,8 +12,8 @@ export function searchedParts(text: string): readonly string[] {
 }
 
 /**
- * Returns the substring to search for. A word of one or two characters gets a leading space, so that it matches only
- * beginnings of words, because a trigram index cannot find so short a text inside a word.
+ * Returns the substring to search for. A trigram index cannot find one or two characters inside a word. A word of this
+ * length therefore gets a leading space, so that it matches only beginnings of words.
  */
 function partOf(word: string): string {
   return word.length < 3 ? ` ${word}` : word;

@@ -6,9 +6,9 @@ import { toInstant, toLocal } from './zone';
 export type Interval = 'day' | 'week' | 'month' | 'year';
 
 /**
- * Origin of all periods of a subscription. In the mode `anniversary`, every period starts at the local date and time of
- * `startAt`. In the mode `calendar`, periods start at the first local midnight of a day, ISO week (Monday), month or
- * year, and the first period may be shorter.
+ * Origin of all periods of a subscription. In the mode `anniversary`, intervals are counted from the local date and
+ * time of `startAt`. In the mode `calendar`, periods start at the first local midnight of a day, ISO week (Monday),
+ * month or year; only the first period starts at `startAt`, and so may be shorter.
  */
 export type BillingAnchor = {
   readonly mode: 'anniversary' | 'calendar';

@@ -50,7 +50,7 @@ const NO_USAGE: UsageTotals = {
 
 const NO_GROUP = '[]';
 
-/** End of a registered window (a period with running totals of its own) that never ends. No event can be later. */
+/** Stands for the end of a registered window (a period with running totals) that has no end. No event is later. */
 export const FOR_EVER = new Date('9999-12-31T00:00:00.000Z');
 
 /** Earliest instant that the API accepts. */
@@ -105,15 +105,15 @@ export function valueOf(
 /** A registered window (a period with running totals of its own), or the first part of one. */
 interface WindowPart extends Period {
   /**
-   * End of the whole window; default: `endAt`. For a `weighted_sum`, the sum of the values until `endAt` also counts for the
-   * time from `endAt` until the end of the window.
+   * End of the whole window; default: `endAt`. For a `weighted_sum`, the sum of the values until `endAt` also counts
+   * for the time from `endAt` until the end of the window.
    */
   readonly heldUntil?: Date | undefined;
 }
 
 /**
  * Returns the exact usage of a registered window, counting only the events before `endAt`. A `weighted_sum` is divided
- * by the length of the whole window. If the window lasts until {@link FOR_EVER}, it is the sum of the values instead.
+ * by the length of the whole window. If the window lasts until {@link FOR_EVER}, the usage is the sum of the values.
  * @param totals totals of the period from `startAt` to `endAt`
  * @param carriedOver value of a `weighted_sum` at the start of the window
  */

@@ -42,7 +42,7 @@ interface StripeSettings {
   readonly webhookSecrets: readonly string[];
   /** Base URL of a test double of Stripe; null for Stripe itself. */
   readonly apiUrl: URL | null;
-  /** Automatic charges wait while the last read of Stripe's events is older than this. */
+  /** Maximum age of the last read of Stripe's events. Automatic charges wait while the last read is older. */
   readonly eventsMaxAgeMinutes: number;
 }
 

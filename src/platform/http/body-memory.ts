@@ -2,13 +2,13 @@ import type { Request, RequestHandler } from 'express';
 import { type Principal, principalOf } from '../access';
 import { type ProblemError, serviceUnavailable } from '../errors';
 
-/** Largest size, in bytes, of a small body. Small bodies share one budget, so that large bodies do not block them. */
+/** Largest size, in bytes, of a small body. Small bodies have their own budget, so large bodies do not block them. */
 const SMALL_BYTES = 65_536;
 const SMALL_BUDGET_BYTES = 32 * 2 ** 20;
 const LARGE_BUDGET_BYTES = 128 * 2 ** 20;
 /**
- * Size of the small and of the large budget that callers without a credential share. Because these two budgets are
- * separate, such callers cannot use up the memory of other callers.
+ * Size of each of the two budgets, for small and for large bodies, of callers without a credential. Other callers have
+ * budgets of their own, which callers without a credential cannot use up.
  */
 const ANONYMOUS_BUDGET_BYTES = 16 * 2 ** 20;
 /** Largest share of a budget that one key, admin or token can use. The rest is left for others. */
@@ -63,7 +63,10 @@ export class BodyMemory {
     this.budget = budgets.small;
   }
 
-  /** Takes memory until the body has at least `bytes`. Returns false if the budget, or the share of the caller, is used up. */
+  /**
+   * Takes memory until the body has at least `bytes`. Returns false if the budget, or the share of the caller, is used
+   * up.
+   */
   growTo(bytes: number): boolean {
     if (this.isReleased) return false;
     if (bytes <= this.bytes) return true;

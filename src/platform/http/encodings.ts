@@ -5,8 +5,8 @@ import type { RequestHandler } from 'express';
 import { malformedRequest, type ProblemError, unsupportedEncoding } from '../errors';
 
 /**
- * Supported content encodings of bodies, besides `identity`. Others, such as brotli, are not supported, because a few
- * compressed bytes can decompress to far more data than with gzip.
+ * Supported content encodings of bodies, in addition to `identity`. Others, such as brotli, are not supported, because
+ * a few compressed bytes can decompress to far more data than with gzip.
  */
 const UNPACKERS: ReadonlyMap<string, () => Gunzip | Inflate> = new Map<
   string,

@@ -55,7 +55,7 @@ export interface OperationOptions {
   readonly description: string;
   /** Scope that the caller needs. Mandatory, so that no operation is open by mistake. */
   readonly access: Access;
-  /** Part of the request that contains the id of the customer. If absent, customer tokens are refused. */
+  /** Part of the request that contains the id of the customer. Without this option, customer tokens are refused. */
   readonly customerToken?: CustomerPlace;
   /** Status of a success. Default: 200, or 204 if the answer has no body. 303: a redirect. */
   readonly status?: 201 | 303;
@@ -81,13 +81,13 @@ export interface OperationOptions {
    */
   readonly key?: 'required' | 'optional';
   /**
-   * Default: derived from the parameters of the handler. A handler with a body, but without `If-Match`, must have either
-   * `key` or `reads: 'body'` (no key), so that `key` is not forgotten.
+   * Inputs of the operation. Default: derived from the parameters of the handler. A handler with a body, but without
+   * `If-Match`, must have either `key` or `reads: 'body'` (no key), so that `key` is not forgotten.
    */
   readonly reads?: Reads;
   /** True for a GET whose `ETag` covers the whole answer, so that `If-None-Match` can be answered with 304. */
   readonly conditional?: true;
-  /** Errors of the operation, besides those that `reads` implies. */
+  /** Errors of the operation, in addition to those that `reads` implies. */
   readonly problems?: readonly AnyProblem[];
 }
 

@@ -22,9 +22,9 @@ export function isJson({ headers }: Request): boolean {
 }
 
 /**
- * Returns middleware that reads and parses JSON bodies of up to `maxBytes` bytes after decompression. It leaves bodies of
- * other media types unread. Express's parser would take 6 % of the time of a usage request, and would not count the memory
- * of a body while it decompresses the body.
+ * Returns middleware that reads and parses JSON bodies of up to `maxBytes` bytes after decompression. It leaves bodies
+ * of other media types unread. Express's parser would take 6 % of the time of a usage request, and would not count the
+ * memory of a body while it decompresses the body.
  */
 export function readJson(maxBytes: number): RequestHandler {
   return (request, _response, next) => {

@@ -31,8 +31,9 @@ const PAGE_HEADERS = {
 } satisfies HelmetOptions;
 
 /**
- * Headers of answers that are not pages. With these headers, browsers keep to the declared type, execute and frame nothing,
- * and let no other site read the answer. The additional headers of pages would take 5 % of the time of a usage request.
+ * Headers of answers that are not pages. With these headers, browsers keep to the declared type, execute and frame
+ * nothing, and let no other site read the answer. The additional headers of pages would take 5 % of the time of a usage
+ * request.
  */
 export const DATA_HEADERS: Headers = new Map([
   // Otherwise a cache between browser and service may store data that an admin reads with a session cookie.

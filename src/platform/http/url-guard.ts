@@ -8,9 +8,9 @@ import { toValidationError, unknownField } from './faults';
 const refusals = new WeakMap<IncomingMessage, ProblemError>();
 
 /**
- * Finds the requests that Node or Express would refuse without a problem, before any middleware: targets that Express
- * cannot parse (`http://[/v1`), a missing `Host` and an unknown `Expect`. They are then logged and measured like any
- * other request, and refused by `guardUrl`.
+ * Finds the requests that Node or Express would refuse before any middleware, with an answer that is no RFC 9457
+ * problem: targets that Express cannot parse (`http://[/v1`), a missing `Host` and an unknown `Expect`. They are then
+ * logged and measured like any other request, and refused by `guardUrl`.
  */
 export function catchUnroutable(server: Server): void {
   server.prependListener('request', (request: IncomingMessage & { originalUrl?: string }) => {
@@ -35,8 +35,8 @@ function isReadable(target: string): boolean {
 }
 
 /**
- * Refuses the requests that {@link catchUnroutable} has found, repeated query parameters, query parameters with the name of an inherited
- * property (such as `constructor`), and text that the database cannot store.
+ * Refuses the requests that {@link catchUnroutable} has found, repeated query parameters, query parameters with the
+ * name of an inherited property (such as `constructor`), and text that the database cannot store.
  */
 export function guardUrl(request: Request, _response: Response, next: NextFunction): void {
   const refusal = refusals.get(request);

@@ -37,7 +37,7 @@ const IN_PHASES = 'idempotency:in-phases';
 /**
  * Marks a POST whose work takes several transactions, for example because it calls a payment provider between them. The
  * service that does the work claims and completes the key itself.
- * @param bodyField body field that may contain the key, besides the header
+ * @param bodyField body field that, like the header, may contain the key
  */
 export const IdempotentInPhases = (bodyField: string | null = null): MethodDecorator =>
   SetMetadata(IN_PHASES, { bodyField } satisfies PhasedOptions);
@@ -45,8 +45,8 @@ export const IdempotentInPhases = (bodyField: string | null = null): MethodDecor
 const SECRET_ANSWER = 'idempotency:secret-answer';
 
 /**
- * Marks a POST whose answer contains a secret. The stored answer is encrypted, and is only sent to a caller that holds
- * the `scopes` in it, if it has any.
+ * Marks a POST whose answer contains a secret. The stored answer is encrypted. If it has a field `scopes`, it is sent
+ * only to a caller that holds all these scopes.
  */
 export const SecretAnswer = (): MethodDecorator => SetMetadata(SECRET_ANSWER, true);
 

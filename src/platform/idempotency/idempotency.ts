@@ -41,7 +41,7 @@ export interface KeyedWork {
 interface KeyedCall {
   readonly request: KeyedRequest;
   claimed: boolean;
-  /** Answer that the work stored under the key; null until then. */
+  /** Answer that the work has stored under the key; null if it has not stored one yet. */
   stored: Answer | null;
 }
 
@@ -111,7 +111,7 @@ export class Idempotency {
     });
   }
 
-  /** Stores the answer of the request that claimed a key for the resource, if there is one. */
+  /** Stores the answer under the key that a request claimed for the resource. Does nothing if there is no such key. */
   async completeFor(resourceId: string, answer: Answer): Promise<void> {
     this.database.requireTransaction();
     const key = await this.repository.completeResource(resourceId, answer);
@@ -190,7 +190,7 @@ export class Idempotency {
     }
   }
 
-  /** Claims the key for an answer that is known already, and stores it. */
+  /** Claims the key for an answer that is known already, and stores the answer. */
   private claimAndStore(request: KeyedRequest, answer: Answer): Promise<Answer> {
     return this.database.transaction(async () => {
       await this.claim(request);
