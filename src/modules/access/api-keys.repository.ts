@@ -91,10 +91,7 @@ export class ApiKeysRepository {
     return row ?? null;
   }
 
-  /**
-   * Makes other processes wait until the transaction ends before they store the bootstrap key, so that only one process
-   * stores the key.
-   */
+  /** Locks the storing of the bootstrap key until the transaction ends, so that only one process stores the key. */
   async lockBootstrap(): Promise<void> {
     this.database.requireTransaction();
     await this.database.query(LOCK_BOOTSTRAP);

@@ -41,7 +41,7 @@ export class AuditChain {
     private readonly damagedReads: DamagedReads,
   ) {}
 
-  /** Yields the seals after `start` in sequence, each with its fault. Includes unreadable seals. */
+  /** Yields the seals after `start` in sequence, each with its fault, if any. Includes unreadable seals. */
   async *checkSealsAfter(start: ChainEnd): AsyncGenerator<CheckedSeal> {
     let end = start;
     for (;;) {

@@ -28,9 +28,10 @@ const KEPT_DIGEST = `
   FROM audit_dropped_change WHERE position > $1`;
 
 /**
- * Differences between drops and their entries in the audit log. An entry is dropped with the month in which it was made,
- * so the drops that were made in dropped months have none, except the last one. Months begin with a digit and ids with a
- * letter: the condition on `object_id` finds the entries in its index.
+ * Differences between drops and their entries in the audit log. The entry of a drop is dropped with the month in which
+ * the drop was made. Drops that were made in a dropped month therefore need no entry, but the last drop always does.
+ * The `object_id` of these entries is a month, which begins with a digit; ids begin with a letter. The condition on
+ * `object_id` therefore finds the entries in its index.
  */
 const DIFFERENCES = `
   WITH recorded AS (
@@ -119,8 +120,8 @@ export class AuditDropsRepository {
   }
 
   /**
-   * Returns false if a drop has other values than its entry in the audit log, if the last drop or another one whose
-   * entry was not dropped has no entry, or if there is an entry without a drop.
+   * Returns true if each drop has an entry in the audit log with the same values, and each entry has its drop. A drop
+   * that was made in a dropped month needs no entry, unless it is the last drop.
    */
   async areAsRecorded(): Promise<boolean> {
     return (await this.database.query(DIFFERENCES)).length === 0;
@@ -132,7 +133,7 @@ export class AuditDropsRepository {
     await this.database.query(`SET LOCAL lock_timeout = ${LONGEST_WAIT_MS}`);
   }
 
-  /** Drops the partitions of a month. Deletes the counts of usage requests up to the end of the month. */
+  /** Drops the partitions of a month. Also deletes the counts of usage requests up to the end of the month. */
   async drop(month: string): Promise<void> {
     this.database.requireTransaction();
     await this.database.query(

@@ -9,7 +9,7 @@ import { SealsRepository } from './seals.repository';
 
 const CHANGES_PER_READ = 500;
 
-/** Longest time for which an export waits until open transactions that have written changes end. */
+/** Longest time for which an export waits for the end of open transactions that have written changes. */
 const LONGEST_WAIT_MS = 2_000;
 
 @Injectable()
@@ -48,7 +48,8 @@ export class AuditLogService {
 
   /**
    * Returns a position up to which all changes are visible. Waits up to {@link LONGEST_WAIT_MS} for transactions that
-   * may have taken lower positions. If they end, this is the last position, otherwise the last sealed position.
+   * may have taken lower positions. If these transactions end in time, returns the last position, otherwise the last
+   * sealed position.
    */
   private async finalPosition(): Promise<bigint> {
     const last = await this.seals.lastPosition();

@@ -86,8 +86,8 @@ export class AuditSealing implements OnModuleInit {
   }
 
   /**
-   * Reads first the last position and then takes a transaction number, so that each change up to the position belongs to
-   * a transaction with a lower number. Returns null if all positions are sealed, so that an idle service takes no
+   * First reads the last position, then takes a transaction number, so that each change up to the position belongs to a
+   * transaction with a lower number. Returns null if all positions are sealed, so that an idle service takes no
    * numbers.
    */
   private async readMark(): Promise<Mark | null> {

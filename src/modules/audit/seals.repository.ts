@@ -26,8 +26,8 @@ const BREAKS = `
   ORDER BY number`;
 
 /**
- * Seals up to a number whose changes must not exist, but do: their positions are at most `$2`. The first seal also
- * counts for positions below 1, which no seal covers.
+ * Seals with numbers up to `$1`, if changes that they cover exist with positions up to `$2`, although these changes
+ * were dropped. Also the first seal, if there are changes with positions below 1, which no seal covers.
  */
 const WITH_UNEXPECTED_CHANGES = `
   WHERE number <= greatest($1, 1) AND to_position >= (SELECT min(position) FROM audit_change WHERE position <= $2)
@@ -41,13 +41,13 @@ const LAST_POSITION = `
 
 /**
  * `oldest`: all transactions with a lower number have ended. `next`: no transaction with this or a higher number has
- * ended, but one may be open.
+ * ended, but some may be open.
  */
 const SNAPSHOT = `
   SELECT pg_snapshot_xmin(pg_current_snapshot())::text AS oldest,
     pg_snapshot_xmax(pg_current_snapshot())::text AS next`;
 
-/** Takes a transaction number. All transactions that have a number now, also open ones, have a lower one. */
+/** Takes a transaction number. All transactions that had a number before, even open ones, have a lower one. */
 const NEW_NUMBER = 'SELECT pg_current_xact_id()::text';
 
 const FIRST_UNSEALED_AT = `
@@ -105,14 +105,14 @@ export class SealsRepository {
     return { seals: row?.seals ?? 0, changes: Number(row?.changes ?? 0) };
   }
 
-  /** Returns seals that do not follow the seal before them: their number or first position is not the next one. */
+  /** Returns each seal whose number or first position does not continue the seal before it. */
   findBreaks(number: bigint, limit: number): Promise<readonly Seal[]> {
     return this.database.select(AuditSealEntity, BREAKS, [number, limit]);
   }
 
   /**
-   * Returns seals of dropped changes for which rows exist nevertheless. Also returns the first seal if there are rows
-   * with positions below 1.
+   * Returns seals of dropped changes of which rows still exist. Also returns the first seal if there are rows with
+   * positions below 1.
    * @param last the last seal whose changes were all dropped, or the start of the chain
    */
   findWithUnexpectedChanges(

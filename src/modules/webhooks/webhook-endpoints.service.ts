@@ -53,8 +53,9 @@ export class WebhookEndpointsService {
   ) {}
 
   /**
-   * Registers an endpoint. Does not send it events that were recorded earlier. Instead, waits for up to ten seconds
-   * until the changes behind these events can be read ({@link Outbox.waitForUncommittedEvents}).
+   * Registers an endpoint. The endpoint gets no events that were recorded earlier; the caller reads the changes that
+   * they report from the API instead. Therefore waits for up to ten seconds until these changes are committed
+   * ({@link Outbox.waitForUncommittedEvents}).
    * @throws {ProblemError} `webhook_url_not_allowed`, `too_many_webhook_endpoints`
    */
   async create(terms: EndpointTerms): Promise<WebhookEndpoint> {
@@ -103,8 +104,8 @@ export class WebhookEndpointsService {
 
   /**
    * Changes an endpoint and merges its metadata. A no-op update writes nothing and records no event. A change of
-   * `events` or `is_active` holds for events that are recorded later. If the endpoint is active then, waits as
-   * {@link create} does.
+   * `events` or `is_active` applies to events that are recorded later. If the endpoint is active after the change,
+   * waits as {@link create} does.
    * @throws {ProblemError} `webhook_endpoint_not_found`, `webhook_url_not_allowed`, `precondition_failed`,
    *   `metadata_too_large`
    */

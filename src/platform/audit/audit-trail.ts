@@ -13,7 +13,7 @@ export interface AuditedOperation {
   readonly createdAt: Date;
   readonly actorType: string;
   readonly actorId: string;
-  /** Null for a command and for the engine's own work. The same applies to `requestId` and `address`. */
+  /** `operationId` of the request. Null for commands and background work, as are `requestId` and `address`. */
   readonly operation: string | null;
   readonly requestId: string | null;
   readonly address: string | null;
@@ -32,7 +32,7 @@ export interface ChangeWithoutEvent {
  * Returns common table expressions that insert an entry and its changes into the audit log. An operation with several
  * commits has one entry: the first commit inserts it, and later commits add only changes. A pack is a group of changes
  * that are stored together, as one array in the row of the first change.
- * @param entryAt number n of the SQL parameter `$n` that is the first of `entryParameters`
+ * @param entryAt number of the SQL parameter with the first value of `entryParameters`, such as 3 for `$3`
  * @param changes SELECT of action, object_id, changes, pack (its number) and place (position in the pack); pack is null
  *   for a change that is stored alone
  */
@@ -66,12 +66,12 @@ const RECORD = `
   SELECT`;
 
 /**
- * Writes to the audit log the changes that no event reports, each in the transaction of the change. `Outbox` writes the
- * other changes. An operation has one entry, even if it takes several commits.
+ * Writes changes that no event reports to the audit log, in the transaction of the change. `Outbox` writes the changes
+ * that events report. An operation has one entry, even if it takes several commits.
  */
 @Injectable()
 export class AuditTrail {
-  /** Entries of the audit log by call; for the engine's own work, by transaction. */
+  /** Entries of the audit log, by the call that makes the changes; for background work, by its transaction. */
   private readonly entries = new WeakMap<object, AuditedOperation>();
 
   constructor(
@@ -92,7 +92,7 @@ export class AuditTrail {
     await this.database.query(RECORD, [action, objectId, changes, ...this.entryParameters()]);
   }
 
-  /** Returns the entry of the current call. The engine's own work has one entry per transaction. */
+  /** Returns the entry of the current call. Background work has one entry per transaction. */
   private entry(): AuditedOperation {
     const call = currentCall();
     const subject = call ?? this.database.transactionIdentity;

@@ -3,9 +3,9 @@ import { ConcurrencyLimiter } from './concurrency-limiter';
 
 /** Maximum wait for the previous piece of work, which may run for minutes. After the wait, both run in parallel. */
 const MAX_WAIT_FOR_TURN_MS = 500;
-/** Maximum pause of all background work after one piece of work, so that a slow piece does not stop it for long. */
+/** Maximum pause of all background work after one piece, so that a slow piece does not delay other work for long. */
 const MAX_PAUSE_AFTER_PIECE_MS = 250;
-/** Maximum pause after a piece longer than {@link MAX_PAUSE_AFTER_PIECE_MS}, for the work that ran this piece. */
+/** Maximum pause of the work that ran a piece longer than {@link MAX_PAUSE_AFTER_PIECE_MS}, after this piece. */
 const MAX_PAUSE_OF_LONG_WORK_MS = 2_000;
 
 /**
@@ -35,7 +35,7 @@ export class BackgroundTurns {
 
   /**
    * Runs a piece of background work. While a condition of {@link takeTurnsWhile} is true, the piece waits until the
-   * previous piece and its pause have ended, at most {@link MAX_WAIT_FOR_TURN_MS}. Otherwise it runs at once.
+   * previous piece and its pause have ended, but at most {@link MAX_WAIT_FOR_TURN_MS}. Otherwise it runs at once.
    */
   async runBackgroundPiece<Result>(piece: () => Promise<Result>): Promise<Result> {
     if (!this.conditions.some((condition) => condition())) return piece();

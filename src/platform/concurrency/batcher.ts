@@ -6,13 +6,15 @@ export type BatchOutcome<Answer> = { readonly answer: Answer } | { readonly erro
 interface BatchOptions {
   readonly maxItems: number;
   /**
-   * Waits one turn of the event loop before the first batch, so that items that arrive together are in the same batch.
+   * If true, the first batch starts one turn of the event loop later, so that items that arrive together are in the
+   * same batch.
    */
   readonly waitsForOthers?: true;
   /**
    * Maximum wait for new items after a batch. Callers that were just answered usually ask again; without the wait, the
-   * first of them would get a batch of its own. The wait ends early when half of the callers have an item in the
-   * queue; callers are those of the batch and those who waited during it. A single caller never waits.
+   * first of them would get a batch of its own. The wait ends early when the queue has half as many items as there are
+   * callers: those whose items were in the batch, and those whose items arrived during the batch. A single caller never
+   * waits.
    */
   readonly maxWaitForItemsMs?: number;
   /**
@@ -113,7 +115,8 @@ export class Batcher<Item, Answer> {
 
 /**
  * Returns a function that calls `call` in the next turn of the event loop. The next batch then starts before the
- * callers of the previous batch continue. The work of these callers often takes as long as a batch.
+ * callers of the previous batch continue. Otherwise it would have to wait for the work of these callers, which often
+ * takes as long as a batch.
  */
 export function nextTurn<Value>(call: (value: Value) => void): (value: Value) => void {
   return (value) => void setImmediate(call, value);

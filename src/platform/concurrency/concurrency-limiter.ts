@@ -1,4 +1,4 @@
-/** Runs a bounded number of pieces of work at once. Further pieces wait and start in the order of their arrival. */
+/** Runs a bounded number of pieces of work at once. All other pieces wait, and start in the order of their arrival. */
 export class ConcurrencyLimiter {
   private running = 0;
   private readonly queue: (() => void)[] = [];
@@ -12,7 +12,7 @@ export class ConcurrencyLimiter {
     private readonly maxWaiting = Infinity,
   ) {}
 
-  /** True when a further piece of work could neither start nor wait. */
+  /** True when another piece of work could neither start nor wait. */
   get isFull(): boolean {
     return this.running >= this.maxConcurrent && this.queue.length >= this.maxWaiting;
   }
@@ -28,8 +28,8 @@ export class ConcurrencyLimiter {
   }
 
   /**
-   * Runs the work when it is its turn, or after a wait of `maxMs` if the turn comes later, because the running work may
-   * be blocked for long.
+   * Runs the work when it is its turn, but after `maxMs` at the latest, because the work before it may be blocked for
+   * long.
    */
   async runWithin<Result>(maxMs: number, work: () => Promise<Result>): Promise<Result> {
     const release = await this.enterOrTimeOut(maxMs);
@@ -40,7 +40,7 @@ export class ConcurrencyLimiter {
     }
   }
 
-  /** Waits up to `maxMs` for a turn. Returns the function that ends the turn; a no-op if the wait timed out. */
+  /** Waits up to `maxMs` for a turn. Returns a function that ends the turn, or does nothing if the wait timed out. */
   async enterOrTimeOut(maxMs: number): Promise<() => void> {
     const waiting = new AbortController();
     const timer = setTimeout(() => waiting.abort(), maxMs);

@@ -3,7 +3,7 @@ import type { Pool, PoolClient } from 'pg';
 import { CONNECT_TIMEOUT_MS } from './connection-settings';
 import { isConnectionLimit } from './postgres-errors';
 
-/** Time for which a pool opens no further connections after the server has refused one. */
+/** Time after a refused connection during which the pool tries to open no other. */
 const LIMITED_MS = 5_000;
 
 type Callback = (
@@ -41,8 +41,9 @@ export function shareAtConnectionLimit(pool: Pool): void {
 }
 
 /**
- * Gives the connections of a pool to its callers in the order of their arrival. The pool never sees more callers than
- * it may have connections: it would try to open a connection for the next waiting caller after each refused one.
+ * Gives the connections of a pool to its callers in the order of their arrival. Passes at most as many callers to the
+ * pool as the pool may have connections. If more callers waited in the pool, it would try to open a connection for the
+ * next of them after each refused one.
  */
 class ConnectionQueue {
   private readonly connect: (callback: Callback) => void;
@@ -51,9 +52,9 @@ class ConnectionQueue {
   private active = 0;
   /** Number of callers that have a connection. */
   private held = 0;
-  /** Most callers that may be active. */
+  /** Maximum of `active`: the size of the pool, or less after the server has refused a connection. */
   private limit: number;
-  /** Set while the pool opens no further connections. */
+  /** Timer that ends the lower `limit`; undefined while no lower limit applies. */
   private limited: NodeJS.Timeout | undefined;
   private isLogged = false;
 
@@ -138,7 +139,7 @@ class ConnectionQueue {
     }, LIMITED_MS).unref();
   }
 
-  /** Logs the limit once no connection is being opened, because the number of open ones is not known before. */
+  /** Logs the limit when no connection is being opened. Only then is the number of open connections known. */
   private logLimit(): void {
     if (this.limited === undefined || this.isLogged) return;
     const { totalCount, idleCount, options } = this.pool;

@@ -3,8 +3,8 @@ import { Client, type ClientConfig } from 'pg';
 const FROM_DATABASE = new WeakSet<object>();
 
 /**
- * Returns true if the error comes from a connection to the database. The error code does not tell, because connections
- * to other systems can fail with the same codes.
+ * Returns true if the error comes from a connection to the database. The error code does not show this, because
+ * connections to other systems can fail with the same codes.
  */
 export function isFromDatabase(error: object): boolean {
   return FROM_DATABASE.has(error);

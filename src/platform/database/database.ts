@@ -58,7 +58,7 @@ export class Database {
     return withRetries(tries, () => this.turns.runPiece(once));
   }
 
-  /** Runs a statement outside of a transaction, up to three times after deadlocks or serialization failures. */
+  /** Runs a statement outside of a transaction; after a deadlock or serialization failure, up to three times. */
   autocommit<Result>(statement: () => Promise<Result>): Promise<Result> {
     this.refuseTransaction('A commit of its own');
     return withRetries(TRIES, statement);
@@ -287,7 +287,7 @@ export class Database {
     await this.query(sql, parameters);
   }
 
-  /** Writes the given columns of a changed row, and its `version` and `updatedAt`, which the caller has set already. */
+  /** Writes the given columns of a changed row, and its `version` and `updatedAt`, which the caller must have set. */
   async updateRevised<Entity extends Revised, Column extends keyof Entity & string>(
     entity: EntityTarget<Entity>,
     row: Pick<Entity, Column | keyof Revised>,

@@ -2,8 +2,8 @@ import type { EntityMetadata, ObjectLiteral } from 'typeorm';
 import { Texts } from './array-elements';
 
 /**
- * Maps each column type that `pg` reads and writes without conversion to the SQL type of a cast from text. The cast
- * needs no length, because the column checks the length.
+ * Column types whose values `pg` reads and writes without conversion, each with the SQL type to which a text is cast.
+ * The cast needs no length, because the column checks the length.
  */
 const PLAIN_TYPES: ReadonlyMap<unknown, string> = new Map([
   ['bigint', 'bigint'],
@@ -72,7 +72,7 @@ export class EntitySql<Entity extends ObjectLiteral> {
     return `UPDATE ${this.table} ${tail} RETURNING ${this.list}`;
   }
 
-  /** Turns rows of this class's statements into entities, as TypeORM does. Changes the rows in place. */
+  /** Converts rows that a statement of this class returned into entities. Changes the rows in place. */
   toEntities(rows: readonly Record<string, unknown>[]): Entity[] {
     for (const row of rows) {
       for (const { property, read } of this.converted) row[property] = read?.(row[property]);

@@ -16,9 +16,9 @@ export interface Position {
 const MAX_CURSOR_VALUE_BYTES = 100;
 
 /**
- * Returns a cursor. In the order newest first, it is the id alone. In other orders, it is the id, the mark of the order
- * ({@link markOf}) and the value, separated by spaces. The value lets the next page continue at the same place even if
- * the row changes meanwhile.
+ * Returns a cursor. For a list sorted newest first, it is the id alone. For any other order, it is the id, the mark of
+ * the order ({@link markOf}) and the value, separated by spaces. The value lets the next page continue at the same
+ * place even if the row changes meanwhile.
  */
 export function cursorAt({ id, value }: Position, order: ListOrder): string {
   const parts = isSameOrder(order, NEWEST_FIRST) ? [id] : [id, markOf(order)];

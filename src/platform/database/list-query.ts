@@ -18,7 +18,7 @@ interface ReferringColumn {
   readonly condition: string;
 }
 
-/** Builds the statements of a list with filters: its pages, and sums over all its rows. */
+/** Builds the statements of a list with filters: one for a page, and one for sums over all rows of the list. */
 export class ListQuery {
   private readonly parameters: unknown[] = [];
   private readonly conditions: string[] = [];
@@ -39,13 +39,13 @@ export class ListQuery {
     private readonly usualOrder = NEWEST_FIRST,
   ) {}
 
-  /** Adds a condition that has an index. `$` in it stands for the value. A null value adds no condition. */
+  /** Adds a condition that has an index. `$` in the condition stands for the value. A null value adds no condition. */
   where(condition: string, value: unknown): this {
     if (value !== null) this.isByIndex = true;
     return this.whereUnindexed(condition, value);
   }
 
-  /** Adds a condition like {@link where}, but one without an index. */
+  /** Adds a condition as {@link where} does, but for columns without an index. */
   whereUnindexed(condition: string, value: unknown): this {
     if (value === null) return this;
     const place = this.bind(value);
@@ -120,7 +120,7 @@ export class ListQuery {
   /**
    * Returns a page of entities.
    * @throws {ProblemError} `invalid_cursor` if the cursor was made for another order, or if its value is missing or has
-   *   the wrong type. With `hasLongValues`, the value may be missing if the row of the cursor still has one
+   *   the wrong type. With `hasLongValues`, a cursor needs no value while its row exists and has one
    */
   async page<Entity extends ObjectLiteral & { readonly id: string }>(
     database: Database,
@@ -200,7 +200,7 @@ export class ListQuery {
     return this.indexEnd === 'time' && (this.isByIndex || column !== 'id');
   }
 
-  /** Returns the expressions that sort rows with equal values in the column of the order. */
+  /** Returns the expressions that come after the column of the order, to sort rows with equal values in that column. */
   private endOf(order: ListOrder): readonly string[] {
     return this.endsWithIdTime(order) ? [idTime('id'), 'id'] : ['id'];
   }

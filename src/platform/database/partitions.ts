@@ -26,9 +26,9 @@ const OLDEST = `
   SELECT name FROM (${BOUNDS}) AS partition WHERE end_at <= $2 ORDER BY end_at LIMIT 1`;
 
 /**
- * Finds the partitions that lack a TRUNCATE trigger of their table, and returns the statements that create it.
- * PostgreSQL copies only row triggers to partitions. `OR REPLACE`, because several processes may create the same
- * trigger.
+ * Finds the partitions that lack a TRUNCATE trigger of their table, and returns the statements that create the
+ * triggers. PostgreSQL copies only row triggers to partitions. `OR REPLACE`, because several processes may create the
+ * same trigger.
  */
 const MISSING_TRIGGERS = `
   SELECT replace(
@@ -47,7 +47,7 @@ export class Partitions {
   /**
    * Creates the partitions of this month and the following ones, each in a transaction of its own. Skips a month if a
    * partition overlaps it, if the lock is not free soon, or if the default partition has rows of that month. If a
-   * trigger refuses TRUNCATE of the table, also creates this trigger on each new or older partition that lacks it.
+   * trigger refuses TRUNCATE of the table, also creates this trigger on each partition, new or old, that lacks it.
    * @param months number of months, the current one included
    */
   async createMonths(table: string, now: Date, months: number): Promise<void> {
@@ -77,7 +77,9 @@ export class Partitions {
     return (await this.database.query(OVERLAPPING, [table, from, to])).length > 0;
   }
 
-  /** Returns false if the statement did not get its locks, or existing rows violate the bounds. */
+  /**
+   * Runs a statement in a transaction. Returns false if a lock is not free soon, or existing rows violate the bounds.
+   */
   private async withShortWaits(sql: string): Promise<boolean> {
     try {
       await this.database.transaction(async () => {

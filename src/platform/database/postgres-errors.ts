@@ -134,15 +134,16 @@ const OUT_OF_REACH_MESSAGE = new RegExp(
 );
 
 /**
- * PostgreSQL refuses a message with this SQLSTATE, for example a statement with too many parameters: a defect of this
- * service. PgBouncer has no other SQLSTATE for most outages, such as `query_wait_timeout`.
+ * From PostgreSQL: it refused a message, such as a statement with too many parameters, which is a defect of this
+ * service. From PgBouncer: most of its outages, such as `query_wait_timeout`, because it has no other SQLSTATE for
+ * them.
  */
 const PROTOCOL_VIOLATION = '08P01';
 
-/** SQLSTATEs that end a session independently of the current statement, including SQLSTATEs of poolers. */
+/** SQLSTATEs of errors that end the session, whichever statement is running. Includes SQLSTATEs of poolers. */
 const ENDS_SESSION = /^(?:57P|08|25P03|25P04)/;
 
-/** Form of SQLSTATEs. Some socket error codes have it too. */
+/** Form of SQLSTATEs. Some error codes of sockets have this form too. */
 const SQLSTATE = /^[0-9A-Z]{5}$/;
 
 /**

@@ -6,7 +6,7 @@ export class PoolerError extends Error {}
 
 /**
  * Checks that each connection has a session of its own. A pooler in transaction mode gives a session to another client
- * after each transaction. The settings, locks, LISTEN and prepared statements of the session go with it.
+ * after each transaction. The other client then has the settings, locks, LISTEN and prepared statements of the session.
  * @param first open connection to the same URL
  * @throws {PoolerError} when two connections share a session, or a connection is moved to another session
  */

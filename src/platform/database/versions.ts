@@ -18,7 +18,7 @@ export function assertVersion(
 
 /**
  * Returns the next version of a resource, or `before` itself if the change has no effect. Merges the `metadata` of the
- * change into those of the resource.
+ * change into the metadata of the resource.
  * @throws {ProblemError} `metadata_too_large`
  */
 export function revise<Resource extends Versioned & { readonly metadata: Metadata }>(

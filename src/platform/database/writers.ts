@@ -14,8 +14,8 @@ const WRITERS = `
     AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
 
 /**
- * Waits until all transactions that wrote to a table before the call have ended. Does not block writers. After that,
- * each row that these transactions wrote before the call is either visible or rolled back.
+ * Waits until all transactions that wrote to a table before the call have ended. Each row that they wrote before the
+ * call is then either visible or rolled back. Does not block writers.
  * @param limitMs longest wait, in milliseconds of real time
  * @returns false if one of the transactions is still open
  * @throws {Error} when a transaction is open, which is a defect of the caller

@@ -59,7 +59,7 @@ export function newId(prefix: IdPrefix): string {
   return typeid(prefix).toString();
 }
 
-/** Returns the id that encodes the given 16 bytes. They must already be unique, such as those of a digest. */
+/** Returns the id that encodes the given 16 bytes. The bytes must be unique already, as the bytes of a digest are. */
 export function idOfBytes(prefix: IdPrefix, bytes: Uint8Array): string {
   return TypeID.fromUUIDBytes(prefix, bytes).toString();
 }

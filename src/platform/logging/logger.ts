@@ -99,8 +99,8 @@ export class NestLogger implements LoggerService {
   }
 
   /**
-   * Writes one line. Nest passes further texts in `rest`, with the name of the source as the last one. An error caused
-   * by a database outage gets level `debug`.
+   * Writes one line. Nest passes additional texts in `rest`; the last one is the name of the source. An error caused by
+   * a database outage gets level `debug`.
    */
   private write(severity: Level, message: unknown, rest: readonly unknown[]): void {
     const level = isOutageError(message) ? 'debug' : severity;

@@ -24,7 +24,7 @@ export class DatabaseGauges {
 
   /**
    * Registers gauges that `measure` sets together. Concurrent scrapes share one measurement. If the measurement fails
-   * or takes longer than 2 s, the gauges have no value, so that a scrape does not delay other metrics.
+   * or takes longer than 2 s, the gauges have no value, so that the scrape can return the other metrics in time.
    */
   register<const Described extends readonly GaugeDescription<string>[]>(
     described: Described,

@@ -43,8 +43,8 @@ export class Metrics {
   }
 
   /**
-   * Middleware that measures each request under the pattern of its route. Under its path, each id would create a metric
-   * series of its own.
+   * Middleware that measures each request under the pattern of its route. If the path were used instead, each id in a
+   * path would create a metric series of its own.
    */
   readonly measure = (request: Request, response: Response, next: NextFunction): void => {
     const startedAt = performance.now();

@@ -18,8 +18,8 @@ const PRIVATE_RANGES: ReadonlySet<string> = new Set([
 const GLOBAL_UNICAST = ipaddr.parseCIDR('2000::/3');
 
 /**
- * Addresses at which clouds give credentials to their machines: Alibaba, Azure, AWS, Google. Link-local addresses,
- * which also do so, are refused anyway.
+ * Addresses at which clouds give credentials to their machines: Alibaba, Azure, AWS, Google. Link-local addresses of
+ * such services are not listed, because they are refused anyway.
  */
 const METADATA_SERVICES = [
   '100.100.100.200/32',

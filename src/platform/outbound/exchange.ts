@@ -20,8 +20,8 @@ export interface ExchangeLimits {
 }
 
 /**
- * Maximum number of bytes that are read and dropped after the kept ones (`keepBytes`). After a body that ends within
- * this number, the connection can be used again, which is cheaper than opening a new one.
+ * Maximum number of bytes that are read and dropped after the kept ones (`keepBytes`). If the body ends within this
+ * number, the connection can be used again, which is cheaper than opening a new one.
  */
 const DRAINED_BYTES = 65_536;
 

@@ -138,7 +138,7 @@ export class OutboundHttp implements OnApplicationShutdown {
     }
   }
 
-  /** Closes all connections. Calls in flight end with `reset`. */
+  /** Closes all connections. Calls in flight fail with the reason `reset`. */
   close(): void {
     for (const { kept, new: others } of Object.values(this.agents)) {
       kept.destroy();

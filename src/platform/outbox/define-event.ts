@@ -8,7 +8,7 @@ export interface DomainEvent<Resource, Dto extends { readonly id: string }> {
   readonly meaning: string;
   readonly dto: Type<Dto>;
   readonly toDto: (resource: Resource) => Dto;
-  /** Fields of the example that differ from the example of the resource. */
+  /** Fields in which the example event differs from the example of the resource. */
   readonly example?: Partial<Dto>;
 }
 
@@ -22,7 +22,7 @@ const definitions = new Map<string, EventDefinition>();
 
 /**
  * Returns a function that defines an event type of a resource. The arguments of that function are the type, its
- * meaning, and the fields of the example that differ from the example of the resource. The event catalogue and its
+ * meaning, and the fields in which its example differs from the example of the resource. The event catalogue and its
  * documentation are generated from the definitions.
  */
 export function defineEvents<Resource, Dto extends { readonly id: string }>(

@@ -1,4 +1,7 @@
-/** Columns of a stored event. The data of some events is in packs instead, which {@link withData} reads. */
+/**
+ * Columns of a stored event. Some events have their data in a pack (a row of `event_pack`) instead of the column
+ * `data`; {@link withData} reads both.
+ */
 export const STORED_COLUMNS =
   'id, type, object_id, sequence, occurred_at, actor, data, pack_id, pack_place';
 

@@ -158,8 +158,8 @@ export class EventLog {
   ) {}
 
   /**
-   * Takes the oldest events off the queue and returns them in their order. Call it in the transaction that creates
-   * their deliveries: if that transaction is rolled back, the events stay in the queue.
+   * Takes the oldest events off the queue and returns them, oldest first. Call it in the transaction that creates their
+   * deliveries: if that transaction is rolled back, the events stay in the queue.
    */
   async takeUndispatched(limit: number): Promise<readonly EventHead[]> {
     this.database.requireTransaction();

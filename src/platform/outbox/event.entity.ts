@@ -25,7 +25,8 @@ export class EventEntity {
   @Column({ type: 'integer' }) readonly sequence!: number;
   /**
    * `{ object, previous }`. Type `json`, not `jsonb`, so that keys keep the order of the API. If the event is in a pack
-   * (`packId`), the whole value is there, and this column has only the customer's id, for `event_customer_time_index`.
+   * (`packId`), the pack has the whole value, and this column has only the customer's id, for
+   * `event_customer_time_index`.
    */
   @Column({ type: 'json' }) readonly data!: object;
   /** Id of the principal that caused the event, or `worker`. Null for events that earlier releases recorded without it. */

@@ -37,7 +37,7 @@ export class ClockCheck implements OnModuleInit, OnApplicationShutdown {
   private isOff = true;
   /** True from a jump of the clock until the next comparison. */
   private hasJumped = false;
-  /** Null while a comparison is in progress. */
+  /** Timer of the next comparison; null while a comparison is in progress. */
   private timer: NodeJS.Timeout | null = null;
   private stopped = false;
 

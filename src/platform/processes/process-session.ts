@@ -17,8 +17,8 @@ const TAKE_NUMBER = `
   FROM (SELECT nextval('process_number')::integer AS number) AS next`;
 
 /**
- * SQL that takes a shared lock on the id of the key with which this process encrypts. The lock shows to a rotation of
- * the encryption keys that the key is in use.
+ * SQL that takes a shared lock on the id of the key with which this process encrypts. From this lock, a rotation of the
+ * encryption keys sees that the key is in use.
  */
 const SHARE_SEALING_KEY = `SELECT pg_advisory_lock_shared(${SEALING_LOCK_CLASS}, hashtext($1))`;
 

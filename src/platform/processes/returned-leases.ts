@@ -10,7 +10,9 @@ import { Database, OutcomeUnknownError } from '../database';
 import { ProcessSession } from './process-session';
 
 const RETRY_MS = 1_000;
-/** Maximum number of attempts to give a lease back, one per second. By then, the lease has ended by itself. */
+/**
+ * Maximum number of attempts to give a lease back, one per second. After these attempts, the lease has ended by itself.
+ */
 const MAX_TRIES = 150;
 const MAX_RETRY_DELAY_S = 150;
 /** Number of attempts over about 50 minutes. After these, an attempt is made once an hour. */
@@ -41,7 +43,9 @@ export class ReturnedLeases implements OnModuleDestroy, BeforeApplicationShutdow
     private readonly session: ProcessSession,
   ) {}
 
-  /** Leases up to `limit` due rows of a table to a process, the longest due first. Returns their ids. */
+  /**
+   * Leases up to `limit` due rows of a table to a process, in the order in which they became due. Returns their ids.
+   */
   claim(
     table: string,
     { owner, endsAt }: { readonly owner: number; readonly endsAt: Date },
@@ -91,8 +95,9 @@ export class ReturnedLeases implements OnModuleDestroy, BeforeApplicationShutdow
 
   /**
    * Gives a lease back: makes the work due again after a delay that doubles with each failed attempt, from 1 s to
-   * 150 s, and is an hour after {@link FREQUENT_ATTEMPTS}. Repeats the statement until it succeeds, the lease has ended,
-   * or the process stops. Changes nothing if the work was done after all, or if the row has another lease by now.
+   * 150 s. After {@link FREQUENT_ATTEMPTS} attempts, the delay is an hour. Repeats the statement until it succeeds, the
+   * lease has ended, or the process stops. Changes nothing if the work was done after all, or if the row has another
+   * lease by now.
    */
   private returnLease(lease: HeldLease, owner: number): Promise<void> {
     const returned = this.tryToReturn(lease, owner).finally(() => this.returning.delete(returned));

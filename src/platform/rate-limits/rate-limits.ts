@@ -9,7 +9,7 @@ import { RateLimitRepository } from './rate-limit.repository';
 
 const WINDOW_MS = 60_000;
 const SHARE_EVERY_MS = 1_000;
-/** Maximum number of callers that are counted separately in a minute. Further callers are counted as one. */
+/** Maximum number of callers that are counted separately in a minute. All other callers are counted together as one. */
 const MAX_BUCKETS = 50_000;
 const OTHERS = 'others';
 

@@ -9,7 +9,7 @@ export interface SealedText {
 
 /** Some rows of a table, in the order of their keys. */
 interface SealedPage {
-  /** Key of the last row that was read; null if there was no further row. */
+  /** Key of the last row that was read; null if there were no more rows. */
   readonly lastKey: string | null;
   /** Texts on this page that are encrypted with a key other than the requested `keyId`. */
   readonly stale: readonly SealedText[];

@@ -12,8 +12,8 @@ export class DueRun {
   private held: (() => void)[] | null = [];
 
   /**
-   * Ends a span. Exports the span at once if {@link exportSpans} has been called for the run, otherwise when it is
-   * called.
+   * Ends a span. Exports the span at once if {@link exportSpans} has been called for the run. Otherwise holds the span
+   * until that call.
    */
   end(end: (at?: number) => void): void {
     if (this.held === null) {

@@ -63,8 +63,9 @@ export interface NumberedAttempt extends Attempt {
 /**
  * Inserts deliveries. For ordered endpoints, also inserts or updates the heads. A head marks the first of an endpoint's
  * pending deliveries about one object.
- * - Inactive endpoints get only events that are dispatched for the first time, and wait with them: these events were
- *   recorded while the endpoint was active. After a 410, an endpoint gets none of them.
+ * - An inactive endpoint gets deliveries only of events that are dispatched for the first time, because the endpoint
+ *   was active when these events were recorded. The deliveries wait until it is active again. After a 410, it gets no
+ *   deliveries.
  * - FOR KEY SHARE conflicts with the deletion of an endpoint. If this statement is first, the deletion waits and then
  *   discards these deliveries. If the deletion is first, no delivery is inserted.
  * - ON CONFLICT locks an existing head even if it does not change the head.
@@ -161,8 +162,8 @@ export class DeliveriesRepository {
   ) {}
 
   /**
-   * Inserts deliveries of one kind, which are due immediately. Skips deliveries to deleted endpoints and, except those of
-   * dispatched events, to inactive ones. Returns the number of inserted deliveries.
+   * Inserts deliveries of one kind, which are due immediately. Skips deliveries to deleted endpoints. For an inactive
+   * endpoint, inserts only deliveries of kind `event`, and none after a 410. Returns the number of inserted deliveries.
    */
   async insert(deliveries: readonly Delivery[]): Promise<number> {
     const [first] = deliveries;

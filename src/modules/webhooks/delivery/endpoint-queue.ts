@@ -37,7 +37,7 @@ export class EndpointQueue {
     }
   }
 
-  /** Discards the pending deliveries, and the undispatched events from before the last change. */
+  /** Discards the pending deliveries, and undispatched events that were recorded before the endpoint's last change. */
   async discard(endpointId: string, now: Date): Promise<void> {
     await this.receivers.forgetSubscriptions(endpointId);
     await this.deliveries.discardPending(endpointId, now);

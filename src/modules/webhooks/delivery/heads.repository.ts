@@ -45,8 +45,8 @@ const CLAIM = `
   FROM due LEFT JOIN taken ON taken.object_id = due.object_id`;
 
 /**
- * Waits until no other transaction makes one of these endpoints ordered or unordered, which creates or removes its
- * heads. Blocks such transactions until this one ends. The next statement reads the heads that they have committed.
+ * Waits for transactions that make one of these endpoints ordered or unordered, because they create or remove heads.
+ * Blocks later ones until this transaction ends. The next statement then reads the committed heads.
  */
 const LOCK_ENDPOINTS = `
   SELECT ordered FROM webhook_endpoint

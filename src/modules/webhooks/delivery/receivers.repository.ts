@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database } from '../../../platform/database';
 import { firstIdAt } from '../../../platform/ids';
 
-/** Longest time for which the transaction of an event is expected to stay open. */
+/** Longest time for which a transaction that records an event is expected to stay open. */
 const LONGEST_TRANSACTION_MS = 24 * 3_600_000;
 
 /** Columns of an endpoint that deliveries need. */
@@ -23,7 +23,7 @@ export interface EventSubscription {
   readonly events: readonly string[];
   /** Id of the event that reports the change by which the subscription began; null: no change is known. */
   readonly since: string | null;
-  /** Id of the event that reports the change by which it ended; null for present settings. */
+  /** Id of the event that reports the change by which the subscription ended; null if it has not ended. */
   readonly until: string | null;
 }
 
@@ -86,8 +86,8 @@ export class ReceiversRepository {
   }
 
   /**
-   * Returns the subscriptions by which events from `firstEventId` on are sent. One query returns present and former
-   * settings, so that both are of the same instant.
+   * Returns the subscriptions that decide which endpoints receive the events from `firstEventId` on. One query reads
+   * present and former subscriptions, so that both are from the same instant.
    */
   async listSubscriptions(firstEventId: string): Promise<readonly EventSubscription[]> {
     const rows = await this.database.query<EventSubscriptionRow>(SUBSCRIPTIONS, [firstEventId]);
@@ -95,8 +95,9 @@ export class ReceiversRepository {
   }
 
   /**
-   * Keeps what an endpoint received until a change, for the events before it that are not dispatched yet. Deletes what
-   * it received until earlier changes, unless an event from before them is queued, or may be in an open transaction.
+   * Stores the subscription of an endpoint before a change, because events that were recorded before the change may not
+   * be dispatched yet. Deletes older former subscriptions. Keeps one of them only if an event that was recorded before
+   * it ended is still in the queue, or may be in an open transaction.
    * @param events empty if the endpoint was inactive
    * @param untilEventId id of the event that reports the change
    */
@@ -111,7 +112,7 @@ export class ReceiversRepository {
     await this.database.query(KEEP_SUBSCRIPTION, [endpointId, untilEventId, events]);
   }
 
-  /** Deletes former subscriptions, so that undispatched events from before the last change are not sent. */
+  /** Deletes former subscriptions, so that undispatched events recorded before the last change are not sent. */
   async forgetSubscriptions(endpointId: string): Promise<void> {
     await this.database.query(FORGET_ALL_SUBSCRIPTIONS, [endpointId]);
   }

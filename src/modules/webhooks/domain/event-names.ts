@@ -1,6 +1,6 @@
 export const MAX_EVENT_NAME_LENGTH = 80;
 
-/** A name of visible ASCII characters, or `*`, or a name and `.*`. `*` has no meaning at other places. */
+/** A name of visible ASCII characters, or `*`, or a name followed by `.*`. `*` is not allowed elsewhere. */
 export const EVENT_NAME = /^(\*|[!-)+-~]+(\.\*)?)$/;
 
 /** Checks only the form of an event name or pattern: the event type need not exist. */
