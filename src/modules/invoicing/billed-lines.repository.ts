@@ -12,9 +12,9 @@ import { isInEffect } from './invoice-query';
 import { InvoicesRepository } from './invoices.repository';
 
 /**
- * Finds lines that billed an item in advance for time after an instant, without charges that already have a credit
- * line. A credit line refers to a charge and not to its true-ups, so the true-ups of these charges are found. Sorts by
- * id, so that two transactions that lock the same lines do not deadlock.
+ * Finds lines that billed an item in advance for time after an instant. Leaves out charges that already have a credit
+ * line, but not the true-ups of such charges, because a credit line refers only to the charge. Sorts by id, so that two
+ * transactions that lock the same lines do not deadlock.
  */
 const BILLED_IN_ADVANCE = `
   SELECT line.id FROM unnest($1::text[], $2::timestamptz[]) AS credited (item_id, beyond)
@@ -63,8 +63,8 @@ const OF_INVOICES = `
 /**
  * Sums the discounts of each redemption in each billing period, less the discounts that credits returned to the coupon.
  * The discount of a usage correction counts in the period of the corrected bill, although the correction is on another
- * invoice. After the end of a subscription, that invoice can even be a draft of an earlier period, if it is finalized
- * last.
+ * invoice. That other invoice can even have an earlier period than the corrected bill: after a subscription has ended,
+ * the draft of an earlier period may be finalized last, and contain the correction.
  */
 const TAKEN = `
   SELECT coupon ->> 'redemptionId' AS redemption_id, period.start_at AS period_start_at,
@@ -99,7 +99,8 @@ const DISCOUNTED = `
  * Sums the discounts of each redemption on invoices in effect, less the discounts that credits returned to the coupon.
  * Reads the returned discounts from the lines, because the coupons of an invoice do not include returned discounts that
  * cannot be used again. `is_used` is true if an invoice discounted its own charges, or if a usage correction was the
- * first use of the coupon. Discounts with the limit `mostMinor` do not count: they only use returned discounts again.
+ * first use of the coupon. For `is_used`, a discount that was limited by `mostMinor` does not count, because it only
+ * used returned discounts again.
  */
 const DISCOUNTS_IN_EFFECT = `
   SELECT redemption_id, sum(applied)::text AS applied, bool_or(is_used) AS is_used

@@ -74,8 +74,8 @@ export class BillingContextService {
 
   /**
    * Reads the contexts of many billing requests. Reads most of the data for all requests together. Returns a function
-   * from a request to its context. All contexts of a customer have the same credit: what is available before the first
-   * of these invoices uses credit.
+   * from a request to its context. All contexts of a customer have the same credit: the credit that is available before
+   * any of these invoices uses a part of it.
    * @param customers customers of all requests
    */
   async loadAll(

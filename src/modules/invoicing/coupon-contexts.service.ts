@@ -16,13 +16,14 @@ import type { BillingRequest } from './domain/billing-request';
 /** Fields of a billing request that decide which coupons are read. */
 export type CouponRequest = Pick<BillingRequest, 'subscriptionId' | 'billingPeriod'> & {
   /**
-   * Ids of the redemptions to which a void invoice had returned discounts. Set when this void invoice is regenerated.
+   * Set if the request regenerates a void invoice: ids of the redemptions to which the void invoice had returned
+   * discounts.
    */
   readonly returnsTo?: readonly string[];
   /**
-   * Time zone in which the months of repeating coupons are counted. If it is set, coupons that would discount periods
-   * outside their months are left out. Set for drafts and regenerated invoices, because a later period may already have
-   * been billed.
+   * Time zone in which the months of repeating coupons are counted. Set for drafts and regenerated invoices: when they
+   * are finalized, a later period may already have been billed. If the time zone is set, coupons that would discount
+   * periods outside their months are left out.
    */
   readonly timeZone?: string;
   /** True if the invoice is regenerated after its subscription ended: coupons that ended with the subscription still apply. */
@@ -196,7 +197,7 @@ function redemptionIdsOf({
 /**
  * Sorts coupons by redemption id, so that coupons redeemed at the same instant always apply in the same order. Leaves
  * out percentages with duration `once` that were used in another billing period: discounts returned to such a coupon
- * can be used again only in that period.
+ * can be used again only in the period in which the coupon was first used.
  */
 function inPeriod(
   terms: readonly RedeemedTerms[],

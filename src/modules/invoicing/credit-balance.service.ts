@@ -38,10 +38,10 @@ export interface NewPaymentCredit {
 export interface PaymentCredit {
   /** Null: no credit came from the payment. */
   readonly creditId: string | null;
-  /** Amount that pending refunds of the payment have reserved. Includes credit from other sources. */
+  /** Amount that pending refunds of the payment have reserved, including credit from credit notes and negative invoices. */
   readonly reserved: bigint;
   readonly refunded: bigint;
-  /** Part of the sum of `reserved` and `refunded` that came from other sources: credit notes and negative invoices. */
+  /** Part of the sum of `reserved` and `refunded` that came from credit notes and negative invoices. */
   readonly paidOut: bigint;
   /** Amount that lost disputes took. */
   readonly lost: bigint;
@@ -193,9 +193,9 @@ export class CreditBalanceService {
   }
 
   /**
-   * Takes up to `amount` of the unused credit that came from a payment. Used if refunds gave back more money of the
-   * payment than it had unused credit, because invoices had used the credit. The caller has locked the payment. Returns
-   * the amount taken, which counts as refunded.
+   * Takes up to `amount` of the unused credit that came from a payment. Used if refunds of the payment were larger than
+   * its unused credit at that time, because invoices had used the rest. The caller has locked the payment. Returns the
+   * amount taken, which counts as refunded.
    */
   takeRefunded(paymentId: string, amount: bigint): Promise<bigint> {
     return this.grants.takeRefunded(paymentId, amount);
@@ -204,7 +204,7 @@ export class CreditBalanceService {
   /**
    * Takes up to `amount` of the unused credit that came from a credit note, and counts it as lost, refunded or reserved
    * credit of a payment. Used if the credited invoice had used credit from this payment, and the money of the payment
-   * went back. Returns the amount taken.
+   * was refunded, is being refunded, or was lost in a dispute. Returns the amount taken.
    * @param amount at most the credit from the payment that invoices have used
    */
   takeOfNote(noteId: string, paymentId: string, use: OriginUse, amount: bigint): Promise<bigint> {

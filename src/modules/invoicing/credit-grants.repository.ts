@@ -243,8 +243,8 @@ export class CreditGrantsRepository {
   }
 
   /**
-   * Marks unused credit from a payment as refunded, up to an amount. Used if refunds gave back more money of the
-   * payment than it had unused credit, because invoices had used the credit. Returns the amount marked.
+   * Marks unused credit from a payment as refunded, up to an amount. Used if refunds of the payment were larger than its
+   * unused credit at that time, because invoices had used the rest. Returns the amount marked.
    */
   async takeRefunded(sourceId: string, amount: bigint): Promise<bigint> {
     this.database.requireTransaction();

@@ -58,13 +58,13 @@ export interface IssuedCreditNote {
 
 /** An issued credit note, and the amounts that further credit notes on the invoice may have, in minor units. */
 export interface CreditNoteWithLimits extends IssuedCreditNote {
-  /** Largest amount that refunds could still pay out for further notes. */
+  /** Largest amount of further credit notes on the invoice that refunds could pay out. */
   readonly leftToRefund: bigint;
   /** Largest total of further notes that are settled in the same way as this note. */
   readonly leftToGiveBack: bigint;
   /**
-   * Credit that the invoice used and whose payments were given back, as far as neither other credit nor this note
-   * covers it.
+   * Credit that the invoice used from payments that were then refunded or lost in disputes, less what other credit or
+   * this note covers. 0 if `leftToGiveBack` is already reduced by it.
    */
   readonly lostCredit: bigint;
 }

@@ -13,7 +13,7 @@ const CLOSED = `"status" <> 'open'`;
 
 /**
  * Returns the SQL condition of a time scope. It repeats the conditions of the partial indexes, so that PostgreSQL can
- * use them.
+ * use these indexes.
  */
 const scoped = (scope: TimeScope): string =>
   scope === null ? 'test_clock_id IS NULL AND $1::varchar IS NULL' : 'test_clock_id = $1';
@@ -61,18 +61,18 @@ const STOP_COLLECTING = `
   SET collect_at = NULL, is_collected_while_unpaid = false, version = version + 1, updated_at = $2
   WHERE id = ANY ($1)`;
 
-/** Ends the collection. Keeps the version, because the API shows `collect_at` only for open invoices. */
+/** Ends the collection of an invoice that is not open. The API shows no `collect_at` for it, so its version stays. */
 const CLOSE_COLLECTION = 'UPDATE invoice SET collect_at = NULL WHERE id = $1';
 
 const PLAN_COLLECTING = `
   UPDATE invoice SET collect_at = $2, version = version + 1, updated_at = $3
   WHERE id = ANY ($1)`;
 
-/** Does not increment the version, because the API does not show the column. */
+/** Does not increment the version of the invoices, because the API does not show `is_collected_while_unpaid`. */
 const COLLECT_WHILE_UNPAID = `
   UPDATE invoice SET is_collected_while_unpaid = true WHERE id = ANY ($1)`;
 
-/** Locks the invoices, and so waits for other transactions that change them, such as the end of a payment. */
+/** Locks the invoices. First waits for other transactions that change these invoices, for example to end a payment. */
 const AUTOMATIC_OF_CUSTOMER = `
   SELECT id FROM invoice
   WHERE customer_id = $1 AND status = 'open' AND collection = 'automatic' ORDER BY id FOR NO KEY UPDATE`;

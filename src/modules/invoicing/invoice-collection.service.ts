@@ -88,9 +88,9 @@ export class InvoiceCollectionService {
   }
 
   /**
-   * Plans to charge the open invoices of a customer now, in the caller's transaction. Each is charged once, also if the
-   * charge of another one makes the subscription unpaid first. If pending payments reserve the whole unpaid amount of an
-   * invoice, its charge waits until these payments have ended. Records `invoice.updated`.
+   * Plans to charge the open invoices of a customer now, in the caller's transaction. Each invoice is charged once, even
+   * if the failed charge of another invoice makes the subscription unpaid in the meantime. If pending payments reserve
+   * the whole unpaid amount of an invoice, its charge waits until these payments have ended. Records `invoice.updated`.
    */
   async planChargesNow(customerId: string, now: Date): Promise<void> {
     const openIds = await this.due.lockAutomaticOf(customerId);

@@ -25,7 +25,7 @@ export class LowerOpenInvoicesService {
 
   /**
    * Uses the credit from each negative invoice to pay other invoices of its subscription: first open invoices, then
-   * uncollectible invoices, and in both cases the oldest first. Only credit that is left then stays in the credit
+   * uncollectible invoices, and in both cases the oldest first. The rest of the credit stays in the credit
    * balance. Runs in the caller's transaction, which has locked the subscription.
    * @returns the used credit, which the caller posts after the negative invoices
    */

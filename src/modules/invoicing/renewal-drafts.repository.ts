@@ -28,9 +28,9 @@ const OF_CUSTOMER = `
   SELECT id FROM invoice WHERE customer_id = $1 AND finalizes_at IS NOT NULL`;
 
 /**
- * Reads, by customer, the start of the earliest billing period whose usage a renewal draft bills. Leaves out customers
- * on test clocks: the archiver, the only reader, does not archive their usage, and the index does not contain their
- * drafts.
+ * Reads, by customer, the start of the earliest billing period whose usage a renewal draft bills. Only the archiver of
+ * usage needs this start. It does not archive usage on test clocks, so customers on test clocks are left out. The index
+ * does not contain their drafts.
  */
 const USAGE_SINCE = `
   SELECT invoice.customer_id AS "customerId", min((line #>> '{heldSince,$instant}')::timestamptz) AS since
@@ -47,7 +47,7 @@ export class RenewalDraftsRepository {
     private readonly invoices: InvoicesRepository,
   ) {}
 
-  /** Locks the drafts that are not finalized yet until the transaction ends. Returns them in the order of `ids`. */
+  /** Locks and returns those of the drafts `ids` that are not finalized yet, in the order of `ids`. */
   async lock(ids: readonly string[]): Promise<readonly WaitingDraft[]> {
     this.database.requireTransaction();
     const locked = await this.database.queryValues<string>(LOCK, [ids]);

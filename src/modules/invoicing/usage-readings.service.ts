@@ -42,8 +42,8 @@ export class UsageReadingsService {
 
   /**
    * Returns the usage of requests, and the late usage that they may bill.
-   * @param holds true: until the transaction ends, blocks new events of the same customers and event names. If a
-   *   request has `lateUsage` `closed`, blocks all new events of all these customers
+   * @param holds true: until the transaction ends, blocks new events with the customers and event names of this usage.
+   *   If a request has `lateUsage` `closed`, blocks all new events of all customers of the requests
    */
   async loadAll(
     requests: readonly UsageOf[],

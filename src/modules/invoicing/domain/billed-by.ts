@@ -31,8 +31,8 @@ export interface BillTerms {
 export interface BilledByCoupon
   extends AddedCoupon, Pick<RedeemedCoupon, 'redeemedAt' | 'duration'> {
   /**
-   * Present if the coupon is `repeating`, or a percentage with duration `once`, and the usage correction may be its
-   * first use.
+   * Present if the usage correction may be the first use of the coupon, and the coupon is either `repeating` or a
+   * percentage with duration `once`.
    */
   readonly begins?: true;
 }
@@ -47,11 +47,11 @@ export interface BilledBy {
   readonly taxTreatment: TaxTreatment;
   /** Tax rates of the bill's charges; empty if the customer was exempt or reverse-charged. */
   readonly taxes: readonly InvoiceRateTerms[];
-  /** Coupons of that invoice, percentages first. */
+  /** Coupons of the first bill, percentages first. */
   readonly coupons: readonly BilledByCoupon[];
 }
 
-/** Returns the discounts of late usage with this amount; none if the amount is 0 or negative. */
+/** Returns the discounts on late usage of the given amount; none if the amount is 0 or negative. */
 export function addedDiscounts(
   amountMinor: bigint,
   { coupons }: Pick<BilledBy, 'coupons'>,

@@ -142,8 +142,8 @@ function inOrder(one: CouponContext, other: CouponContext): number {
 }
 
 /**
- * Returns the coupon entries that an invoice stores for its usage corrections: what the corrections took from each
- * coupon of the corrected bills and returned to it. The coupons of the other charges have their own entries.
+ * Returns the coupon entries that an invoice stores for its usage corrections: for each coupon of the corrected bills,
+ * the discounts that the corrections took from it and returned to it. Coupons on other charges have entries of their own.
  * @param coupons by {@link couponKey}
  */
 export function correctedCouponsOf(

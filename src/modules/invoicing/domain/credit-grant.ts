@@ -14,9 +14,9 @@ export interface StoredCreditGrant {
   /** Paid out by refunds. */
   readonly refunded: bigint;
   /**
-   * Taken by lost disputes about the payment that the credit came from. If a credit note gave back this credit after an
-   * invoice had used it, a dispute or a refund can take the credit of the note instead. The grant of the note then gets
-   * smaller, and this grant counts the amount in `lost`, `refunded` or `reserved`.
+   * Taken by lost disputes about the payment that the credit came from. After an invoice used this credit, a credit note
+   * on the invoice may give it back as a grant of its own. A dispute about the payment, or a refund of it, can then take
+   * the amount from the grant of the note. This grant counts that amount in `lost`, `refunded` or `reserved`.
    */
   readonly lost: bigint;
   /** Id of the invoice, credit note or payment that the credit came from. A source has at most one credit grant. */
@@ -74,7 +74,7 @@ export function grantOf(
   return newGrant({ id: grantId, customerId, currency, amount, sourceId, createdAt });
 }
 
-/** Returns the credits available for the next invoice: `grants` less the used amounts, and the added credit. */
+/** Returns the credits available for the next invoice: `grants` less the used amounts, plus the added credit. */
 export function creditAfter(
   grants: readonly CreditGrant[],
   used: readonly AppliedCredit[],

@@ -191,7 +191,7 @@ export interface GivenBack extends ReturnedAmounts {
 }
 
 /**
- * Returns how much of a further credit note can be paid out by refunds: the amount paid in money, less
+ * Returns how much of a new credit note can be paid out by refunds: the amount of the invoice paid in money, less
  * {@link lostForRefunds} and less the parts of earlier notes that are paid out by refunds. Never negative.
  */
 export function maxRefundableByNote(

@@ -54,9 +54,9 @@ function isWithin(instant: Date | null, period: Period | null): boolean {
 }
 
 /**
- * Returns the coupons of an invoice, each with the amount that it may take off. Discounts that credits and usage
- * corrections of the invoice return to a coupon raise its amount. Discounts that usage corrections took lower it. For
- * other durations than `once`, only discounts of the same billing period count.
+ * Returns the coupons of an invoice, each with the amount that it may take off. This amount includes discounts that
+ * credits and usage corrections on the invoice returned to the coupon, and excludes discounts that usage corrections on
+ * the invoice took from it. For other durations than `once`, only discounts of the same billing period count.
  *
  * @param timeZone time zone of the subscription
  * @param usedBefore coupon entries that the invoice stores for its usage corrections
@@ -116,9 +116,9 @@ function isWithinMonths({ endsAt }: CouponContext, billingPeriod: Period | null)
 
 /**
  * Returns true if the usage corrections of an invoice leave nothing of a coupon for the other charges of the invoice.
- * This is the case if they were the first use of a percentage with duration `once`. It is also the case if they
- * discounted another period, and the months of the coupon are too few to include that period and the billing period. A
- * draft keeps such a coupon, because another invoice may bill the late usage instead.
+ * This is the case if the corrections were the first use of a percentage with duration `once`. It is also the case if
+ * they discounted another period, and the months of the coupon are too few to include both that period and the billing
+ * period of the invoice. A draft keeps such a coupon, because another invoice may bill the late usage instead.
  */
 function isUsedByCorrections(
   coupon: CouponContext,

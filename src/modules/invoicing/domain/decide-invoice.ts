@@ -158,8 +158,8 @@ function splitTrueUps(lines: readonly InvoiceLine[]): {
 }
 
 /**
- * Returns the calculated amounts of all lines, true-ups included. `drafts` are these lines in the same order, and
- * `terms` the coupons, taxes and credit that they were calculated with.
+ * Returns the calculated amounts of all lines, true-ups included. `drafts` contains the same lines in the same order.
+ * `terms` contains the coupons, taxes and credit that the lines were calculated with.
  */
 function priced(
   currency: string,

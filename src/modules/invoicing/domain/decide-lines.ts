@@ -102,8 +102,8 @@ export function decideLines(
 }
 
 /**
- * Returns the context of a request that only credits, without late usage if the invoice would have no other line because
- * nothing is left to credit. Returns the context of any other request as it is, also if `lateUsage` is set.
+ * Removes the late usage from the context if the invoice would bill nothing else. This is possible only if the request
+ * contains no lines other than credits, and does not set `lateUsage`. Otherwise returns the context unchanged.
  */
 export function withBillableUsage<Context extends LineContext>(
   { lines, lateUsage }: Pick<BillingRequest, 'lines' | 'lateUsage'>,
@@ -250,7 +250,7 @@ interface CreditTerms {
 
 /**
  * Returns the trace of a credit for the unused part of a line, without the limit that refunds of the invoice set.
- * @param billed lines of the same invoice, or more
+ * @param billed at least all lines of the invoice that contains the line; the true-ups of the line are taken from them
  */
 export function creditTraceOf(
   line: BilledLine,

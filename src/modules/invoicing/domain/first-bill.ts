@@ -30,7 +30,7 @@ export interface FirstBill extends Omit<BillTerms, 'coupons' | 'invoiceId'> {
 
 /**
  * Returns the discounts and taxes of an invoice, which also apply to usage that is added to the invoice later.
- * @param taxRateIds rates of the charge that the usage is added to
+ * @param taxRateIds ids of the tax rates of the charge that the usage is added to
  */
 export function termsOfBill(
   invoice: Pick<

@@ -70,8 +70,8 @@ export function maxCreditable(
 
 /**
  * Returns the largest total of all refunds of an invoice; null: the whole amount paid in money can be refunded.
- * @param lostMinor used credit that already went back with its payments, and money and used credit that open disputes
- *   may take. It cannot be refunded
+ * @param lostMinor amount that cannot be refunded: used credit from payments that were refunded or lost in disputes,
+ *   and money and used credit that open disputes may take
  */
 export function maxRefundable(
   { heldMinor, toRefundMinor, paidMinor }: HeldByInvoice,

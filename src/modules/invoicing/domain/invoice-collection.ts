@@ -34,9 +34,9 @@ export function nextAttemptAt(
 }
 
 /**
- * Returns the `collectAt` of an invoice that is void, written off or wholly credited. It is `now`, so that the
- * collection is closed by the next run of due work, which makes the subscription active again if it has no other open
- * invoice. Returns null if the invoice is not charged automatically or bills no subscription.
+ * Returns the `collectAt` of an invoice that is void, written off or wholly credited. Nothing is charged at this
+ * instant. It is `now`, because then the next run of due work closes the collection, and makes the subscription active
+ * again if it has no other open invoice. Null if the invoice is not charged automatically or bills no subscription.
  */
 export function closeCollectionAt(invoice: Invoice, now: Date): Date | null {
   return invoice.collection === 'automatic' && invoice.subscriptionId !== null ? now : null;
@@ -52,7 +52,7 @@ export interface AttemptedInvoice {
 
 /**
  * Returns how automatic charges of the open invoices of a subscription have failed; null if none failed. `used_up`: at
- * least one failed invoice has no further attempt planned or in flight. `failed`: all failed invoices have one.
+ * least one failed invoice has no attempt planned or in flight. `failed`: each failed invoice has one.
  * @param inFlight ids of the invoices with an attempt in flight
  */
 export function attemptsFailure(

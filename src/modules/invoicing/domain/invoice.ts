@@ -54,8 +54,9 @@ export interface InvoiceCoupon {
   /** Discount by the coupon on this invoice. */
   readonly amountMinor: bigint;
   /**
-   * Discount that credits on this invoice returned to the coupon. Counts only discounts of the same billing period,
-   * except for duration `once` and in an entry with `correctedFrom`. Absent from older invoices.
+   * Discounts that this invoice returned to the coupon. In an entry with `correctedFrom`: by usage corrections. In any
+   * other entry: by credits, and only discounts of the same billing period, or of any period if the duration is `once`.
+   * Absent from older invoices.
    */
   readonly returnedMinor?: bigint;
   /** Largest discount that a percentage could give; null or absent: no limit. */
@@ -169,7 +170,7 @@ export interface Invoice {
   readonly attemptCount: number;
   /** When the next automatic charge is attempted; null: none is planned. */
   readonly collectAt: Date | null;
-  /** True if that charge is also attempted for an unpaid subscription, because the customer got another default method. */
+  /** True if the charge at `collectAt` is attempted even if the subscription is unpaid: a new default method was set. */
   readonly isCollectedWhileUnpaid: boolean;
   readonly daysUntilDue: number;
   readonly dueAt: Date | null;

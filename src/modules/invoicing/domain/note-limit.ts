@@ -23,7 +23,7 @@ export interface NoteLimit {
    * refunds.
    */
   readonly refundedMinor: bigint;
-  /** Amount lost in disputes, as far as the amounts above do not include it. */
+  /** Amount that was lost in disputes and is not included in the other amounts. */
   readonly lostMinor: bigint;
   /**
    * Credit that the invoice used from payments that were then refunded or lost in disputes. 0 unless it limits the new

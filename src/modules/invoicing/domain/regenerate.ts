@@ -31,8 +31,8 @@ export interface ChargeState {
 
 /**
  * Returns true if a void invoice must not be billed again. This is the case if its period never began, or if an item
- * billed in advance was changed within the period or ended there with a credit for unused time. The unused time of the
- * item cannot be credited on a void invoice, so the full price of the item is no longer owed.
+ * billed in advance was changed within the period or ended there with a credit for unused time. The invoice bills the
+ * full price of such an item, which is no longer owed, and lines of a void invoice cannot be credited.
  */
 export function isNoLongerOwed(
   { lines }: Invoice,

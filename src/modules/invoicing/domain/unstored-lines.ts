@@ -19,8 +19,8 @@ export interface UsageWithoutLine extends Omit<ItemUsage, 'meter' | 'parts'> {
 }
 
 /**
- * Returns the credits of charges in advance that came to 0, so that no line was stored. A credit that is absent for
- * another reason, because refunds left nothing to credit or its invoice is void, is not returned.
+ * Returns lines for the credits of charges in advance whose amount was 0, so that no line was stored. Leaves out credits
+ * that have no line for another reason: refunds left nothing to credit, or the invoice of the credit is void.
  *
  * @param lines of invoices in effect
  * @param creditAtEnd request for the credit of each item that ended, by item id
@@ -51,9 +51,9 @@ export function isPrepaidCharge({ kind, isInAdvance }: InvoiceLine): boolean {
 }
 
 /**
- * Returns the usage of a period that came to 0, so that no line was stored: a usage correction, or the bill of a period
- * without usage. If nothing else was billed for the period, the correction has all usage of the period. Returns null if
- * other lines billed the period without usage.
+ * Returns a line for usage whose amount was 0, so that no line was stored: a usage correction, or the bill of a period
+ * without usage. If nothing else was billed for the period, the correction covers all usage of the period. For a period
+ * without usage, returns null if another line bills it, such as a true-up, or if the record has no `billTerms`.
  *
  * @param lines of invoices in effect
  */

@@ -41,7 +41,7 @@ export function linesOfUsage(
  *
  * @param lines lines of the invoice that bills the usage
  * @param terms discounts and taxes of that invoice, or of the invoice that would have been made if anything had been
- *   due; null: none. Stored only if no line bills the usage, because late usage cannot get them from a line then
+ *   due; null: none. Stored only if no line bills the usage, because late usage then finds no line with these terms
  */
 export function billOf(
   { request, reading, billed }: CountedUsage,
