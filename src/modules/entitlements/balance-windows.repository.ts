@@ -28,8 +28,8 @@ export interface CountedBalance {
 }
 
 /**
- * Returns SQL for the end of the usage window of a balance, as metering knows it. Metering keeps running totals for each
- * window, under its start and end; for a window without an end, {@link FOR_EVER} stands for the end.
+ * Returns SQL for the end under which metering stores the running totals of a balance's window. This is the end of the
+ * window or, if the window has no end, {@link FOR_EVER}.
  */
 export const windowEnd = (endAt: string): string =>
   `coalesce(${endAt}, '${FOR_EVER.toISOString()}')`;

@@ -71,8 +71,8 @@ const ENSURE_BALANCE = `
   ON CONFLICT DO NOTHING`;
 
 /**
- * Metered balances that are recalculated in the commit that changes a subscription: balances with a meter, or with
- * grants that have not ended.
+ * Balances that are recalculated in the commit that changes a subscription: those of metered entitlements that have a
+ * meter or for which the customer has grants that have not ended.
  */
 const EAGER_BALANCES = `
   SELECT h.customer_id AS "customerId", h.entitlement_id AS "entitlementId"
@@ -110,7 +110,7 @@ export class BalancesRepository {
     return row === undefined ? null : toBalanceRecord(row);
   }
 
-  /** Returns the columns of the balance that the access check needs; null if {@link findCurrent} returns null. */
+  /** Like {@link findCurrent}, but returns only the columns that the access check needs. */
   async findCached(customerId: string, key: string): Promise<CachedBalance | null> {
     const [row] = await this.database.queryPrepared<RawCachedBalance>(
       'balance-cached',
@@ -178,8 +178,8 @@ export class BalancesRepository {
   }
 
   /**
-   * Returns the access version of a customer. Inserts version 1 if there is none. Does not lock the row, because
-   * another transaction that has locked the row may be waiting for locks of the caller.
+   * Returns the access version of a customer. Inserts version 1 if there is none. Does not lock the row: another
+   * transaction that has locked the row may be waiting for locks of the caller, which would be a deadlock.
    */
   async accessVersionOf({ id, testClockId }: EntitledCustomer): Promise<number> {
     const known = await this.findAccess(id);

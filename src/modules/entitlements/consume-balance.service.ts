@@ -34,8 +34,8 @@ export class ConsumeBalanceService {
   /**
    * Answers requests for one balance in the given order, in one commit.
    * @throws {ProblemError} what `BalancesService.lockRecord` and `MeteredUsageService.append` throw;
-   *   `entitlement_not_metered`; `entitlement_not_consumable` if no consumption can be counted by the meter, whatever the
-   *   limit
+   *   `entitlement_not_metered`; `entitlement_not_consumable` if the meter cannot count a consumption of any quantity,
+   *   even if the limit would refuse all requests
    */
   answerAll(
     { customerId, key }: ConsumptionTarget,
@@ -57,7 +57,7 @@ export class ConsumeBalanceService {
     });
   }
 
-  /** Decides again under the row lock, because the balance and the stored answers may have changed. */
+  /** Decides under the row lock. Reads the stored answers again, because they may have changed before the lock. */
   private async decideLocked(
     locked: BalanceRecordAt,
     requests: readonly ConsumptionRequest[],

@@ -8,7 +8,7 @@ import { type Consumption, type ConsumptionRequest, firstOfKeys } from './domain
 /** Answers by idempotency key. */
 export type Answers = ReadonlyMap<string, StoredConsumption>;
 
-/** Returns the requests with idempotency keys that have no answer, only the first request for each key. */
+/** Returns the requests whose idempotency keys have no answer. Of several requests with one key, returns the first. */
 export function unanswered(
   requests: readonly ConsumptionRequest[],
   answers: Answers,

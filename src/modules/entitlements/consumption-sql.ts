@@ -128,15 +128,16 @@ const COUNTED: Readonly<Record<Counting, string>> = {
 };
 
 /**
- * Locks balances and writes decisions about them in one autocommitted statement. Leaves out a balance if the balance or
- * its stream is locked, or if one of these has changed since this process read it: the balance, its stream, its
- * entitlement, the access version of its customer. Returns the numbers of the written balances, from 1. Fails if the
- * key of an answer or event is already stored.
+ * Locks balances and writes decisions about them in one autocommitted statement. Leaves out a balance if another
+ * transaction has locked the balance or its stream. Also leaves it out if the balance, its stream, its entitlement or
+ * the access version of its customer has changed since this process read it. Returns the numbers of the written
+ * balances, from 1. Fails if the key of an answer or event is already stored.
  *
  * If a row changes after the snapshot of the statement, PostgreSQL compares the version again when it locks the row,
- * and skips the row. With the lateral joins, the plan looks up each row by its key, even if it was made when the tables
- * were small. `generate_subscripts` hides the number of balances from the planner. Otherwise PostgreSQL would make a new
- * plan for each execution, because plans for few balances look cheaper. Planning takes longer than the statement.
+ * and skips the row. With the lateral joins, the plan looks up each row by its key, even if the plan was made when the
+ * tables were small. `generate_subscripts` hides the number of balances from the planner. Otherwise PostgreSQL would
+ * make a new plan for each execution, because plans for few balances look cheaper. Planning takes longer than the
+ * statement.
  *
  * Parameters: $1 the current time, and
  * - for each balance: $2 id, $3 version, $4 customer, $5 access version, $6 entitlement, $7 version of the entitlement,

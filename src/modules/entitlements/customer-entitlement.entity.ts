@@ -55,7 +55,7 @@ export class CustomerEntitlementEntity implements BalanceRow {
   @Column({ type: 'varchar', length: 10, nullable: true }) readonly reset!: Reset | null;
   @InstantColumn({ nullable: true }) readonly windowStartAt!: Date | null;
   @InstantColumn({ nullable: true }) readonly windowEndAt!: Date | null;
-  /** Instant before which usage counted in former windows, if the balance has no window now. */
+  /** If the balance has no window now: usage before this instant counted in former windows. */
   @InstantColumn({ nullable: true }) readonly coveredUntil!: Date | null;
   @DecimalColumn() readonly used!: Rational;
   /** Part of `used` that was taken from expired or voided grants. */

@@ -120,8 +120,8 @@ export class RecalculateBalanceService {
   }
 
   /**
-   * Returns the rule for windows that start before now. After the end of a calendar window, this is the rule of that
-   * window, even if the plan has a different reset now. In all other cases it is the current rule.
+   * Returns the rule for windows that start before now. If the stored window is a calendar window and has ended, this is
+   * the rule of the stored window, even if the plan has a different reset now. In all other cases it is the current rule.
    */
   private async formerRule(
     before: BalanceRow,
@@ -185,9 +185,9 @@ export class RecalculateBalanceService {
   }
 
   /**
-   * Replaces the window by another one. If the new window overlaps the former window, the new window counts the
-   * usage since its start. Usage that the plan covered in the former window then stays plan usage, and usage taken
-   * from grants stays grant usage.
+   * Replaces the window by another one. If the new window overlaps the former window, the new window counts all usage
+   * since the start of the new window. Usage that the plan covered in the former window then stays plan usage, and usage
+   * taken from grants stays grant usage.
    */
   private async replaceWindow(
     one: RecalculationRequest,

@@ -137,7 +137,8 @@ export class SharedConsumptionsRepository {
 
   /**
    * Locks the balances and writes the decisions in one commit. Never waits. Skips balances that are locked or have changed
-   * since the decisions. The caller must leave out balances that reach a threshold, because no events are recorded.
+   * since the decisions. The caller must leave out balances that reach a threshold, because this method
+   * does not record the event of a threshold.
    * @returns the indexes in `writes` of the balances that were written
    * @throws {Error} the violated constraint, if an idempotency key was used before; nothing is written then
    */

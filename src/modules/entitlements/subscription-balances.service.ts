@@ -25,8 +25,9 @@ export class SubscriptionBalancesService {
   ) {}
 
   /**
-   * Requires that all usage since the starts of the entitlement windows of a plan version can be counted. Called before a
-   * subscription starts with the version or changes to it. A subscription that starts later has no windows yet.
+   * Requires that all usage can be counted in the reset windows that the subscription would have with a plan version at
+   * `now`. Called before a subscription starts with the version or changes to it. Does nothing for a subscription that
+   * starts in the future, because it has no windows yet.
    * @throws {ProblemError} `usage_archived`
    */
   async requireCountable(
@@ -60,9 +61,10 @@ export class SubscriptionBalancesService {
   }
 
   /**
-   * Invalidates the balances of the customers of these subscriptions, and updates grace periods. Recalculates at once the
-   * existing metered balances with a meter or with grants. Also recalculates, and if necessary creates, all balances with a
-   * meter that the subscriptions give, because their windows start with the billing period.
+   * Invalidates the balances of the customers of these subscriptions, and updates grace periods. Recalculates at once
+   * - all existing balances of these customers for metered entitlements that have a meter or active grants;
+   * - the balances for all entitlements with a meter that the subscriptions give. Creates missing ones, because their
+   *   windows start with the billing period.
    */
   async updateAfterChanges(changes: readonly SubscriptionChange[], now: Date): Promise<void> {
     if (changes.length === 0) return;

@@ -23,8 +23,8 @@ const WITHOUT_DUE_TIME = 'closed.late_due_at IS NULL ORDER BY closed.id FOR UPDA
 
 /**
  * Closed subscriptions that have a bill for the same stream, meter and period as one of these bills, and no due time
- * for late usage yet. `ANY (ARRAY (…))` makes the planner search each of their ids; with `IN` it may read all closed
- * subscriptions.
+ * for late usage yet. `ANY (ARRAY (…))` makes the planner look up each subscription by its id; with `IN` it may read all
+ * closed subscriptions.
  */
 const CLOSED_WITH_BILLS = `
   ${CLOSED}

@@ -25,8 +25,8 @@ export class FinalUsageService {
   ) {}
 
   /**
-   * Plans late-usage invoices for closed subscriptions that billed the same usage as these bills. Runs in the caller's
-   * transaction.
+   * Plans late-usage invoices for closed subscriptions that have bills for the same usage as these bills. Runs in the
+   * caller's transaction.
    */
   async planForBills(billedIds: readonly string[]): Promise<void> {
     await this.plan(await this.closedSubscriptions.lockByBills(billedIds));

@@ -135,7 +135,7 @@ export interface ProofQuery extends Pick<UsageQuery, 'customerId' | 'meter' | 'p
 /** Number of events of a meter by outcome. */
 export interface UsageProof {
   readonly accepted: bigint;
-  /** Duplicates in all whole hours that overlap the period. `rejected` covers the same hours. */
+  /** Duplicates in all UTC hours that overlap the period, each counted as a whole. `rejected` covers the same hours. */
   readonly duplicates: bigint;
   readonly rejected: bigint;
   readonly voided: bigint;

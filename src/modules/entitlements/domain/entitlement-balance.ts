@@ -18,8 +18,8 @@ import type { ResetWindow } from './reset-window';
 export interface UsageCounter {
   readonly window: ResetWindow | null;
   /**
-   * Instant before which usage counted in former windows, if the balance has no window. Such usage stays covered in a later
-   * window. Null if the balance has a window or never had one.
+   * If the balance has no window: usage before this instant counted in former windows. In a later window, such usage
+   * becomes plan usage, so that it is not taken from grants. Null if the balance has a window or never had one.
    */
   readonly coveredUntil: Date | null;
   readonly used: Rational;
@@ -119,10 +119,12 @@ export function newlyReached(
 }
 
 /**
- * Returns the counter with a new total of usage. If the total falls, for example because a usage event was voided,
- * `expiredGrantUsage` falls by the same amount, but not below the part of the new total that exceeds the allowance. If
- * the total rises, `expiredGrantUsage` does not change. The rest of the total is `planUsage`, up to the allowance (null:
- * no limit) or up to the former `planUsage` if that is greater.
+ * Returns the counter with a new total of usage.
+ * - `expiredGrantUsage` does not change if the total rises. If the total falls, for example because a usage event was
+ *   voided, `expiredGrantUsage` falls by the same amount, but not below the part of the new total that exceeds the
+ *   allowance.
+ * - `planUsage` is the rest of the total, at most the allowance (null: no limit) or the former `planUsage`, whichever is
+ *   greater.
  */
 export function withUsed<
   Counted extends Pick<UsageCounter, 'used' | 'expiredGrantUsage' | 'planUsage'>,
@@ -139,8 +141,8 @@ export function withUsed<
 }
 
 /**
- * Returns the usage that is taken from each grant: the part of `used` that is neither plan usage nor expired grant usage
- * and that exceeds the allowance. The allowance is used up before grants, because unused allowance lapses.
+ * Returns the usage that is taken from each grant. Grants cover `used` without expired grant usage, as far as it exceeds
+ * the allowance or, if greater, `planUsage`. The allowance is used up before grants, because unused allowance lapses.
  */
 export function spreadOverGrants(
   grants: readonly GrantBalance[],

@@ -31,7 +31,7 @@ export type BalanceBoundary =
   | { readonly kind: 'expiry'; readonly at: Date; readonly grantId: string }
   | { readonly kind: 'reset'; readonly at: Date };
 
-/** Returns the first boundary at or before now. At the same instant, a grant expires before the window ends. */
+/** Returns the first boundary at or before now. If both kinds are at the same instant, the expiry of the grant comes first. */
 export function nextBoundary(
   { counter, grants }: Recalculation,
   now: Date,
@@ -82,8 +82,8 @@ export function withoutExpired(start: Recalculation, now: Date): Recalculation {
 
 /**
  * Ends the window and starts the next one. Each grant keeps the balance that rolls over; a grant lapses if that balance is zero.
- * @param at instant of the reset. If the next window replaces the former one before its end, the next window may have
- *   started before `at`.
+ * @param at instant of the reset. If the former window is replaced before its end, the next window may have started
+ *   before `at`.
  */
 export function reset(
   { counter, grants, ended }: Recalculation,
@@ -107,7 +107,7 @@ export function reset(
   };
 }
 
-/** Replaces a window without an end by the next one. Nothing lapses: grants keep their remaining balances. */
+/** Replaces a window without an end by `next`. Nothing lapses: grants keep their remaining balances. */
 export function carryInto(
   { counter, grants, ended }: Recalculation,
   allowance: Rational | null,
@@ -127,11 +127,14 @@ export function carryInto(
 }
 
 /**
- * Returns the counter of a window that replaces the former window before its end. Usage that lies in both windows also counts
- * in the new window: plan usage stays plan usage, and usage taken from grants stays grant usage. If the new window starts later
- * than the former one, usage of grants may lie before the new window. Then only usage beyond the new allowance counts as grant
- * usage. If it starts earlier, the usage before the former window was covered in other windows and becomes plan usage, so
- * that it is not taken from grants. A window after a time without one counts in the same way. Keeps the notified thresholds.
+ * Returns the counter of a window that replaces the former window before its end. Usage in both windows also counts in
+ * the new window: plan usage stays plan usage, and usage taken from grants stays grant usage. Keeps the notified
+ * thresholds.
+ * - If the new window starts after the start of the former one, grant usage of the former window may lie before the new
+ *   window. Then only usage beyond the new allowance counts as grant usage.
+ * - If the new window starts before the former one, usage between the two starts has counted in other windows. It
+ *   becomes plan usage, so that it is not taken from grants. Without a former window, the same holds for usage before
+ *   `coveredUntil`.
  * @param former state before the new window
  * @param allowance allowance of the former window
  */
@@ -141,7 +144,10 @@ export function counterOfReplacement(
   next: {
     readonly window: ResetWindow;
     readonly used: Rational;
-    /** Usage before the start of the former window, or before `coveredUntil`. May include usage that the former window has counted as well. */
+    /**
+     * Usage of the new window before the start of the former window or, without a former window, before `coveredUntil`.
+     * May include usage that the former window has also counted.
+     */
     readonly earlier: Rational;
     readonly allowance: Rational | null;
   },
@@ -165,8 +171,8 @@ export function counterOfReplacement(
 
 /**
  * Drops the window of a customer who no longer has the entitlement. Keeps a window with usage or notified thresholds
- * until it ends. A later grant starts a new window. In a later window that starts earlier, usage that counted until then
- * stays covered.
+ * until it ends. A later grant starts a new window. A later window may start before the end of the dropped window: usage
+ * that has counted already becomes plan usage in the later window (`coveredUntil`).
  */
 export function dropUnneededWindow(state: Recalculation, now: Date): Recalculation {
   const { window, used, expiredGrantUsage, notifiedThresholds } = state.counter;
@@ -193,9 +199,8 @@ export function withoutEnded(
 }
 
 /**
- * Returns the window that contains `at`. With the rule of a subscription, follows that rule. If the rule is null
- * because the customer has only grants, the current window continues to its end, and a window without an end
- * follows.
+ * Returns the window that contains `at`, by the rule of a subscription. If the rule is null because the customer has
+ * only grants, the current window continues to its end. The next window then has no end.
  */
 export function windowFor(
   rule: WindowRule | null,
@@ -220,8 +225,8 @@ export function isSameWindow(one: ResetWindow | null, other: ResetWindow): boole
 }
 
 /**
- * Returns true if a window starts before the end of the window of a counter, or before usage that counted until the former
- * window was dropped. The window may then contain usage that has counted already.
+ * Returns true if the window `other` may contain usage that has counted already. It then starts before the end of the
+ * counter's window or, if the counter has no window, before `coveredUntil`.
  */
 export function isReplacedBy(
   { window, coveredUntil }: Pick<UsageCounter, 'window' | 'coveredUntil'>,

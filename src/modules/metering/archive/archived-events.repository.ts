@@ -16,11 +16,12 @@ const SET_VERIFIED =
   'UPDATE usage_archive_file SET verified_at = $3 WHERE month = $1 AND number = $2';
 
 /**
- * Deletes the events of these months whose keys were recorded with an archive file, except those of some hours. Keeps
- * the events of hours within which a registered window (a period with running totals of its own) begins or ends: after
- * an event is voided, such a window is counted again, from the totals of its whole hours and from the single events of
- * its first and last hour. Also keeps the events of hours within which a window may begin that is not registered yet
- * (decision 210).
+ * Deletes stored events of these months if their keys were recorded with an archive file. Keeps the events of two kinds
+ * of hours:
+ * - hours within which a registered window (a period with running totals of its own) begins or ends. After an event is
+ *   voided, such a window is counted again, from the totals of its whole hours and from the single events of its first
+ *   and last hour;
+ * - hours within which a window may begin that is not registered yet (decision 210).
  */
 const DELETE = `
   WITH month AS MATERIALIZED (

@@ -75,7 +75,7 @@ const OF_BILLED_PERIODS = `
   FROM billed JOIN locked ON locked.id = billed.stream_id
   WHERE locked.closed_before > billed.period_start_at`;
 
-/** End of the last closed month. Includes months that are not written yet, because their events will be archived. */
+/** End of the last closed month, even if its events are not written to a file yet, because they will be archived. */
 const CLOSED_OF_CUSTOMER = `
   SELECT max(month.end_at) AS "archivedBefore"
   FROM usage_stream AS stream JOIN usage_archive_month AS month ON month.stream_id = stream.id
@@ -117,7 +117,7 @@ interface EndRow {
 export class ArchivedMonthsRepository {
   constructor(private readonly database: Database) {}
 
-  /** Returns for each query the archived months of its stream that overlap its period, oldest first. */
+  /** Returns, for each query, the archived months of the queried stream that overlap the queried period, oldest first. */
   async findOverlapping(
     queries: readonly ArchivedQuery[],
   ): Promise<readonly (readonly MonthRow[])[]> {
@@ -145,7 +145,7 @@ export class ArchivedMonthsRepository {
     return this.database.query<MonthRow>(PAGE, [customerId, eventName, startAt, stream, limit]);
   }
 
-  /** Returns the end of the archived months of a stream; null if none is archived. */
+  /** Returns the end of the last archived month of a stream; null if none is archived. */
   archiveEndOfStream(stream: string): Promise<Date | null> {
     return this.queryEnd(`SELECT ${archivedBefore('$1::bigint')} AS "archivedBefore"`, [stream]);
   }
@@ -161,8 +161,8 @@ export class ArchivedMonthsRepository {
   }
 
   /**
-   * Returns the end of the archived months of a stream if one of these ranges touches an hour with archived events, otherwise
-   * null.
+   * Returns the end of the last archived month of a stream if one of these ranges touches an hour with archived events,
+   * otherwise null.
    */
   findMissing(stream: string, ranges: readonly Period[]): Promise<Date | null> {
     return this.queryEnd(MISSING, [stream, ...boundsOf(ranges)]);
@@ -177,7 +177,7 @@ export class ArchivedMonthsRepository {
   }
 
   /**
-   * Locks the streams of these billed periods, so that no further month of these streams is closed until the
+   * Locks the streams of these billed periods, so that no other month of these streams is closed until the
    * transaction ends. Returns the periods that start before the end of the closed months of their stream.
    */
   lockClosed(periods: readonly BilledPeriod[]): Promise<readonly ClosedPeriod[]> {

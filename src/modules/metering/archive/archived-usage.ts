@@ -24,7 +24,7 @@ export class ArchivedUsage {
     private readonly archive: UsageArchiveRepository,
   ) {}
 
-  /** Returns for each query the archived months of its stream that overlap its period, oldest first. */
+  /** Returns, for each query, the archived months of the queried stream that overlap the queried period, oldest first. */
   async findMonths(
     queries: readonly ArchivedQuery[],
   ): Promise<readonly (readonly ArchivedMonth[])[]> {
@@ -59,7 +59,7 @@ export class ArchivedUsage {
     return pageOf(rows, limit, (file) => [file.month, String(file.number)]);
   }
 
-  /** Returns the end of the archived months of a stream; null if none is archived. */
+  /** Returns the end of the last archived month of a stream; null if none is archived. */
   archiveEndOfStream(stream: string): Promise<Date | null> {
     return this.months.archiveEndOfStream(stream);
   }
@@ -97,9 +97,9 @@ export class ArchivedUsage {
   }
 
   /**
-   * Requires of each billed period that it starts after the closed months of its stream, so that none of its events is
-   * archived, or that it was billed after `since` and has no late usage to bill. Locks the streams, so that no further
-   * month is closed until the transaction ends.
+   * Requires one of two things of each billed period: it starts after the closed months of its stream, so that none of
+   * its events is archived; or it was billed after `since` and has no late usage to bill. Locks the streams, so that no
+   * other month is closed until the transaction ends.
    * @param since null: every period must start after the closed months
    * @param otherwise sentence for the caller: what is refused, and what to do instead
    * @returns the periods that do not start after the closed months

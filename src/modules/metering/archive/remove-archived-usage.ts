@@ -47,8 +47,8 @@ export class RemoveArchivedUsage {
    * Verifies the next files or, if all are verified, deletes the next events. Returns true if there may be more to do;
    * false if nothing is left to do, or if a file is missing or differs.
    * @param windowStarts returns the instants at which windows of these customers may begin although they are not
-   *   registered yet. Called after the months are locked. `UsageWindows.requireCountable` also locks the month it
-   *   needs, so events are not removed meanwhile.
+   *   registered yet. Called after the months are locked. A request that is to open such a window locks the month in
+   *   which the window begins (`UsageWindows.requireCountable`), so events of that month are not removed meanwhile.
    */
   removeNext(
     now: Date,

@@ -9,7 +9,7 @@ import { InstantColumn } from '../../../platform/database';
 )
 export class UsageArchiveProgressEntity {
   @PrimaryColumn({ type: 'smallint' }) readonly id!: number;
-  /** Events before this instant are archived: the start of the retention period when the search began. */
+  /** Events before this instant are to be archived: the start of the retention period when the search began. */
   @InstantColumn() readonly beforeAt!: Date;
   /** Month that is being archived; null while the first one is determined. */
   @InstantColumn({ nullable: true }) readonly month!: Date | null;

@@ -217,10 +217,9 @@ export class UsageArchiveRepository {
   }
 
   /**
-   * Locks streams in the given order until the transaction ends, and stops before a stream that another transaction has
-   * locked. Waits only for the first stream, while it holds no other one: if it waited while it holds others, it could
-   * deadlock with a transaction that has locked the first stream and waits for another one.
-   * @returns the locked streams, in the given order
+   * Locks streams until the transaction ends. Waits for the first stream if necessary, but for no other one: a
+   * transaction that waits while it has locked streams could deadlock.
+   * @returns the locked streams in the given order, up to the first one that another transaction has locked
    */
   async lockStreams(ids: readonly string[]): Promise<readonly string[]> {
     this.database.requireTransaction();

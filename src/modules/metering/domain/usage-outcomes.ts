@@ -5,14 +5,15 @@ export interface CountedBill {
   /** Earliest instant from which a bill of the period counted events. */
   readonly countedFromAt: Date;
   readonly endAt: Date;
-  /** Last position in the stream up to which a bill of the period counted events. */
+  /** Last stream position up to which the bills of the period counted events. */
   readonly upToPosition: bigint;
 }
 
 /** Part of a period in which all events belong to the same billed periods, or to none. */
 export interface OutcomeSpan extends Period {
   /**
-   * Events up to this position are in the bills of all billed periods of the span; later events are still to be billed.
+   * Events up to this position are in the bills of all billed periods of the span. Events at later positions are still
+   * to be billed.
    * Null if the span is in no billed period.
    */
   readonly billedUpTo: bigint | null;
@@ -20,7 +21,7 @@ export interface OutcomeSpan extends Period {
   readonly isUnbillable: boolean;
 }
 
-/** Splits a period at the boundaries of bills and of unbillable periods. */
+/** Splits a period at the start and end of the time whose events a bill counts, and of each unbillable period. */
 export function outcomeSpans(
   period: Period,
   bills: readonly CountedBill[],

@@ -49,9 +49,9 @@ const FROM_TABLE = `
     AS stream(id, no, last_position, refusal, last_instant, closed_before) ON stream.no = staged.stream_no`;
 
 /**
- * CTE `late`: one row for each event, meter and billed period, if the meter counts the event for the period. The value
- * of a weighted sum carries over, so an event is late for every billed period that counts the event, even if the period
- * starts later. The CTE `billed`, with the billed periods, is empty for most requests.
+ * CTE `late`: one row for each event, meter and billed period, if the meter counts the event for the period. For a
+ * weighted sum, the value of an event carries over, so the event can also be late for billed periods that start after
+ * it. The CTE `billed`, with the billed periods, is empty for most requests.
  */
 const LATE = `
   billed AS MATERIALIZED (
@@ -116,8 +116,8 @@ const LATE_USAGE = `
  * CTEs that store the rows of `incoming` as events and update all totals. The CTE `fresh` returns the stored events.
  * The caller has locked the streams. Inserts in the order of the keys, so that two requests with the same keys cannot
  * deadlock. If a key occurs twice in a request, the first event is stored. PostgreSQL uses one cached query plan for
- * short and long lists, and its joins are slow where both sides have many rows, so every join must have few rows on at
- * least one side.
+ * short and long lists. This plan is slow for a join with many rows on both sides, so every join must have few rows on
+ * at least one side.
  * @param incoming SQL of the columns of an event, in the order of {@link EVENT_COLUMNS}, sorted by key digest
  * @param streamIds SQL of a list with the ids of the streams
  */

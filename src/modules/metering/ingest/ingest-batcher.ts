@@ -38,8 +38,9 @@ interface Queues {
 
 /**
  * Collects concurrent requests into shared commits: requests that arrive during a commit go into the next one. Events
- * of cached streams take the fast path. A request with several events (a list) is split by shard, and into events that
- * may be in registered windows (periods with running totals of their own) and other events.
+ * of cached streams take the fast path. A request with several events (a list) is split by shard. The part of a
+ * shard is split again: into events that may be in registered windows (periods with running totals of their own), and
+ * other events.
  *
  * Events whose stream is locked, or whose cached stream state is outdated, are left out of the shared commit, so
  * that no request waits for the stream of another request. A single event then waits in the queue of its stream. A

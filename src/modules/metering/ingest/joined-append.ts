@@ -66,10 +66,10 @@ export const nextWindowChange = (instant: string): string => `
    WHERE stream_id = stream.id AND boundary > ${instant})`;
 
 /**
- * SQL of the aggregation of a window's meter if callers can compute themselves what events add to all totals; otherwise
- * null. The aggregation must be `count` or `sum`, and the meter must have no groups and be the only one that counts the
- * events of the locked `stream`. The window must not be exactly one UTC hour, because hour and window would then share
- * one total. The result is valid until the version of the stream changes.
+ * SQL of the aggregation of a window's meter, `count` or `sum`, if the caller can compute itself what its events add to
+ * the totals. Null in these cases: the meter has another aggregation, or has groups; another meter counts the same event
+ * name; the window is exactly one UTC hour, so that hour and window share one total. The result is valid until the
+ * version of the locked `stream` changes.
  */
 export const plainAggregation = ({ meterId, startAt, endAt }: WindowSql): string => `
   (SELECT CASE WHEN count(*) = 1 AND NOT ${isHourSql(startAt, endAt)}
@@ -78,8 +78,8 @@ export const plainAggregation = ({ meterId, startAt, endAt }: WindowSql): string
    FROM meter WHERE meter.event_name = stream.event_name)`;
 
 /**
- * CTEs that store events of locked streams, and update all totals. For streams whose {@link plainAggregation} is not
- * null. The statement fails if the key of an event is already stored.
+ * CTEs that store events of locked streams, and update all totals. Only for streams whose {@link plainAggregation} is
+ * not null. The statement fails if the key of an event is already stored.
  * @param events SQL of rows as for {@link joinedAppend}
  * @param at parameter with the timestamp of the events
  * @param streams SQL of one row per stream with the columns `stream_id`, `position` (of the last event), `events` (how

@@ -59,7 +59,7 @@ export class StreamCache {
   private youngGeneration = new Map<string, CachedStream>();
   /**
    * Entries of the previous young generation. An entry that is used moves to the present young generation. The others
-   * are dropped when the present one is full.
+   * are dropped when the present young generation is full.
    */
   private oldGeneration = new Map<string, CachedStream>();
 

@@ -33,7 +33,7 @@ export class StreamTurns {
 
   /**
    * Runs work that reads a body to its end and stores it.
-   * @param caller whose number of long bodies is limited; null: no limit
+   * @param caller may have only a limited number of long bodies at a time; null: no such limit
    */
   async run<Item, Result>(
     pieces: AsyncIterable<StreamPiece<Item>>,

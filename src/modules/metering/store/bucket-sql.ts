@@ -13,8 +13,8 @@ export const isHourSql = (startAt: string, endAt: string): string =>
 const IS_NOT_WHOLE_HOUR = `NOT ${isHourSql('usage_window.start_at', 'usage_window.end_at')}`;
 
 /**
- * Returns SQL for `column` of the bucket with the later event: of `bucket`, as stored, or of `excluded`, the added
- * totals. If both events have the same timestamp, the one accepted last is later.
+ * Returns SQL that takes `column` from the stored totals (`bucket`) or from the added totals (`excluded`), whichever
+ * have the later event. Of two events with the same timestamp, the one that was accepted last is later.
  */
 const laterOf = (column: string): string => `
   CASE

@@ -50,7 +50,7 @@ const COUNT_EVENTS = `
 
 export interface StreamExtent {
   readonly id: string;
-  /** Number of stored events; may be too small if the streams up to this one have more than `maxEvents` together. */
+  /** Number of stored events; may be too small if the streams up to this one have more than `maxEvents` in total. */
   readonly events: number;
 }
 
@@ -136,9 +136,9 @@ export class MeterBackfillsRepository {
   }
 
   /**
-   * Returns the end of the range of hours of a stream that is to be counted next. The range starts at `from` or, if
-   * `from` is null, at the first event. It has at most `maxEvents` events, or is a single hour. Null if the range
-   * reaches the end of the stream.
+   * Returns the end of the next range of hours to count in a stream. The range starts at `from` or, if `from` is null,
+   * at the first event. It has at most `maxEvents` events, or is a single hour. Returns null if the range contains all
+   * remaining events of the stream.
    */
   async endOfHours(streamId: string, from: Date | null, maxEvents: number): Promise<Date | null> {
     const rows = await this.database.query<{ hour: Date }>(HOURS, [streamId, from, maxEvents]);

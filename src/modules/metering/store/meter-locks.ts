@@ -31,9 +31,8 @@ const INGESTING = `
     AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
 
 /**
- * Keeps meters of these event names from becoming active without a backfill until the open transaction ends. A meter
- * that the next statements of this transaction do not see therefore counts the events of the transaction later, by a
- * backfill.
+ * Makes sure that, until the open transaction ends, each new meter for these event names needs a backfill. If the next
+ * statements of this transaction do not see a new meter, its backfill counts the events that they store.
  * @returns the names that could not be locked, because a meter for them may be in creation; empty with `wait`
  */
 export async function lockMeters(
@@ -74,8 +73,8 @@ export async function tryLockIngest(database: Database, eventName: string): Prom
 }
 
 /**
- * Returns the virtual ids of the transactions that are storing events with this name. If a meter is already committed,
- * these include every transaction that stores such events without seeing the meter.
+ * Returns the virtual ids of the transactions that are storing events with this name. If a meter for this name is
+ * already committed, the result includes every transaction that does not see the meter and still stores such events.
  */
 export async function ingestingTransactions(
   database: Database,

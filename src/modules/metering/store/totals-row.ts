@@ -23,9 +23,9 @@ export function toUsageTotals(row: TotalsRow): UsageTotals {
 }
 
 /**
- * SQL that adds `totals`, with the columns of {@link TotalsRow}: the running totals of a registered window over all
- * groups. To be appended to a FROM clause with `usage_window` and `meter`. A value in two groups of a `unique` meter is
- * counted once.
+ * SQL of a join with the row `totals`, which has the columns of {@link TotalsRow}: the running totals of a registered
+ * window over all groups. To be appended to a FROM clause with `usage_window` and `meter`. A value in two groups of a
+ * `unique` meter is counted once.
  */
 export const WINDOW_TOTALS = `
   CROSS JOIN LATERAL (

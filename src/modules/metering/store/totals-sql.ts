@@ -150,8 +150,8 @@ export function valuesOf(pieces: PiecesSql): string {
 }
 
 /**
- * SQL that adds the distinct values of whole hours as rows to `piece`. The number of events of these rows is 0, because
- * the rows of the hourly totals already contain it.
+ * SQL that adds the distinct values of whole hours as rows to `piece`. These rows have 0 as their number of events,
+ * because the rows of the hourly totals already contain the number.
  */
 function distinctValues(stream: string, meter: string): string {
   return `

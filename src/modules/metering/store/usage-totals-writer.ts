@@ -43,8 +43,8 @@ export interface StreamHours {
 
 const BUCKET = 'stream_id, meter_id, start_at, end_at, group_key';
 /**
- * The period. If events of its first UTC hour were archived and removed, and the period also contains a whole hour,
- * starts at the start of its first UTC hour, so that the total of that hour is used.
+ * Row with the period to count. If events of its first UTC hour were archived and removed, and the period also contains
+ * a whole hour, the row includes all of the first hour, so that the stored total of this hour is used.
  */
 const SINGLE_PERIOD = `
   SELECT 0 AS number, CASE WHEN is_cut THEN first_hour ELSE $3 END AS start_at,

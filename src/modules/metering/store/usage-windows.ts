@@ -99,9 +99,10 @@ export class UsageWindows {
   }
 
   /**
-   * Requires that the usage of a window can be counted exactly: the window is open, or the meter counts all events since its
-   * start. Events are missing if they were archived before the meter was created, or if the window begins within an hour
-   * whose events were archived and removed. The events of that hour stay until the caller's transaction ends.
+   * Requires that the usage of a window can be counted exactly: the window is open, or no event since the start of the
+   * window is missing. Events are missing if they were archived before the meter was created, or if the window begins
+   * within an hour whose events were archived and removed. Locks the month of that hour, so that no more of its events
+   * are removed until the caller's transaction ends.
    * @throws {ProblemError} `usage_archived`
    */
   async requireCountable(window: UsageWindow): Promise<void> {
