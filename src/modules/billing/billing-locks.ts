@@ -35,7 +35,7 @@ export class BillingLocks {
 
   /**
    * Locks the customer of an object that the caller has read, even if the customer is deleted. Returns null if the
-   * customer and the object were purged since then.
+   * customer and the object were purged after the caller read the object.
    * @throws {ProblemError} `test_clock_not_found`, `test_clock_advancing`, `test_clock_failed`
    */
   async lockCustomer(id: string): Promise<CustomerAt | null> {

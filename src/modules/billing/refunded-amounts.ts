@@ -13,8 +13,8 @@ export interface CreditSources {
 }
 
 /**
- * Reads how much was refunded of the payments of invoices that are credited or corrected. A credit gives back only
- * money that was not refunded.
+ * Reads, for invoices that a decision credits or corrects, how much of their payments was refunded. A credit gives back
+ * only money that was not refunded.
  */
 @Injectable()
 export class RefundedAmounts {

@@ -3,19 +3,19 @@ import { Database } from '../../platform/database';
 import { type TestClockJob, TestClockParticipants } from '../test-clocks';
 import { type PolledRepository, type PolledService, ProviderPoller } from './provider-poller';
 
-/** Number of calls after which a test clock does not wait for the answer of a provider any more. */
+/** Number of calls to a provider after which a test clock no longer waits for the answer. */
 const MAX_CALLS = 3;
 
 /** Repository of a table that also has the columns `customer_id` and `created_at`. */
 interface AwaitedRepository extends PolledRepository {
-  /** SQL condition of objects about which the provider has not answered yet, besides a `due_at`. */
+  /** SQL condition for objects with a `due_at`: true if the provider has not answered about the object yet. */
   readonly unanswered: string;
 }
 
 /**
- * Poller that test clocks wait for. Before a clock moves on, it asks providers again about objects whose last call got
- * no answer, or whose process died, so that the outcome has the instant of the call. Does not wait for processes that
- * are asking now, nor for outcomes that providers announce for later.
+ * Poller that test clocks wait for. Some calls to a provider get no answer, or the process stops during the call.
+ * Before a clock moves on, this poller asks the provider again, so that the outcome is dated with the clock's time of
+ * the call. It does not wait for calls that are running now, nor for outcomes that providers announce for later.
  */
 export abstract class AwaitedPoller extends ProviderPoller {
   @Inject() private readonly testClocks!: TestClockParticipants;

@@ -25,7 +25,7 @@ import type {
 } from './providers/requested-refund';
 import { ReturnPaymentsService } from './return-payments.service';
 
-/** Credit that a payment's invoice used, from lost or disputed payments. Refunds must not pay out this credit. */
+/** Credit that the invoice of a payment used, and that is lost or disputed. Refunds must not pay out this credit. */
 type CreditOfInvoice = Omit<PaymentForRefund, 'payment'>;
 
 /** Amounts that a refund of a payment can give back, in minor units. Both are zero while nothing can be refunded. */
@@ -64,8 +64,8 @@ export class PaymentRefundsService {
    * 3. credit of the customer from credit notes and negative invoices
    * @param requested minor units; null: all of the parts 1 and 2
    * @returns the payment, updated at the current time of its customer, and the amount reserved
-   * @throws {ProblemError} `payment_not_found`, `payment_not_refundable`, `payment_disputed` also for a dispute about
-   *   another payment from which money or credit paid the invoice, `refund_amount_exceeds_refundable`,
+   * @throws {ProblemError} `payment_not_found`, `payment_not_refundable`, `payment_disputed` (also if the dispute is
+   *   about another payment whose money or credit paid the invoice), `refund_amount_exceeds_refundable`,
    *   `payment_provider_not_enabled`
    */
   async reserve(
@@ -226,7 +226,10 @@ export class PaymentRefundsService {
     return payment;
   }
 
-  /** Locks a payment and the customer's other credit. Returns both, and what can be refunded without that credit. */
+  /**
+   * Locks and returns a payment and `others`, the customer's credit from credit notes and negative invoices. Also
+   * returns `freeMinor`, the amount that can be refunded without `others`.
+   */
   private async lockRefundable(paymentId: string) {
     const { payment, ...ofCredit } = await this.lockForRefund(paymentId);
     // Must precede `usedOf`, which locks only the credit of the payment. Credits must be locked oldest first, and the

@@ -10,7 +10,10 @@ import { type PaymentMethod, withFinalDecline } from './methods/domain/payment-m
 import { paymentMethodUpdated } from './methods/payment-methods.events';
 import { PaymentMethodsRepository } from './methods/payment-methods.repository';
 
-/** Plans automatic charges by `PAYMENT_RETRY_DAYS`, and marks payment methods as unusable after a final decline. */
+/**
+ * Plans automatic charges with the setting `PAYMENT_RETRY_DAYS`, and marks payment methods as unusable after a final
+ * decline.
+ */
 @Injectable()
 export class PaymentRetries {
   constructor(

@@ -70,8 +70,8 @@ const LOCK_ID = 'SELECT pg_advisory_xact_lock(hashtextextended($1, 0))';
 export class PaymentsRepository {
   readonly table = 'payment';
   /**
-   * A charge that is prepared has a reference before its provider answers. A charge of the sandbox has a reference only
-   * after an answer.
+   * SQL condition for payments about which the provider has not answered yet. In the sandbox, a reference shows that it
+   * has answered. At other providers it does not: a prepared charge has a reference before any answer.
    */
   readonly unanswered = `status IN ('pending', 'processing') AND (provider_reference IS NULL OR provider <> 'sandbox')`;
 
@@ -89,7 +89,7 @@ export class PaymentsRepository {
   }
 
   /**
-   * Returns true if there is no such payment. Other transactions that call this method with the same id wait until this
+   * Returns true if no payment has this id. Other transactions that call this method with the same id wait until this
    * transaction ends.
    */
   async lockMissing(id: string): Promise<boolean> {

@@ -16,7 +16,7 @@ import { BillingLocks } from '../billing-locks';
 import { SettlePaymentWorkflow } from './settle-payment.workflow';
 
 /**
- * Errors that every further attempt would also meet: the customer pays in another currency, or is deleted, or the test
+ * Errors that every later attempt would also get: the customer pays in another currency, or is deleted, or the test
  * clock of the customer never moves again.
  */
 const FINAL_PROBLEMS: ReadonlySet<unknown> = new Set(

@@ -15,9 +15,9 @@ import { SettlePaymentWorkflow } from './settle-payment.workflow';
  *
  * 1. Locks the discrepancy.
  * 2. Turns the failed payment or refund into a succeeded one, with all consequences.
- * 3. If a payment lost money in a dispute before, covers the loss with credit that came from the payment.
- * 4. Stores refunds of the payment that were made at the provider meanwhile, so that no invoice uses the refunded money
- *    as credit.
+ * 3. If the payment has already lost money in a dispute, covers the loss with credit that came from the payment.
+ * 4. Stores refunds of the payment that were made at the provider while it counted as failed, so that no invoice uses
+ *    the refunded money as credit.
  * 5. Marks the discrepancy as applied.
  */
 @Injectable()

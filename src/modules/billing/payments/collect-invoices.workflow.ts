@@ -54,7 +54,7 @@ export class CollectInvoicesWorkflow {
   /**
    * Begins attempts to charge due invoices, in one commit. If this process dies, `DuePayments` completes the attempts.
    * Reads many invoices at once, because most of them may have nothing to charge.
-   * @param limit maximum number of attempts; further invoices stay due
+   * @param limit maximum number of attempts; the other due invoices stay due
    */
   async begin(scope: TimeScope, now: Date, limit: number): Promise<StartedCharges> {
     const lease = await this.starts.lease();

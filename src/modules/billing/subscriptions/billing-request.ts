@@ -20,8 +20,8 @@ export function billingRequestOf({ subscription, billing }: Outcome): BillingReq
 
 /**
  * Returns the billing periods after a decision, by subscription id. If the decision ends a period and opens another,
- * the ended period gets its new end and the opened period is added. An invoice that starts at the boundary belongs to
- * the opened period.
+ * the ended period gets its new end and the opened period is added. The instant at which one ends and the other starts
+ * belongs to the opened period.
  * @param periods billing periods before the decision
  */
 export function periodsAfter(

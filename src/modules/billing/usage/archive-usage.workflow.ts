@@ -28,7 +28,7 @@ export class ArchiveUsageWorkflow {
   ) {}
 
   /**
-   * Checks archive files, deletes archived events, or archives further events. Returns true if there may be more to do.
+   * Checks archive files, deletes archived events, or archives more events. Returns true if there may be more to do.
    */
   async step(now: Date): Promise<boolean> {
     const windowStarts = (customerIds: readonly string[]) =>

@@ -9,7 +9,7 @@ import { ProviderGateway } from '../providers/provider-gateway';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 1_440 * MINUTE_MS;
-/** Pause of a charge if the provider's events have not been read since this process connected to the database. */
+/** How long a charge waits if the provider's events have not been read since this process connected to the database. */
 const FIRST_READ_MS = 10_000;
 /** Longest time that renewals wait for the events of the provider. */
 const RENEWALS_WAIT_MS = 15 * MINUTE_MS;
@@ -21,8 +21,8 @@ const RENEWALS_WAIT_MS = 15 * MINUTE_MS;
 export class AutomaticChargesService {
   private readonly logger = new Logger('collect-invoices');
   /**
-   * Database session in which `hasReadInSession` was last called; null: never called. `number` is the number of this
-   * process, which is new in each session; null while the process has no session.
+   * State of `hasReadInSession` for the database session in which it was last called; null before the first call.
+   * `number` is the number of this process, which is new in each session, or null if the process had no session.
    */
   private session: {
     readonly number: number | null;
@@ -48,8 +48,8 @@ export class AutomaticChargesService {
    * - 0 otherwise
    *
    * After downtime or a restore from a backup, the events report payments that this database lacks. Without the wait,
-   * customers would be charged for these payments again. A database is restored only while no process is connected, so
-   * a process connects again after each restore.
+   * customers would be charged a second time. A database is restored only while no process is connected, so a process
+   * connects again after each restore.
    * @param isRealTime false for customers on a test clock: their charges move no money and do not wait for events
    */
   async waitMs(provider: ProviderName, isRealTime: boolean): Promise<number> {
@@ -73,8 +73,9 @@ export class AutomaticChargesService {
 
   /**
    * Returns true while renewals must wait for Stripe's events to be read, at most 15 minutes in each database session
-   * of this process. After a restore from a backup, renewals since the backup run again. The events may report payments
-   * of the lost invoices. Such a payment becomes credit of the customer, and the new invoice must use this credit.
+   * of this process. After a restore from a backup, the renewals that were done after the backup are done again. The
+   * events may report payments of the lost invoices. Such a payment becomes credit of the customer, and the new invoice
+   * must use this credit.
    */
   async mustRenewalsWait(): Promise<boolean> {
     if (this.configuration.stripe === null || (await this.hasReadInSession('stripe'))) return false;

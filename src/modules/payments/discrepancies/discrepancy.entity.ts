@@ -13,8 +13,9 @@ import type {
 } from './domain/discrepancy';
 
 /**
- * Repeated reports of the same discrepancy make only one row. An applied one may occur again: a bank can return a refund
- * whose success was applied.
+ * While a discrepancy is open or dismissed, repeated reports of it make no second row. After it was applied, the same
+ * discrepancy may occur again: a bank can return a refund whose success was applied, and the refund can succeed once
+ * more.
  */
 @Entity('provider_discrepancy')
 @Check('provider_discrepancy_status_check', `"status" IN ('open', 'applied', 'dismissed')`)

@@ -116,8 +116,9 @@ export class DisputesService {
   }
 
   /**
-   * Makes credit from a payment available again after the provider paid back `recoveredMinor` of its losses. Credit
-   * that covers the remaining losses stays unavailable. Returns the amount made available, at most `recoveredMinor`.
+   * Makes credit from a payment available again after the provider paid back `recoveredMinor` of the payment's losses.
+   * Credit that covers the remaining losses stays unavailable. Returns the amount made available, at most
+   * `recoveredMinor`.
    */
   private async returnCredit({ id, amountLost }: Payment, recoveredMinor: bigint): Promise<bigint> {
     const { lost } = await this.credit.lockOf(id);

@@ -70,8 +70,8 @@ interface CreditOrigin {
 }
 
 /**
- * Covers losses of payments with unused credit from the same payments, including credit that becomes available after
- * the loss. A loss is money that a dispute took, or used credit that a refund at the provider gave back.
+ * Uses unused credit from a payment to cover the losses of the same payment, also if the credit becomes available only
+ * after the loss. A loss is money that a dispute took, or used credit that a refund at the provider gave back.
  */
 @Injectable()
 export class LostCreditService {
@@ -118,8 +118,8 @@ export class LostCreditService {
   }
 
   /**
-   * Covers losses of locked payments of one customer with available credit from the same payments, and posts the amount
-   * to the ledger. Losses that are covered already take no more credit.
+   * For each locked payment, uses available credit from the payment to cover its losses. Posts the total to the ledger.
+   * All payments belong to one customer. Losses that are covered already take no more credit.
    */
   async coverLosses(payments: readonly LostPayment[], origin: CreditOrigin): Promise<void> {
     let covered = NOTHING_RETURNED;
@@ -141,7 +141,7 @@ export class LostCreditService {
   }
 
   /**
-   * Covers losses of locked payments with the credit that a credit note gave to the customer, and posts the amount to
+   * Uses the credit that a credit note gave to the customer to cover losses of locked payments, and posts the amount to
    * the ledger. The credited invoice had used credit from these payments. Losses that are covered already take no more
    * credit.
    */

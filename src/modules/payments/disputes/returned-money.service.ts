@@ -16,7 +16,7 @@ export interface ReturnedPayment extends ReturnedParts {
   readonly payment: Payment;
 }
 
-/** Used credit whose payments were refunded or lost money in disputes. Minor units, by id of the using invoice. */
+/** Lost part of the credit that invoices used from payments with refunds or disputes. Minor units, by invoice id. */
 export interface LostCredit {
   /** Credit that refunds and lost disputes took. */
   readonly lost: ReadonlyMap<string, bigint>;
@@ -79,9 +79,10 @@ export class ReturnedMoneyService {
   }
 
   /**
-   * Adds other lost or disputed payments from which the same invoices used credit. Repeats this for all invoices that
-   * used credit from the added payments. The losses of all these payments share what the invoices can still give back.
-   * Does not lock the added payments. Also returns all uses of credit from the payments.
+   * Adds other payments from which the same invoices used credit, if they have refunds, losses or open disputes.
+   * Repeats this for all invoices that used credit from the added payments, because the losses of all these payments
+   * share what the invoices can still give back. Does not lock the added payments. Also returns all uses of credit from
+   * the payments.
    */
   private async withConnected(
     payments: readonly Payment[],

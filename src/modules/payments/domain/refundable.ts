@@ -31,7 +31,8 @@ export interface ReturnedParts {
 /**
  * Divides the amounts that refunds and losses of a payment took, less what unused credit covered. They count first as
  * money that paid the invoice of the payment, then as credit that invoices have used. If a refund and a dispute took
- * the same money, the amounts exceed both. The excess also counts as money that paid the invoice.
+ * the same money, the amounts exceed this money and this credit together. The excess also counts as money that paid the
+ * invoice.
  * @param covered refunds and losses that unused credit from the payment covered, and used credit from the payment
  */
 export function returnedParts(

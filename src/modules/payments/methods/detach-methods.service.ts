@@ -34,8 +34,9 @@ export class DetachMethodsService {
   }
 
   /**
-   * Detaches the token at the provider, except in two cases. A token that the customer added again stays attached, and
-   * the result is `detached`. While a payment charges the token, the result is `being_charged`.
+   * Detaches the token at the provider, except in two cases. A token that the customer has added again must stay
+   * attached: the result is `detached`, because nothing is left to do. While a payment charges the token, the result is
+   * `being_charged`.
    */
   private async detach(
     method: PaymentMethod,

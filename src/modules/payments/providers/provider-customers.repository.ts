@@ -5,8 +5,8 @@ import type { ProviderName } from '../domain/payment-provider';
 const FIND = 'SELECT reference FROM provider_customer WHERE customer_id = $1 AND provider = $2';
 
 /**
- * Replaces only the missing reference ($4), and otherwise keeps the reference that was stored first, so that concurrent
- * requests use the same customer at the provider.
+ * Replaces a stored reference only if it is $4, which the provider no longer knows. Otherwise keeps the reference that
+ * was stored first, so that concurrent requests use the same customer at the provider.
  */
 const STORE = `
   INSERT INTO provider_customer (customer_id, provider, reference, created_at)

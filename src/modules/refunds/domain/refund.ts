@@ -209,8 +209,8 @@ export function correctedToSucceeded(refund: Refund, now: Date): Refund {
 }
 
 /**
- * Returns true if a refund has the values of a request. A null amount matches every amount. Compares credit notes only
- * by presence.
+ * Returns true if a refund has the values of a request. A null amount matches every amount. Of the credit notes,
+ * compares only whether there is one.
  */
 export function isSameRequest(refund: Refund, request: RefundRequest): boolean {
   return (

@@ -1,9 +1,9 @@
 const DAY_MS = 86_400_000;
 
 /**
- * Returns the instant of the next automatic charge of an invoice: `now` for the first attempt, and `retryDays[n - 1]`
- * days after `now` if n attempts were made. Returns null if no attempt is left, or if the next attempt would be at
- * `end` or later.
+ * Returns the instant of the next automatic charge of an invoice. The first attempt is due at once, at `now`. After n
+ * attempts, the next one is due `retryDays[n - 1]` days after `now`. Returns null if no attempt is left, or if the next
+ * attempt would be at `end` or later.
  * @param attemptCount attempts made so far
  * @param retryDays pause after each failed attempt, in days
  * @param end no charge is attempted from this instant on; null: no end
@@ -26,8 +26,8 @@ export interface AttemptContext<Method> {
   /** Part of the invoice that is neither paid nor reserved by a pending payment, in minor units. */
   readonly payableMinor: bigint;
   /**
-   * True if the time limit for the first payment of the subscription has passed, or the subscription is unpaid and the
-   * charge was not planned because of another default method.
+   * True if the time limit for the first payment of the subscription has passed, or if the subscription is unpaid. But
+   * false for an unpaid subscription if the charge was planned because the customer got another default method.
    */
   readonly isNotChargedAutomatically: boolean;
 }

@@ -16,7 +16,7 @@ type SharedUse = UsedOfPayment & { borneMinor: bigint };
  * invoice bears at most the credit that it used, and at most what it can still give back. Losses are assigned in the
  * order of `uses`. If an invoice can bear no more, losses of other payments move from it to other invoices, so that the
  * invoices bear as much as possible (a maximum flow). Returns the amounts by invoice id, without zeros.
- * @param lossOf loss of used credit that came from a payment
+ * @param lossOf lost part of the used credit that came from a payment
  * @param leftOf amount that an invoice can still give back, negative if it gave back too much
  */
 export function shareLosses(

@@ -22,7 +22,7 @@ export interface StripeFailure extends Decline {
   readonly type: string | null;
   /** Parameter that the error is about. */
   readonly parameter: string | null;
-  /** Second code of some errors without a `code`. */
+  /** Stripe's `message_code`, which some errors have in place of a `code`. */
   readonly messageCode: string | null;
   /**
    * Network error code, such as `ECONNREFUSED`, if no connection was established. Null if the request may have arrived.
@@ -157,8 +157,8 @@ function refusalOf(failure: StripeFailure): FailedOutcome | NotSentOutcome {
 }
 
 /**
- * Returns true if Stripe refused the request for what it says. Other errors of this status come from a proxy, from
- * settings, or from the key of another account, which has no such object.
+ * Returns true if Stripe refused the request because of its content. Other refusals come from a proxy, from settings,
+ * or from the key of another account, which has no such object.
  */
 function isPermanent({ status, type, code }: StripeFailure): boolean {
   if (status !== 400 || type !== 'invalid_request_error') return false;

@@ -89,7 +89,7 @@ export function unrecordedChargeOf(
   return { kind: 'charge', charge };
 }
 
-/** Converts a refund that is missing in this database. `not_ours`: its payment is of another service. */
+/** Converts a refund that is missing in this database. `not_ours`: its payment belongs to another service. */
 export function unrecordedRefundOf(
   refund: Stripe.Refund,
   environment: string,

@@ -119,7 +119,7 @@ export class StripeMovements implements ProviderMovements {
   }
 }
 
-/** @param intent of the charge, expanded with its `latest_charge` */
+/** @param intent payment intent of the charge, expanded with its `latest_charge` */
 function currentOf(
   movement: ProviderMovement | null,
   intent: Stripe.PaymentIntent | string | null,
