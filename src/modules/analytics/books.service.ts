@@ -34,7 +34,7 @@ export class BooksService {
   }
 
   /**
-   * Returns the results of automatic charges by attempt.
+   * Returns the results of automatic charges by number of the attempt.
    * @throws {ProblemError} `report_period_empty`, `too_many_windows`, `too_many_reports`
    */
   async collection(range: ReportRange, currency: string | null): Promise<Report<CollectionRow>> {

@@ -81,8 +81,8 @@ export class CatalogService {
   }
 
   /**
-   * Archives an add-on. An archived add-on is not returned and cannot be sold again; existing subscriptions keep it.
-   * The code of the add-on stays taken.
+   * Archives an add-on. The API then hides the add-on, and it cannot be sold again; existing subscriptions keep it. The
+   * code of the add-on stays taken.
    * @throws {ProblemError} `addon_not_found`, `precondition_failed`
    */
   archiveAddon(id: string, expected: VersionCondition): Promise<void> {

@@ -27,7 +27,10 @@ const ACTIVE_VERSIONS = `
 type PlanRow = Omit<Plan, 'activeVersion'> & { readonly activeNumber: number };
 type VersionRow = Omit<PlanVersion, 'prices' | 'entitlements'>;
 
-/** Reads and writes plans. Only `findIncludingArchived`, `findNames`, `findPrices` and reads of versions return archived plans. */
+/**
+ * Reads and writes plans. Archived plans are read only by `findIncludingArchived`, `findNames`, `findPrices` and the
+ * methods that read versions.
+ */
 @Injectable()
 export class PlansRepository {
   constructor(

@@ -127,8 +127,8 @@ export class PlansService {
   }
 
   /**
-   * Archives a plan. An archived plan is not returned and cannot be subscribed to; running subscriptions continue. The
-   * code of the plan stays taken.
+   * Archives a plan. The API then hides the plan, and customers can no longer subscribe to it; running subscriptions
+   * continue. The code of the plan stays taken.
    * @throws {ProblemError} `plan_not_found`, `precondition_failed`
    */
   archive(id: string, expected: VersionCondition): Promise<void> {

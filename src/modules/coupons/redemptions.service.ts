@@ -72,8 +72,8 @@ export class RedemptionsService {
 
   /**
    * Removes a coupon from its subscription, in the caller's transaction. A second call changes nothing. The coupon no
-   * longer discounts invoices, and discounts that credits return to the coupon cannot be used again. The coupon
-   * then applies only to usage corrections of invoices that it discounted before.
+   * longer discounts new charges, and discounts that credits return to the coupon cannot be used again. It still
+   * discounts usage corrections of invoices that it discounted before this call.
    * @param now time of the customer's clock
    * @throws {ProblemError} `coupon_redemption_not_found`
    */

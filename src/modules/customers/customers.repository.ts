@@ -27,7 +27,7 @@ const EXISTING = 'WHERE id = $1 AND deleted_at IS NULL';
 
 const NO_CLOCK = 'none';
 
-/** SQL expression: the text in which a search looks for a customer. The trigram index has the same expression. */
+/** SQL expression: text of a customer in which a search looks for words. The trigram index has the same expression. */
 const SEARCHED_TEXT = searchedText('name', "coalesce(email, '')", "coalesce(external_id, '')");
 
 /** Expression that sorts names without regard to case. An index has the same expression. */

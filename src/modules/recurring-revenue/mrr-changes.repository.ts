@@ -32,7 +32,7 @@ const EARNING_AFTER_END = `
   ORDER BY subscription_id LIMIT $1`;
 
 /**
- * Finds changes whose amount before differs from the amount after the previous change (0 for the first change), and
+ * Finds changes that do not begin with the amount with which the previous change ended (0 for the first change), and
  * changes that do not follow the numbering 1, 2, 3 and so on.
  */
 export const BROKEN_CHAINS = `

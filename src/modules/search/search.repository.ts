@@ -148,9 +148,10 @@ export class SearchRepository {
   }
 
   /**
-   * Returns objects that a condition of {@link SearchSource.exact} finds, and objects whose text contains every part.
-   * Objects with a name, code, number or other column of {@link SearchSource.names} that equals the query come first.
-   * Then come those with such a column that begins with the query, then all others. Equal ranks are sorted by title.
+   * Returns objects that a condition of {@link SearchSource.exact} finds, and objects whose text contains every part of
+   * the query. Objects with a name, code, number or other column of {@link SearchSource.names} that equals the query
+   * come first. Then come objects with such a column that begins with the query, then all others. Equal ranks are
+   * sorted by title.
    * @param parts parts of the query; empty: only the exact conditions are searched
    * @param namesCustomers true if the caller may read the names of customers
    */

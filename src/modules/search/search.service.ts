@@ -15,8 +15,8 @@ export class SearchService {
 
   /**
    * Returns the best matches among the objects that the scopes allow to read. Words are searched in names, e-mail
-   * addresses, numbers, codes and external ids. A text such as `inv_01h4` can be the beginning of an id: the
-   * search then returns first the objects with exactly this name, code or number, then those whose id begins with it.
+   * addresses, numbers, codes and external ids. If the text can be the beginning of an id, such as `inv_01h4`, the
+   * objects whose name, code or number is exactly this text come first, then the objects whose id begins with it.
    * @param types types to search; null for all
    */
   async search(

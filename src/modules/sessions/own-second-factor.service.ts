@@ -55,7 +55,7 @@ export class OwnSecondFactorService {
     );
   }
 
-  /** Counts the attempt before it is made. Removes it from the count unless the code was not accepted. */
+  /** Counts the attempt before it is made. The attempt stays counted only if the code was not accepted. */
   private async countAttempt<Result>(
     { current: { admin }, address }: CodeSender,
     attempt: (admin: AdminAccount) => Promise<Result>,

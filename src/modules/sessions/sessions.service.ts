@@ -141,9 +141,9 @@ export class SessionsService {
   }
 
   /**
-   * Ends a session. Does nothing if the session was ended before.
-   * @throws {ProblemError} `session_not_found`, `forbidden` if the session belongs to another admin and the caller
-   *   does not have `studio:write`
+   * Ends a session. Does nothing if the session was already ended.
+   * @throws {ProblemError} `session_not_found`, `forbidden` if the session belongs to another admin and the caller does
+   *   not have `studio:write`
    */
   revoke(id: string, caller: Principal): Promise<void> {
     return this.database.transaction(async () => {

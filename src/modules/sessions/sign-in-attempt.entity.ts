@@ -4,7 +4,10 @@ import { InstantColumn } from '../../platform/database';
 @Entity('sign_in_attempt')
 @Index('sign_in_attempt_last_index', ['lastTriedAt'])
 export class SignInAttemptEntity {
-  /** One of: `account:` and the SHA-256 of an email (known or not), `address:` and an IP address, `openid:` and a state. */
+  /**
+   * One of: `account:` and the SHA-256 of an email (known or not), `address:` and an IP address, `openid:` and the
+   * `state` of a sign-in with OpenID Connect.
+   */
   @PrimaryColumn({ type: 'varchar', length: 100, collation: 'C' }) readonly key!: string;
   /** Times of the attempts in the 15 minutes before the last one, at most five, oldest first. */
   @Column({ type: 'timestamptz', array: true }) readonly triedAt!: readonly Date[];

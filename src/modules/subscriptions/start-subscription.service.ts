@@ -86,8 +86,8 @@ export class StartSubscriptionService {
 
   /**
    * Refuses a subscription with metered prices that starts before the end of archived usage, because archived usage
-   * cannot be billed. If the caller has locked the usage streams of the customer (the events of each name), no
-   * further usage is archived until the transaction ends.
+   * cannot be billed. If the caller has locked the usage streams of the customer (one stream has the events of one
+   * name), no more usage is archived until the transaction ends.
    * @throws {ProblemError} `usage_archived`
    */
   async requireUsage({ subscription, items }: Snapshot): Promise<void> {

@@ -104,7 +104,7 @@ export class SubscriptionCommandsService {
   }
 
   /**
-   * Returns the outcome of undoing a scheduled change, or null if the change was undone before.
+   * Returns the outcome of undoing a scheduled change, or null if the change was already undone.
    * @throws {ProblemError} `invalid_transition`
    */
   undo(snapshot: Snapshot, { status }: ScheduledChange): Outcome | null {

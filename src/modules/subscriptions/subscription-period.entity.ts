@@ -21,6 +21,6 @@ export class SubscriptionPeriodEntity implements SubscriptionPeriod {
   @InstantColumn() readonly fullStartAt!: Date;
   @InstantColumn() readonly fullEndAt!: Date;
   @Column({ type: 'boolean' }) readonly isTrial!: boolean;
-  /** May be false although another period follows, because a renewal does not update the period that ended. */
+  /** False in a period that a renewal ended, because a renewal writes only the new period. */
   @Column({ type: 'boolean' }) readonly isClosed!: boolean;
 }

@@ -77,8 +77,8 @@ export class SubscriptionPeriodsService {
   }
 
   /**
-   * Returns, by item id, the request for the credit of the charges in advance of an item at its end. Items without an
-   * end are absent.
+   * Returns the requests for the credits of ended items with a price in advance, by item id. Items without an end are
+   * absent.
    */
   async creditsAtEnd(itemIds: readonly string[]): Promise<ReadonlyMap<string, CreditLine>> {
     const endings = await this.subscriptions.endingsOf(itemIds);

@@ -118,7 +118,8 @@ export class SubscriptionsRepository {
   }
 
   /**
-   * Returns the subscriptions without automatic charges, by id: unpaid, or past the time limit of their first payment.
+   * Returns, by id, the given subscriptions whose invoices are not charged automatically: those that are unpaid, and
+   * those that are past the time limit of their first payment.
    */
   async withoutAutomaticCharges(
     ids: readonly string[],

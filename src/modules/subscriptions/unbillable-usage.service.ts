@@ -33,8 +33,8 @@ export class UnbillableUsageService {
   /**
    * Returns the instants at which a usage window of an entitlement (the time in which usage counts against one
    * allowance) could begin after a change of plan: the start of the subscription, of its current period, and of the
-   * local year. Leaves out ended subscriptions. Also leaves out the start of the current local month, week or day,
-   * because archived months are earlier.
+   * local year. Leaves out ended subscriptions. The start of the current local month, week or day is not needed,
+   * because only earlier months are archived.
    */
   async windowStarts(
     customerIds: readonly string[],

@@ -107,7 +107,7 @@ export class TaxRatesService {
   }
 
   /**
-   * Returns rates that were assigned before, by id, including rates deactivated or archived since.
+   * Returns rates that are already assigned to customers, by id, even if they are inactive or archived now.
    * @throws {InvariantError} when a rate does not exist
    */
   async getAssigned(ids: readonly string[]): Promise<ReadonlyMap<string, TaxRate>> {

@@ -27,8 +27,8 @@ const NO_LEASE: TestClockLease = { endsAt: null, owner: null };
 @Injectable()
 export class DeleteTestClockService implements OnModuleInit {
   /**
-   * Number of customers that background work purges in the next portion, by test clock. The map has a maximum size,
-   * because nothing removes the entry of a clock whose last portion another process purges.
+   * Number of customers that background work purges in the next portion, by test clock. The map has a maximum size: if
+   * another process purges the last portion of a clock, nothing removes the entry of the clock here.
    */
   private readonly portions = new BoundedMap<string, number>(100);
 

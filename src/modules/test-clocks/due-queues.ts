@@ -33,8 +33,8 @@ export interface DueQueue<Row extends DueRow> {
    */
   readonly whenRefused: 'postpone' | 'fail';
   /**
-   * Records the error code of work on a row that a rule refuses, and that would be refused again with the same data.
-   * Called at each refused attempt.
+   * Records the error code if a rule refuses the work on a row, and would refuse it again with the same data. Called at
+   * each refused attempt.
    */
   readonly recordRefusal?: (row: Row, code: string, now: Date) => Promise<void>;
 }
@@ -80,7 +80,8 @@ export class DueQueues {
 
   /**
    * Claims due rows and does their work. Returns true if more may be due. If a batch fails, the work of each row is
-   * tried in a commit of its own. A row that fails then is tried again when its lease ends.
+   * tried in a commit of its own. If the work of a row fails in this commit too, it is tried again after the lease of
+   * the row ends.
    */
   async runDue<Row extends DueRow>(queue: DueQueue<Row>): Promise<boolean> {
     const now = this.clock.now();

@@ -39,7 +39,10 @@ export interface NextWork {
 /** Returns the answer to the request that advanced the clock. */
 type ToAnswer = (clock: TestClock) => Answer;
 
-/** An advance waits longer than other work, because new uses of the time of its clock can go before it. */
+/**
+ * An advance waits longer for its lock than other work: transactions that use the time of the clock can get their lock
+ * first, even if they begin later.
+ */
 const BEGIN_TIMEOUTS = { statementMs: 30_000, lockMs: 25_000 } as const;
 
 /** Creates and advances test clocks, and returns the current time of a test clock or real time. */
@@ -146,8 +149,8 @@ export class TestClocksService implements OnModuleInit {
   }
 
   /**
-   * Returns the time for outside input that cannot be refused, such as the outcome of a payment. Also works while the
-   * test clock is advancing, and after it failed.
+   * Returns the time of a test clock, or real time, for outside input that cannot be refused, such as the outcome of a
+   * payment. Also works while the test clock is advancing, and after its advance failed.
    * @throws {ProblemError} `test_clock_not_found` if the clock was deleted
    */
   async timeOn(testClockId: string | null): Promise<Date> {
@@ -279,7 +282,7 @@ function isTemporaryFailure(error: unknown): boolean {
   return isDatabaseUnavailable(error) || isWorthRetrying(error);
 }
 
-/** @param leasedBy number of the process */
+/** @param leasedBy number of the process that gets the lease */
 function lease(now: Date, leasedBy: number): Pick<TestClock, 'leaseEndsAt' | 'leasedBy'> {
   return { leaseEndsAt: new Date(now.getTime() + LEASE_MS), leasedBy };
 }

@@ -5,7 +5,7 @@ import type { CatalogPrice, PriceTerms } from './price';
 export const PLAN_INTERVALS = ['day', 'week', 'month', 'year'] as const;
 export type PlanInterval = (typeof PLAN_INTERVALS)[number];
 
-/** Unit of proration for changes within a period. `none`: parts of a period are neither credited nor charged. */
+/** Unit of proration for changes within a period. `none`: a change neither credits nor charges a part of the period. */
 export const PLAN_PRORATIONS = ['day', 'second', 'none'] as const;
 export type PlanProration = (typeof PLAN_PRORATIONS)[number];
 
@@ -66,7 +66,7 @@ export type PlanVersionTerms = Pick<
   'interval' | 'intervalCount' | 'trialDays' | 'proration' | 'entitlements'
 > & { readonly prices: readonly PriceTerms[] };
 
-/** Fields of a further version. Omitted fields, except prices, are copied from the previous version. */
+/** Fields of a new version of an existing plan. Omitted fields, except prices, are copied from the previous version. */
 export type PlanVersionChange = Pick<PlanVersionTerms, 'prices'> & {
   readonly [Field in Exclude<keyof PlanVersionTerms, 'prices'>]:
     PlanVersionTerms[Field] | undefined;

@@ -10,8 +10,8 @@ export interface CouponRedemption {
   readonly currency: string;
   readonly redeemedAt: Date;
   /**
-   * Start of the first billing period without the discount: `duration_in_months` after the start of the first
-   * discounted period. Null: no period was discounted yet, or the duration is not `repeating`.
+   * Billing periods that start at this instant or later are not discounted. It is `duration_in_months` after the start
+   * of the first discounted period. Null: no period was discounted yet, or the duration is not `repeating`.
    */
   readonly endsAt: Date | null;
   /**
@@ -24,7 +24,9 @@ export interface CouponRedemption {
   readonly appliedAmount: bigint;
   /** Set when the redemption was used up or removed, or its subscription ended. */
   readonly endedAt: Date | null;
-  /** Set when the coupon was removed from the subscription by request. The redemption then stays ended. */
+  /**
+   * Set when the coupon was removed by request. The redemption then stays ended, even if a credit returns a discount.
+   */
   readonly removedAt: Date | null;
 }
 
@@ -131,7 +133,7 @@ export interface AppliedRedemption {
   readonly amountMinor: bigint;
   /** Discount that credits and usage corrections on the invoice returned to the coupon for another use. */
   readonly returnedMinor: bigint;
-  /** Additional returned discount that cannot be used again. It only lowers `appliedAmount`. */
+  /** Returned discount that is not in `returnedMinor`, because it cannot be used again. Only lowers `appliedAmount`. */
   readonly unusableMinor: bigint;
   /** Amount that is left for the next invoice; 0 if the duration is not `once`. */
   readonly unusedMinor: bigint;
@@ -194,8 +196,8 @@ export interface OnceDiscounts {
   /** Sum of the discounts in minor units, minus discounts returned by credits. */
   readonly appliedMinor: bigint;
   /**
-   * True if an invoice used the percentage without a limit, or if the first use of the coupon was a usage correction.
-   * An invoice on which the percentage could only use returned discounts does not count.
+   * True if the percentage discounted charges of an invoice without a limit, or if a usage correction was the first use
+   * of the coupon. An invoice on which the percentage could only use returned discounts does not count.
    */
   readonly isUsed: boolean;
 }
@@ -209,7 +211,7 @@ export interface InvoiceDiscount {
    * Discount that credits and usage corrections on the invoice returned to the coupon for another use; absent: none.
    */
   readonly returnedMinor?: bigint;
-  /** Additional returned discount that cannot be used again; absent: none. */
+  /** Returned discount that is not in `returnedMinor`, because it cannot be used again; absent: none. */
   readonly unusableMinor?: bigint;
   /** Limit of the discount, if the percentage could only use returned discounts; null or absent: no limit. */
   readonly limitMinor?: bigint | null;
@@ -220,8 +222,8 @@ export interface InvoiceDiscount {
   /** For a percentage with duration `once`: its discounts on all other invoices in effect; absent: none. */
   readonly others?: OnceDiscounts;
   /**
-   * End of the discounted months of a repeating coupon without this invoice: counted from the first period that another
-   * invoice in effect discounts; null if there is no such period. Absent: the end does not change.
+   * For a repeating coupon: end of its discounted months after this invoice is voided, counted from the first period
+   * that another invoice in effect discounts; null if there is no such period. Absent: the end does not change.
    */
   readonly endsAt?: Date | null;
 }

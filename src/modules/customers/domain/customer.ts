@@ -28,7 +28,7 @@ export interface Customer {
   readonly externalId: string | null;
   /** ISO 4217; null until chosen or fixed by the first amount. */
   readonly currency: string | null;
-  /** True if an amount refers to the customer. The currency can then no longer change. */
+  /** True if an object with an amount, such as a subscription, refers to the customer. The currency is then fixed. */
   readonly currencyLocked: boolean;
   /** IANA time zone in which billing periods are computed. */
   readonly timezone: string;

@@ -7,7 +7,7 @@ export interface PostingContext {
    * most one transaction of each kind and version.
    */
   readonly sourceId: string;
-  /** Version of a source that posts this kind with several of its changes. Absent, or 0: it posts this kind once. */
+  /** Version of the source, if several of its changes post this kind. Absent, or 0: the first or only change. */
   readonly sourceVersion?: number;
   readonly customerId: string;
   /** Time of the change, on the clock of the customer. */

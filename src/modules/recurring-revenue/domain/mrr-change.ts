@@ -75,11 +75,12 @@ export function isCounted({ status }: { readonly status: string }): boolean {
 }
 
 /**
- * Returns the instant from which a change that is recorded `now` counts. This is `now`, except in two cases. The first
- * change counts from when the work that made it was due, such as the end of a trial. A later change by work that was
- * due before the subscription was created also counts from then, because its invoices bill that time, but not from
- * before the last change.
- * @param dueAt when the work that made the change was due; null: the change was not made by due work
+ * Returns the instant from which a change that is recorded `now` counts:
+ * - for the first change of a subscription: `dueAt`
+ * - for a later change whose `dueAt` is not after the creation of the subscription: `dueAt` or the instant of the last
+ *   change, whichever is later, because the invoices of a back-dated start bill that time
+ * - for any other change, or without `dueAt`: `now`
+ * @param dueAt when the work that made the change was due, such as the end of a trial; null: no due work made it
  */
 export function countsFrom(
   { createdAt }: { readonly createdAt: Date },

@@ -54,7 +54,7 @@ export function isEnabled(
   return factor !== null && factor.enabledAt !== null;
 }
 
-/** Returns the factor after the proof was used, or null if the proof is wrong or was used before. */
+/** Returns the factor after the proof was used, or null if the proof is wrong or was already used. */
 export function afterProof(
   factor: SecondFactor,
   proof: SecondFactorProof,

@@ -60,7 +60,7 @@ export function isTouchDue({ lastUsedAt }: Session, now: Date): boolean {
   return now.getTime() - lastUsedAt.getTime() >= TOUCH_MS;
 }
 
-/** Returns the ended session, or the session itself if it was ended before. */
+/** Returns the ended session, or the session itself if it was already ended. */
 export function ended(session: Session, now: Date): Session {
   if (session.endedAt !== null) return session;
   return { ...session, endedAt: now, version: session.version + 1 };

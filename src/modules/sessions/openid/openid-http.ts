@@ -40,7 +40,7 @@ async function call<Answer>(send: () => Promise<Answer>): Promise<Answer> {
   }
 }
 
-/** Returns a body as text, or null without a body. `openid-client` sends forms only. */
+/** Returns a body as text, or null without a body. Forms only, because `openid-client` sends no other body. */
 function textOf(body: CustomFetchOptions['body']): string | null {
   if (body === undefined || body === null) return null;
   if (typeof body === 'string') return body;

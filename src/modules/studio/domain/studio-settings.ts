@@ -5,8 +5,8 @@ export interface StudioSettings {
   readonly id: string;
   readonly version: number;
   /**
-   * Maximum total of all refunds of a payment after a refund by an admin with the role `support`, in minor units, by
-   * currency.
+   * Limit for refunds by admins with the role `support`: all refunds of a payment together, the new one included, must
+   * not exceed it. In minor units, by currency.
    */
   readonly supportRefundLimits: ReadonlyMap<string, bigint>;
   /** True if admins who sign in with a password need a second factor. An admin without one may only enrol one. */

@@ -208,8 +208,8 @@ function isProrated({ proration }: SubscriptionItem): boolean {
 }
 
 /**
- * Returns the end of prepaid items, if the subscription ends at `at` and their unused part is not credited. Such items
- * end with the current period. In a trial, without a period, or if the period ended before `at`, they end at `at`.
+ * Returns when prepaid items end if the subscription ends at `at` and the items are not credited: at the end of the
+ * current period. In a trial, without a period, or if the period ended before `at`, they end at `at`.
  */
 function paidUntilOf(period: SubscriptionPeriod | null, at: Date): Date {
   return period === null || period.isTrial || period.endAt < at ? at : period.endAt;

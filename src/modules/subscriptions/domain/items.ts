@@ -187,8 +187,8 @@ function isSameQuantity(one: string, other: string): boolean {
 }
 
 /**
- * Returns the quantity of an add-on, or null if the terms do not have the add-on. If `addonId` is null, returns that of
- * the plan.
+ * Returns the quantity of an add-on, or null if the terms do not have the add-on. If `addonId` is null, returns the
+ * quantity of the plan.
  */
 function quantityOf(
   { quantity, addons }: Pick<Offer, 'quantity' | 'addons'>,

@@ -4,8 +4,8 @@ import type { NewSubscriptionIds, Outcome } from './outcome';
 import type { Snapshot, SubscriptionItem } from './subscription';
 
 /**
- * Maximum number of later decisions to search for an invoice. Several in a row may bill nothing: the start of a trial,
- * the announcement of its end, and its end.
+ * Maximum number of decisions to look ahead for the next invoice. Several decisions in a row may bill nothing: the
+ * start of a trial, the announcement of its end, and its end.
  */
 const MAX_DECISIONS_AHEAD = 4;
 
@@ -16,8 +16,8 @@ export interface NextBilling {
 }
 
 /**
- * Returns the outcomes that may make the next invoice: `decided`, then the outcomes of later due work if nothing else
- * changes until then. An outcome that bills only late usage makes an invoice only if there is late usage.
+ * Returns the outcomes that may make the next invoice: `decided`, and the outcomes of the due work that follows if no
+ * request changes the subscription. An outcome that bills only late usage makes an invoice only if there is late usage.
  */
 export function* billingsAhead(
   snapshot: Snapshot,
@@ -41,8 +41,8 @@ export function* billingsAhead(
 }
 
 /**
- * Returns false if the outcome makes no invoice, even if there is usage. The end of a trial has no late usage, because
- * no period was billed before.
+ * Returns true if the outcome makes an invoice, or would make one if there were late usage. At the end of a trial there
+ * is no late usage, because no period was billed before.
  */
 function canBill({ period }: Snapshot, { billing }: Outcome): boolean {
   if (billing === null) return false;

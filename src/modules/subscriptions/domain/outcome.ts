@@ -55,8 +55,8 @@ export interface Billing {
   readonly renewsAt: Date | null;
   readonly lines: readonly BillingLine[];
   /**
-   * Set if the invoice also bills late usage. Such an invoice may have no other lines. `closed` is for the last invoice
-   * of the subscription, `billed` for all others.
+   * Set if late usage is billed even without other lines: `closed` for the last invoice of the subscription, `billed`
+   * for any other invoice. Absent: late usage is billed only together with other lines.
    */
   readonly lateUsage?: 'billed' | 'closed';
 }
@@ -134,7 +134,7 @@ export function outcomeOf(
 
 /**
  * Returns the closed period with the items whose deferred revenue is recognized.
- * @param items all items of a snapshot. Items that ended before the period are included only if a pause ended them
+ * @param items all items of a snapshot: items that had not ended before the period, and items that a pause ended
  */
 export function earnedItems(
   period: SubscriptionPeriod,

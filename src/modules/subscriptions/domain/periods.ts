@@ -99,9 +99,7 @@ export function twoYearsAfter(startAt: Date, timeZone: string): Date {
   return periodAt({ ...years, intervalCount: 2 }, 0).endAt;
 }
 
-/**
- * Returns the charges at the start of a period: the prices in advance of all items that are billed from that instant.
- */
+/** Returns the charges in advance at the start of a period, for all items that are billed at that instant. */
 export function advanceCharges(
   subscription: Subscription,
   items: readonly SubscriptionItem[],
@@ -178,7 +176,7 @@ export function arrearsCharges(
     });
 }
 
-/** End of an item, and what it depends on how its unused time is counted. */
+/** End of an item, with the fields that decide how the unused time of the item is counted. */
 export interface ItemEnding {
   readonly itemId: string;
   readonly endAt: Date;
@@ -190,8 +188,8 @@ export interface ItemEnding {
 }
 
 /**
- * Returns the request for the credit that an item got when it ended. An item with a price in advance ends within a billed
- * period only if its unused time was credited.
+ * Returns the request for the credit of an ended item with a price in advance. Such an item ends within a billed period
+ * only if its unused time was credited.
  */
 export function creditAtEnd({ itemId, endAt, isLast, ...item }: ItemEnding): CreditLine {
   const common = { kind: 'credit' as const, itemId, unusedFrom: endAt };
@@ -241,7 +239,7 @@ export function restOfPeriodCharge(
   return { ...charge(subscription, item, rest, period, proration), isProration: true };
 }
 
-/** Returns the proration of a short first period within its calendar period; null: charged in full. */
+/** Returns the proration of a first period shorter than its calendar period; null: the charge is not prorated. */
 function firstPeriodProration(
   subscription: Subscription,
   item: SubscriptionItem,

@@ -98,8 +98,8 @@ export interface Subscription {
   /** Time of the next due work: billing, an end or an announcement; null: none. */
   readonly nextBillingAt: Date | null;
   /**
-   * Time of the first refusal of the due work since the last success, for example because an invoice would exceed the
-   * largest amount. Null: the last attempt succeeded.
+   * When the due work was first refused after its last success, for example because an invoice would exceed the largest
+   * amount. Null: the last attempt succeeded.
    */
   readonly renewalFailedAt: Date | null;
   /** Error code of the last refusal; null if `renewalFailedAt` is null. */
@@ -170,8 +170,8 @@ export interface SubscriptionPeriod {
   readonly fullEndAt: Date;
   readonly isTrial: boolean;
   /**
-   * True after the charges in arrears were billed. Stays false if the next period started with a renewal, because a
-   * renewal does not update the period that ended.
+   * True if a change of the interval or the end of the subscription ended the period, or if the period ended during a
+   * pause. False if a renewal ended it, because a renewal writes only the new period.
    */
   readonly isClosed: boolean;
 }
@@ -210,7 +210,7 @@ export interface Snapshot {
   readonly subscription: Subscription;
   /** Items that had not ended before the newest period, and items that a pause ended. */
   readonly items: readonly SubscriptionItem[];
-  /** The newest period; null before the start. */
+  /** The newest period; null if the subscription has not started. */
   readonly period: SubscriptionPeriod | null;
   /** The scheduled change; null: none. It must be applied or undone before another is scheduled. */
   readonly pending: ScheduledChange | null;

@@ -80,9 +80,9 @@ function countedIn(sold: BillableSpan, carryOver: CarryOver, now: Date): readonl
 }
 
 /**
- * Returns the end of a span whose values carry over. This is normally `endAt`. But if a pause ended the span, the
- * subscription may be resumed, and then bills the values up to the planned end of the span or up to `heldUntil`,
- * whichever is earlier. Returns that instant instead, if it is after `now`.
+ * Returns the end of a span whose values carry over up to `heldUntil`. If a pause ended the span, a resume can still
+ * bill values up to the planned end of the span or up to `heldUntil`, whichever is earlier. Returns this earlier
+ * instant if it is after `now`; otherwise, or without a pause, returns `endAt`.
  */
 function resumableUntil({ endAt, pause }: BillableSpan, now: Date, heldUntil: Date): Date {
   if (pause === null) return endAt ?? END;

@@ -8,7 +8,7 @@ const LARGEST_PORTION = 500;
  */
 const TARGET_MS = 300;
 
-/** Returns the number of customers that the next commit purges, from the number and the duration of the last commit. */
+/** Returns how many customers the next commit purges. The last commit purged `size` customers in `tookMs`. */
 export function nextPortion(size: number, tookMs: number): number {
   const paced = Math.floor((size * TARGET_MS) / Math.max(tookMs, 1));
   return Math.max(1, Math.min(paced, 2 * size, LARGEST_PORTION));

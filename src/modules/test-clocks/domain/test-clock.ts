@@ -16,15 +16,15 @@ export interface TestClock {
    * the lease has ended.
    */
   readonly leaseEndsAt: Date | null;
-  /** Number of the process that advances or deletes the clock. If the process dies, its lease is ended. */
+  /** Number of the process that advances or deletes the clock. If the process dies, another ends its lease early. */
   readonly leasedBy: number | null;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
 
 /**
- * Duration of a lease. It is renewed for each job of an advance and for each portion of a purge, and is longer than one
- * of these takes.
+ * Duration of a lease. The lease is renewed for each job of an advance and for each portion of a purge. Each job and
+ * each portion takes less time than the lease lasts.
  */
 export const LEASE_MS = 60_000;
 
