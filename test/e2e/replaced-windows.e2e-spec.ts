@@ -433,4 +433,30 @@ describe('a window that another one replaces before its end', () => {
     await post(`subscriptions/${one.id}/resume`, {});
     expect(await one.allowances.figures(one.key)).toEqual(['20', '18', '2']);
   });
+
+  it.each([false, true])(
+    'covers usage of days whose windows were not opened before the end (late: %s)',
+    async (isLate) => {
+      made += 1;
+      const event = `replaced-${made}`;
+      const meter = { event_name: event, aggregation: 'sum', value_property: 'n' };
+      const one = await subscribed(['day', 'month 20'], {
+        meter_id: await createMeter(engine, meter),
+      });
+      await one.advance('2026-03-01T12:00:00.000Z');
+      expect(await one.consume('10')).toBe(true);
+      // The background work that opens the windows of the next days is behind.
+      if (isLate) await engine.database.query('UPDATE customer_entitlement SET due_at = NULL');
+      for (const day of [2, 3, 4, 5]) {
+        await one.advance(`2026-03-0${day}T12:00:00.000Z`);
+        await one.report(event, `2026-03-0${day}T12:00:00.000Z`, { n: 10 });
+      }
+      await one.advance('2026-03-05T13:00:00.000Z');
+      await post(`subscriptions/${one.id}/cancel`, { when: 'now' });
+      await one.advance('2026-03-10T12:00:00.000Z');
+      await one.subscribe(1);
+      await one.allowances.grant(one.key, { value: '30' });
+      expect(await one.allowances.figures(one.key)).toEqual(['80', '50', '30']);
+    },
+  );
 });

@@ -79,6 +79,15 @@ describe('the events that an endpoint gets', () => {
     expect(await sent()).toEqual([customer, coupon, last]);
   });
 
+  it('change also between a name that contains a comma and two names', async () => {
+    await change({ events: ['customer.created,coupon.created'] });
+    await create();
+    await change({ events: ['customer.created', 'coupon.created'] });
+    const last = await create();
+    await dispatch();
+    expect(await sent()).toEqual([last]);
+  });
+
   it('include those recorded before the engine disabled it, except after a 410', async () => {
     const first = await create();
     await disable('failing');

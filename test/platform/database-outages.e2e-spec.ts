@@ -1,7 +1,8 @@
 import { Logger } from '@nestjs/common';
-import { Client, type ClientConfig } from 'pg';
+import { Client, type ClientBase, type ClientConfig } from 'pg';
 import { DataSource } from 'typeorm';
 import { Database, dataSourceOptions, isOutage } from '../../src/platform/database';
+import { poolOf } from '../../src/platform/database/pool-use';
 import { DatabaseProxy } from '../support/database-proxy';
 import { createTestDatabase, type TestDatabase } from '../support/databases';
 import { createCustomer } from '../support/metering';
@@ -383,6 +384,53 @@ it('callers share the connections that the server allows, in the order of their 
   const early = served.filter((caller, place) => caller - place > 20);
   expect({ early, hammers: attempts > 80 }).toEqual({ early: [], hammers: false });
   expect(warn).toHaveBeenCalledWith({ open: 3, pool_size: 20 }, expect.any(String));
+});
+
+it('connections that could not be made, or came too late, take no place of the pool', async () => {
+  let isBroken = false;
+  let isSlow = false;
+  class BreakableClient extends Client {
+    constructor(config: ClientConfig) {
+      super(config);
+      if (isBroken) throw new Error('A certificate cannot be read.');
+    }
+  }
+  const options = dataSourceOptions(own.url, 2);
+  const { onConnect } = options.extra as { onConnect: (client: ClientBase) => Promise<void> };
+  const dataSource = await new DataSource({
+    ...options,
+    extra: {
+      ...options.extra,
+      Client: BreakableClient,
+      connectionTimeoutMillis: 200,
+      onConnect: async (client: ClientBase) => {
+        await onConnect(client);
+        if (isSlow) await client.query('SELECT pg_sleep(0.4)');
+      },
+    },
+  }).initialize();
+  undo.push(() => dataSource.destroy());
+  const database = new Database(dataSource);
+  const pool = poolOf(dataSource);
+  isSlow = true;
+  // The first call takes the idle connection. The pool makes another one for the second call, too late.
+  const [first, second] = await Promise.allSettled([
+    database.query('SELECT 1'),
+    database.query('SELECT 2'),
+  ]);
+  expect([first.status, second.status]).toEqual(['fulfilled', 'rejected']);
+  await until('the late connection is idle', () => pool.idleCount === 2);
+  isSlow = false;
+  isBroken = true;
+  await administer(TERMINATE_OTHERS);
+  await until('the pool is empty', () => pool.totalCount === 0);
+  for (let call = 0; call < 3; call += 1) {
+    await expect(database.query('SELECT 1')).rejects.toThrow('A certificate cannot be read.');
+  }
+  isBroken = false;
+  const calls = [1, 2, 3, 4].map(() => database.query('SELECT pg_sleep(0.05)'));
+  expect(pool.waitingCount).toBe(2);
+  await Promise.all(calls);
 });
 
 it('a server without a connection for the probe leaves a process ready that has other connections', async () => {

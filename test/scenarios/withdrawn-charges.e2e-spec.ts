@@ -140,6 +140,12 @@ describe('a charge that Stripe did not execute', () => {
       const credited = await notExecuted(step, 'send_invoice');
       await credit(credited.invoice, 1_000);
       expect(await ended(credited.invoice)).toMatchObject({ status: 'canceled' });
+      for (const { invoice } of [voided, credited]) {
+        const { data } = await story.get<{ data: { type: string }[] }>(
+          `/v1/events?object_id=${invoice}&limit=1`,
+        );
+        expect(data).toMatchObject([{ type: 'invoice.updated' }]);
+      }
     });
 
     it('is canceled if it is automatic and its invoice was written off', async () => {

@@ -166,7 +166,7 @@ export class RecalculateBalanceService {
             });
     }
     if (state.grants.length === 0 && (given.windowRule === null || !isEntitled)) {
-      state = dropUnneededWindow(state, now);
+      state = dropUnneededWindow(state, now, isEntitled);
       if (given.windowRule === null && state.counter.window === null) return state;
     }
     if (windowRule !== given.windowRule) state = withoutEnded(state, windowRule, now);

@@ -9,6 +9,7 @@ import { nextAttemptAt, type RetryPlan } from './domain/invoice-collection';
 import {
   decidePayment,
   type PaidInvoice,
+  unpaidOf,
   withoutReserve,
   withPayment,
   withReserve,
@@ -36,6 +37,8 @@ export interface FailedPayment {
   readonly amount: bigint;
   /** True if the payment was an automatic charge. */
   readonly wasAttempt: boolean;
+  /** True if the payment was canceled, because the invoice or the payment method changed meanwhile, or at the provider. */
+  readonly isCanceled: boolean;
 }
 
 /**
@@ -135,7 +138,8 @@ export class InvoicePaymentsService {
 
   /**
    * Frees the amount that a failed payment had reserved on a locked invoice, plans the next automatic charge if
-   * there is one, and records `invoice.payment_failed`.
+   * there is one, and records `invoice.payment_failed`. Records `invoice.updated` instead if the payment was canceled and
+   * the invoice needs no payment any more.
    */
   async fail(
     before: Invoice,
@@ -147,7 +151,9 @@ export class InvoicePaymentsService {
     const freed = withoutReserve(before, failed.amount, now);
     const after = { ...freed, collectAt: nextAttemptAt(freed, failed.wasAttempt, retry, now) };
     await this.invoices.update(after);
-    await this.outbox.record(invoicePaymentFailed, { after, before, occurredAt: now });
+    const isNotNeeded = failed.isCanceled && unpaidOf(after) === 0n;
+    const event = isNotNeeded ? invoiceUpdated : invoicePaymentFailed;
+    await this.outbox.record(event, { after, before, occurredAt: now });
     return after;
   }
 

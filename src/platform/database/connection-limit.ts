@@ -50,8 +50,8 @@ class ConnectionQueue {
   private readonly waiting: Caller[] = [];
   /** Number of callers that have a connection or are about to get one. */
   private active = 0;
-  /** Number of callers that have a connection. */
-  private held = 0;
+  /** Connections that callers have. The pool also releases connections that came too late for a caller. */
+  private readonly held = new Set<PoolClient>();
   /** Maximum of `active`: the size of the pool, or less after the server has refused a connection. */
   private limit: number;
   /** Timer that ends the lower `limit`; undefined while no lower limit applies. */
@@ -61,9 +61,8 @@ class ConnectionQueue {
   constructor(private readonly pool: Pool) {
     this.connect = pool.connect.bind(pool) as (callback: Callback) => void;
     this.limit = pool.options.max;
-    pool.on('release', () => {
-      this.active -= 1;
-      this.held -= 1;
+    pool.on('release', (_error, client) => {
+      if (this.held.delete(client)) this.active -= 1;
       process.nextTick(() => {
         if (pool.idleCount > 0) this.serve();
       });
@@ -101,17 +100,26 @@ class ConnectionQueue {
 
   private open(caller: Caller): void {
     this.active += 1;
-    this.connect((error, client) => {
+    this.connectSafely((error, client) => {
       if (client === undefined) {
         this.active -= 1;
         this.refuse(caller, error ?? new Error('No connection.'));
       } else {
-        this.held += 1;
+        this.held.add(client);
         caller.callback(undefined, client, (destroy) => client.release(destroy));
       }
       this.logLimit();
       this.serve();
     });
+  }
+
+  /** Passes on also an error that the driver throws at once, for example because a certificate file cannot be read. */
+  private connectSafely(callback: Callback): void {
+    try {
+      this.connect(callback);
+    } catch (error) {
+      callback(error as Error, undefined, () => undefined);
+    }
   }
 
   private refuse(caller: Caller, error: Error): void {
@@ -143,7 +151,7 @@ class ConnectionQueue {
   private logLimit(): void {
     if (this.limited === undefined || this.isLogged) return;
     const { totalCount, idleCount, options } = this.pool;
-    if (totalCount === 0 || totalCount > idleCount + this.held) return;
+    if (totalCount === 0 || totalCount > idleCount + this.held.size) return;
     this.isLogged = true;
     new Logger('database').warn(
       { open: totalCount, pool_size: options.max },

@@ -142,7 +142,9 @@ export class SettlePaymentWorkflow {
       case 'failed':
       case 'canceled': {
         const wasAttempt = payment.collectionAttempt !== null;
-        const after = await this.invoices.fail(invoice, { amount, wasAttempt }, retry, now);
+        const isCanceled = payment.status === 'canceled';
+        const failed = { amount, wasAttempt, isCanceled };
+        const after = await this.invoices.fail(invoice, failed, retry, now);
         // The subscription does not change if the invoice was voided or written off during the attempt.
         if (wasAttempt && subscription !== null && after.status === 'open') {
           await this.status.applyPaymentEvent(

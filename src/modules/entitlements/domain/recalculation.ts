@@ -173,8 +173,14 @@ export function counterOfReplacement(
  * Drops the window of a customer who no longer has the entitlement. Keeps a window with usage or notified thresholds
  * until it ends. A later grant starts a new window. A later window may start before the end of the dropped window: usage
  * that has counted already becomes plan usage in the later window (`coveredUntil`).
+ * @param isEntitled true if the customer had the entitlement until now. Windows that were not opened have then followed a
+ *   window that is over.
  */
-export function dropUnneededWindow(state: Recalculation, now: Date): Recalculation {
+export function dropUnneededWindow(
+  state: Recalculation,
+  now: Date,
+  isEntitled: boolean,
+): Recalculation {
   const { window, used, expiredGrantUsage, notifiedThresholds } = state.counter;
   if (window === null) return state;
   const { startAt, endAt } = window;
@@ -184,7 +190,8 @@ export function dropUnneededWindow(state: Recalculation, now: Date): Recalculati
     compare(expiredGrantUsage, ZERO) > 0 ||
     notifiedThresholds.length > 0;
   if (isUsed && !isOver) return state;
-  return { ...state, counter: newCounter(null, isOver ? endAt : startAt) };
+  const lastEnd = isEntitled ? now : endAt;
+  return { ...state, counter: newCounter(null, isOver ? lastEnd : startAt) };
 }
 
 /** If the window ended before now, enters the window that contains now. To be called for a balance without grants. */

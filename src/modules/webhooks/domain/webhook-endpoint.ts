@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Metadata } from '../../../core/metadata';
 import type { ChangeOf } from '../../../core/next-version';
 
@@ -40,5 +41,5 @@ export type EndpointChange = ChangeOf<
 
 /** Returns true if the endpoint receives other events than before. */
 export function hasOtherSubscription(before: WebhookEndpoint, after: WebhookEndpoint): boolean {
-  return before.isActive !== after.isActive || before.events.join() !== after.events.join();
+  return before.isActive !== after.isActive || !isDeepStrictEqual(before.events, after.events);
 }
