@@ -1,6 +1,9 @@
 import { DueCollections } from '../../src/modules/billing/payments/due-collections';
+import { DuePayments } from '../../src/modules/billing/payments/due-payments';
 import { createCustomer } from '../support/billing';
 import { type EngineWithStripe, startEngineWithStripe } from '../support/stripe/engine-with-stripe';
+
+const HOUR_MS = 3_600_000;
 
 describe('a customer who was deleted at Stripe', () => {
   let story: EngineWithStripe;
@@ -87,6 +90,22 @@ describe('a customer who was deleted at Stripe', () => {
         status: 'succeeded',
       });
     }
+  });
+
+  it('fails a charge that was prepared before, with another key', async () => {
+    const { customer, method } = await story.customerWith('pm_card_visa');
+    story.stripe.faults.plan('reset_after', { operation: 'paymentIntents.create', times: 2 });
+    const { id } = await story.pay(customer);
+    await story.stripe.client().customers.del(ownerOf(method.token) as string);
+    expect((await add(customer, 'pm_card_mastercard')).status).toBe(201);
+    for (let hour = 0; hour < 3; hour += 1) {
+      story.engine.clock.advanceMs(HOUR_MS);
+      await story.run(DuePayments);
+    }
+    expect(await story.get(`/v1/payments/${id}`)).toMatchObject({
+      status: 'failed',
+      failure_code: 'method_unusable',
+    });
   });
 
   it('is created again later if Stripe does not answer', async () => {

@@ -220,6 +220,7 @@ describe('a request that Stripe refuses', () => {
     it.each([
       ['its code', refusal('balance_insufficient')],
       ['its other code', withMessageCode('insufficient_balance_for_refund')],
+      ['a code with status 402', refusal('insufficient_funds', undefined, 402)],
     ])('because the balance is too low, by %s, is sent again', async (_, answer) => {
       const { payment, refund } = await refunded(answer);
       await poll(DueRefunds, 5);

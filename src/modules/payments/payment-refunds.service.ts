@@ -178,9 +178,7 @@ export class PaymentRefundsService {
    * Lowers the refunded amount of a locked payment because a bank returned the refund, and records the event, in the
    * caller's transaction. Credit that becomes available again covers losses of the payment.
    * @returns the part that became credit of the customer again, and the credit that covered a loss. The caller posts
-   *   both in one ledger transaction. A second transaction for the covered loss could fail, because a refund can post
-   *   each kind of transaction only once: {@link releaseReserve} may have posted this kind when the refund failed
-   *   earlier
+   *   both in one ledger transaction
    */
   async markReturned(
     refundId: string,

@@ -123,7 +123,7 @@ export interface MethodDetails {
 }
 
 /** The provider does not have the customer any more, because somebody deleted the customer there. */
-interface CustomerMissing {
+export interface CustomerMissing {
   readonly kind: 'customer_missing';
 }
 

@@ -1,4 +1,4 @@
-import { Injectable, Logger } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { Clock } from '../../../platform/clock';
 import { Database } from '../../../platform/database';
 import { CustomersService } from '../../customers';
@@ -22,8 +22,6 @@ const NO_DETAILS = { brand: null, last4: null, expiryMonth: null, expiryYear: nu
 /** Attaches payment methods to customers at providers that keep payment methods. */
 @Injectable()
 export class AttachMethodsService {
-  private readonly logger = new Logger('payment-provider');
-
   constructor(
     private readonly database: Database,
     private readonly customers: CustomersService,
@@ -94,18 +92,12 @@ export class AttachMethodsService {
     send: (customerReference: string) => Promise<Outcome>,
   ): Promise<Outcome> {
     const reference = await this.customerReference(provider, customerId, null);
-    let outcome = await send(reference);
-    if (outcome.kind === 'customer_missing') {
-      outcome = await send(await this.customerReference(provider, customerId, reference));
-    }
-    if (outcome.kind === 'not_sent' && outcome.cause === 'misconfigured') {
-      const message = 'a provider refused a request: check its key and its settings';
-      this.logger.error({ provider: provider.name }, message);
-    }
-    return outcome;
+    const outcome = await send(reference);
+    if (outcome.kind !== 'customer_missing') return outcome;
+    return send(await this.customerReference(provider, customerId, reference));
   }
 
-  /** @param missing reference that the provider does not have any more; null: none */
+  /** @param missing reference of a customer that was deleted at the provider; null: none */
   private async customerReference(
     provider: PreparingProvider,
     customerId: string,

@@ -170,7 +170,11 @@ function unknownIfPrepared(
 const keyOf = ({ id, providerAttempt }: Payment, step: 'prepare' | 'confirm'): string =>
   `${id}:${step}:${providerAttempt}`;
 
-/** Uses only stored fields of the payment, so that a request with a repeated key has the same parameters. */
+/**
+ * Uses only stored fields of the payment, so that a request with a repeated key has the same parameters. Only the
+ * customer at the provider may have been replaced meanwhile. The provider then refuses the key, until a later poll uses
+ * another one.
+ */
 export function chargeRequest(payment: Payment, idempotencyKey: string): ChargeRequest {
   const { id: paymentId, customerId, invoiceId, amount, currency, providerToken: token } = payment;
   const session = payment.collectionAttempt === null ? 'on' : 'off';

@@ -5,7 +5,7 @@ import type { ProviderName } from '../domain/payment-provider';
 const FIND = 'SELECT reference FROM provider_customer WHERE customer_id = $1 AND provider = $2';
 
 /**
- * Replaces a stored reference only if it is $4, which the provider no longer knows. Otherwise keeps the reference that
+ * Replaces a stored reference only if it is $4, which was deleted at the provider. Otherwise keeps the reference that
  * was stored first, so that concurrent requests use the same customer at the provider.
  */
 const STORE = `
@@ -26,7 +26,7 @@ export class ProviderCustomersRepository {
   /**
    * Stores the reference of a customer at a provider, unless a reference other than `missing` is stored already.
    * Returns the reference that is stored afterwards.
-   * @param missing old reference that the provider does not know any more; null: none
+   * @param missing old reference of a customer that was deleted at the provider; null: none
    */
   async store(
     customerId: string,

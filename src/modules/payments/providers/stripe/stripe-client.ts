@@ -89,22 +89,24 @@ export class StripeClient {
     } catch (error) {
       if (!(error instanceof Stripe.errors.StripeError)) throw error;
       const failure = failureOf(error);
-      this.logRefusal(failure, about !== null, {
-        endpoint,
-        ...about,
-        request_id: error.requestId,
-      });
+      this.logRefusal(failure, about, { endpoint, ...about, request_id: error.requestId });
       return { answer: null, failure };
     }
   }
 
-  /** Logs a refusal without Stripe's message, which may contain personal data. */
-  private logRefusal(failure: StripeFailure, isExplained: boolean, ids: object): void {
+  /**
+   * Logs a refusal without Stripe's message, which may contain personal data. A declined card (402) is no refusal of
+   * interest, but a refund with this status waits for Stripe's balance.
+   */
+  private logRefusal(failure: StripeFailure, about: LoggedIds | null, ids: object): void {
     const { status, type, parameter } = failure;
     const line = { ...ids, status, type, code: failure.code ?? failure.messageCode, parameter };
     if (status === 401 || status === 403) {
       this.logger.error(line, 'Stripe refused the key: check STRIPE_SECRET_KEY');
-    } else if (isExplained && (status === 400 || status === 404)) {
+    } else if (
+      (about !== null && (status === 400 || status === 404)) ||
+      (about?.['refund_id'] !== undefined && status === 402)
+    ) {
       this.logger.warn(line, 'Stripe refused a request');
     }
   }

@@ -126,6 +126,8 @@ export function isMissing({ status, code }: StripeFailure): boolean {
 const UNKNOWN: ProviderOutcome = { kind: 'unknown' };
 const notSent = (cause: NotSentOutcome['cause']): NotSentOutcome => ({ kind: 'not_sent', cause });
 
+export const MISCONFIGURED = notSent('misconfigured');
+
 /**
  * Returns the outcome of a failed request. The outcome is `failed` or `not_sent` only if the request certainly had no
  * effect: `failed` if Stripe would refuse the same request again, `not_sent` if it may succeed later without a change of
@@ -139,7 +141,7 @@ export function outcomeOfFailure(failure: StripeFailure): ProviderOutcome {
   if (status === 409 || code === 'payment_intent_unexpected_state') return UNKNOWN;
   if (status === 402 || failure.type === 'card_error') return failureOfDecline(failure);
   if (status === 400 || status === 404) return refusalOf(failure);
-  return notSent('misconfigured');
+  return MISCONFIGURED;
 }
 
 function refusalOf(failure: StripeFailure): FailedOutcome | NotSentOutcome {
@@ -153,7 +155,7 @@ function refusalOf(failure: StripeFailure): FailedOutcome | NotSentOutcome {
   if (parameter === 'customer' && isMissing) return METHOD_UNUSABLE;
   // The method was attached without a mandate, which a debit needs.
   if (parameter === 'mandate_data') return METHOD_UNUSABLE;
-  return isPermanent(failure) ? failureOfDecline(failure) : notSent('misconfigured');
+  return isPermanent(failure) ? failureOfDecline(failure) : MISCONFIGURED;
 }
 
 /**
@@ -185,7 +187,7 @@ export const REFUND_DECLINED: FailedOutcome = {
  */
 export function outcomeOfRefundFailure(failure: StripeFailure): ProviderOutcome {
   const balanceCode = failure.code ?? failure.messageCode;
-  if (balanceCode !== null && BALANCE_CODES.has(balanceCode)) return notSent('misconfigured');
+  if (balanceCode !== null && BALANCE_CODES.has(balanceCode)) return MISCONFIGURED;
   const outcome = outcomeOfFailure(failure);
   return outcome.kind === 'failed' ? REFUND_DECLINED : outcome;
 }

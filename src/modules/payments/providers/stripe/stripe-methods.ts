@@ -1,6 +1,17 @@
 import type Stripe from 'stripe';
-import type { MethodDetails, ProviderSetupState } from '../../domain/payment-provider';
-import { failureOfDecline, type StripeFailure } from './stripe-errors';
+import type {
+  CustomerMissing,
+  MethodDetails,
+  NotSentOutcome,
+  ProviderOutcome,
+  ProviderSetupState,
+} from '../../domain/payment-provider';
+import {
+  failureOfDecline,
+  MISCONFIGURED,
+  outcomeOfFailure,
+  type StripeFailure,
+} from './stripe-errors';
 
 export function detailsOf({
   card,
@@ -18,6 +29,30 @@ export function detailsOf({
 /** Returns true if Stripe does not have the customer of a request. Stripe answers with status 400 or 404. */
 export function isCustomerMissing({ code, parameter }: StripeFailure): boolean {
   return code === 'resource_missing' && parameter === 'customer';
+}
+
+/**
+ * Returns the outcome of a request whose customer is missing. Only a customer that was deleted at Stripe may be replaced:
+ * the key of another account gets the same refusal.
+ * @param seen the customer as Stripe returns it; null: this account has never had the customer
+ */
+export function missingCustomer(
+  seen: Stripe.Customer | Stripe.DeletedCustomer | null,
+): CustomerMissing | NotSentOutcome {
+  return seen?.deleted === true ? { kind: 'customer_missing' } : MISCONFIGURED;
+}
+
+/**
+ * Returns the outcome of a charge whose customer or payment method is missing. With the key of another account, which has
+ * neither, the charge waits.
+ * @param seen the customer as Stripe returns it; null: this account has never had the customer
+ */
+export function outcomeOfMissing(
+  failure: StripeFailure,
+  seen: Stripe.Customer | Stripe.DeletedCustomer | null,
+): ProviderOutcome {
+  const isCertain = isCustomerMissing(failure) ? seen?.deleted === true : seen !== null;
+  return isCertain ? outcomeOfFailure(failure) : MISCONFIGURED;
 }
 
 /** The payment method of the setup intent must be expanded. */

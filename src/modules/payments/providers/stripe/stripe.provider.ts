@@ -21,7 +21,13 @@ import type {
 import { toStripeAmount } from './stripe-amounts';
 import { StripeClient } from './stripe-client';
 import { disputeOf } from './stripe-disputes';
-import { detailsOf, isCustomerMissing, stateOfSetup } from './stripe-methods';
+import {
+  detailsOf,
+  isCustomerMissing,
+  missingCustomer,
+  outcomeOfMissing,
+  stateOfSetup,
+} from './stripe-methods';
 import { intentParameters, unrecordedChargeOf, unrecordedRefundOf } from './stripe-metadata';
 import {
   AMOUNT_NOT_CHARGEABLE,
@@ -61,22 +67,26 @@ export class StripeProvider implements PreparingProvider {
 
   async createCustomer(customerId: string): Promise<string | null> {
     const metadata = { environment: this.client.environment, customer_id: customerId };
-    const { answer } = await this.client.request('customers', (sdk) =>
+    const { answer } = await this.client.request(
+      'customers',
       // Sent without an idempotency key, because Stripe would replay an error for a day. If several customers are
       // created, the customer that is stored first is used.
-      sdk.customers.create({ metadata }),
+      (sdk) => sdk.customers.create({ metadata }),
+      { customer_id: customerId },
     );
     return answer?.id ?? null;
   }
 
   async attach(token: string, customer: string): Promise<AttachOutcome> {
-    const { answer, failure } = await this.client.request('payment_methods/attach', (sdk) =>
-      sdk.paymentMethods.attach(token, { customer }),
+    const { answer, failure } = await this.client.request(
+      'payment_methods/attach',
+      (sdk) => sdk.paymentMethods.attach(token, { customer }),
+      { provider_reference: token },
     );
     if (answer !== null) {
       return { kind: 'attached', token: answer.id, details: detailsOf(answer) };
     }
-    if (isCustomerMissing(failure)) return { kind: 'customer_missing' };
+    if (isCustomerMissing(failure)) return missingCustomer(await this.readCustomer(customer));
     const { status } = failure;
     if (status === 400 || status === 402 || isMissing(failure)) return { kind: 'refused' };
     const outcome = outcomeOfFailure(failure);
@@ -84,8 +94,10 @@ export class StripeProvider implements PreparingProvider {
   }
 
   async detach(token: string): Promise<DetachOutcome> {
-    const { answer, failure } = await this.client.request('payment_methods/detach', (sdk) =>
-      sdk.paymentMethods.detach(token),
+    const { answer, failure } = await this.client.request(
+      'payment_methods/detach',
+      (sdk) => sdk.paymentMethods.detach(token),
+      { provider_reference: token },
     );
     if (answer !== null || (await this.isDetached(token, failure))) return { kind: 'detached' };
     const outcome = outcomeOfFailure(failure);
@@ -104,23 +116,23 @@ export class StripeProvider implements PreparingProvider {
     return answer?.customer === null;
   }
 
-  async beginSetup({
-    setupId,
-    customerId,
-    customerReference,
-  }: SetupRequest): Promise<BeginSetupOutcome> {
+  async beginSetup(request: SetupRequest): Promise<BeginSetupOutcome> {
+    const { setupId, customerId, customerReference: customer } = request;
     const { environment } = this.client;
     const metadata = { environment, setup_id: setupId, customer_id: customerId };
-    const { answer, failure } = await this.client.request('setup_intents', (sdk) =>
-      sdk.setupIntents.create({
-        customer: customerReference,
-        usage: 'off_session',
-        automatic_payment_methods: { enabled: true, allow_redirects: 'never' },
-        metadata,
-      }),
+    const parameters = {
+      customer,
+      usage: 'off_session',
+      automatic_payment_methods: { enabled: true, allow_redirects: 'never' },
+      metadata,
+    } as const;
+    const { answer, failure } = await this.client.request(
+      'setup_intents',
+      (sdk) => sdk.setupIntents.create(parameters),
+      { setup_id: setupId },
     );
     if (answer !== null) return { kind: 'begun', reference: answer.id };
-    if (isCustomerMissing(failure)) return { kind: 'customer_missing' };
+    if (isCustomerMissing(failure)) return missingCustomer(await this.readCustomer(customer));
     const outcome = outcomeOfFailure(failure);
     return outcome.kind === 'not_sent' ? outcome : { kind: 'unknown' };
   }
@@ -170,8 +182,9 @@ export class StripeProvider implements PreparingProvider {
       (sdk) => sdk.paymentIntents.create(parameters, { idempotencyKey }),
       { payment_id: paymentId },
     );
-    if (failure !== null) return outcomeOfFailure(failure);
-    return { kind: 'prepared', reference: answer.id };
+    if (answer !== null) return { kind: 'prepared', reference: answer.id };
+    if (failure.code !== 'resource_missing') return outcomeOfFailure(failure);
+    return outcomeOfMissing(failure, await this.readCustomer(customer));
   }
 
   async confirm(
@@ -301,6 +314,13 @@ export class StripeProvider implements PreparingProvider {
     if (answer === null) throw new Error(`Stripe did not return the charge ${reference}.`);
     const clientSecret = answer.status === 'requires_action' ? answer.client_secret : null;
     return clientSecret === null ? null : { clientSecret };
+  }
+
+  /** Returns null if this account has never had the customer, or if Stripe does not answer. */
+  private async readCustomer(id: string): Promise<Stripe.Customer | Stripe.DeletedCustomer | null> {
+    const about = { provider_reference: id };
+    const read = (sdk: Stripe) => sdk.customers.retrieve(id);
+    return (await this.client.request('customers/retrieve', read, about)).answer;
   }
 
   /**

@@ -1,0 +1,99 @@
+import { DuePayments } from '../../src/modules/billing/payments/due-payments';
+import { captureLog, type CapturedLog } from '../support/leaks';
+import { type EngineWithStripe, startEngineWithStripe } from '../support/stripe/engine-with-stripe';
+import { noSuch } from '../support/stripe/errors';
+
+const DAY_MS = 24 * 3_600_000;
+
+describe('with the key of another Stripe account', () => {
+  let log: CapturedLog;
+  let story: EngineWithStripe;
+
+  beforeAll(async () => {
+    log = captureLog();
+    story = await startEngineWithStripe({ LOG_LEVEL: 'warn' });
+  });
+
+  beforeEach(() => {
+    story.reset();
+  });
+
+  afterAll(async () => {
+    await story.close();
+    log.stop();
+  });
+
+  /** Lets requests meet an account without the customers and payment methods of this one, as with its key. */
+  async function inOtherAccount<Result>(run: () => Promise<Result>): Promise<Result> {
+    const { customers, paymentMethods } = story.stripe.account;
+    const hidden = [customers, paymentMethods].map((objects) => {
+      const kept = [...(objects as Map<string, unknown>)];
+      objects.clear();
+      return () => {
+        objects.clear();
+        for (const [id, object] of kept) (objects as Map<string, unknown>).set(id, object);
+      };
+    });
+    try {
+      return await run();
+    } finally {
+      for (const restore of hidden) restore();
+    }
+  }
+
+  const add = (customer: string, token: string) =>
+    story.engine.http
+      .post(`/v1/customers/${customer}/payment-methods`)
+      .send({ provider: 'stripe', token });
+
+  const openSetup = (customer: string) =>
+    story.engine.http
+      .post(`/v1/customers/${customer}/payment-method-setups`)
+      .send({ provider: 'stripe' });
+
+  it.each([
+    ['a method', (customer: string) => add(customer, 'pm_card_mastercard')],
+    ['a setup', openSetup],
+  ])('%s is refused, and the stored customer is charged later', async (_, request) => {
+    const { customer } = await story.customerWith('pm_card_visa');
+    const before = story.stripe.account.customers.size;
+    const { status, body } = await inOtherAccount(() => request(customer));
+    expect([status, body]).toMatchObject([503, { code: 'payment_provider_unavailable' }]);
+    expect(story.stripe.account.customers.size).toBe(before);
+    expect(await story.pay(customer)).toMatchObject({ status: 'succeeded' });
+    expect((await request(customer)).status).toBe(201);
+  });
+
+  it.each(['customer', 'payment_method'])('a charge waits (refused: %s)', async (missing) => {
+    const { customer } = await story.customerWith('pm_card_visa');
+    const refusal = noSuch(missing, 'unknown', missing);
+    story.stripe.faults.plan(refusal, { operation: 'paymentIntents.create' });
+    const { id, status } = await inOtherAccount(() => story.pay(customer));
+    expect(status).toBe('pending');
+    // By then, the double has forgotten the refusal of the other account.
+    story.engine.clock.advanceMs(DAY_MS);
+    await story.run(DuePayments);
+    expect(await story.get(`/v1/payments/${id}`)).toMatchObject({ status: 'succeeded' });
+    expect(await story.pay(customer)).toMatchObject({ status: 'succeeded' });
+  });
+
+  it('a customer who was made there is made again once their row is deleted', async () => {
+    const { customer } = await inOtherAccount(() => story.customerWith('pm_card_visa'));
+    expect((await add(customer, 'pm_card_mastercard')).status).toBe(503);
+    const sql = 'DELETE FROM provider_customer WHERE customer_id = $1';
+    await story.engine.database.query(sql, [customer]);
+    const { status, body } = await add(customer, 'pm_card_mastercard');
+    expect(status).toBe(201);
+    const { id } = body as { id: string };
+    expect(await story.pay(customer, { payment_method_id: id })).toMatchObject({
+      status: 'succeeded',
+    });
+  });
+
+  it('the log names the refused setup', async () => {
+    const { customer } = await story.customerWith('pm_card_visa');
+    await inOtherAccount(() => openSetup(customer));
+    expect(log.text()).toMatch(/"setup_id":"pms_\w+".*"code":"resource_missing"/);
+    expect(log.text()).not.toContain('a provider refused a request');
+  });
+});
