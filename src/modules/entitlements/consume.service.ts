@@ -25,7 +25,7 @@ export class ConsumeService {
     },
     { maxItems: MAX_SHARED_BATCH_SIZE, maxWaitForItemsMs: LONGEST_WAIT_MS },
   );
-  /** Requests that {@link ConsumeSharedService} leaves out, by balance. */
+  /** Collects the requests that {@link ConsumeSharedService} left unanswered, one batch for each balance. */
   private readonly alone = new Batcher(
     (requested: readonly RequestedConsumption[]) => {
       const [consumed] = requested;

@@ -81,8 +81,8 @@ const TAKEN = `
   GROUP BY 1, 2`;
 
 /**
- * Finds the starts of the first and of the last billing period that each repeating coupon discounted on invoices in
- * effect.
+ * For each redemption of a repeating coupon, finds the first and the last billing period in which it gave a discount, as
+ * the starts of these periods. Reads only invoices in effect.
  */
 const DISCOUNTED = `
   SELECT coupon ->> 'redemptionId' AS redemption_id,

@@ -88,9 +88,10 @@ export class InvoiceCollectionService {
   }
 
   /**
-   * Plans to charge the open invoices of a customer now, in the caller's transaction. Each invoice is charged once, even
-   * if the failed charge of another invoice makes the subscription unpaid in the meantime. If pending payments reserve
-   * the whole unpaid amount of an invoice, its charge waits until these payments have ended. Records `invoice.updated`.
+   * Plans to charge the open invoices of a customer now, in the caller's transaction. The charge of an invoice is
+   * made even if its subscription becomes unpaid before then, for example because the charge of another invoice failed.
+   * If pending payments reserve the whole unpaid amount of an invoice, its charge waits until these payments have ended.
+   * Records `invoice.updated`.
    */
   async planChargesNow(customerId: string, now: Date): Promise<void> {
     const openIds = await this.due.lockAutomaticOf(customerId);

@@ -146,7 +146,7 @@ export class MetersService {
     });
   }
 
-  /** Stores the greatest number of stored events that a backfill may have to count. */
+  /** Stores an upper limit for the number of existing events that a backfill counts. */
   async setBackfillTotal(id: string, events: number): Promise<void> {
     await this.meters.setBackfillTotal(id, events);
   }

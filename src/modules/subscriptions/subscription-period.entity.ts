@@ -21,6 +21,6 @@ export class SubscriptionPeriodEntity implements SubscriptionPeriod {
   @InstantColumn() readonly fullStartAt!: Date;
   @InstantColumn() readonly fullEndAt!: Date;
   @Column({ type: 'boolean' }) readonly isTrial!: boolean;
-  /** False in a period that a renewal ended, because a renewal writes only the new period. */
+  /** Stays false when an ordinary renewal follows, because a renewal inserts the next period and leaves this row unchanged. */
   @Column({ type: 'boolean' }) readonly isClosed!: boolean;
 }

@@ -63,7 +63,7 @@ export interface LedgerCheck {
    *   whole ledger
    */
   readonly run: (since: string | null) => Promise<readonly string[]>;
-  /** Runs only if the whole ledger is verified. */
+  /** A verification of a part of the ledger (`since` is not null) skips this check. */
   readonly onlyForWholeLedger?: true;
 }
 

@@ -141,7 +141,10 @@ export function totalsOf(pieces: PiecesSql, group = 'group_key'): string {
   )`;
 }
 
-/** Subquery with the distinct values of each group over all periods, for `unique`: `group_key` and `value_digest`. */
+/**
+ * Subquery for the aggregation `unique`: the distinct values of each group over all periods. Columns: `group_key` and
+ * `value_digest`.
+ */
 export function valuesOf(pieces: PiecesSql): string {
   return `(
     WITH ${piecesOf(pieces)}

@@ -45,7 +45,7 @@ export interface Meter {
   readonly status: MeterStatus;
   /** Stored events that the backfill has counted. */
   readonly backfillCounted: number;
-  /** Greatest number of stored events that the backfill may have to count; 0 until the backfill starts. */
+  /** Upper limit for the number of existing events that the backfill counts; 0 until the backfill starts. */
   readonly backfillTotal: number;
   /**
    * Instant from which events are counted. Earlier events were archived before the meter existed. Null: all are

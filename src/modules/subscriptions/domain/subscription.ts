@@ -171,7 +171,7 @@ export interface SubscriptionPeriod {
   readonly isTrial: boolean;
   /**
    * True if a change of the interval or the end of the subscription ended the period, or if the period ended during a
-   * pause. False if a renewal ended it, because a renewal writes only the new period.
+   * pause. Stays false when an ordinary renewal follows: it inserts the next period and leaves this one unchanged.
    */
   readonly isClosed: boolean;
 }
