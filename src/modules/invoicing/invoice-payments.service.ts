@@ -37,7 +37,10 @@ export interface FailedPayment {
   readonly amount: bigint;
   /** True if the payment was an automatic charge. */
   readonly wasAttempt: boolean;
-  /** True if the payment was canceled, because the invoice or the payment method changed meanwhile, or at the provider. */
+  /**
+   * True if the payment was canceled: at the provider, or by this service because the customer or the payment method was
+   * deleted, or the invoice needs no payment any more.
+   */
   readonly isCanceled: boolean;
 }
 

@@ -19,11 +19,32 @@ interface Caller {
   timer?: NodeJS.Timeout;
 }
 
+/** A pool with the method by which it opens a connection, and the caller that the connection is for. */
+type OpeningPool = Pool & {
+  newClient(opening: { readonly callback: Callback; readonly timedOut: boolean }): void;
+};
+
+/**
+ * Makes a pool pass an error of the driver to the caller. The driver throws, for example, if a certificate file cannot be
+ * read. The pool may open the connection in a callback of its own, where the error would end the process.
+ */
+function catchDriverErrors(pool: OpeningPool): void {
+  const newClient = pool.newClient.bind(pool);
+  pool.newClient = (opening) => {
+    try {
+      newClient(opening);
+    } catch (error) {
+      if (!opening.timedOut) opening.callback(error as Error, undefined, () => undefined);
+    }
+  };
+}
+
 /**
  * Makes the callers of a pool wait for one of its open connections if the server refuses to open more. Without this,
  * the pool fails a caller at once, although another connection will soon be free.
  */
 export function shareAtConnectionLimit(pool: Pool): void {
+  catchDriverErrors(pool as OpeningPool);
   const queue = new ConnectionQueue(pool);
   Object.defineProperty(pool, 'waitingCount', { get: () => queue.length });
   pool.connect = ((callback?: Callback) => {
@@ -100,7 +121,7 @@ class ConnectionQueue {
 
   private open(caller: Caller): void {
     this.active += 1;
-    this.connectSafely((error, client) => {
+    this.connect((error, client) => {
       if (client === undefined) {
         this.active -= 1;
         this.refuse(caller, error ?? new Error('No connection.'));
@@ -111,15 +132,6 @@ class ConnectionQueue {
       this.logLimit();
       this.serve();
     });
-  }
-
-  /** Passes on also an error that the driver throws at once, for example because a certificate file cannot be read. */
-  private connectSafely(callback: Callback): void {
-    try {
-      this.connect(callback);
-    } catch (error) {
-      callback(error as Error, undefined, () => undefined);
-    }
   }
 
   private refuse(caller: Caller, error: Error): void {

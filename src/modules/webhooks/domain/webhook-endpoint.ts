@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { Metadata } from '../../../core/metadata';
 import type { ChangeOf } from '../../../core/next-version';
 
@@ -41,5 +40,8 @@ export type EndpointChange = ChangeOf<
 
 /** Returns true if the endpoint receives other events than before. */
 export function hasOtherSubscription(before: WebhookEndpoint, after: WebhookEndpoint): boolean {
-  return before.isActive !== after.isActive || !isDeepStrictEqual(before.events, after.events);
+  return (
+    before.isActive !== after.isActive ||
+    JSON.stringify(before.events) !== JSON.stringify(after.events)
+  );
 }

@@ -34,7 +34,8 @@ export function isCustomerMissing({ code, parameter }: StripeFailure): boolean {
 /**
  * Returns the outcome of a request whose customer is missing. Only a customer that was deleted at Stripe may be replaced:
  * the key of another account gets the same refusal.
- * @param seen the customer as Stripe returns it; null: this account has never had the customer
+ * @param seen the customer as Stripe returns it; null: this account has never had the customer, or
+ *   Stripe did not answer
  */
 export function missingCustomer(
   seen: Stripe.Customer | Stripe.DeletedCustomer | null,
@@ -45,7 +46,8 @@ export function missingCustomer(
 /**
  * Returns the outcome of a charge whose customer or payment method is missing. With the key of another account, which has
  * neither, the charge waits.
- * @param seen the customer as Stripe returns it; null: this account has never had the customer
+ * @param seen the customer as Stripe returns it; null: this account has never had the customer, or
+ *   Stripe did not answer
  */
 export function outcomeOfMissing(
   failure: StripeFailure,
