@@ -2,6 +2,7 @@ import type { Locator, Page } from 'playwright-core';
 import type { PageFaults } from '../support/browser';
 import type { ConsoleStory } from '../support/console-story';
 import { RunningConsole } from '../support/running-console';
+import { until } from '../support/until';
 
 const MAX_TABS = 120;
 const MORE_CUSTOMERS = 400;
@@ -59,6 +60,10 @@ class PageUser {
     await this.reach(target);
     await this.page.keyboard.type(label);
   }
+}
+
+interface Overdue {
+  readonly overdue_at: string | null;
 }
 
 describe.each(['mouse', 'keys'] as const)('tasks in the console by %s', (kind) => {
@@ -165,6 +170,11 @@ describe.each(['mouse', 'keys'] as const)('tasks in the console by %s', (kind) =
       provider: 'sandbox',
       token: 'pm_sandbox_ok',
       is_default: true,
+    });
+    // Becoming overdue changes the invoice. A dialog that was opened before would then ask for another confirmation.
+    await until('the invoice is overdue', async () => {
+      const { overdue_at } = (await teller.get(`invoices/${invoice.id}`)) as Overdue;
+      return overdue_at !== null;
     });
     await jumpTo('Reports', 'Reports');
     await hands.use(page.getByRole('link', { name: 'Owing Ltd' }).first());
