@@ -24,7 +24,13 @@ export class OwnDatabase implements OnApplicationShutdown {
     const { databaseUrl, migrationWaitMs } = this.configuration;
     if (databaseUrl === null) this.server = await this.start();
     const url = databaseUrl ?? this.server?.connectionString ?? '';
-    await migrate(url, () => undefined, migrationWaitMs);
+    try {
+      await migrate(url, () => undefined, migrationWaitMs);
+    } catch (error) {
+      // An application that could not be made calls no hooks of its shutdown.
+      await this.server?.stop();
+      throw error;
+    }
     return url;
   }
 

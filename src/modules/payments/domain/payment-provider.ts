@@ -27,12 +27,11 @@ export const METHOD_UNUSABLE: FailedOutcome = {
 };
 
 /**
- * Outcome of a request that the provider certainly did not execute. `misconfigured`: an operator has to change the
- * settings.
+ * Outcome of a request that the provider certainly did not execute, and that may succeed later: the provider is busy or
+ * out of reach, or an operator has to change the settings.
  */
 export interface NotSentOutcome {
   readonly kind: 'not_sent';
-  readonly cause: 'busy' | 'unreachable' | 'misconfigured';
 }
 
 /** Outcome of a call that ended without an answer. The money may or may not have moved. */

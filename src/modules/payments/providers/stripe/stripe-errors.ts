@@ -124,9 +124,7 @@ export function isMissing({ status, code }: StripeFailure): boolean {
 }
 
 const UNKNOWN: ProviderOutcome = { kind: 'unknown' };
-const notSent = (cause: NotSentOutcome['cause']): NotSentOutcome => ({ kind: 'not_sent', cause });
-
-export const MISCONFIGURED = notSent('misconfigured');
+export const NOT_SENT: NotSentOutcome = { kind: 'not_sent' };
 
 /**
  * Returns the outcome of a failed request. The outcome is `failed` or `not_sent` only if the request certainly had no
@@ -135,13 +133,13 @@ export const MISCONFIGURED = notSent('misconfigured');
  */
 export function outcomeOfFailure(failure: StripeFailure): ProviderOutcome {
   const { status, code, notConnected } = failure;
-  if (notConnected !== null) return notSent('unreachable');
+  if (notConnected !== null) return NOT_SENT;
   if (status === null || status >= 500) return UNKNOWN;
-  if (status === 429 || (code !== null && BUSY_CODES.has(code))) return notSent('busy');
+  if (status === 429 || (code !== null && BUSY_CODES.has(code))) return NOT_SENT;
   if (status === 409 || code === 'payment_intent_unexpected_state') return UNKNOWN;
   if (status === 402 || failure.type === 'card_error') return failureOfDecline(failure);
   if (status === 400 || status === 404) return refusalOf(failure);
-  return MISCONFIGURED;
+  return NOT_SENT;
 }
 
 function refusalOf(failure: StripeFailure): FailedOutcome | NotSentOutcome {
@@ -155,7 +153,7 @@ function refusalOf(failure: StripeFailure): FailedOutcome | NotSentOutcome {
   if (parameter === 'customer' && isMissing) return METHOD_UNUSABLE;
   // The method was attached without a mandate, which a debit needs.
   if (parameter === 'mandate_data') return METHOD_UNUSABLE;
-  return isPermanent(failure) ? failureOfDecline(failure) : MISCONFIGURED;
+  return isPermanent(failure) ? failureOfDecline(failure) : NOT_SENT;
 }
 
 /**
@@ -187,7 +185,7 @@ export const REFUND_DECLINED: FailedOutcome = {
  */
 export function outcomeOfRefundFailure(failure: StripeFailure): ProviderOutcome {
   const balanceCode = failure.code ?? failure.messageCode;
-  if (balanceCode !== null && BALANCE_CODES.has(balanceCode)) return MISCONFIGURED;
+  if (balanceCode !== null && BALANCE_CODES.has(balanceCode)) return NOT_SENT;
   const outcome = outcomeOfFailure(failure);
   return outcome.kind === 'failed' ? REFUND_DECLINED : outcome;
 }

@@ -6,12 +6,7 @@ import type {
   ProviderOutcome,
   ProviderSetupState,
 } from '../../domain/payment-provider';
-import {
-  failureOfDecline,
-  MISCONFIGURED,
-  outcomeOfFailure,
-  type StripeFailure,
-} from './stripe-errors';
+import { failureOfDecline, NOT_SENT, outcomeOfFailure, type StripeFailure } from './stripe-errors';
 
 export function detailsOf({
   card,
@@ -40,7 +35,7 @@ export function isCustomerMissing({ code, parameter }: StripeFailure): boolean {
 export function missingCustomer(
   seen: Stripe.Customer | Stripe.DeletedCustomer | null,
 ): CustomerMissing | NotSentOutcome {
-  return seen?.deleted === true ? { kind: 'customer_missing' } : MISCONFIGURED;
+  return seen?.deleted === true ? { kind: 'customer_missing' } : NOT_SENT;
 }
 
 /**
@@ -54,7 +49,7 @@ export function outcomeOfMissing(
   seen: Stripe.Customer | Stripe.DeletedCustomer | null,
 ): ProviderOutcome {
   const isCertain = isCustomerMissing(failure) ? seen?.deleted === true : seen !== null;
-  return isCertain ? outcomeOfFailure(failure) : MISCONFIGURED;
+  return isCertain ? outcomeOfFailure(failure) : NOT_SENT;
 }
 
 /** The payment method of the setup intent must be expanded. */
