@@ -10,8 +10,8 @@ export type ChangeOf<Stored, Field extends keyof Stored> = {
 };
 
 /**
- * Returns the instant of a change: `now`, or the instant of the last change if that is later. The last change can be
- * later because clocks of processes differ.
+ * Returns the instant of a change: `now`, or the instant of the last change if that is later, because the clocks of
+ * processes differ.
  */
 export function changedAt({ updatedAt }: Pick<Versioned, 'updatedAt'>, now: Date): Date {
   return now < updatedAt ? updatedAt : now;

@@ -8,8 +8,8 @@ export function printableText(text: string): string {
 }
 
 /**
- * Encloses a part of a printed text in isolate characters (UAX #9). A part that is read from right to left then does
- * not change the order of the text around it, and the text around it does not change the order of the part.
+ * Encloses a part of a printed text in isolate characters (UAX #9). A part that is read from right to left, such as an
+ * Arabic name, then leaves the order of the text around it unchanged.
  */
 export function isolated(text: string): string {
   return `\u2068${text}\u2069`;

@@ -86,8 +86,8 @@ export function addResponseHeaders(document: OpenAPIObject): void {
 }
 
 /**
- * Returns the references of all objects with a version: objects that can be read or changed under a condition. Also
- * returns the objects in the responses to the requests that create them.
+ * Returns the references of all objects with a version. These are the objects in answers to conditional reads, to
+ * conditional changes, and to the requests that create such objects.
  */
 function versionedObjects(paths: OpenAPIObject['paths']): ReadonlySet<string> {
   const objects = Object.entries(paths).flatMap(([path, { get, patch }]) => {

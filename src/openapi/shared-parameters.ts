@@ -3,11 +3,11 @@ import { type OperationObject, operationsOf } from './operations';
 
 type Parameter = NonNullable<OperationObject['parameters']>[number];
 
-/** Minimum number of operations that must have a parameter, so that it is moved to the components. */
+/** A parameter of fewer operations than this is not moved to the components. */
 const LEAST_USES = 3;
 
 /**
- * Moves query parameters and headers that several operations have to the components. If operations declare the same
+ * Moves query parameters and headers to the components if several operations have them. If operations declare the same
  * name differently, moves only the most frequent declaration.
  */
 export function shareParameters(document: OpenAPIObject): void {

@@ -6,9 +6,8 @@ type Responses = NonNullable<NonNullable<Paths[string]['get']>['responses']>;
 type Response = Exclude<NonNullable<Responses[string]>, { $ref: string }>;
 
 /**
- * Moves error responses and their examples to the `components` of the document. If a response has one error code, this
- * code becomes its name. Otherwise its name is made from the first operation that has it, for example
- * `createRefund_409`.
+ * Moves error responses and their examples to the `components` of the document. A response with one error code is named
+ * after this code. Any other response is named after the first operation that has it, for example `createRefund_409`.
  */
 export function shareProblems(document: OpenAPIObject): void {
   const responses: Record<string, Response> = {};

@@ -1,9 +1,6 @@
 import type { GrantedScope, Scope } from './scopes';
 
-/**
- * Resources about access control, each with the scope needed to read it. To read the events of such a resource, a
- * caller needs this scope and `events:read`.
- */
+/** Resources whose events need another scope in addition to `events:read`, each with this scope. */
 const NEEDED_SCOPES: Readonly<Record<string, Scope>> = {
   api_key: 'keys:read',
   second_factor: 'studio:read',

@@ -19,7 +19,7 @@ const NOT_FOR_STAFF: ReadonlySet<Scope> = new Set([
 
 const READS = ALL_SCOPES.filter((scope) => scope.endsWith(':read') && !NOT_FOR_STAFF.has(scope));
 
-/** Scopes of the role `viewer`, which all other roles have too. With `sessions:write`, admins end their own sessions. */
+/** Scopes of the role `viewer`. All other roles have them too. `sessions:write` lets admins end their own sessions. */
 const VIEWER: readonly Scope[] = [...READS, 'sessions:write'];
 
 /** Scopes of an admin who must enrol a second factor before doing anything else. */

@@ -58,8 +58,8 @@ export function formatExact(value: Rational): string {
 }
 
 /**
- * Parses the text of {@link formatExact}. Accepts more digits than {@link parseDecimal}, because a product can have as
- * many digits as both factors together.
+ * Parses the text of {@link formatExact}. Accepts more digits than {@link parseDecimal}, because a product has more
+ * digits than its factors.
  * @throws InvariantError on any other text.
  */
 export function parseExact(text: string): Rational {

@@ -47,8 +47,8 @@ export function divide(left: Rational, right: Rational): Rational {
 }
 
 /**
- * Returns the exact sum of any number of values; zero for none. Reduces the fraction only once, at the end, so the sum
- * of 100,000 decimals with equally many digits costs 100,000 integer additions.
+ * Returns the exact sum of any number of values; zero for none. Reduces the fraction only once, at the end, which keeps
+ * the sum of a long list fast.
  */
 export function sum(values: Iterable<Rational>): Rational {
   let numerator = 0n;

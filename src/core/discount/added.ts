@@ -10,16 +10,16 @@ export type AddedCoupon = {
   readonly redemptionId: string;
   /** Percent as a decimal string; null for a coupon with an amount. */
   readonly percentOff: string | null;
-  /** Amount to which the percentage was applied so far: the lines of the invoice, later additions and corrections. */
+  /** Amount to which the percentage was applied so far: lines of the invoice, with later additions and corrections. */
   readonly baseMinor: bigint;
   /**
-   * Part of the added amount on which a percentage can give at most `restMinor`: the part that was billed and credited
-   * earlier, or the whole amount if the coupon can only use discounts that credits returned to it.
+   * Part of the added amount on which a percentage discounts at most `restMinor`: the part that was billed and credited
+   * earlier. If the coupon can use only discounts that credits returned, this part is the whole amount.
    */
   readonly againMinor: bigint;
   /**
-   * Discount that the coupon can still give. It limits the whole discount of a coupon with an amount, but only the
-   * discount on `againMinor` of a coupon with a percentage.
+   * Discount that the coupon can still give. For a coupon with an amount, it limits the whole discount. For a
+   * percentage, it limits only the discount on `againMinor`.
    */
   readonly restMinor: bigint;
 };
@@ -32,9 +32,9 @@ export type AddedDiscount = {
 };
 
 /**
- * Returns the discounts of an amount that is added to an invoice later. A percentage is applied and rounded twice: to
- * the base with the added amount, and to the base alone. The discount is the difference, so that several additions
- * together get the same discount as one addition of their sum. A coupon with an amount discounts up to `restMinor`.
+ * Returns the discounts of an amount that is added to an invoice later. A percentage is computed and rounded twice: on
+ * the base with the added amount, and on the base alone. The discount is the difference. Two additions of 1 therefore
+ * get the same discount as one addition of 2. A coupon with an amount discounts up to `restMinor`.
  *
  * @param coupons coupons with a percentage first, then coupons with an amount
  */
@@ -62,7 +62,7 @@ export function discountAdded(
 
 /**
  * Returns the amount that each percentage applies to, by redemption id. This is the sum of the lines that the coupon
- * may discount, less the discounts of the percentages before it.
+ * may discount, less the discounts of earlier percentages.
  */
 export function percentageBases(
   lines: readonly DiscountableLine[],

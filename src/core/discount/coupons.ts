@@ -41,8 +41,8 @@ export type AppliedCoupon = {
   /** Part of `amountMinor` on each line, in the order of the lines. */
   readonly sharesMinor: readonly bigint[];
   /**
-   * Discount that the coupon keeps for later invoices: the rest of its amount if its duration is `once`, or the rest of
-   * `limitMinor`. Otherwise zero.
+   * Discount that the coupon keeps for later invoices: the rest of `limitMinor`, or of an amount with the duration
+   * `once`. Otherwise zero.
    */
   readonly unusedMinor: bigint;
 };

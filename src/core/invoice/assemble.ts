@@ -95,8 +95,7 @@ export function assembleInvoice(contents: InvoiceContents): AssembledInvoice {
 
 /**
  * Asserts the invariants of every invoice, new or stored. Totals equal the sums of the lines. A total of zero or more
- * equals the amount due plus the applied credit. A negative total is the amount added to the credit balance, with a
- * minus.
+ * equals the amount due plus the applied credit. A total of -5 adds 5 to the credit balance.
  * @throws InvariantError when an invariant does not hold.
  */
 export function assertInvoiceAddsUp(invoice: AssembledInvoice): void {

@@ -6,7 +6,7 @@ import type { LineAmount } from './line';
 
 /** Minimum and maximum of a price for one period, and the amounts that count towards them. */
 export type Commitment = {
-  /** Id of the true-up line. The line is made only if a limit applies. */
+  /** Id of the true-up line, if such a line is needed. */
   readonly lineId: string;
   /** The lines of this invoice that bill the price for the period. */
   readonly countedLineIds: ReadonlySet<string>;
@@ -20,8 +20,8 @@ export type Commitment = {
 };
 
 /**
- * Returns the true-up lines of an invoice, in the order of the commitments, and the amount that a maximum takes off
- * each line. Coupons do not apply to that amount.
+ * Returns the true-up lines of an invoice, in the order of the commitments. Also returns the amount that a maximum
+ * takes off each line; coupons do not discount this amount.
  * @throws InvariantError when a commitment counts a line that is not on the invoice, or its minimum is above its
  *   maximum.
  */

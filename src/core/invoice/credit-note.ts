@@ -56,12 +56,12 @@ export function isOnlyTaxLeft(line: CreditableLine): boolean {
 
 /**
  * Returns the credit note for parts of lines, in positive minor units. The exact taxes of the requested net amounts are
- * added up, rounded once, half away from zero, and split over lines and rates by largest remainder. The note that
- * credits the last part of a line also credits all tax that is left of the line. All notes together therefore credit
- * exactly the tax of the line. For a line that has only tax left, a request for zero credits this tax.
- * @throws InvariantError when a line is requested twice or is unknown, or an amount is above {@link creditableMinor},
- *   or zero is requested for a line for which {@link isOnlyTaxLeft} returns false. The caller must first check amounts
- *   that come from an API client.
+ * added up, rounded once, half away from zero, and split over lines and rates by largest remainder. When the last part
+ * of a line is credited, all tax that is left of the line is credited too. All notes together therefore credit exactly
+ * the tax of the line. For a line that has only tax left, a request for zero credits this tax.
+ * @throws InvariantError when a line is requested twice or is unknown, an amount is above {@link creditableMinor}, or
+ *   zero is requested although {@link isOnlyTaxLeft} returns false. The caller must first check amounts that come from
+ *   an API client.
  */
 export function creditNote(
   requests: readonly CreditRequest[],

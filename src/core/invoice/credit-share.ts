@@ -13,7 +13,7 @@ import { allocate } from '../money';
 import { type AppliedTaxRate, exactTaxesOf } from '../tax';
 import type { DiscountShare } from './line';
 
-/** A tax rate of finalized lines, and the tax at this rate that credits have not taken back yet, in minor units. */
+/** A tax rate of finalized lines. `leftMinor` is the billed tax less the tax that credits took back, in minor units. */
 export type HeldTax = AppliedTaxRate & { readonly leftMinor: bigint };
 
 /** Amounts of finalized lines that credits have not taken back yet. */
@@ -90,8 +90,8 @@ export function taxOfPart(
 }
 
 /**
- * Returns the largest possible total of a part of {@link HeldLines}, exclusive tax included. Rounds the tax of each
- * rate up, because the invoice that contains the credit may also round this tax up.
+ * Returns the largest possible total of a part of {@link HeldLines}, exclusive tax included. Rounds each tax up,
+ * because the invoice with the credit may do the same.
  */
 export function maxWithTax(held: HeldLines, amountMinor: bigint): bigint {
   const taxes = taxOfPart(held, amountMinor);

@@ -34,8 +34,8 @@ export function forFullPeriod(amountMinor: bigint, proration: Proration | null):
 
 /**
  * Returns the unused share of a line for a price paid in advance, from 0 to 1: the amount for the full period, times
- * the unused part of the period, divided by the amount of the line. After a change to a plan version with another
- * proration unit, the unused part is counted in the new unit, and the share is limited to 1.
+ * the unused part of the period, divided by the amount of the line. If the new plan version prorates by another unit,
+ * the unused part is counted in the new unit. The share could then exceed 1, and is limited to 1.
  * @throws InvariantError when the line and the unused part have the same unit, and the unused part is larger than the
  *   billed part or has another denominator.
  */

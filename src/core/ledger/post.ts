@@ -18,9 +18,9 @@ export type RevenueLine = {
 
 /**
  * Posts a finalized invoice: debits the receivable with the total less the applied credit. A negative total becomes
- * credit of the customer. Discounts are not subtracted from revenue, but debited to an account of their own. For a
- * deferred line, only the net amount is deferred; the discount is posted at once, as revenue and as a discount. The
- * amounts later moved from deferred revenue to revenue therefore add up to the net amount of the line.
+ * credit of the customer. Discounts are not subtracted from revenue, but debited to an account of their own. If a
+ * deferred line of 100 has a discount of 20, 80 is deferred, and 20 is posted at once as revenue and as a discount.
+ * Later, exactly the deferred amount is moved to revenue.
  * @throws InvariantError when the applied credit is negative or exceeds the total.
  */
 export function postInvoice(invoice: {
@@ -71,9 +71,9 @@ export function postPayment(payment: {
 }
 
 /**
- * Moves the payment of a voided invoice from the receivable to the customer's credit. The part already refunded is
- * credited to the refunds account instead, where it balances the refund. The part that a dispute took is credited to
- * the dispute losses.
+ * Moves the payment of a voided invoice from the receivable to the customer's credit. The part that was refunded
+ * already is credited to the refunds account instead, where it balances the refund. The part that a dispute took is
+ * credited to the dispute losses.
  * @throws InvariantError when a part is negative, or the parts exceed the payment.
  */
 export function postPaymentReturned(returned: {
@@ -103,7 +103,7 @@ export function postRefund(refund: {
   readonly currency: string;
   readonly provider: string;
   readonly amountMinor: bigint;
-  /** The part that reduces the customer's credit. */
+  /** Part of the amount that reduces the customer's credit. */
   readonly fromCreditMinor: bigint;
 }): LedgerTransaction {
   const { currency, provider, amountMinor, fromCreditMinor } = refund;
@@ -116,8 +116,8 @@ export function postRefund(refund: {
 }
 
 /**
- * Posts a succeeded refund that the customer's bank returned: debits the cash clearing account of the provider.
- * Restores the customer's credit that the refund had reduced, except the part that now covers a loss from a dispute.
+ * Posts a succeeded refund that the customer's bank returned: debits the cash clearing account of the provider. If the
+ * refund had reduced the customer's credit, restores this credit, except a part that now covers a loss from a dispute.
  * @throws InvariantError when `toCreditMinor` or `recoveredMinor` is negative, or `toCreditMinor` exceeds the amount.
  */
 export function postRefundReturned(returned: {
@@ -165,7 +165,7 @@ export function postDisputeWithdrawn(withdrawn: {
 export function postDisputeLost(lost: {
   readonly currency: string;
   readonly amountMinor: bigint;
-  /** The part that reduces the customer's credit. */
+  /** Part of the amount that reduces the customer's credit. */
   readonly fromCreditMinor: bigint;
 }): LedgerTransaction {
   const { currency, amountMinor, fromCreditMinor } = lost;
@@ -186,9 +186,9 @@ export function postDisputeReinstated(reinstated: {
   readonly currency: string;
   readonly provider: string;
   readonly amountMinor: bigint;
-  /** The part that had been posted as a loss. */
+  /** Part of the amount that had been posted as a loss. */
   readonly fromLossesMinor: bigint;
-  /** The part by which the lost dispute had reduced the customer's credit. */
+  /** Part of the amount by which the lost dispute had reduced the customer's credit. */
   readonly toCreditMinor: bigint;
 }): LedgerTransaction {
   const { currency, provider, amountMinor, fromLossesMinor, toCreditMinor } = reinstated;

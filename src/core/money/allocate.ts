@@ -30,9 +30,9 @@ export function allocate(amountMinor: bigint, weights: readonly bigint[]): bigin
  * share is unchanged.
  *
  * Shares may differ in sign, for example the taxes of a charge and of a credit that are rounded together. All shares
- * are rounded down, and the remaining minor units go to the largest remainders. A negative amount is negated before the
- * split and its parts are negated after it, so that negated shares give negated parts. An amount of zero is treated as
- * negative if its first share other than zero is negative.
+ * are rounded down, and the remaining minor units go to the largest remainders. A negative amount is split like its
+ * positive counterpart, and then all signs are reversed. An amount of zero counts as negative if the first share that
+ * is not zero is negative.
  * @throws InvariantError unless `amountMinor` is within one minor unit of the sum of the shares, or when `denominator`
  *   is not positive.
  */

@@ -15,10 +15,10 @@ const WITHDRAWN: ReadonlySet<string> = new Set(['ANG', 'BGN']);
 
 /**
  * Digits after the decimal point by currency code, former currencies included. Of the codes that start with X, the map
- * contains only the currencies that several countries share (XAF, XCD, XCG, XOF, XPF). It leaves out metals, bond
- * units, units of account of one institution, the test code and "no currency": the standard gives these codes no minor
- * unit ("N.A."), but the package stores 0 digits for them. The filter recognizes these codes because the package lists
- * at most one country or institution for each.
+ * has only the currencies that several countries share (XAF, XCD, XCG, XOF, XPF). The other X codes are metals, bond
+ * units, units of account, the test code and "no currency". The standard gives them no minor unit ("N.A."), but the
+ * package stores 0 digits for them. The filter recognizes them because the package lists at most one country or
+ * institution for each.
  */
 export const digitsByCode: ReadonlyMap<string, number> = new Map([
   ...data

@@ -17,18 +17,18 @@ export type Proration = {
 export type ProratedPart = Period & {
   /**
    * `border`: the part ends where a new price or the next period starts. With proration by day, the date of the end is
-   * billed with that price or period, not with the part. `termination`: the part ends where the subscription ends or a
-   * pause begins. With proration by day, the date of the end is billed with the part.
+   * not billed with the part. `termination`: the part ends where the subscription ends or a pause begins. With
+   * proration by day, the date of the end is billed with the part.
    */
   readonly end: 'border' | 'termination';
 };
 
 /**
  * Returns the part as a fraction of `fullPeriod`. The unit `day` counts local dates in `timeZone`. The date of a price
- * change counts for the new price. The date on which a subscription ends or is paused counts for the part, unless the
- * full period ends on the same date: that date counts for the next period. The unit `second` counts elapsed time. The
- * denominator is the length of the full period. A short first period in the mode `calendar` is a part of a whole
- * calendar period, whose length is then the denominator.
+ * change counts for the new price. The date on which a subscription ends or is paused counts for the part. If the full
+ * period ends on that date too, the date counts only for the next period. The unit `second` counts elapsed time. The
+ * denominator is the length of the full period. In the mode `calendar`, a short first period is a part of a whole
+ * calendar period.
  *
  * @throws InvariantError when the part is not within the full period, the full period is empty, or the zone is unknown.
  */
@@ -61,10 +61,9 @@ export type PartBoundary = { readonly at: Date; readonly unit: 'day' | 'second' 
 /**
  * Returns the part between two boundaries. The parts of a period add up to the whole, even if their boundaries have
  * different units. If both boundaries have the same unit, or the part starts with the period, the part has the unit of
- * the boundary at its end. Otherwise, the part is in seconds: the days before a boundary by day are converted to
- * seconds as if all dates of the full period were equally long. If the part is then not a whole number of seconds, its
- * numerator and denominator are multiplied by the number of these dates. If the end comes before the start after this
- * conversion, the part is zero.
+ * its end. Otherwise, the part is in seconds. The days before a boundary by day are then converted to seconds, as if
+ * all days of the full period were equally long. If this gives no whole number, numerator and denominator are
+ * multiplied by the number of days of the full period. If the converted end lies before the start, the part is zero.
  */
 export function prorateBetween(
   from: PartBoundary,

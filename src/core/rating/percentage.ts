@@ -41,9 +41,9 @@ export interface EventCharger {
 
 /**
  * Returns a charger for the events of a percentage price. Events are free until the free events or the free amount are
- * used up; all later events are charged. If an event exceeds the free amount, the fixed amount is charged for it, plus
- * the rate on its part beyond the free amount. The price's minimum and maximum per event limit the cost of each charged
- * event. All events together cost at least zero, even if their base amounts are negative (refunds). Nothing is rounded.
+ * used up; all later events are charged. If only a part of an event is free, the event costs the fixed amount plus the
+ * rate on the other part. The price's minimum and maximum per event limit the cost of each charged event. All events
+ * together cost at least zero, even if their base amounts are negative (refunds). Nothing is rounded.
  */
 export function chargeEvents(price: PercentagePrice): EventCharger {
   const rate = parseDecimal(price.rate);

@@ -33,8 +33,7 @@ export type PackagePrice = {
 
 /**
  * Rate x (base - free amount) + fixed amount x (events - free events). The minimum and maximum per event limit the
- * amount of each event. If the free amount and the free events are both set (above zero), both end as soon as one of
- * them is used up.
+ * amount of each event. If a price has a free amount and free events, nothing is free after one of the two is used up.
  */
 export type PercentagePrice = {
   readonly model: 'percentage';

@@ -28,8 +28,7 @@ export type Usage =
 
 /**
  * Returns the exact amount of `price` for `usage` in minor units, not yet rounded, with the steps of its calculation. A
- * quantity below zero counts as zero, because the usage of a period never costs less than nothing. Only the difference
- * that a correction bills can be negative.
+ * quantity below zero counts as zero, because the usage of a period never costs less than nothing.
  * @throws InvariantError when the price is malformed, or when the model does not take this kind of usage.
  */
 export function rate(price: Price, usage: Usage): RatedAmount {

@@ -27,11 +27,11 @@ export function splitByExactTaxes(inclusive: boolean, exactTaxes: readonly Ratio
  * never exceeds the amount. The taxes of two rates can, if both were rounded up: 0.01 + 0.01 on a line of 0.01 would
  * leave a net amount of -0.01.
  *
- * One minor unit of tax then moves to another line. The other line must have a large enough amount, and the rate of the
- * tax must have been rounded down there. Of several possible rates, the last one is chosen. Of several possible lines,
- * the line with the largest remainder is chosen; of equal remainders, the earlier line. The total tax of each rate
- * stays, and each part stays within one minor unit of its exact share. With three or more high rates on tiny lines, no
- * such line may exist; then the split stays as it is.
+ * One minor unit of tax then moves to another line whose amount is large enough, and on which the tax of the same rate
+ * was rounded down. Of several possible rates, the last one is chosen. Of several possible lines, the line with the
+ * largest remainder is chosen; of equal remainders, the earlier line. The total tax of each rate stays, and each part
+ * stays within one minor unit of its exact share. With three or more high rates on tiny lines, no such line may exist.
+ * The split then stays as it is.
  */
 export function withinAmounts(
   amountsMinor: readonly bigint[],

@@ -8,7 +8,7 @@ export type Interval = 'day' | 'week' | 'month' | 'year';
 /**
  * Origin of all periods of a subscription. In the mode `anniversary`, intervals are counted from the local date and
  * time of `startAt`. In the mode `calendar`, periods start at the first local midnight of a day, ISO week (Monday),
- * month or year; only the first period starts at `startAt`, and so may be shorter.
+ * month or year. Only the first period starts at `startAt`, and may therefore be shorter.
  */
 export type BillingAnchor = {
   readonly mode: 'anniversary' | 'calendar';
@@ -87,8 +87,8 @@ export function periodAfter(anchor: BillingAnchor, index: number): BillingPeriod
 }
 
 /**
- * Returns how many periods have started by an instant, at most `max`. Does not compute the period after the one that
- * contains the instant, because that next period may end after the year 9999.
+ * Returns how many periods have started by an instant, at most `max`. Does not compute the next period, which may end
+ * after the year 9999.
  * @throws InvariantError when the anchor is not valid or the period that contains the instant ends after the year 9999.
  */
 export function periodsBegunBy(anchor: BillingAnchor, instant: Date, max: number): number {

@@ -25,9 +25,9 @@ export function localDateOn(instant: Date, timeZone: string): string {
 }
 
 /**
- * Returns the number of local dates from the date on which the period starts to the date on which it ends, not
- * including the latter. The numbers of adjoining periods therefore add up, whatever the time of day of their boundary.
- * A date that the zone skipped (Apia, 30 December 2011) still counts.
+ * Returns the number of local dates of a period. The date on which the period starts counts; the date on which it ends
+ * does not. The numbers of adjoining periods therefore add up. A date that the zone skipped (Apia, 30 December 2011)
+ * still counts.
  * @throws InvariantError when the zone is unknown.
  */
 export function localDateCount(period: Period, timeZone: string): bigint {

@@ -50,16 +50,16 @@ const NO_USAGE: UsageTotals = {
 
 const NO_GROUP = '[]';
 
-/** Stands for the end of a registered window (a period with running totals) that has no end. No event is later. */
+/** End of a registered window (a period with running totals) that never ends. No event is later. */
 export const FOR_EVER = new Date('9999-12-31T00:00:00.000Z');
 
 /** Earliest instant that the API accepts. */
 const BEGINNING = new Date('0001-01-01T00:00:00.000Z');
 
 /**
- * Returns the instant from which values of a `weighted_sum` carry over into a later period, which means that they still
- * count there. Returns null if no values carry over. On a recurring meter, all earlier values carry over. On other
- * meters, only the values since `heldSince` carry over; if `heldSince` is undefined, none do.
+ * Returns the instant from which values of a `weighted_sum` still count in a later period; null if none do. On a
+ * recurring meter, all earlier values count there. On other meters, only the values since `heldSince` do; if
+ * `heldSince` is undefined, none do.
  */
 export function carryOverStart(
   {
@@ -104,10 +104,7 @@ export function valueOf(
 
 /** A registered window (a period with running totals of its own), or the first part of one. */
 interface WindowPart extends Period {
-  /**
-   * End of the whole window; default: `endAt`. For a `weighted_sum`, the sum of the values until `endAt` also counts
-   * for the time from `endAt` until the end of the window.
-   */
+  /** End of the whole window; default: `endAt`. The values of a `weighted_sum` count up to this end. */
   readonly heldUntil?: Date | undefined;
 }
 

@@ -24,8 +24,8 @@ export function requireScope({ kind, scopes, mustEnrol }: Principal, scope: Scop
 }
 
 /**
- * Requires that the caller holds each of these scopes. They are the scopes that the caller is about to grant, or those
- * of the key or account that the caller is about to change.
+ * Requires that the caller holds each of these scopes. The caller is about to grant the scopes, or to change a key or
+ * an account that has them.
  * @throws {ProblemError} `scope_not_held`
  */
 export function requireHeldScopes(
@@ -37,8 +37,8 @@ export function requireHeldScopes(
 }
 
 /**
- * Part of a request that contains the id of the customer. A request with a customer token must name the customer of the
- * token. `answer`: the request contains no such id, so the handler compares the owner of the data that it reads with the
+ * Part of a request that contains the id of the customer. A customer token is accepted only for its own customer.
+ * `answer`: the request contains no such id, so the handler compares the owner of the data that it reads with the
  * customer of the token.
  */
 export type CustomerPlace = { readonly path: string } | { readonly query: string } | 'answer';

@@ -1,6 +1,6 @@
 /**
- * A map for caches. When it is full, it removes the oldest entries first. To remove the least recently used entries
- * instead, the caller deletes a key and sets it again whenever it is used.
+ * A map for caches. When it is full, it removes the oldest entries. A caller that wants to keep recently used entries
+ * deletes a key and sets it again at each use.
  */
 export class BoundedMap<Key, Value> extends Map<Key, Value> {
   private weight = 0;

@@ -1,16 +1,16 @@
 import { CallScope } from './call-scope';
 import { ConcurrencyLimiter } from './concurrency-limiter';
 
-/** Maximum wait for the previous piece of work, which may run for minutes. After the wait, both run in parallel. */
+/** Maximum wait for the previous piece, which may run for minutes. Then the next piece runs in parallel with it. */
 const MAX_WAIT_FOR_TURN_MS = 500;
 /** Maximum pause of all background work after one piece, so that a slow piece does not delay other work for long. */
 const MAX_PAUSE_AFTER_PIECE_MS = 250;
-/** Maximum pause of the work that ran a piece longer than {@link MAX_PAUSE_AFTER_PIECE_MS}, after this piece. */
+/** Maximum pause of one job after its own piece, if the piece took longer than {@link MAX_PAUSE_AFTER_PIECE_MS}. */
 const MAX_PAUSE_OF_LONG_WORK_MS = 2_000;
 
 /**
  * Limits the background work of a process while requests arrive. Only one piece of work, such as a transaction, runs at
- * a time. After a piece, background work pauses for as long as the piece took, but not longer than the maximum pauses.
+ * a time. After a piece, background work pauses for as long as the piece took, but at most for the times above.
  * Background work then uses at most about half of one core of the database server.
  */
 export class BackgroundTurns {

@@ -11,10 +11,9 @@ interface BatchOptions {
    */
   readonly waitsForOthers?: true;
   /**
-   * Maximum wait for new items after a batch. Callers that were just answered usually ask again; without the wait, the
-   * first of them would get a batch of its own. The wait ends early when the queue has half as many items as there are
-   * callers: those whose items were in the batch, and those whose items arrived during the batch. A single caller never
-   * waits.
+   * Maximum wait for new items after a batch. Callers that were just answered usually ask again. Without the wait, the
+   * first of them would get a batch of its own. The wait ends early when the queue has half as many items as the batch
+   * and the queue had together when the batch ended. A single caller never waits.
    */
   readonly maxWaitForItemsMs?: number;
   /**
@@ -115,8 +114,7 @@ export class Batcher<Item, Answer> {
 
 /**
  * Returns a function that calls `call` in the next turn of the event loop. The next batch then starts before the
- * callers of the previous batch continue. Otherwise it would have to wait for the work of these callers, which often
- * takes as long as a batch.
+ * callers of the previous batch continue. Their work often takes as long as a batch, and would delay the next one.
  */
 export function nextTurn<Value>(call: (value: Value) => void): (value: Value) => void {
   return (value) => void setImmediate(call, value);

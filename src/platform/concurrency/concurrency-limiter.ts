@@ -17,7 +17,7 @@ export class ConcurrencyLimiter {
     return this.running >= this.maxConcurrent && this.queue.length >= this.maxWaiting;
   }
 
-  /** Runs the work when it is its turn. With a limited `maxWaiting`, check `isFull` first. */
+  /** Runs the work in its turn. With a limited `maxWaiting`, check `isFull` first. */
   async run<Result>(work: () => Promise<Result>): Promise<Result> {
     const release = await this.enter();
     try {
@@ -27,10 +27,7 @@ export class ConcurrencyLimiter {
     }
   }
 
-  /**
-   * Runs the work when it is its turn, but after `maxMs` at the latest, because the work before it may be blocked for
-   * long.
-   */
+  /** Runs the work in its turn, but after `maxMs` at the latest, because earlier work may be blocked for long. */
   async runWithin<Result>(maxMs: number, work: () => Promise<Result>): Promise<Result> {
     const release = await this.enterOrTimeOut(maxMs);
     try {

@@ -42,7 +42,7 @@ interface StripeSettings {
   readonly webhookSecrets: readonly string[];
   /** Base URL of a test double of Stripe; null for Stripe itself. */
   readonly apiUrl: URL | null;
-  /** Maximum age of the last read of Stripe's events. Automatic charges wait while the last read is older. */
+  /** Automatic charges wait if Stripe's events were last read longer ago than this. */
   readonly eventsMaxAgeMinutes: number;
 }
 
@@ -161,7 +161,7 @@ export class Configuration extends ValidSettings {
   readonly stripe = this.paymentProviders.includes('stripe')
     ? readStripe(this.settings, this.auth, this.paymentProviders)
     : null;
-  /** Waits, in days, after the first, second and further failed automatic attempts to collect an invoice. */
+  /** Days to wait after the first, the second and each later failed automatic attempt to collect an invoice. */
   readonly paymentRetryDays = this.settings.required('PAYMENT_RETRY_DAYS');
   /** Whole months for which the audit log is kept; null: for ever. */
   readonly auditRetentionMonths = this.settings.optional('AUDIT_RETENTION_MONTHS');
@@ -224,8 +224,8 @@ export class Configuration extends ValidSettings {
   }
 
   /**
-   * Requires a configured database and configured encryption keys if other machines can call the service, because the
-   * embedded database and generated keys are for trials. A worker always requires a configured database.
+   * Requires a configured database and configured encryption keys if other machines can call the service. The embedded
+   * database and generated keys are for trials only. A worker always requires a configured database.
    */
   private requirePersistentSetup(): void {
     const missing = [

@@ -12,8 +12,8 @@ export interface EncryptionKey {
 const KEY = /^([A-Za-z0-9_-]{1,32}):([A-Za-z0-9+/]{43}=)$/;
 
 /**
- * Parses keys in the form `id:base64 of 32 bytes`, separated by commas. Returns undefined for another form, or if an id or
- * a key is repeated: if a key had two ids, retiring one of them would leave the key in use.
+ * Parses keys in the form `id:base64 of 32 bytes`, separated by commas. Returns undefined for another form, or if two
+ * entries have the same id or the same key. A key with two ids would still be in use after one of the ids was retired.
  */
 export function parseEncryptionKeys(text: string): readonly EncryptionKey[] | undefined {
   const keys: EncryptionKey[] = [];

@@ -19,7 +19,7 @@ interface Caller {
   timer?: NodeJS.Timeout;
 }
 
-/** A pool with the method by which it opens a connection, and the caller that the connection is for. */
+/** A pool, with its method that opens a connection for a caller. */
 type OpeningPool = Pool & {
   newClient(opening: { readonly callback: Callback; readonly timedOut: boolean }): void;
 };
@@ -63,19 +63,19 @@ export function shareAtConnectionLimit(pool: Pool): void {
 
 /**
  * Gives the connections of a pool to its callers in the order of their arrival. Passes at most as many callers to the
- * pool as the pool may have connections. If more callers waited in the pool, it would try to open a connection for the
- * next of them after each refused one.
+ * pool as the pool may have connections. If more callers waited in the pool, each refused connection would make the
+ * pool try to open another one.
  */
 class ConnectionQueue {
   private readonly connect: (callback: Callback) => void;
   private readonly waiting: Caller[] = [];
   /** Number of callers that have a connection or are about to get one. */
   private active = 0;
-  /** Connections that callers have. The pool also releases connections that came too late for a caller. */
+  /** Connections that callers have. The pool also reports the release of others, which came too late for a caller. */
   private readonly held = new Set<PoolClient>();
   /** Maximum of `active`: the size of the pool, or less after the server has refused a connection. */
   private limit: number;
-  /** Timer that ends the lower `limit`; undefined while no lower limit applies. */
+  /** Timer that restores the full `limit`; undefined while the full limit applies. */
   private limited: NodeJS.Timeout | undefined;
   private isLogged = false;
 

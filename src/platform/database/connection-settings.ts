@@ -8,8 +8,8 @@ const KEEP_ALIVE_MS = 10_000;
 const LOCK_TIMEOUT_MS = 5_000;
 export const STATEMENT_TIMEOUT_MS = 30_000;
 /**
- * Time by which the client's timeout is longer than the server's statement timeout, so that the server's error arrives
- * before the client gives up.
+ * The client's timeout is this much longer than the server's statement timeout, so that the server's error arrives
+ * first.
  */
 export const ANSWER_SLACK_MS = 5_000;
 /**

@@ -31,8 +31,8 @@ export async function readDamagedRows<Row>({
 }
 
 /**
- * Returns the result of the reads, or null if stored data that they need is damaged. If a transaction is open, it stays
- * usable in both cases.
+ * Returns the result of the reads, or null if stored data that they need is damaged. An open transaction stays usable
+ * in both cases.
  */
 export function nullIfUnreadable<Result>(
   database: Database,

@@ -80,7 +80,7 @@ export class Database {
 
   /**
    * Runs a part of the open transaction, rolls the part back, and returns its result. The rollback releases the locks
-   * of the part and drops its `afterCommit` callbacks. An error of the part is thrown without a rollback.
+   * of the part and drops its `afterCommit` callbacks. If the part fails, throws the error without a rollback.
    */
   async rolledBack<Result>(work: () => Promise<Result>): Promise<Result> {
     const part: OpenTransaction = { ...this.requiredTransaction(), afterCommit: [] };
@@ -304,7 +304,7 @@ export class Database {
   }
 
   /**
-   * Requires that no transaction is open. For example, a transaction would keep its locks during an external call.
+   * Requires that no transaction is open. A transaction would, for example, keep its locks during an external call.
    * @param what subject of the error message, such as `A snapshot`
    * @throws {Error} when a transaction is open, which is a defect of the caller
    */

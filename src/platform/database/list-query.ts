@@ -74,7 +74,7 @@ export class ListQuery {
   }
 
   /**
-   * Keeps rows whose id is in a column of another table. If the list has its usual order, a page steps through the ids
+   * Keeps rows whose id is in a column of another table. In the usual order of the list, a page steps through the ids
    * in the index of that column, which is fast even if only few or only old rows match. If another filter leaves only
    * few rows (`isSelective`), adds an ordinary condition instead, so that the database can read those rows first.
    * @param first column that comes before the ids in the index, and its required value; a null value adds no filter
@@ -120,7 +120,7 @@ export class ListQuery {
   /**
    * Returns a page of entities.
    * @throws {ProblemError} `invalid_cursor` if the cursor was made for another order, or if its value is missing or has
-   *   the wrong type. With `hasLongValues`, a cursor needs no value while its row exists and has one
+   *   the wrong type. With `hasLongValues`, a missing value is read from the row of the cursor
    */
   async page<Entity extends ObjectLiteral & { readonly id: string }>(
     database: Database,
@@ -200,7 +200,7 @@ export class ListQuery {
     return this.indexEnd === 'time' && (this.isByIndex || column !== 'id');
   }
 
-  /** Returns the expressions that come after the column of the order, to sort rows with equal values in that column. */
+  /** Returns the expressions that sort rows with equal values in the column of the order. */
   private endOf(order: ListOrder): readonly string[] {
     return this.endsWithIdTime(order) ? [idTime('id'), 'id'] : ['id'];
   }
@@ -245,8 +245,8 @@ export class ListQuery {
   }
 
   /**
-   * Adds the filters of {@link whereOneOf} and {@link whereReferredBy} as ordinary conditions. A page in the usual
-   * order applies them value by value, or id by id, instead.
+   * Adds the filters of {@link whereOneOf} and {@link whereReferredBy} as ordinary conditions. Only a page in the usual
+   * order can read value by value, or id by id, instead.
    */
   private addRemainingConditions(): void {
     this.addMultipleValues();

@@ -3,8 +3,8 @@ import { asPostgresError, isDatabaseOutOfReach } from './postgres-errors';
 
 const LOG_EVERY_MS = 10_000;
 /**
- * Time without failures after which an outage is over. A single success proves nothing, because not all connections
- * fail at once, and a server without free connections fails some calls only.
+ * An outage is over after this time without failures. A single success proves nothing, because not all connections fail
+ * at once, and a server without free connections fails only some calls.
  */
 const QUIET_MS = 10_000;
 
@@ -46,8 +46,8 @@ export class OutageLog {
   }
 
   /**
-   * Records a failed call. If the database hangs, a call fails only after its timeout. Therefore the outage counts from
-   * the start of the first failed call, or from the last answer to another call if that came later.
+   * Records a failed call. If the database hangs, a call fails only after its timeout. Therefore the outage begins at
+   * the start of the first failed call, or at a later answer to another call.
    */
   recordFailure(error: unknown, startedAt: number): void {
     if (!isDatabaseOutOfReach(error)) return;

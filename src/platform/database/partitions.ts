@@ -27,8 +27,8 @@ const OLDEST = `
 
 /**
  * Finds the partitions that lack a TRUNCATE trigger of their table, and returns the statements that create the
- * triggers. PostgreSQL copies only row triggers to partitions. `OR REPLACE`, because several processes may create the
- * same trigger.
+ * triggers. PostgreSQL copies only row triggers to partitions. With `OR REPLACE`, several processes can create the same
+ * trigger.
  */
 const MISSING_TRIGGERS = `
   SELECT replace(

@@ -134,9 +134,8 @@ const OUT_OF_REACH_MESSAGE = new RegExp(
 );
 
 /**
- * From PostgreSQL: it refused a message, such as a statement with too many parameters, which is a defect of this
- * service. From PgBouncer: most of its outages, such as `query_wait_timeout`, because it has no other SQLSTATE for
- * them.
+ * Has two meanings. From PostgreSQL: a refused message, such as a statement with too many parameters, which is a defect
+ * of this service. From PgBouncer: most outages, such as `query_wait_timeout`.
  */
 const PROTOCOL_VIOLATION = '08P01';
 
@@ -203,9 +202,8 @@ export function isConnectionUnusable(error: unknown): boolean {
 }
 
 /**
- * Returns true if the failed work must not be repeated immediately, because the database is unreachable or overloaded,
- * or the work may have been committed. False for a lock timeout, which concerns only the statement that met a locked
- * row.
+ * Returns true if the failed work must not be repeated immediately: the database is unreachable or overloaded, or the
+ * work may have been committed. False for a lock timeout, which concerns only one statement.
  */
 export function isOutage(error: unknown): boolean {
   if (error instanceof OutcomeUnknownError) return true;

@@ -74,8 +74,8 @@ export class Reports implements OnApplicationShutdown {
   }
 
   /**
-   * Runs one step of long work in a transaction that may write. The step counts as a report, because it reads as much
-   * as one.
+   * Runs one step of long work in a transaction that may write. The step counts towards the limit of reports of this
+   * kind.
    */
   async commit<Result>(kind: ReportKind, work: () => Promise<Result>): Promise<Result> {
     this.database.refuseTransaction('A step of a report');

@@ -1,6 +1,6 @@
 /**
- * SQL row locks, named after the purpose of the transaction. `reference` blocks only `deletion`; `change` also blocks
- * `change`; `deletion` blocks all three. Use `deletion` to archive a row, too.
+ * SQL row locks, named after the purpose of the transaction. `reference` blocks only `deletion`. `change` blocks
+ * `change` and `deletion`. `deletion` blocks all three; use it to archive a row, too.
  */
 export const ROW_LOCKS = {
   reference: 'FOR KEY SHARE',

@@ -15,9 +15,9 @@ const WATCH_EVERY_MS = 250;
 
 /**
  * Runs the pending migrations and returns their names. A migration that does not get a lock in time is rolled back. It
- * is tried again after a pause, in which running processes can work. A migration without a transaction waits for locks
- * without a time limit. It must contain only statements that let others read and write, such as `CREATE INDEX
- * CONCURRENTLY`.
+ * is tried again after a pause, in which running processes can work. A migration that runs outside of a transaction
+ * waits for locks without a time limit. Such a migration must contain only statements that let others read and write,
+ * such as `CREATE INDEX CONCURRENTLY`.
  * @param onBlocked called at most once per attempt, with a description of the session that holds a lock
  * @throws {MigrationLockError} when a migration did not get its locks within `maxWaitForLockMs`
  */

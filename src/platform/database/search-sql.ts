@@ -2,8 +2,8 @@
  * Returns SQL for the lower-case ASCII form of a text. A character beyond ASCII becomes the octal digits of its UTF-8
  * bytes, such as `\303\274` for ü. A backslash becomes a slash, so that a backslash always begins such digits.
  *
- * Without this form, depending on the locale of the database, a trigram index would ignore characters beyond ASCII, and
- * a search for them would read the whole table.
+ * In databases with some locales, a trigram index of the text itself would ignore characters beyond ASCII. A search for
+ * them would then read the whole table.
  */
 const asciiOf = (text: string): string =>
   String.raw`encode(replace(lower(${text}), '\', '/')::bytea, 'escape')`;
@@ -17,7 +17,7 @@ export const searchedText = (...columns: readonly string[]): string =>
 
 /**
  * Returns SQL for the condition that a text contains a part, without regard to case. The trigram index of the ASCII
- * form finds candidates. In that form, digits in the part can match the octal digits of another character, so `strpos`
+ * form finds candidates. Digits in the part can match the octal digits of another character there. Therefore `strpos`
  * then compares the original texts.
  * @param part SQL parameter with the part, such as `$1`; `%`, `_` and a backslash in the part stand for themselves
  */

@@ -89,7 +89,7 @@ export interface Problem<Arguments extends readonly unknown[] = readonly never[]
 
 const definitions = new Map<string, ProblemDefinition>();
 
-/** Definition of an error, with a function that returns the detail of an occurrence, or the whole occurrence. */
+/** Definition of an error, with a function that returns the detail text of an occurrence, or all its fields. */
 type ProblemTexts<Arguments extends readonly unknown[]> = ProblemDefinition &
   (
     | { readonly detail: (...values: Arguments) => string }

@@ -7,8 +7,8 @@ const SMALL_BYTES = 65_536;
 const SMALL_BUDGET_BYTES = 32 * 2 ** 20;
 const LARGE_BUDGET_BYTES = 128 * 2 ** 20;
 /**
- * Size of each of the two budgets, for small and for large bodies, of callers without a credential. Other callers have
- * budgets of their own, which callers without a credential cannot use up.
+ * Callers without a credential have two budgets of this size, one for small and one for large bodies. They cannot use
+ * up the budgets of other callers.
  */
 const ANONYMOUS_BUDGET_BYTES = 16 * 2 ** 20;
 /** Largest share of a budget that one key, admin or token can use. The rest is left for others. */
@@ -100,9 +100,8 @@ export function bodyMemoryExhausted(): ProblemError {
 }
 
 /**
- * Refuses a request with 503 and `Retry-After`, without reading its body, if its body does not fit into the memory
- * budget together with the bodies of the requests in flight. A body counts from the arrival of the request's headers
- * until the request has been answered.
+ * Refuses a request with 503 and `Retry-After`, without reading its body, if the memory budget has no room for the
+ * body. A body takes memory from the arrival of the request's headers until the request has been answered.
  * @param sizeOf returns the bytes to take in advance; 0 if the code that reads the body takes memory while it reads
  */
 export function limitBodiesInFlight(sizeOf: (request: Request) => number): RequestHandler {

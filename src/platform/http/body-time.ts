@@ -1,7 +1,7 @@
 import type { Request, RequestHandler } from 'express';
 import { requestTimeout } from '../errors';
 
-/** Time that every body may take to arrive. {@link MIN_BYTES_PER_MS} adds time that depends on its size. */
+/** Time that every body may take to arrive. A large body gets more time (see {@link MIN_BYTES_PER_MS}). */
 const MIN_BODY_MS = 10_000;
 
 /** Minimum speed at which a large body must arrive: 10 kB per second, slower than any usual connection. */

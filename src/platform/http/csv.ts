@@ -80,8 +80,8 @@ export class CsvInterceptor implements NestInterceptor {
 }
 
 /**
- * Changes the URL of a list request to that of the page at the cursor, with the largest page size. Writes all other
- * parameters as they were parsed, so that the handler reads the values that the access check has seen.
+ * Changes the URL of a list request so that it asks for the page at the cursor, with the largest page size. Writes all
+ * other parameters as they were parsed, so that the handler reads the values that the access check has seen.
  */
 function turnTo(request: Request, cursor: string | null): void {
   const [path = ''] = request.url.split('?', 1);

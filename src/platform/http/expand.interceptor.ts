@@ -9,7 +9,7 @@ import type { PageDto } from './list';
 type Item = Readonly<Record<string, unknown>>;
 
 /**
- * Adds the referenced objects to the items of a page, if the parameter `expand` contains {@link name}. Reads all
+ * Adds the referenced objects, such as customers, to the items of a page if `expand` contains {@link name}. Reads all
  * objects with one query.
  */
 export abstract class ExpandInterceptor implements NestInterceptor<PageDto<Item>, PageDto<Item>> {
@@ -51,7 +51,7 @@ export abstract class ExpandInterceptor implements NestInterceptor<PageDto<Item>
   }
 }
 
-/** Returns a class with the fields of both classes, for the OpenAPI document. `name` is its name there. */
+/** Returns a class with the fields of both classes. In the OpenAPI document, the class is called `name`. */
 export function withFields<Item extends object, Fields extends object>(
   item: Type<Item>,
   fields: Type<Fields>,

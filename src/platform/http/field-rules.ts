@@ -42,7 +42,7 @@ function rule(
 
 /**
  * Requires text of `min` to `max` characters. Counts code points, as PostgreSQL does. class-validator's `Length`
- * ignores variation selectors, and would accept text that is too long for its column.
+ * ignores variation selectors, and would accept text that is too long for the column.
  */
 export function IsText(
   min: number,
@@ -145,7 +145,7 @@ export const DECIMAL_TEXT = /^(0|[1-9]\d{0,19})(\.\d{1,12})?$/;
 /** A key that the client chooses: printable ASCII. */
 export const KEY_TEXT = /^[\x20-\x7e]{1,255}$/;
 
-/** An `Idempotency-Key`, in the header or in a body. HTTP removes spaces at the ends of a header. */
+/** An `Idempotency-Key`, in the header or in a body, without spaces at its ends, because HTTP would drop them. */
 export const HEADER_KEY_TEXT = /^[!-~](?:[ -~]{0,253}[!-~])?$/;
 
 export function IsDecimal(): PropertyDecorator {

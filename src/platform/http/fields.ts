@@ -314,7 +314,7 @@ export function IdListField(
   return ListField(idOf(prefix), rules, description, { ...options, unique: true });
 }
 
-/** A list of limited length. `items` and `rules` are the schema of each item and the decorators that validate it. */
+/** A list of limited length. `items` is the schema of each item; `rules` are the decorators that validate the items. */
 export function ListField(
   items: SchemaObject,
   rules: readonly PropertyDecorator[],

@@ -3,8 +3,8 @@ export const FREE_FORM_FIELD = 'metadata';
 
 /**
  * Hides a free-form value from Nest and class-transformer while the body becomes a DTO. Nest would delete keys named
- * `constructor` or `prototype`, and class-transformer would treat `constructor` as a class. Neither of them can read
- * the private field.
+ * `constructor` or `prototype`, and class-transformer would treat `constructor` as a class. The value is in a private
+ * field, which they cannot read.
  */
 export class FreeForm {
   readonly #sent: unknown;

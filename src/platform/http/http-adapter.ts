@@ -29,8 +29,8 @@ export class HttpAdapter extends ExpressAdapter {
 }
 
 /**
- * Makes `own`, the prototype of a class, inherit from `base`, and returns `own`. `own` keeps what it inherited
- * before, because `base` inherits from the same class of Node.
+ * Makes the prototype `own` inherit from `base`, and returns `own`. `own` loses nothing that it inherited so far,
+ * because `base` inherits from the same class of Node.
  */
 function extending<Prototype extends object>(own: object, base: Prototype): Prototype {
   return Object.setPrototypeOf(own, base) as Prototype;

@@ -6,7 +6,7 @@ const CHECKED_FROM_BYTES = 65_536;
 /** Maximum nesting of JSON values: deeper than any valid body. */
 const MAX_DEPTH = 64;
 
-/** Maximum number of objects and lists in a body: 500 for each event of the longest list of usage events. */
+/** Maximum number of objects and lists in a body: enough for 1,000 usage events with 500 each. */
 const MAX_CONTAINERS = 500_000;
 const MAX_KEYS = 1_000_000;
 

@@ -11,8 +11,8 @@ const REFUSED =
 
 /**
  * Refuses requests that web pages of other sites make to a service that needs no key. The `Host` header must name
- * loopback, which prevents DNS rebinding. `Sec-Fetch-Site`, or `Origin` in browsers without that header, shows that a
- * page of another site or port sent the request. Clients other than browsers send neither header.
+ * loopback, which prevents DNS rebinding. Browsers send `Sec-Fetch-Site` or `Origin`, which show whether a page of
+ * another site or port sent the request. Other clients send neither of the two.
  */
 export function guardLoopback(request: Request, _response: Response, next: NextFunction): void {
   const { host = '', ...headers } = request.headers;

@@ -8,9 +8,9 @@ import { toValidationError, unknownField } from './faults';
 const refusals = new WeakMap<IncomingMessage, ProblemError>();
 
 /**
- * Finds the requests that Node or Express would refuse before any middleware, with an answer that is no RFC 9457
- * problem: targets that Express cannot parse (`http://[/v1`), a missing `Host` and an unknown `Expect`. They are then
- * logged and measured like any other request, and refused by `guardUrl`.
+ * Finds three kinds of requests: targets that Express cannot parse (`http://[/v1`), a missing `Host` and an unknown
+ * `Expect`. Node or Express would refuse them before any middleware, with an answer that is no RFC 9457 problem.
+ * Instead, they are logged and measured like any other request, and refused by `guardUrl`.
  */
 export function catchUnroutable(server: Server): void {
   server.prependListener('request', (request: IncomingMessage & { originalUrl?: string }) => {

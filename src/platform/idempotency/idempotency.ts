@@ -15,7 +15,7 @@ const RETENTION_DAYS = 30;
 const DAY_MS = 86_400_000;
 const FIRST_PAUSE_BETWEEN_READS_MS = 10;
 const MAX_PAUSE_BETWEEN_READS_MS = 250;
-/** Time within which a running request usually ends, or another process takes over the work of a dead process. */
+/** A running request usually ends within this time. If its process died, another one usually takes over. */
 const RETRY_AFTER_SECONDS = 2;
 
 /** Another request has claimed the key. Rolls the transaction back, so that the answer of that request can be read. */
@@ -71,9 +71,9 @@ export class Idempotency {
   }
 
   /**
-   * Executes work that takes several transactions. The work calls `claimFor` in its first transaction. In its last one it
-   * calls `completeFor`, or `releaseFor` if it failed. If the work claims nothing, its answer is stored afterwards, and a
-   * repeated request that arrives meanwhile executes the work as well.
+   * Executes work that takes several transactions. The work calls `claimFor` in its first transaction. In its last
+   * transaction, it calls `completeFor`, or `releaseFor` after a failure. If the work claims nothing, its answer is
+   * stored afterwards. A repeated request that arrives before that executes the work as well.
    */
   inPhases(request: KeyedRequest, work: KeyedWork): Promise<KeyedOutcome> {
     return this.once(request, work, async () => {
@@ -206,9 +206,9 @@ export class Idempotency {
   }
 
   /**
-   * Returns the error for a key that another request uses. `Retry-After` is usually {@link RETRY_AFTER_SECONDS}. A lease
-   * that an earlier release wrote names no process, so the death of the process does not end it. `Retry-After` is then the
-   * time until the lease ends.
+   * Returns the error for a key that another request uses. `Retry-After` is usually {@link RETRY_AFTER_SECONDS}. An
+   * earlier release wrote leases without the number of a process. The death of the process does not end such a lease,
+   * so `Retry-After` is then the time until the lease ends.
    */
   private keyInUse(known: KnownKey | null): ProblemError {
     const lease = known?.lease ?? null;

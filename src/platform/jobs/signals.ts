@@ -11,7 +11,7 @@ import { Jobs } from './jobs';
 
 const CHANNEL = 'billing_due_work';
 /**
- * Time for which names of due work are collected for one NOTIFY statement, because transactions with NOTIFY commit one
+ * Names of due work are collected for this time, and sent with one NOTIFY, because transactions with NOTIFY commit one
  * after the other.
  */
 const BURST_MS = 50;

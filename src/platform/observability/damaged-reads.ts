@@ -23,8 +23,8 @@ export class DamagedReads {
   }
 
   /**
-   * @param ids what identifies the objects: ids of events, positions of audited changes, numbers of audit seals, or
-   *   names of usage files. Nothing is reported if it is empty
+   * @param ids identify the objects: ids of events, positions of audited changes, numbers of audit seals, or names of
+   *   usage files. Nothing is reported if there are none
    */
   report(object: DamagedObject, ids: readonly string[]): void {
     if (ids.length === 0) return;

@@ -5,7 +5,7 @@ import { DataSource } from 'typeorm';
 import { Database, poolUseOf } from '../database';
 
 /**
- * Time after a request for which background work runs only one piece at a time. Health probes do not count as requests.
+ * For this time after a request, background work runs only one piece at a time. Health probes do not count as requests.
  */
 const RECENT_MS = 1_000;
 

@@ -25,14 +25,14 @@ export interface ExchangeLimits {
  */
 const DRAINED_BYTES = 65_536;
 
-/** Creates a request; the caller ends it. `kept` uses a kept-alive connection if there is one; `new` opens one. */
+/** Creates a request without sending it. `kept` uses a kept-alive connection if there is one; `new` opens one. */
 export type Send = (connection: 'kept' | 'new') => ClientRequest;
 
 /**
  * Sends a request and reads its answer. Resolves when the connection is free or closed, so that a limit on calls also
- * limits connections. At the deadline, closes the connection; an answer is still returned if by then its body has ended
- * or `keepBytes` of it have arrived. If a kept-alive connection turns out to be closed, sends the request once more on
- * a new connection, so a request may arrive twice.
+ * limits connections. At the deadline, closes the connection. An answer whose body has ended, or of which `keepBytes`
+ * have arrived, is still returned then. If a kept-alive connection turns out to be closed, sends the request once more
+ * on a new connection, so a request may arrive twice.
  * @throws {OutboundError} when the call fails or the deadline passes first
  */
 export function exchange(

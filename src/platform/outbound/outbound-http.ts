@@ -12,10 +12,7 @@ import { addressFault, findTargetFault, hostOf, type OutboundPolicy, portOf } fr
 
 export interface OutboundRequest {
   readonly url: string;
-  /**
-   * Headers sent besides `User-Agent`, `Content-Type` and `Content-Length`. They can replace `User-Agent` and
-   * `Content-Type`.
-   */
+  /** Headers in addition to `User-Agent`, `Content-Type` and `Content-Length`. They can replace the first two. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
   readonly deadlineMs: number;
@@ -33,8 +30,8 @@ const RESOLVING_AT_REGISTRATION_MS = 2_000;
  */
 const CONNECTING_TO_ONE_ADDRESS_MS = 2_000;
 /**
- * Time after which an idle connection is closed. Many servers close idle connections after 5 s, and a request sent at
- * that moment is lost, so this time is shorter.
+ * Time after which an idle connection is closed. Many servers close idle connections after 5 s. This time is shorter,
+ * because a request that is sent at that moment is lost.
  */
 const IDLE_MS = 4_000;
 const MAX_IDLE_CONNECTIONS_TO_A_HOST = 64;

@@ -22,8 +22,8 @@ const definitions = new Map<string, EventDefinition>();
 
 /**
  * Returns a function that defines an event type of a resource. The arguments of that function are the type, its
- * meaning, and the fields in which its example differs from the example of the resource. The event catalogue and its
- * documentation are generated from the definitions.
+ * meaning, and the fields in which the example event differs from the example of the resource. The event catalogue and
+ * its documentation are generated from the definitions.
  */
 export function defineEvents<Resource, Dto extends { readonly id: string }>(
   dto: Type<Dto>,

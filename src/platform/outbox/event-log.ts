@@ -62,9 +62,9 @@ interface PlaceRow {
 const HEAD = 'id, type, object_id, sequence, occurred_at';
 
 /**
- * Events for which no deliveries were created yet, for the metrics of due work. Events on a test clock have times of
- * that clock, from which no waiting time can be computed. Therefore `dueAt` is the present, and the metrics show only
- * the number of events.
+ * Events for which no deliveries were created yet, for the metrics of due work. The metrics show only their number: an
+ * event on a test clock has a time of that clock, from which no waiting time can be computed. Therefore `dueAt` is the
+ * present.
  */
 export const UNDISPATCHED: WaitingRows = {
   table: '(SELECT event_id FROM event_dispatch LIMIT 10000) AS undispatched',
@@ -109,8 +109,8 @@ const LOCK_OLDEST = `
   ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED`;
 
 /**
- * Deletes locked events. Skips events that got a pending delivery after they were selected and before they were locked.
- * If the newest event of an object is deleted, stores its sequence number, from which the next event continues.
+ * Deletes locked events, except events that have got a pending delivery since they were selected. If the newest event
+ * of an object is deleted, stores its sequence number, from which the next event continues.
  */
 const DELETE_EVENTS = `
   WITH deleted AS (

@@ -54,7 +54,7 @@ export function isByTime({ from, to }: EventLogFilter): boolean {
 
 /**
  * Returns the SQL expressions that come last in the ORDER BY of a list. They are the last columns of the index that the
- * list reads: only the id for the primary key; {@link idTime} and then the id for all other indexes.
+ * list reads: only the id in the primary key, and {@link idTime} and the id in all other indexes.
  * @param id SQL expression of the id
  */
 function endOf(filter: EventLogFilter, id: string): readonly string[] {

@@ -89,9 +89,9 @@ export class Outbox {
   ) {}
 
   /**
-   * Records an event. The caller must have inserted, updated or locked the row of the object in this transaction,
-   * because this lock puts the events of one object in order. Otherwise the unique constraint on the sequence number
-   * may refuse the event.
+   * Records an event. In this transaction, the caller must have inserted, updated or locked the row of the object. This
+   * lock puts the events of one object in order. Without it, the unique constraint on the sequence number may refuse
+   * the event.
    */
   async record<Resource, Dto extends { readonly id: string }>(
     event: DomainEvent<Resource, Dto>,

@@ -26,9 +26,9 @@ const SHARE_SEALING_KEY = `SELECT pg_advisory_lock_shared(${SEALING_LOCK_CLASS},
  * Holds the connection that proves that this process is alive: the connection has an advisory lock on the number of the
  * process. Leases contain this number, and other processes take them over as soon as the lock is free.
  *
- * After a lost connection, the process gets a new number. Other processes may then take over work under the old number
- * while this process still does it, so they check the state of the work before they repeat any part.
- * Without a number the process starts no work, because no other process could see that it died.
+ * After a lost connection, the process gets a new number. Other processes may then take over work that this process is
+ * still doing. Therefore they check the state of the work before they repeat any part. Without a number the process
+ * starts no work, because no other process could see that it died.
  */
 @Injectable()
 export class ProcessSession implements OnModuleInit, OnApplicationShutdown {
@@ -53,8 +53,8 @@ export class ProcessSession implements OnModuleInit, OnApplicationShutdown {
   }
 
   /**
-   * Returns the number of this process, for a lease. If the process has no number, waits for one for up to 3 s, so it
-   * must not be called in a transaction.
+   * Returns the number of this process, for a lease. If the process has no number, waits up to 3 s for one. Do not call
+   * this in a transaction.
    * @throws {ProblemError} `service_unavailable` when the process gets no number in time
    */
   async requireNumber(): Promise<number> {

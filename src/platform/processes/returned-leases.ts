@@ -15,7 +15,7 @@ const RETRY_MS = 1_000;
  */
 const MAX_TRIES = 150;
 const MAX_RETRY_DELAY_S = 150;
-/** Number of attempts over about 50 minutes. After these, an attempt is made once an hour. */
+/** Number of attempts over about 50 minutes. Further attempts are made once an hour. */
 export const FREQUENT_ATTEMPTS = 26;
 
 /** A lease of this process on a row of a table with `due_at`, `leased_by` and `attempts`. */
@@ -27,9 +27,9 @@ export interface HeldLease {
 }
 
 /**
- * Leases due rows to this process, and ends leases whose work failed, for example because the database was restarted
- * before the last commit. Otherwise this work would wait for the end of the lease, because `AbandonedWork` releases
- * only leases of dead processes.
+ * Leases due rows to this process, and gives leases back whose work failed, for example because the database was
+ * restarted before the last commit. Otherwise this work would wait for the end of the lease, because `AbandonedWork`
+ * releases only leases of dead processes.
  */
 @Injectable()
 export class ReturnedLeases implements OnModuleDestroy, BeforeApplicationShutdown {

@@ -22,7 +22,7 @@ export interface LimitStatus {
 }
 
 interface Bucket {
-  /** Requests of all processes at the last exchange. */
+  /** Requests in all processes together, as of the last exchange. */
   shared: number;
   /** Requests that this process has not sent to the database yet. */
   unshared: number;

@@ -22,8 +22,8 @@ const INSERT = `
   INSERT INTO encryption_key_use (key_id, owner, sealed, created_at) VALUES ($1, $2, $3, $4)`;
 
 /**
- * Makes processes that start at the same time with different keys wait for each other, so that the second one sees the
- * row that the first one has inserted.
+ * Makes processes that start at the same time wait for each other. If they have different keys, the second process then
+ * sees the row that the first one has inserted.
  */
 const LOCK = 'LOCK TABLE encryption_key_use IN SHARE ROW EXCLUSIVE MODE';
 
@@ -37,7 +37,7 @@ const IS_UNUSED = `SELECT pg_try_advisory_xact_lock(${SEALING_LOCK_CLASS}, hasht
 
 const SET_STATUS = 'UPDATE encryption_key_use SET status = $2 WHERE key_id = ANY ($1)';
 
-/** Records the encryption keys used in this database, each with an encrypted sample. Only the right key decrypts it. */
+/** Records the encryption keys used in this database, each with a sample that only the right key decrypts. */
 @Injectable()
 export class EncryptionKeyUses {
   constructor(

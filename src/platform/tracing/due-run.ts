@@ -1,7 +1,4 @@
-/**
- * Maximum number of spans that a run holds back. A run that finds nothing due has fewer spans. A run with more spans
- * is exported.
- */
+/** Maximum number of spans that a run holds back. A run with more spans has found something due, and is exported. */
 const MAX_HELD = 100;
 
 /**
