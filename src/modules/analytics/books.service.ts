@@ -6,7 +6,7 @@ import type { RevenueGroup, RevenueRow } from './domain/revenue';
 import { type Report, type ReportRange, reportOf } from './report-windows';
 import { RevenueRepository } from './revenue.repository';
 
-/** Maximum number of rows of one currency in a revenue report. The report has a row for each window and group. */
+/** Maximum number of rows of one currency in a revenue report, for example 12 months times 800 plans. */
 const MAX_ROWS = 10_000;
 
 @Injectable()

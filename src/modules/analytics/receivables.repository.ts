@@ -65,7 +65,7 @@ const LOWERED_LATER = `
 /**
  * Credits of negative invoices in the subscriptions of {@link LOWERED_LATER}, each with the amount by which it lowered
  * open invoices. Credit that lowered an uncollectible invoice does not count: the negative invoice also posted a
- * recovery of the same amount, so the two cancel out in the sum.
+ * recovery of the same amount, and both cancel out in the sum.
  */
 const CREDITS = `
   SELECT subscription_id AS "subscriptionId", posted.id AS "postedId", posted.occurred_at >= $1 AS "isLater", (

@@ -13,7 +13,7 @@ import { InvoicesRepository } from './invoices.repository';
 
 /**
  * Finds lines that billed an item in advance for time after an instant. Leaves out charges that already have a credit
- * line, but not the true-ups of such charges, because a credit line refers only to the charge. Sorts by id, so that two
+ * line. Keeps the true-ups of these charges, because a credit line refers only to the charge. Sorts by id, so that two
  * transactions that lock the same lines do not deadlock.
  */
 const BILLED_IN_ADVANCE = `
@@ -62,9 +62,8 @@ const OF_INVOICES = `
 
 /**
  * Sums the discounts of each redemption in each billing period, less the discounts that credits returned to the coupon.
- * The discount of a usage correction counts in the period of the corrected bill, although the correction is on another
- * invoice. That other invoice can even have an earlier period than the corrected bill: after a subscription has ended,
- * the draft of an earlier period may be finalized last, and contain the correction.
+ * The discount of a usage correction counts in the period of the corrected bill, not in the period of the invoice that
+ * contains the correction.
  */
 const TAKEN = `
   SELECT coupon ->> 'redemptionId' AS redemption_id, period.start_at AS period_start_at,
@@ -81,8 +80,8 @@ const TAKEN = `
   GROUP BY 1, 2`;
 
 /**
- * For each redemption of a repeating coupon, finds the first and the last billing period in which it gave a discount, as
- * the starts of these periods. Reads only invoices in effect.
+ * Finds, for each redemption of a repeating coupon, the start of the first and of the last billing period that it
+ * discounted. Reads only invoices in effect.
  */
 const DISCOUNTED = `
   SELECT coupon ->> 'redemptionId' AS redemption_id,
@@ -97,10 +96,9 @@ const DISCOUNTED = `
 
 /**
  * Sums the discounts of each redemption on invoices in effect, less the discounts that credits returned to the coupon.
- * Reads the returned discounts from the lines, because the coupons of an invoice do not include returned discounts that
- * cannot be used again. `is_used` is true if an invoice discounted its own charges, or if a usage correction was the
- * first use of the coupon. For `is_used`, a discount that was limited by `mostMinor` does not count, because it only
- * used returned discounts again.
+ * Reads the returned discounts from the lines, because the column `coupons` leaves out returned discounts that cannot
+ * be used again. `is_used` is true if the coupon discounted the invoice's own charges, or if a usage correction was the
+ * first use of the coupon. A discount with the limit `mostMinor` does not count: it only used returned discounts again.
  */
 const DISCOUNTS_IN_EFFECT = `
   SELECT redemption_id, sum(applied)::text AS applied, bool_or(is_used) AS is_used
@@ -193,8 +191,8 @@ export class BilledLinesRepository {
   }
 
   /**
-   * Follows the chain of regenerated invoices from each given invoice. Returns the id of the newest invoice of each
-   * chain, by the given id. This is the given id itself if the invoice was not regenerated.
+   * Returns, for each given invoice id, the id of the newest invoice in its chain of regenerated invoices. If the given
+   * invoice was not regenerated, this is the given id.
    */
   async latestOf(invoiceIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
     if (invoiceIds.length === 0) return new Map();
@@ -205,7 +203,7 @@ export class BilledLinesRepository {
   }
 
   /**
-   * Returns the lines that billed usage or late usage of these items and periods, and their true-ups, on invoices in
+   * Returns the lines, including true-ups, that billed usage or late usage of these items and periods on invoices in
    * effect. Oldest lines come first.
    */
   async history(usage: readonly BilledItem[]): Promise<readonly InvoiceLine[]> {
@@ -243,7 +241,7 @@ export class BilledLinesRepository {
   }
 
   /**
-   * Returns, by redemption id, the discounts of a subscription on its invoices in effect, without the invoice
+   * Returns, by redemption id, the discounts of a subscription on its invoices in effect. Ignores the invoice
    * `exceptId`.
    */
   async discountsInEffect(

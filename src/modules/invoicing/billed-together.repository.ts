@@ -3,7 +3,7 @@ import { Database } from '../../platform/database';
 import type { BilledElsewhere } from './domain/billed-together';
 import { isInEffect } from './invoice-query';
 
-/** Sums the lines of other invoices once for each item and period, because many lines can share them. */
+/** Sums the lines of other invoices once for each item and period, which many lines can share. */
 const BILLED_ELSEWHERE = `
   SELECT unnest(billed.line_ids) AS id, elsewhere.net::text, elsewhere.held::text
   FROM (

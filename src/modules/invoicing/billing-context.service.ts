@@ -48,7 +48,7 @@ export class BillingContextService {
 
   /**
    * Locks the usage streams and the credit balances of customers until the caller's transaction ends. Call it before
-   * making several invoices in one commit: once a transaction has taken an invoice number, it must not wait for a
+   * several invoices are made in one commit. After a transaction has taken an invoice number, it must not wait for a
    * lock, because the holder of the lock may be waiting for a number.
    */
   async lockUsageAndCredit(customerIds: readonly string[]): Promise<void> {
@@ -74,8 +74,8 @@ export class BillingContextService {
 
   /**
    * Reads the contexts of many billing requests. Reads most of the data for all requests together. Returns a function
-   * from a request to its context. All contexts of a customer have the same credit: the credit that is available before
-   * any of these invoices uses a part of it.
+   * from a request to its context. All contexts of a customer have the same credit: what is available before these
+   * invoices use any credit.
    * @param customers customers of all requests
    */
   async loadAll(

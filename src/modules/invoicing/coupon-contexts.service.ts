@@ -16,14 +16,13 @@ import type { BillingRequest } from './domain/billing-request';
 /** Fields of a billing request that decide which coupons are read. */
 export type CouponRequest = Pick<BillingRequest, 'subscriptionId' | 'billingPeriod'> & {
   /**
-   * Set if the request regenerates a void invoice: ids of the redemptions to which the void invoice had returned
-   * discounts.
+   * Ids of the redemptions to which a void invoice had returned discounts. Set if the request regenerates this invoice.
    */
   readonly returnsTo?: readonly string[];
   /**
-   * Time zone in which the months of repeating coupons are counted. Set for drafts and regenerated invoices: when they
-   * are finalized, a later period may already have been billed. If the time zone is set, coupons that would discount
-   * periods outside their months are left out.
+   * Time zone in which the months of repeating coupons are counted. If it is set, coupons that would discount periods
+   * outside their months are left out. Set for drafts and regenerated invoices, because a later period may already have
+   * been billed when they are finalized.
    */
   readonly timeZone?: string;
   /** True if the invoice is regenerated after its subscription ended: coupons that ended with the subscription still apply. */
@@ -152,8 +151,8 @@ export class CouponContextsService {
 
   /**
    * Leaves out repeating coupons that would discount periods outside their months. The months begin with the earliest
-   * discounted billing period. If the period of the request becomes the earliest one, the months end sooner. A coupon
-   * is left out if it has already discounted a period after that end.
+   * discounted billing period. If the request discounts an earlier period, the months begin and end sooner. A coupon is
+   * left out if it has already discounted a period after this new end.
    */
   private async withinMonths(
     terms: readonly RedeemedTerms[],

@@ -5,9 +5,8 @@ import { returnedBy } from './domain/held-lines';
 import type { Invoice, InvoiceCoupon } from './domain/invoice';
 
 /**
- * Returns what an invoice changes on the coupons that it uses, and on the coupons to which its lines return discounts.
- * For each coupon: the discount, the returned discounts, the unused amount, and the end of the months of a repeating
- * coupon.
+ * Returns, for each coupon that an invoice uses or returns discounts to: the discount, the returned discounts, the
+ * unused amount, and the end of the months of a repeating coupon.
  */
 export function appliedBy(invoice: InvoiceEffects): readonly AppliedRedemption[] {
   return effectsOf(invoice).map(({ own, corrected, ...total }) => ({
@@ -71,9 +70,9 @@ function unusedOf({ duration, amountOffMinor, mostMinor, amountMinor }: InvoiceC
 }
 
 /**
- * Returns what is left of a coupon with duration `once` after an invoice that used it only for usage corrections: the
- * amount before the invoice, plus returned discounts, less what the corrections used, but never less than 0. Returns 0
- * for coupons with another duration.
+ * Returns what is left of a coupon with duration `once` after an invoice that used it only for usage corrections. This
+ * is the amount before the invoice, plus returned discounts, less what the corrections used; never less than 0. Returns
+ * 0 for coupons with another duration.
  */
 function unusedOfCorrections(corrected: readonly InvoiceCoupon[]): bigint {
   const [first] = corrected;

@@ -176,7 +176,7 @@ export class CreditBalanceService {
   }
 
   /**
-   * Marks the credit that a refund had reserved as refunded, after the refund succeeded. Returns the part of the
+   * Turns the credit that a refund reserved into refunded credit, after the refund succeeded. Returns the part of the
    * refund that was paid from credit.
    */
   async takeRefund(refundId: string, paymentId: string, amount: bigint): Promise<bigint> {
@@ -193,9 +193,9 @@ export class CreditBalanceService {
   }
 
   /**
-   * Takes up to `amount` of the unused credit that came from a payment. Used if refunds of the payment were larger than
-   * its unused credit at that time, because invoices had used the rest. The caller has locked the payment. Returns the
-   * amount taken, which counts as refunded.
+   * Takes up to `amount` of the unused credit that came from a payment, and counts it as refunded. Used if an earlier
+   * refund of the payment could not take this credit, because invoices had used it. The caller has locked the payment.
+   * Returns the amount taken.
    */
   takeRefunded(paymentId: string, amount: bigint): Promise<bigint> {
     return this.grants.takeRefunded(paymentId, amount);
@@ -212,8 +212,8 @@ export class CreditBalanceService {
   }
 
   /**
-   * Makes the credit that a refund had paid out available again, after a bank returned the money. Returns the amount
-   * made available.
+   * Makes credit that a refund paid out available again, because a bank returned the money. Returns the amount made
+   * available.
    * @param stillRefunded amount of credit that other refunds of the payment paid out
    */
   async returnRefund(refundId: string, paymentId: string, stillRefunded: bigint): Promise<bigint> {
@@ -223,7 +223,7 @@ export class CreditBalanceService {
   }
 
   /**
-   * Makes the credit that a refund had reserved available again, after the refund failed.
+   * Makes credit that a refund reserved available again, because the refund failed.
    * @param stillPending amount of credit that other pending refunds of the payment have reserved
    */
   async releaseRefund(refundId: string, paymentId: string, stillPending: bigint): Promise<void> {

@@ -7,12 +7,12 @@ import type { CreditUse, StoredCreditGrant } from './domain/credit-grant';
 import type { CoveredCredit } from './domain/given-back';
 import { isInEffect } from './invoice-query';
 
-/** Column of the payment's credit to which `takeAtOrigin` adds the amount that it takes from a credit note. */
+/** Column of a payment's credit grant. `takeAtOrigin` adds to this column what it takes from a credit note. */
 export type OriginUse = 'lost' | 'refunded' | 'reserved';
 
 /**
- * Uses an amount of a credit. A concurrent change may have made the caller's figures stale, so the statement checks the limits
- * again.
+ * Uses an amount of a credit. Checks the limits again, because another transaction may have changed the credit since
+ * the caller read it.
  */
 const MOVE = `
   UPDATE credit_grant SET remaining = remaining - $2
@@ -243,8 +243,8 @@ export class CreditGrantsRepository {
   }
 
   /**
-   * Marks unused credit from a payment as refunded, up to an amount. Used if refunds of the payment were larger than its
-   * unused credit at that time, because invoices had used the rest. Returns the amount marked.
+   * Marks unused credit from a payment as refunded, up to an amount. Used if an earlier refund of the payment could not
+   * take this credit, because invoices had used it. Returns the amount marked.
    */
   async takeRefunded(sourceId: string, amount: bigint): Promise<bigint> {
     this.database.requireTransaction();

@@ -58,13 +58,13 @@ export interface IssuedCreditNote {
 
 /** An issued credit note, and the amounts that further credit notes on the invoice may have, in minor units. */
 export interface CreditNoteWithLimits extends IssuedCreditNote {
-  /** Largest amount of further credit notes on the invoice that refunds could pay out. */
+  /** Largest amount that refunds could pay out for further credit notes on the invoice. */
   readonly leftToRefund: bigint;
   /** Largest total of further notes that are settled in the same way as this note. */
   readonly leftToGiveBack: bigint;
   /**
-   * Credit that the invoice used from payments that were then refunded or lost in disputes, less what other credit or
-   * this note covers. 0 if `leftToGiveBack` is already reduced by it.
+   * Credit that the invoice used from payments that were then refunded or lost in disputes, less the part that this
+   * note or other credit covers. 0 if `leftToGiveBack` is already reduced by this credit.
    */
   readonly lostCredit: bigint;
 }
@@ -138,8 +138,8 @@ export class CreditNotesService {
   }
 
   /**
-   * Credits everything that is still creditable on the lines of a locked open invoice, after the money paid for
-   * the invoice became credit of the customer. Runs in the caller's transaction. The note first lowers what is
+   * Credits everything that is still creditable on the lines of a locked open invoice, in the caller's transaction. The
+   * caller has already turned the money paid for the invoice into credit of the customer. The note first lowers what is
    * owed; the rest also becomes credit of the customer.
    * @param before the invoice before its payments became credit, for the event
    */
@@ -194,7 +194,7 @@ export class CreditNotesService {
     return after;
   }
 
-  /** Returns the invoice with the credits of later invoices counted in the credited amounts of its lines. */
+  /** Returns the invoice, with the credits of later invoices added to the credited amounts of its lines. */
   private async withLaterCredits(invoice: Invoice): Promise<Invoice> {
     const credits = await this.held.creditLinesOf(invoice.id);
     return countCredits(invoice, await this.invoices.findLines(credits));

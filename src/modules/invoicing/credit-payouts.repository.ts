@@ -4,7 +4,7 @@ import { Database } from '../../platform/database';
 /**
  * Locks the credit that came from payment `$1`, and the credit that customer `$2` still has from credit notes and
  * negative invoices. Leaves out credit from other payments, because only refunds of those payments may pay it out.
- * Locks the oldest credit first, the same order as the calculation of invoices, to avoid deadlocks.
+ * Locks the oldest credit first, as the calculation of invoices does, to avoid deadlocks.
  */
 const LOCK_AVAILABLE = `
   SELECT id, source_id = $1 AS "isOwn", remaining::text AS remaining FROM credit_grant
@@ -14,7 +14,7 @@ const LOCK_AVAILABLE = `
 
 /**
  * Locks the credit that came from payment `$1`, and the credit that refund `$2` paid out or has reserved. Locks the
- * oldest credit first, the same order as the calculation of invoices, to avoid deadlocks.
+ * oldest credit first, as the calculation of invoices does, to avoid deadlocks.
  */
 const LOCK_RESERVED = `
   SELECT id FROM credit_grant
@@ -78,9 +78,9 @@ export class CreditPayoutsRepository {
   constructor(private readonly database: Database) {}
 
   /**
-   * Locks the credit that came from the payment `id`, and the available credit that the customer has from credit
-   * notes and negative invoices. Returns only the second kind, which a refund of any payment of the customer can
-   * pay out.
+   * Locks the credit that came from the payment `id`, and the available credit that the customer has from credit notes
+   * and negative invoices. Returns only the credit from credit notes and negative invoices, which a refund of any
+   * payment of the customer can pay out.
    */
   async lockAvailable({
     id,
@@ -111,7 +111,7 @@ export class CreditPayoutsRepository {
   }
 
   /**
-   * Marks the credit that a refund had reserved as refunded, after the refund succeeded. Returns the refunded
+   * Turns the credit that a refund reserved into refunded credit, after the refund succeeded. Returns the refunded
    * amount. Also locks the credit that came from the payment.
    */
   refund(refundId: string, paymentId: string): Promise<bigint> {

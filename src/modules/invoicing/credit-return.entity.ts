@@ -3,8 +3,8 @@ import { AmountColumn, IdColumn, ReferenceColumn } from '../../platform/database
 
 /**
  * Part of a credit note that did not become credit of the customer. The invoice of the note had used credit from a
- * payment, and the money of that payment was refunded, is being refunded, or was lost in a dispute. This amount is
- * subtracted from the credit of the payment that the invoice counts as having used.
+ * payment, and the money of that payment was refunded, is being refunded, or was lost in a dispute. The invoice then
+ * counts as having used less credit from the payment, by this amount.
  */
 @Entity('credit_return')
 @Index('credit_return_invoice_index', ['invoiceId', 'paymentId'])

@@ -61,7 +61,7 @@ const STOP_COLLECTING = `
   SET collect_at = NULL, is_collected_while_unpaid = false, version = version + 1, updated_at = $2
   WHERE id = ANY ($1)`;
 
-/** Ends the collection of an invoice that is not open. The API shows no `collect_at` for it, so its version stays. */
+/** Ends the collection of an invoice that is not open. Keeps the version: the API does not show this `collect_at`. */
 const CLOSE_COLLECTION = 'UPDATE invoice SET collect_at = NULL WHERE id = $1';
 
 const PLAN_COLLECTING = `
@@ -166,7 +166,7 @@ export class DueInvoicesRepository {
     if (ids.length > 0) await this.database.query(PLAN_COLLECTING, [ids, at, now]);
   }
 
-  /** Marks invoices, so that their planned charge is attempted even if their subscription becomes unpaid before it. */
+  /** Marks invoices, so that their planned charge is attempted even if their subscription becomes unpaid meanwhile. */
   async collectWhileUnpaid(ids: readonly string[]): Promise<void> {
     this.database.requireTransaction();
     await this.database.query(COLLECT_WHILE_UNPAID, [ids]);

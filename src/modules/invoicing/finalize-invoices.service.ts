@@ -43,8 +43,8 @@ export class FinalizeInvoicesService {
   ) {}
 
   /**
-   * Finalizes a locked draft, in the caller's transaction. The draft gets the next number, and its amounts are
-   * calculated for the last time, with the present usage, taxes and credit.
+   * Finalizes a locked draft, in the caller's transaction. Calculates its amounts for the last time, with the present
+   * usage, taxes and credit, and gives it the next number.
    * @param earnedUntil instant up to which charges billed in advance are earned, by subscription id
    * @param givenBack late usage, which the draft may bill, and refunds, which limit what the draft can credit of
    *   earlier invoices

@@ -116,8 +116,8 @@ export class FirstBillsService {
   }
 
   /**
-   * Returns all lines that billed the usage of these bills, or the other items and periods on the invoices of these
-   * bills. Groups the lines by {@link usagePeriodKey}.
+   * Returns all lines that billed the late usage of these bills, or an item and period on the invoices of these bills.
+   * Groups the lines by {@link usagePeriodKey}.
    */
   private async historyOf(bills: readonly CorrectedBill[]): Promise<History> {
     const usage = bills.flatMap(({ counted, invoice }) => [

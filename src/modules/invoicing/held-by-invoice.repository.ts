@@ -7,9 +7,9 @@ import { isInEffect } from './invoice-query';
 
 /**
  * Reads what is left of the charges of invoices, with tax. Credit lines and usage corrections have negative amounts and
- * take back charges of earlier invoices. So those on the invoice itself (`own`) do not lower its charges, but those on
- * later invoices do (`later`, `corrected`). A usage correction lists in `taken` the invoices from which it takes
- * charges back, each with its part of the amount before exclusive tax.
+ * take back charges of earlier invoices. Such lines on the invoice itself (`own`) therefore do not lower its charges.
+ * Such lines on later invoices do (`later`, `corrected`). A usage correction lists in `taken` the invoices from which
+ * it takes charges back, each with its part of the amount before exclusive tax.
  */
 const HELD = `
   SELECT invoice.id,

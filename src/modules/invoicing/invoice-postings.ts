@@ -34,8 +34,8 @@ export class InvoicePostings {
   /**
    * Posts finalized invoices, and recognizes the deferred revenue of closed periods. Revenue of lines billed in advance
    * is deferred until their period is closed. The revenue of a line is never released twice.
-   * @param invoices finalized in this transaction but not stored as finalized yet. `isReleased` marks lines of closed
-   *   periods, whose revenue this call defers and releases
+   * @param invoices finalized in this transaction but not stored as finalized yet. Revenue of lines with `isReleased`
+   *   is deferred and released by this call, because their periods are closed
    * @param earned closed periods, at most one for each subscription
    */
   async postFinalized(

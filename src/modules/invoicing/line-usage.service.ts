@@ -58,9 +58,8 @@ export class LineUsageService {
   ) {}
 
   /**
-   * Returns the events that a line counted, as they were when the line was made, in time order. Includes earlier
-   * events whose values carried over into the period of the line. A line for late usage returns all events of its
-   * period.
+   * Returns the events that a line counted, as they were when the line was made, in time order. Includes earlier events
+   * whose values carried over into the period of the line. For a line for late usage, returns all events of its period.
    * @throws {ProblemError} `invoice_not_found`, `invoice_line_not_found`, `invoice_line_without_usage`,
    *   `invalid_cursor`
    */

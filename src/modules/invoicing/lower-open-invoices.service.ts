@@ -61,8 +61,8 @@ export class LowerOpenInvoicesService {
   /**
    * Returns a function from a subscription to the amount that it owes on earlier invoices. Credit of a negative invoice
    * pays this amount first; other invoices of the customer in the same commit can use only what is left of the credit.
-   * The function returns 0, and the amount is not read, for a customer with a single request: such a customer has no
-   * other invoices in the commit.
+   * For a customer with a single request, the function returns 0: the amount is not needed, because the commit contains
+   * no other invoice of the customer.
    */
   async owedBySubscription(
     requests: readonly Pick<BillingRequest, 'customerId' | 'subscriptionId'>[],

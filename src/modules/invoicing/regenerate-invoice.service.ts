@@ -101,8 +101,8 @@ export class RegenerateInvoiceService {
   }
 
   /**
-   * Returns the ids of invoices in effect that billed usage of the same items and periods as `invoice`. When `invoice` is
-   * regenerated, usage corrections may take back amounts that these other invoices billed.
+   * Returns the ids of invoices in effect that billed usage of the same items and periods as `invoice`. When `invoice`
+   * is regenerated, usage corrections may take back amounts of these other invoices.
    */
   correctedBy(invoice: Invoice): Promise<readonly string[]> {
     return this.held.billedUsage(usagePeriodsOf(invoice));

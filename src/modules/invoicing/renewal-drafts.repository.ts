@@ -29,8 +29,8 @@ const OF_CUSTOMER = `
 
 /**
  * Reads, by customer, the start of the earliest billing period whose usage a renewal draft bills. Only the archiver of
- * usage needs this start. It does not archive usage on test clocks, so customers on test clocks are left out. The index
- * does not contain their drafts.
+ * usage needs this start. Leaves out customers on test clocks, because their usage is not archived. The index does not
+ * contain their drafts.
  */
 const USAGE_SINCE = `
   SELECT invoice.customer_id AS "customerId", min((line #>> '{heldSince,$instant}')::timestamptz) AS since
@@ -47,7 +47,7 @@ export class RenewalDraftsRepository {
     private readonly invoices: InvoicesRepository,
   ) {}
 
-  /** Locks and returns those of the drafts `ids` that are not finalized yet, in the order of `ids`. */
+  /** Locks and returns the drafts with these ids that are not finalized yet, in the order of `ids`. */
   async lock(ids: readonly string[]): Promise<readonly WaitingDraft[]> {
     this.database.requireTransaction();
     const locked = await this.database.queryValues<string>(LOCK, [ids]);

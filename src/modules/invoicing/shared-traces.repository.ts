@@ -6,7 +6,7 @@ import { splitTrace } from './domain/shared-trace';
 import type { InvoiceLineEntity } from './invoice-line.entity';
 
 /**
- * Returns the ids of shared parts of traces, and stores the parts that are not stored yet. Takes no lock, so two
+ * Stores the shared parts of traces that are not stored yet. Returns the ids of all parts. Takes no lock, so two
  * concurrent transactions can store the same part twice. With a lock, a transaction might have to wait while it has
  * locked the number series of invoices.
  */

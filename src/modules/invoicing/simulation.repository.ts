@@ -28,11 +28,11 @@ const BILLED = `
     AND line.full_period_start_at >= $3 AND line.full_period_start_at < $4`;
 
 /**
- * Finds the newest records of billed usage of each item and period, one for each group, if none of them has an invoice
- * line: nothing was used, or late usage did not change the amount due. Leaves out a record if an invoice that billed the
- * period was voided after the record was made. If both have the same instant, as on a test clock, keeps the record if it
- * is not late and the period has lines in effect. Leaves out a period without usage if its bill is void and was not
- * regenerated.
+ * Finds billed usage that has no invoice line: nothing was used, or late usage did not change the amount due. Returns
+ * the newest records of each item and period, one for each group. Leaves out a record if an invoice that billed the
+ * period was voided after the record was made. If both happened at the same instant, as on a test clock, keeps the
+ * record if it is not late and the period has lines in effect. Leaves out a period without usage if its bill is void
+ * and was not regenerated.
  */
 const USAGE_WITHOUT_LINE = `
   WITH newest AS (

@@ -84,7 +84,7 @@ export const CREDIT_OF_PAYMENTS_ROWS = `
   SELECT source_id AS key, customer_id, currency, amount
   FROM credit_grant WHERE starts_with(source_id, 'pay_')`;
 
-/** Credit from payments that invoices have used: it is neither available, reserved, paid out nor lost. By payment. */
+/** Credit from payments that invoices have used, by payment: neither available, reserved, paid out nor lost. */
 export const USED_CREDIT_ROWS = `
   SELECT source_id AS key, customer_id, currency, amount - remaining - reserved - refunded - lost AS amount
   FROM credit_grant WHERE starts_with(source_id, 'pay_') AND amount > remaining + reserved + refunded + lost`;

@@ -43,7 +43,7 @@ export class UsageReadingsService {
   /**
    * Returns the usage of requests, and the late usage that they may bill.
    * @param holds true: until the transaction ends, blocks new events with the customers and event names of this usage.
-   *   If a request has `lateUsage` `closed`, blocks all new events of all customers of the requests
+   *   If a request has `lateUsage` `closed`, blocks the other events of all customers of the requests too
    */
   async loadAll(
     requests: readonly UsageOf[],
@@ -132,9 +132,9 @@ export class UsageReadingsService {
   }
 
   /**
-   * Requires that no usage of an invoice is archived, because archived usage cannot be billed again. Allows archived
-   * usage of a void invoice that another invoice has billed since the void. Prevents archiving until the transaction
-   * ends.
+   * Requires that no usage of an invoice is archived, because archived usage cannot be billed again. If the invoice is
+   * void, allows archived usage that another invoice has billed since the void. Prevents archiving until the
+   * transaction ends.
    * @param otherwise sentence for the caller: what is refused, and what to do instead
    * @returns the invoice without the lines of the allowed archived usage
    * @throws {ProblemError} `usage_archived`

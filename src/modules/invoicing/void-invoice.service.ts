@@ -32,8 +32,8 @@ export class VoidInvoiceService {
   /**
    * Voids a locked invoice in the caller's transaction, and undoes its effects:
    * - Credit and coupons that the invoice used are given back.
-   * - Lines that the invoice credited can be credited again. If these credits had returned discounts to coupons, the
-   *   discounts are taken from the coupons again.
+   * - Lines that the invoice credited can be credited again. Discounts that these credits had returned to coupons are
+   *   taken from the coupons again.
    * - Usage that the invoice corrected is corrected again by the next invoice.
    *
    * The caller has checked that no line of the invoice is credited, and has returned its payments as credit.

@@ -1,9 +1,9 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
 /**
- * One part of the running total of an account in a currency; the total is the sum of all parts. The process id of a
- * database session decides to which part the session adds, so that sessions rarely wait for each other. Triggers on
- * `ledger_posting` maintain the rows.
+ * One part of the running total of an account in a currency; the total is the sum of all parts. Each database session
+ * adds to one part, chosen by its process id, so that sessions rarely wait for each other. Triggers on `ledger_posting`
+ * maintain the rows.
  */
 @Entity('ledger_total')
 export class LedgerTotalEntity {

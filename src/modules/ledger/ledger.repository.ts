@@ -159,7 +159,7 @@ export class LedgerRepository {
   }
 
   /**
-   * Returns the balances of all accounts. If both arguments are null, reads them from the running totals. For one customer, or
+   * Returns the balances of all accounts. Reads the running totals if both arguments are null. For one customer, or
    * before an instant, sums the postings.
    */
   async balances(

@@ -20,8 +20,8 @@ export class RefundOutcomesService {
 
   /**
    * Applies a new status of a refund: updates the refunded and reserved amounts of the payment, posts to the ledger,
-   * and records the event. If a part of the payment becomes refundable again, stores refunds that were made at the
-   * provider and waited for this ({@link WaitingRefundsService}).
+   * and records the event. If a part of the payment becomes refundable again, stores the refunds that waited for this
+   * ({@link WaitingRefundsService}).
    */
   async apply(before: Refund, after: Refund, payment: Payment): Promise<void> {
     invariant(after.status !== 'pending', `The refund ${after.id} went back to pending.`);

@@ -101,7 +101,7 @@ export class RefundsService {
 
   /**
    * Stores that the provider does not list a refund. Sends the refund again if it has been missing from the provider's
-   * list for an hour. Before that, returns `unknown`.
+   * list for an hour. Otherwise returns `unknown`.
    */
   private async sendAgain(before: Refund): Promise<ProviderOutcome> {
     const after = await this.refunds.recordAbsence(before, withAbsence(before, this.clock.now()));
@@ -133,8 +133,8 @@ export class RefundsService {
   }
 
   /**
-   * Claims the idempotency key of a request. Must be the first call in the transaction. If a refund was created with
-   * this key before, however long ago, stores it as the answer to the request and returns it. Otherwise returns null.
+   * Claims the idempotency key of a request. Must be the first call in the transaction. If the key has already created
+   * a refund, however long ago, stores this refund as the answer to the request and returns it. Otherwise returns null.
    * @throws {ProblemError} `idempotency_key_reused`
    */
   async claim({ id, lease }: StartedRefund, request: RefundRequest): Promise<Refund | null> {

@@ -2,8 +2,8 @@ import { Check, Column, Entity, PrimaryColumn } from 'typeorm';
 import { AmountColumn, IdColumn, InstantColumn, ReferenceColumn } from '../../platform/database';
 
 /**
- * A refund made at the provider that is not recorded yet, because its payment has not succeeded in this database, or
- * too little of the payment is left.
+ * A refund that the provider reported and that is not recorded yet, because its payment has not succeeded in this
+ * database, or too little of the payment is left.
  */
 @Entity('waiting_refund')
 @Check('waiting_refund_amount_check', `"amount" >= 1 AND "amount" <= 9007199254740991`)

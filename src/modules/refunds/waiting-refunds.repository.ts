@@ -13,7 +13,7 @@ const REMOVE = 'DELETE FROM waiting_refund WHERE payment_id = $1 AND reference =
 export type ReportedRefund = Omit<UnrecordedRefund, 'outcome'>;
 
 /**
- * Stores refunds that were made at a provider and wait until enough of their payment is left. Callers have locked the
+ * Stores refunds that a provider reported and that wait until enough of their payment is left. Callers have locked the
  * payment.
  */
 @Injectable()

@@ -10,10 +10,10 @@ import { RefundsRepository } from './refunds.repository';
 import { type ReportedRefund, WaitingRefundsRepository } from './waiting-refunds.repository';
 
 /**
- * Stores, as pending refunds, the refunds that were made at a provider. A refund waits while its payment has not
- * succeeded, or while too little of the payment is left. The wait ends when another refund of the payment fails or is
- * returned, or when the payment is corrected to succeeded. The commit that ends the wait also stores the refund, so
- * that no invoice uses the credit that the provider has already paid out.
+ * Stores, as pending refunds, the refunds that a provider reported and that are missing here. A refund waits while its
+ * payment has not succeeded, or while too little of the payment is left. The wait ends when another refund of the
+ * payment fails or is returned, or when the payment is corrected to succeeded. The commit that ends the wait also
+ * stores the refund, so that no invoice uses the credit that the provider has already paid out.
  *
  * Runs in the transaction of a caller that has locked the payment.
  */

@@ -10,8 +10,8 @@ export interface CouponRedemption {
   readonly currency: string;
   readonly redeemedAt: Date;
   /**
-   * Billing periods that start at this instant or later are not discounted. It is `duration_in_months` after the start
-   * of the first discounted period. Null: no period was discounted yet, or the duration is not `repeating`.
+   * Billing periods that start at this instant or later are not discounted. The instant is `duration_in_months` after
+   * the start of the first discounted period. Null: no period was discounted yet, or the duration is not `repeating`.
    */
   readonly endsAt: Date | null;
   /**
@@ -146,8 +146,8 @@ export interface AppliedRedemption {
 
 /**
  * Returns the redemption after an invoice that the coupon discounted, or whose credits returned a discount to the
- * coupon. With duration `once`, a percentage ends with its first use, and a fixed amount ends when it is used up.
- * Returned discounts can be used again.
+ * coupon. With duration `once`, the redemption ends after the first use of a percentage, or when a fixed amount is used
+ * up. Returned discounts can be used again.
  */
 export function withApplied(
   { redemption, coupon }: RedeemedTerms,
@@ -222,16 +222,16 @@ export interface InvoiceDiscount {
   /** For a percentage with duration `once`: its discounts on all other invoices in effect; absent: none. */
   readonly others?: OnceDiscounts;
   /**
-   * For a repeating coupon: end of its discounted months after this invoice is voided, counted from the first period
-   * that another invoice in effect discounts; null if there is no such period. Absent: the end does not change.
+   * For a repeating coupon: new end of the discounted months, because this invoice is voided. Counted from the first
+   * period that another invoice in effect discounts; null if there is no such period. Absent: the end does not change.
    */
   readonly endsAt?: Date | null;
 }
 
 /**
- * Returns the redemption after an invoice was voided: without the discounts that the invoice gave, and without those
- * that it returned. The discount of a coupon with duration `once` becomes available again. The months of a repeating
- * coupon are counted from the first period that another invoice discounts.
+ * Returns the redemption after an invoice was voided. The discounts that the invoice gave or returned no longer count.
+ * The discount of a coupon with duration `once` becomes available again. The months of a repeating coupon are counted
+ * from the first period that another invoice discounts.
  */
 export function withoutInvoice(
   { redemption, coupon }: RedeemedTerms,

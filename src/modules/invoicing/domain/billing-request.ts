@@ -18,8 +18,8 @@ export interface GivenBackTerms {
    */
   readonly refunded?: RefundedOf;
   /**
-   * Late usage that the invoice may bill, read before the payments were locked. Events that are accepted after this
-   * read are billed by the next invoice. Entries for other subscriptions than that of the request are ignored.
+   * Late usage that the invoice may bill, read before the payments were locked. The next invoice bills events that are
+   * accepted after this read. Entries of other subscriptions are ignored.
    */
   readonly late?: readonly LateUsageRequest[];
   /**

@@ -27,9 +27,9 @@ export function couponKey(redemptionId: string, billedFrom: Date | null): string
 
 /**
  * Returns true if a coupon that was active when a bill was made also discounts usage that is added to the bill later.
- * This is the case if the coupon discounted the bill, or if the correction can be its first use. It is also the case
- * for a percentage with duration `once` that discounted another invoice of the billing period. The discount on the
- * added usage is then limited to the discounts that credits returned to the coupon.
+ * This is the case if the coupon discounted the bill, or if the correction can be the first use of the coupon. It is
+ * also the case for a percentage with duration `once` that discounted another invoice of the billing period. The
+ * discount on the added usage is then limited to the discounts that credits returned to the coupon.
  */
 export function appliesToCorrection(coupon: CorrectedCoupon & Pick<BillCoupon, 'isUsed'>): boolean {
   if (coupon.isUsed || mayApplyFirstToCorrection(coupon)) return true;

@@ -25,8 +25,8 @@ export interface CorrectedBills {
 }
 
 /**
- * Decides the discounts and taxes of the usage corrections of one invoice. Each correction changes the remaining
- * amounts of the coupons for the next one, so process the corrections one at a time.
+ * Decides the discounts and taxes of the usage corrections of one invoice. Process the corrections one at a time,
+ * because each changes the remaining amounts of the coupons.
  */
 export interface CorrectionTerms {
   /**
@@ -42,8 +42,8 @@ export interface CorrectionTerms {
 }
 
 /**
- * Returns the terms for corrections of these bills. Without bills, corrections get no discounts and taxes of earlier
- * bills. This is enough for a caller that needs only amounts before discounts and taxes.
+ * Returns the terms for corrections of these bills. Without bills, the terms contain no discounts and taxes. This is
+ * enough for a caller that needs only amounts before discounts and taxes.
  */
 export function correctionTerms({
   firstBills = new Map(),

@@ -25,8 +25,8 @@ export class CouponsLeft {
   }
 
   /**
-   * Subtracts the discounts of an added amount from the remaining amounts of the coupons, and records that the coupons were
-   * used. Returns `billedBy` with the remaining amounts before the subtraction as `restMinor`.
+   * Subtracts the discounts of an added amount from the remaining amounts of the coupons, and records that the coupons
+   * were used. Returns `billedBy` with `restMinor` set to the remaining amounts before the subtraction.
    */
   takeDiscounts(billedBy: BilledBy, addedMinor: bigint): BilledBy {
     const { billedFrom } = billedBy;
@@ -48,8 +48,8 @@ export class CouponsLeft {
   }
 
   /**
-   * Adds a returned discount to the remaining amount. Ignores percentages that do not have duration `once`, because
-   * they have no remaining amount.
+   * Adds a returned discount to the remaining amount. Ignores percentages with another duration than `once`: they have
+   * no remaining amount.
    */
   returnDiscount({ redemptionId, billedFrom, amountMinor }: HeldDiscount): void {
     const coupon = this.find(redemptionId, billedFrom);

@@ -14,9 +14,9 @@ export interface StoredCreditGrant {
   /** Paid out by refunds. */
   readonly refunded: bigint;
   /**
-   * Taken by lost disputes about the payment that the credit came from. After an invoice used this credit, a credit note
-   * on the invoice may give it back as a grant of its own. A dispute about the payment, or a refund of it, can then take
-   * the amount from the grant of the note. This grant counts that amount in `lost`, `refunded` or `reserved`.
+   * Taken by lost disputes about the payment that the credit came from. After an invoice used this credit, a credit
+   * note on the invoice may give it back as another grant. If the payment is then refunded or lost in a dispute, an
+   * amount is taken from that other grant. It is counted in `refunded`, `reserved` or `lost` of this grant.
    */
   readonly lost: bigint;
   /** Id of the invoice, credit note or payment that the credit came from. A source has at most one credit grant. */

@@ -89,8 +89,8 @@ export function amountOfCredit(
 
 /**
  * Returns how much of a line, without tax, a credit note may credit. This is at most what is left of the line, and at
- * most what is left of all lines for its price and period together. Because of the second limit, an amount that a
- * true-up to a maximum or a usage correction gave back is not given back again.
+ * most what is left of all lines for its price and period together. The second limit prevents an amount from being
+ * given back twice, for example by a usage correction and by the note.
  *
  * @param invoice result of {@link countCredits}
  * @param takenMinor amount that the same note credits on other lines for this price and period
@@ -112,9 +112,9 @@ export function creditableOf(
 }
 
 /**
- * Returns true if a credit note may credit the remaining tax of a line with a net amount of 0. This requires that
- * only tax is left on the line, and that all lines of the invoice for its price and period together have at least
- * that much tax left.
+ * Returns true if a credit note line with a net amount of 0 may credit the tax that is left on an invoice line. This
+ * requires that only tax is left on the invoice line, and that all lines of the invoice for its price and period
+ * together have at least that much tax left.
  *
  * @param invoice result of {@link countCredits}
  */
@@ -134,9 +134,9 @@ function taxLeftOf(lines: readonly InvoiceLine[]): bigint {
 }
 
 /**
- * Increases the credited amounts and taxes of the lines of an invoice by what credit lines of later invoices took back
- * from them. A credit for unused time refers only to the line of the charge, but can also take back the true-up of the
- * charge to its minimum, which is a separate line. Such a credit is added to the charge first, the rest to the true-up.
+ * Adds credit lines of later invoices to the credited amounts and taxes of the lines of an invoice. A credit for unused
+ * time refers only to the line of the charge, but can also take back the true-up of the charge to its minimum, which is
+ * a separate line. Such a credit counts on the charge first; what exceeds the charge counts on the true-up.
  *
  * @param credits credit lines of later invoices, for lines of this invoice
  */
@@ -212,8 +212,8 @@ export function lostForRefunds(
 
 /**
  * Splits the total of a note. The note first lowers what is owed. If `settle` is `refund`, refunds pay out the rest, up
- * to {@link maxRefundableByNote}. What then remains becomes credit: the part of the invoice that was paid with credit
- * returns as credit.
+ * to {@link maxRefundableByNote}. What then remains becomes credit, for example the part of the invoice that was paid
+ * with credit.
  */
 export function settlementOf(
   invoice: Invoice,

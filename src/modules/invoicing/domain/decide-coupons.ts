@@ -15,7 +15,7 @@ export interface CouponContext {
   readonly redeemedAt: Date;
   readonly duration: 'once' | 'repeating' | 'forever';
   readonly percentOff: string | null;
-  /** Amount off per billing period, or for all invoices together if the coupon lasts `once`; null for a percentage. */
+  /** Amount off per billing period, or for all invoices together if the duration is `once`; null for a percentage. */
   readonly amountOffMinor: bigint | null;
   /**
    * For a coupon with an amount and duration `once`: the remaining amount; null if the coupon was never used. For a
@@ -27,7 +27,7 @@ export interface CouponContext {
    * it.
    */
   readonly takenMinor: bigint;
-  /** True if the coupon lasts `once` and an invoice has used it up. */
+  /** True if the duration is `once` and an invoice has used up the coupon. */
   readonly isUsedUp: boolean;
   /** Number of months of a `repeating` coupon; otherwise null. */
   readonly months: number | null;
@@ -107,8 +107,8 @@ export function couponsOf(
 }
 
 /**
- * Returns false if the billing period starts after the coupon's months have ended. A draft may have such a coupon,
- * because another invoice may have used the coupon first, after the draft was made.
+ * Returns false if the months of the coupon end at or before the start of the billing period. A draft may have such a
+ * coupon if another invoice used the coupon first, after the draft was made.
  */
 function isWithinMonths({ endsAt }: CouponContext, billingPeriod: Period | null): boolean {
   return endsAt === null || billingPeriod === null || billingPeriod.startAt < endsAt;
@@ -117,8 +117,8 @@ function isWithinMonths({ endsAt }: CouponContext, billingPeriod: Period | null)
 /**
  * Returns true if the usage corrections of an invoice leave nothing of a coupon for the other charges of the invoice.
  * This is the case if the corrections were the first use of a percentage with duration `once`. It is also the case if
- * they discounted another period, and the months of the coupon are too few to include both that period and the billing
- * period of the invoice. A draft keeps such a coupon, because another invoice may bill the late usage instead.
+ * the corrections discounted another period, and the months of the coupon do not include both that period and the
+ * billing period of the invoice. A draft keeps such a coupon, because another invoice may bill the late usage instead.
  */
 function isUsedByCorrections(
   coupon: CouponContext,
@@ -163,8 +163,8 @@ export function nonNegative(amountMinor: bigint): bigint {
 }
 
 /**
- * Returns the end of the coupon's months; null if the coupon has no months or there is no billing period. The months
- * begin with the given billing period, or with an earlier one that the coupon already discounted.
+ * Returns the end of the coupon's months. They begin with the given billing period, or with an earlier one that the
+ * coupon already discounted. Null if the coupon has no months, or if there is no such billing period.
  */
 function endOfMonths(
   coupon: CouponContext,

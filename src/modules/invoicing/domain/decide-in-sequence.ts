@@ -17,9 +17,9 @@ export interface DecidedInvoice {
 }
 
 /**
- * Calculates invoices one after the other. Invoices of one customer share the credit of the customer: each uses
- * the credit that the earlier ones left. A draft in its grace period uses no credit yet. Credit from a negative
- * invoice first lowers what the subscription of that invoice owes; the next invoices use the rest.
+ * Calculates invoices one after the other. Invoices of one customer share the credit of the customer: each uses the
+ * credit that the earlier ones left. A draft in its grace period uses no credit yet. Credit from a negative invoice
+ * first lowers what the subscription of that invoice owes. The next invoices use what is left of this credit.
  */
 export function decideInSequence<Request extends Pick<BillingRequest, 'customerId'>>(
   requests: readonly Request[],

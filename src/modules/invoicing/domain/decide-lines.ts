@@ -102,8 +102,8 @@ export function decideLines(
 }
 
 /**
- * Removes the late usage from the context if the invoice would bill nothing else. This is possible only if the request
- * contains no lines other than credits, and does not set `lateUsage`. Otherwise returns the context unchanged.
+ * Removes the late usage from the context if the invoice would bill nothing else. The request must not set `lateUsage`,
+ * and must have no lines except credits. Otherwise returns the context unchanged.
  */
 export function withBillableUsage<Context extends LineContext>(
   { lines, lateUsage }: Pick<BillingRequest, 'lines' | 'lateUsage'>,
@@ -208,9 +208,9 @@ function creditLines(
 }
 
 /**
- * Calculates a credit line again, from what is now left of the line that it credits. Returns null if nothing is
- * left, or if no invoice in effect bills that line any more. If the revenue of that line was released meanwhile,
- * the credit lowers revenue instead of deferred revenue.
+ * Calculates a credit line again, from what is now left of the line that it credits. Returns null if nothing is left,
+ * or if the invoice of that line is now void. If the revenue of that line was released meanwhile, the credit lowers
+ * revenue instead of deferred revenue.
  *
  * @param context has the finalized lines of the credited item
  * @param limit one function for all credits of the invoice, because each credit leaves less for the next one
@@ -249,8 +249,8 @@ interface CreditTerms {
 }
 
 /**
- * Returns the trace of a credit for the unused part of a line, without the limit that refunds of the invoice set.
- * @param billed at least all lines of the invoice that contains the line; the true-ups of the line are taken from them
+ * Returns the trace of a credit for the unused part of a line. Ignores the limit that refunds of the invoice set.
+ * @param billed includes all lines of the same invoice, among them the true-ups of the line
  */
 export function creditTraceOf(
   line: BilledLine,

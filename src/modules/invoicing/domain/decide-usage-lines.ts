@@ -23,9 +23,7 @@ import {
 
 const LONGEST_DESCRIPTION = 500;
 
-/**
- * Usage counted for a request. `billed` has the amounts billed before for this usage; null if it was not billed before.
- */
+/** Usage counted for a request. `billed`: what invoices in effect billed for it so far; null for its first bill. */
 export interface CountedUsage {
   readonly request: UsageLineRequest;
   readonly reading: ItemUsage;
@@ -146,7 +144,7 @@ function quantityOf({ parts }: ItemUsage) {
   return sum(parts.map(({ quantity }) => quantity));
 }
 
-/** Returns the trace of a usage line, without its parts and the earlier bill that it corrects. */
+/** Returns the trace of a usage line, without `parts` and `corrects`. */
 export function usageTraceOf(
   request: UsageLineRequest,
   reading: Omit<ItemUsage, 'parts'>,

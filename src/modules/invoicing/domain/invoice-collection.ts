@@ -14,8 +14,8 @@ export function firstAttemptAt(invoice: Pick<Invoice, 'collection'>, now: Date):
 /**
  * Returns the instant of the next automatic charge of an invoice, after a payment has ended and the amount that it
  * reserved was freed; null if no further charge is planned.
- * @param wasAttempt true if the payment was a failed automatic charge: the plan then gives the instant of the retry.
- *   After any other payment, a charge that the plan still allows is due now, unless another payment is pending
+ * @param wasAttempt true if the payment was a failed automatic charge: `retry` then gives the instant. After any other
+ *   payment, the charge is due now if `retry` still plans one and no payment is pending
  */
 export function nextAttemptAt(
   invoice: Invoice,
@@ -34,9 +34,9 @@ export function nextAttemptAt(
 }
 
 /**
- * Returns the `collectAt` of an invoice that is void, written off or wholly credited. Nothing is charged at this
- * instant. It is `now`, because then the next run of due work closes the collection, and makes the subscription active
- * again if it has no other open invoice. Null if the invoice is not charged automatically or bills no subscription.
+ * Returns the `collectAt` of an invoice that is void, written off or wholly credited. It is `now`, but nothing is
+ * charged: the next run of due work closes the collection, and makes the subscription active again if it has no other
+ * open invoice. Null if the invoice is not charged automatically or bills no subscription.
  */
 export function closeCollectionAt(invoice: Invoice, now: Date): Date | null {
   return invoice.collection === 'automatic' && invoice.subscriptionId !== null ? now : null;
@@ -51,8 +51,8 @@ export interface AttemptedInvoice {
 }
 
 /**
- * Returns how automatic charges of the open invoices of a subscription have failed; null if none failed. `used_up`: at
- * least one failed invoice has no attempt planned or in flight. `failed`: each failed invoice has one.
+ * Returns how automatic charges of the open invoices of a subscription have failed; null if none failed. `failed`: each
+ * failed invoice has an attempt planned or in flight. `used_up`: at least one has neither.
  * @param inFlight ids of the invoices with an attempt in flight
  */
 export function attemptsFailure(

@@ -6,7 +6,7 @@ import type { Collection, InvoiceReason, InvoiceStatus } from './invoice';
 export const INVOICE_SORTS = ['total', 'due_at', 'finalized_at'] as const;
 type InvoiceSort = (typeof INVOICE_SORTS)[number];
 
-/** Filter of a list of invoices, and its order; null values do not filter. */
+/** Filter and order of a list of invoices. Null values do not filter. */
 export interface InvoiceFilter {
   readonly customerId: string | null;
   readonly subscriptionId: string | null;

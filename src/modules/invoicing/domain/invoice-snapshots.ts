@@ -14,7 +14,7 @@ export interface Buyer {
   readonly timezone: string;
 }
 
-/** Seller and buyer as they were when the invoice was finalized. Later changes of either do not change the invoice. */
+/** Seller and buyer as they were when the invoice was finalized. */
 export interface InvoiceSnapshots {
   readonly seller: Seller;
   readonly buyer: Buyer;

@@ -54,8 +54,8 @@ export interface InvoiceCoupon {
   /** Discount by the coupon on this invoice. */
   readonly amountMinor: bigint;
   /**
-   * Discounts that this invoice returned to the coupon. In an entry with `correctedFrom`: by usage corrections. In any
-   * other entry: by credits, and only discounts of the same billing period, or of any period if the duration is `once`.
+   * Discounts that this invoice returned to the coupon: by usage corrections if `correctedFrom` is present, otherwise
+   * by credits. Discounts that credits returned count only for the same billing period, unless the duration is `once`.
    * Absent from older invoices.
    */
   readonly returnedMinor?: bigint;
@@ -68,15 +68,15 @@ export interface InvoiceCoupon {
   /** Start of the billing period in which the coupon was applied; absent from older invoices. */
   readonly appliedFrom?: Date | null;
   /**
-   * Start of the period of an earlier invoice. Present only in an entry for the discounts of usage corrections of that
-   * earlier invoice. The charges of this invoice have entries of their own.
+   * Present only in an entry for usage corrections of an earlier invoice: the start of the period of that invoice. The
+   * charges of this invoice have entries of their own.
    */
   readonly correctedFrom?: Date | null;
   /** In an entry with `correctedFrom`: remaining amount of the coupon before the usage corrections. */
   readonly restMinor?: bigint;
   /** Part of `amountMinor` that was taken from `restMinor`. */
   readonly ofRestMinor?: bigint;
-  /** Present if this discount of usage corrections was the first use of a percentage coupon with duration `once`. */
+  /** Present if a usage correction was the first use of a percentage coupon with duration `once`. */
   readonly begins?: true;
 }
 
@@ -138,8 +138,8 @@ export interface Invoice {
   /** Void invoice that this one regenerates. */
   readonly reissueOfId: string | null;
   /**
-   * Start or end of a billing period for which the invoice was made; null: it was made for another reason. A
-   * subscription has at most one such invoice for each instant.
+   * Start or end of a billing period, if the invoice was made because of this instant; otherwise null. A subscription
+   * has at most one such invoice for each instant.
    */
   readonly renewsAt: Date | null;
   readonly currency: string;
@@ -170,13 +170,13 @@ export interface Invoice {
   readonly attemptCount: number;
   /** When the next automatic charge is attempted; null: none is planned. */
   readonly collectAt: Date | null;
-  /** True if the charge at `collectAt` is attempted even if the subscription is unpaid: a new default method was set. */
+  /** Allows the charge at `collectAt` although the subscription is unpaid, because a new default method was set. */
   readonly isCollectedWhileUnpaid: boolean;
   readonly daysUntilDue: number;
   readonly dueAt: Date | null;
   /** Instant at which the invoice was reported as overdue. */
   readonly overdueAt: Date | null;
-  /** End of the grace period of a draft, when it is finalized automatically; null for other invoices. */
+  /** End of the grace period, at which a draft is finalized automatically; null for other invoices. */
   readonly finalizesAt: Date | null;
   /** For a draft in its grace period: input from which its lines are calculated again when it is finalized. */
   readonly requestedLines: readonly LineItemRequest[] | null;

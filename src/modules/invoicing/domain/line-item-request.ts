@@ -40,8 +40,8 @@ export interface UsageLineRequest {
   readonly period: Period;
   readonly fullPeriod: Period;
   /**
-   * Start of the billing period. Values of a `weighted_sum` carry over between the parts of the billing period. Unless
-   * the meter is recurring, the sum starts at 0 at this instant.
+   * Start of the billing period. At this instant a `weighted_sum` starts at 0, unless the meter is recurring. Within
+   * the billing period its values carry over.
    */
   readonly heldSince: Date;
   /** Proration of the price's minimum and maximum, and of its fee at zero usage. Usage itself is never prorated. */
@@ -49,8 +49,8 @@ export interface UsageLineRequest {
   readonly prorationUnit: 'day' | 'second';
   readonly timeZone: string;
   /**
-   * Discounts and taxes of the first bill of the period. Set if that bill has no line for this usage. If nothing was
-   * due and no invoice was made, these are the terms that the invoice would have had.
+   * Discounts and taxes of the first bill of the period, if that bill has no line for this usage. If no invoice was
+   * made, because nothing was due, these are the terms that it would have had.
    */
   readonly billTerms?: BillTerms;
 }

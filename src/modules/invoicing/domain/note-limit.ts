@@ -26,18 +26,18 @@ export interface NoteLimit {
   /** Amount that was lost in disputes and is not included in the other amounts. */
   readonly lostMinor: bigint;
   /**
-   * Credit that the invoice used from payments that were then refunded or lost in disputes. 0 unless it limits the new
-   * note.
+   * Credit that the invoice used from payments that were then refunded or lost in disputes. 0 if this credit does not
+   * limit the new note.
    */
   readonly lostCreditMinor: bigint;
 }
 
 /**
- * Returns the largest total of a further note. Two limits apply. The first is the amount owed, plus the amount paid
- * that earlier notes did not give back. The second is the amount of the charges that was not credited yet. The amount
- * paid includes credit that the invoice used, and credit from later negative invoices that lowered the amount owed.
- * Refunds and lost disputes without a note lower both limits. But refunds do not lower them for a note that is settled
- * by refund, because the note may document those refunds.
+ * Returns the largest total of a further note. Two limits apply:
+ * - the amount owed, plus the amount paid (in money or by credit) that earlier notes did not give back
+ * - the amount of the charges that was not credited yet
+ * Lost disputes without a note lower both limits. If the note is settled by credit, refunds without a note lower them
+ * too. A note that is settled by refund may document those refunds.
  *
  * A third limit applies if refunds are to pay out a part of the note. The note cannot give back used credit that came
  * from payments that were refunded or lost in disputes. For other notes, credit of the note covers that loss.
@@ -71,7 +71,7 @@ export function limitOfNote(invoice: Invoice, settle: Settlement, given: GivenBa
   };
 }
 
-/** Returns the amount given back without a note: lost in disputes and, for a note settled by credit, refunded. */
+/** Returns what was given back without a note: by disputes and, if the new note is settled by credit, by refunds. */
 function givenBackWithoutNote(
   { amountPaid }: Invoice,
   settle: Settlement,

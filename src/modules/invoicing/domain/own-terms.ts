@@ -46,8 +46,8 @@ export function ownRatesOf(trace: LineTrace): readonly InvoiceRateTerms[] {
 
 /**
  * Returns the tax treatment that an invoice prints as a note. Charges that keep the treatment of an earlier bill may
- * differ from the other charges. Reverse charge then takes precedence over exempt, because an invoice must state it.
- * Without charges, returns the treatment of the invoice.
+ * differ from the other charges. Reverse charge then takes precedence over exempt, because an invoice must state
+ * reverse charge. Without charges, returns the treatment of the invoice.
  */
 export function printedTaxTreatment({
   lines,

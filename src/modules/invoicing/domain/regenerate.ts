@@ -30,9 +30,9 @@ export interface ChargeState {
 }
 
 /**
- * Returns true if a void invoice must not be billed again. This is the case if its period never began, or if an item
- * billed in advance was changed within the period or ended there with a credit for unused time. The invoice bills the
- * full price of such an item, which is no longer owed, and lines of a void invoice cannot be credited.
+ * Returns true if a void invoice must not be billed again. This is the case if its period never began. It is also the
+ * case if an item billed in advance changed within the period, or ended within it with a credit for unused time. The
+ * full price of such an item is no longer owed, and lines of a void invoice cannot be credited.
  */
 export function isNoLongerOwed(
   { lines }: Invoice,

@@ -4,7 +4,7 @@ import type { LineTrace, RatedTrace } from './trace';
 /** A trace, split into the part that lines share and the part that differs. */
 export interface SplitTrace {
   readonly shared: Omit<RatedTrace, 'proration'> | null;
-  /** The whole trace if no part is shared; otherwise its proration, null if the line is not prorated. */
+  /** The whole trace if no part is shared; otherwise the proration of the trace (null: the line is not prorated). */
   readonly own: LineTrace | OwnPart | null;
 }
 

@@ -45,8 +45,8 @@ interface Bill {
   readonly lines: readonly SimulatedLine[];
   readonly chargedMinor: bigint;
   /**
-   * Amount at list prices. For a correction that could give back only what was left of the billed lines, it is more
-   * negative than the amount of the line.
+   * Amount at list prices. For a correction, it can be more negative than the amount of the line, which is limited to
+   * what was left of the billed lines.
    */
   readonly listedMinor: bigint;
   readonly trueUpMinor: bigint;

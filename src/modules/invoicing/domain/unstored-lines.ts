@@ -19,7 +19,7 @@ export interface UsageWithoutLine extends Omit<ItemUsage, 'meter' | 'parts'> {
 }
 
 /**
- * Returns lines for the credits of charges in advance whose amount was 0, so that no line was stored. Leaves out credits
+ * Returns a line for each credit of a charge in advance that came to 0, so that no line was stored. Leaves out credits
  * that have no line for another reason: refunds left nothing to credit, or the invoice of the credit is void.
  *
  * @param lines of invoices in effect
@@ -52,8 +52,8 @@ export function isPrepaidCharge({ kind, isInAdvance }: InvoiceLine): boolean {
 
 /**
  * Returns a line for usage whose amount was 0, so that no line was stored: a usage correction, or the bill of a period
- * without usage. If nothing else was billed for the period, the correction covers all usage of the period. For a period
- * without usage, returns null if another line bills it, such as a true-up, or if the record has no `billTerms`.
+ * without usage. If nothing else was billed for the period, the correction covers all usage of the period. Returns null
+ * for a period without usage if a stored line bills it, such as a true-up, or if the record has no `billTerms`.
  *
  * @param lines of invoices in effect
  */

@@ -4,7 +4,7 @@ import type { UsageLineRequest } from './line-item-request';
 import { linesOfUsage } from './usage-bill';
 import { ratePart, shownQuantity, type UsageGroup, zeroUsageShare } from './usage';
 
-/** Charge for usage, before discounts and tax, as an invoice would have it if it were made now. */
+/** Charge for usage, before discounts and tax, on an invoice that would be made now. */
 export interface UsageQuote {
   readonly request: UsageLineRequest;
   /** True if the period is already billed, so that the quote is for its late usage. */
@@ -17,7 +17,7 @@ export interface UsageQuote {
     readonly amountMinor: bigint;
   }[];
   /**
-   * Amount of all parts, within the minimum and maximum of the price. For late usage, less the amount billed before.
+   * Amount of all parts, within the minimum and maximum of the price. For late usage, less the amount billed so far.
    */
   readonly amountMinor: bigint;
 }

@@ -18,9 +18,9 @@ export interface UsageToRebill {
 }
 
 /**
- * Returns the usage of a void invoice that must be rated again. Leaves out the usage of a period that this invoice
- * billed first, if the amount still to be billed equals the amount of the lines for that period. The caller bills
- * these lines again unchanged.
+ * Returns the usage of a void invoice that must be rated again. Leaves out usage that has its first bill on this
+ * invoice, if the amount still to be billed equals the amount of its lines there. The caller bills these lines again
+ * unchanged.
  * @param usage as counted now, with the amounts that invoices in effect billed for it
  */
 export function usageToRebill(
@@ -55,8 +55,8 @@ export function usageOf({
 }
 
 /**
- * Returns each item and period whose usage an invoice may bill, once. If a price is billed by group, the lines of all
- * groups have the same item and period.
+ * Returns, without duplicates, the items and periods whose usage an invoice may bill. If a price is billed by group,
+ * the lines of all groups have the same item and period.
  */
 export function usagePeriodsOf({
   lines,

@@ -89,7 +89,7 @@ export interface CorrectedUsage extends BilledUsage {
   /** Amounts that a negative correction takes from earlier invoices; absent from older lines. */
   readonly taken?: readonly TakenFrom[];
   /**
-   * Discounts and taxes of the first bill, which apply to added usage; absent if those of the correcting invoice apply.
+   * Discounts and taxes of the first bill, if they apply to added usage. Absent: the correcting invoice's own apply.
    */
   readonly billedBy?: BilledBy;
 }

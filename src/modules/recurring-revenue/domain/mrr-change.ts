@@ -27,7 +27,7 @@ export interface MrrChange {
   readonly isBackfilled: boolean;
 }
 
-/** Sum of the changes of one currency and kind within one window. */
+/** Sum of the changes of one currency and kind within one window, such as a month. */
 export interface MrrSum {
   readonly currency: string;
   /** Number of the window from 1; 0: before all windows. */
@@ -76,10 +76,10 @@ export function isCounted({ status }: { readonly status: string }): boolean {
 
 /**
  * Returns the instant from which a change that is recorded `now` counts:
- * - for the first change of a subscription: `dueAt`
- * - for a later change whose `dueAt` is not after the creation of the subscription: `dueAt` or the instant of the last
- *   change, whichever is later, because the invoices of a back-dated start bill that time
- * - for any other change, or without `dueAt`: `now`
+ * - without `dueAt`, or if `dueAt` is after `now`: `now`
+ * - otherwise, for the first change of a subscription: `dueAt`
+ * - for a later change with `dueAt` after the creation of the subscription: `now`
+ * - for any other later change, which belongs to a back-dated start: `dueAt`, but not before the last change
  * @param dueAt when the work that made the change was due, such as the end of a trial; null: no due work made it
  */
 export function countsFrom(

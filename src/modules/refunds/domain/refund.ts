@@ -209,8 +209,8 @@ export function correctedToSucceeded(refund: Refund, now: Date): Refund {
 }
 
 /**
- * Returns true if a refund has the values of a request. A null amount matches every amount. Of the credit notes,
- * compares only whether there is one.
+ * Returns true if a refund has the values of a request. A null amount matches every amount. Does not compare the
+ * contents of credit notes, only whether there is one.
  */
 export function isSameRequest(refund: Refund, request: RefundRequest): boolean {
   return (

@@ -38,7 +38,7 @@ export type DrawingCommand =
 
 export type SheetPage = readonly DrawingCommand[];
 
-/** Widths of texts in a font, in points: all that a layout needs to know about the font. */
+/** Widths of texts in a font, in points. */
 export interface Typeface {
   widthOf(text: string, style: TextStyle): number;
 }
