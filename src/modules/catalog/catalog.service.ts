@@ -97,8 +97,8 @@ export class CatalogService {
   }
 
   /**
-   * Returns the add-on that a field of a request refers to, locked against archiving until the caller's transaction
-   * ends. Other transactions may refer to the same add-on meanwhile.
+   * Returns the add-on that a field of a request refers to. The add-on cannot be archived until the caller's
+   * transaction ends. Other transactions may refer to the same add-on meanwhile.
    * @param pointer JSON pointer to the field
    * @throws {ProblemError} `reference_not_found`
    */
@@ -108,7 +108,7 @@ export class CatalogService {
 
   /**
    * Returns the add-on that a field of a request refers to. Other callers of this method wait until the caller's
-   * transaction ends, so that they cannot add references while the caller counts the references to the add-on.
+   * transaction ends: they add no references while the caller counts the references to the add-on.
    * @param pointer JSON pointer to the field
    * @throws {ProblemError} `reference_not_found`
    */
@@ -117,8 +117,8 @@ export class CatalogService {
   }
 
   /**
-   * Returns the plan that a field of a request refers to, with its active version, locked against archiving until the
-   * caller's transaction ends. Other transactions may refer to the same plan, or activate a newer version, meanwhile.
+   * Returns the plan that a field of a request refers to, with its active version. The plan cannot be archived until
+   * the caller's transaction ends. Other transactions may refer to it, or activate a newer version, meanwhile.
    * @param pointer JSON pointer to the field
    * @throws {ProblemError} `reference_not_found`
    */

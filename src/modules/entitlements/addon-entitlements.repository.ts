@@ -21,7 +21,7 @@ export class AddonEntitlementsRepository {
     return this.database.selectOne(AddonEntitlementEntity, 'WHERE id = $1', [id]);
   }
 
-  /** Returns all links of an add-on to entitlements, oldest first. Ids sort by creation time. */
+  /** Returns all links of an add-on to entitlements, oldest first. */
   findByAddon(addonId: string): Promise<readonly AddonEntitlement[]> {
     return this.database.select(AddonEntitlementEntity, 'WHERE addon_id = $1 ORDER BY id', [
       addonId,

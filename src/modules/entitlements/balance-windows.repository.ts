@@ -28,8 +28,7 @@ export interface CountedBalance {
 }
 
 /**
- * Returns SQL for the end under which metering stores the running totals of a balance's window. This is the end of the
- * window or, if the window has no end, {@link FOR_EVER}.
+ * Returns SQL for the end of a balance's window as metering stores it: {@link FOR_EVER} for a window without an end.
  */
 export const windowEnd = (endAt: string): string =>
   `coalesce(${endAt}, '${FOR_EVER.toISOString()}')`;
@@ -90,7 +89,7 @@ export class BalanceWindowsRepository {
     }));
   }
 
-  /** Returns true if the customer has a balance with this usage window and with an entitlement that has this meter. */
+  /** Returns true if the customer has a balance that uses this meter and this usage window. */
   async hasBalanceIn(customerId: string, meterId: string, period: Period): Promise<boolean> {
     const parameters = [customerId, meterId, period.startAt, period.endAt];
     return (await this.database.query(HAS_BALANCE_IN_WINDOW, parameters)).length > 0;

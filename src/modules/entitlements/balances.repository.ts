@@ -32,8 +32,8 @@ export interface BalanceKey {
 }
 
 /**
- * Joins a balance with its entitlement and the access version of its customer. The balance stores the access version and
- * the rules version of its last recalculation; finds no row if one of them is outdated.
+ * Joins a balance with its entitlement and the access version of its customer. Finds no row if the access version or
+ * the rules version has changed since the last recalculation of the balance.
  */
 const CURRENT_ROWS = `
   FROM entitlement e
@@ -71,8 +71,8 @@ const ENSURE_BALANCE = `
   ON CONFLICT DO NOTHING`;
 
 /**
- * Balances that are recalculated in the commit that changes a subscription: those of metered entitlements that have a
- * meter or for which the customer has grants that have not ended.
+ * Balances that are recalculated in the commit that changes a subscription: balances of metered entitlements with a
+ * meter, or with grants of the customer that have not ended.
  */
 const EAGER_BALANCES = `
   SELECT h.customer_id AS "customerId", h.entitlement_id AS "entitlementId"
@@ -93,8 +93,8 @@ const BEGIN_GRACE = `
   ON CONFLICT DO NOTHING`;
 
 /**
- * Stores balances. A balance is current while it has the latest access version of the customer (incremented when
- * subscriptions change) and the latest rules version of the entitlement (incremented when its add-on links change).
+ * Stores balances. A balance is current while its two versions are the latest ones. Changes of subscriptions increment
+ * the access version of the customer. Changes of add-on links increment the rules version of the entitlement.
  */
 @Injectable()
 export class BalancesRepository {
@@ -217,7 +217,7 @@ export class BalancesRepository {
    * Deletes the cached balances of an entitlement that the caller has locked. Keeps balances with a usage window if the
    * entitlement has a meter, because metering counts usage for them. Also keeps balances that other transactions have
    * locked: a consumption locks its balance and then waits for the entitlement, so waiting for the consumption would be
-   * a deadlock. The foreign key of a balance that stays prevents the deletion of the entitlement.
+   * a deadlock. The foreign key of a kept balance prevents the deletion of the entitlement.
    */
   async deleteCached({ id, meterId }: Pick<Entitlement, 'id' | 'meterId'>): Promise<void> {
     this.database.requireTransaction();

@@ -34,8 +34,7 @@ export class ConsumeBalanceService {
   /**
    * Answers requests for one balance in the given order, in one commit.
    * @throws {ProblemError} what `BalancesService.lockRecord` and `MeteredUsageService.append` throw;
-   *   `entitlement_not_metered`; `entitlement_not_consumable` if the meter cannot count a consumption of any quantity,
-   *   even if the limit would refuse all requests
+   *   `entitlement_not_metered`; `entitlement_not_consumable` if the meter cannot count any consumption
    */
   answerAll(
     { customerId, key }: ConsumptionTarget,
@@ -57,7 +56,7 @@ export class ConsumeBalanceService {
     });
   }
 
-  /** Decides under the row lock. Reads the stored answers again, because they may have changed before the lock. */
+  /** Decides requests for a locked balance. Reads the stored answers again, because they may have changed. */
   private async decideLocked(
     locked: BalanceRecordAt,
     requests: readonly ConsumptionRequest[],

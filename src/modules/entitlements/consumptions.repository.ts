@@ -94,10 +94,7 @@ export class ConsumptionsRepository {
     return found;
   }
 
-  /**
-   * Returns the quantity that allowed requests have consumed of a balance since an instant. Reads all consumptions of the
-   * balance.
-   */
+  /** Returns the quantity that allowed requests have consumed of a balance since an instant. */
   async totalSince({ customerId, entitlementId }: BalanceKey, since: Date): Promise<Rational> {
     const parameters = [customerId, entitlementId, since];
     return parseExact((await this.database.queryValue<string>(TOTAL_SINCE, parameters)) ?? '0');

@@ -55,7 +55,7 @@ export class CustomerEntitlementEntity implements BalanceRow {
   @Column({ type: 'varchar', length: 10, nullable: true }) readonly reset!: Reset | null;
   @InstantColumn({ nullable: true }) readonly windowStartAt!: Date | null;
   @InstantColumn({ nullable: true }) readonly windowEndAt!: Date | null;
-  /** If the balance has no window now: usage before this instant counted in former windows. */
+  /** If the balance has no window: usage before this instant has counted in former windows. */
   @InstantColumn({ nullable: true }) readonly coveredUntil!: Date | null;
   @DecimalColumn() readonly used!: Rational;
   /** Part of `used` that was taken from expired or voided grants. */
@@ -65,7 +65,7 @@ export class CustomerEntitlementEntity implements BalanceRow {
   /** Thresholds whose events were recorded in this window, in percent. */
   @Column({ name: 'told', type: 'jsonb' }) readonly notifiedThresholds!: readonly number[];
   @Column({ type: 'jsonb' }) readonly sources!: readonly SourceView[];
-  /** Instant at which background work recalculates the row; null if only checks recalculate it. */
+  /** Instant at which background work recalculates the row; null if only access checks recalculate it. */
   @InstantColumn({ nullable: true }) readonly dueAt!: Date | null;
   /** End of the lease of the process that recalculates the row; null if no process has claimed it. */
   @InstantColumn({ nullable: true }) readonly leaseEndsAt!: Date | null;

@@ -14,8 +14,8 @@ export class DeleteEntitlementService {
 
   /**
    * Deletes an entitlement that no plan, add-on link, grant or consumption refers to. Locks the definition, then
-   * deletes the cached balances without waiting for locks. A balance that is being consumed stays, so that the
-   * deletion fails with `entitlement_in_use`.
+   * deletes the cached balances without waiting for locks. A balance that is being consumed stays, and the deletion
+   * then fails with `entitlement_in_use`.
    * @throws {ProblemError} `entitlement_not_found`, `precondition_failed`, `entitlement_in_use`
    */
   delete(id: string, expected: VersionCondition): Promise<void> {

@@ -69,8 +69,8 @@ export class GrantsService {
   }
 
   /**
-   * Voids a grant. Usage that was taken from the grant does not count against the plan or other grants later; the rest of
-   * the balance is lost. Does nothing if the grant was voided before.
+   * Voids a grant. Usage that was taken from the grant does not count against the plan or other grants later; the rest
+   * of the grant is lost. Does nothing if the grant was voided before.
    * @throws {ProblemError} what `BalancesService.lock` throws, `entitlement_grant_not_found`, `invalid_transition`
    */
   void(customerId: string, key: string, id: string): Promise<GrantView> {

@@ -35,8 +35,8 @@ export class MeteredUsageService {
   ) {}
 
   /**
-   * Opens a usage window and returns the usage in it. From then on, each new event updates the window. Locks the stream
-   * that the meter counts until the transaction ends.
+   * Opens a usage window and returns the usage in it. From then on, each new event updates the window. The stream that
+   * the meter counts stays locked until the transaction ends.
    */
   open(customerId: string, meterId: string, window: ResetWindow): Promise<Rational> {
     const period = spanOf(window);

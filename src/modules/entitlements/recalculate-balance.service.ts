@@ -45,7 +45,7 @@ interface RecalculationRequest {
   readonly now: Date;
 }
 
-/** The allowance and the window rule of a balance before its recalculation, and whether anything gave the entitlement. */
+/** The allowance and the window rule of a balance before its recalculation, and whether the customer was entitled. */
 interface FormerTerms {
   readonly isEntitled: boolean;
   readonly allowance: Rational | null;
@@ -120,8 +120,8 @@ export class RecalculateBalanceService {
   }
 
   /**
-   * Returns the rule for windows that start before now. If the stored window is a calendar window and has ended, this is
-   * the rule of the stored window, even if the plan has a different reset now. In all other cases it is the current rule.
+   * Returns the rule for windows that start before now. Usually this is the current rule. If the stored window is a
+   * calendar window that has ended, it is the rule of the stored window, even if the plan has a different reset now.
    */
   private async formerRule(
     before: BalanceRow,
@@ -135,8 +135,8 @@ export class RecalculateBalanceService {
   }
 
   /**
-   * Applies in order every boundary up to now (the expiry of a grant, or the end of the window), as long as there
-   * are grants. Then enters the window that contains now.
+   * Applies in order every boundary up to now (a grant expires, or the window ends), as long as there are grants. Then
+   * enters the window that contains now.
    */
   private async advance(
     one: RecalculationRequest,
@@ -185,9 +185,8 @@ export class RecalculateBalanceService {
   }
 
   /**
-   * Replaces the window by another one. If the new window overlaps the former window, the new window counts all usage
-   * since the start of the new window. Usage that the plan covered in the former window then stays plan usage, and usage
-   * taken from grants stays grant usage.
+   * Replaces the window by another one. If the two overlap, the new window counts all usage since its start. Usage that
+   * the plan covered in the former window stays plan usage, and usage taken from grants stays grant usage.
    */
   private async replaceWindow(
     one: RecalculationRequest,

@@ -182,7 +182,7 @@ function answersOf(writes: readonly ConsumptionWrite[]) {
   );
 }
 
-/** Returns the events of the balances, each with the number of its balance and its number within the balance, both from 1. */
+/** Returns the events of the balances, with the number of the balance and the number within the balance, from 1. */
 function eventsOf(writes: readonly ConsumptionWrite[]) {
   return writes.flatMap(({ balance: { stream }, events }, index) =>
     stream === null

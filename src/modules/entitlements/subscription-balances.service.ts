@@ -25,7 +25,7 @@ export class SubscriptionBalancesService {
   ) {}
 
   /**
-   * Requires that all usage can be counted in the reset windows that the subscription would have with a plan version at
+   * Requires that all usage can be counted in the reset windows that a plan version would give the subscription at
    * `now`. Called before a subscription starts with the version or changes to it. Does nothing for a subscription that
    * starts in the future, because it has no windows yet.
    * @throws {ProblemError} `usage_archived`
@@ -48,7 +48,7 @@ export class SubscriptionBalancesService {
   }
 
   /**
-   * Locks the access version of each customer of these subscriptions by incrementing it, which also invalidates the
+   * Increments the access version of each customer of these subscriptions. This locks the version, and invalidates the
    * cached entitlement balances of the customer. To be called before the transaction changes the subscriptions.
    */
   async lock(subscriptions: readonly Subscription[]): Promise<void> {
@@ -63,8 +63,8 @@ export class SubscriptionBalancesService {
   /**
    * Invalidates the balances of the customers of these subscriptions, and updates grace periods. Recalculates at once
    * - all existing balances of these customers for metered entitlements that have a meter or active grants;
-   * - the balances for all entitlements with a meter that the subscriptions give. Creates missing ones, because their
-   *   windows start with the billing period.
+   * - the balances for all entitlements with a meter that the subscriptions give. Creates missing balances, because
+   *   their windows start with the billing period.
    */
   async updateAfterChanges(changes: readonly SubscriptionChange[], now: Date): Promise<void> {
     if (changes.length === 0) return;
@@ -80,8 +80,8 @@ export class SubscriptionBalancesService {
 
   /**
    * Starts the grace period of a subscription when it becomes past due or unpaid, and ends the grace period when the
-   * subscription is neither any more. A subscription that changes between past due and unpaid, because another payment
-   * method is tried, keeps its first grace period.
+   * subscription is neither any more. A subscription that changes between past due and unpaid keeps its first grace
+   * period.
    */
   private async updateGracePeriods(
     changes: readonly SubscriptionChange[],

@@ -25,8 +25,8 @@ export interface WrittenBalance {
 
 /**
  * Cache of balances as this process wrote them last. An outdated entry is harmless: the statement that uses it compares
- * the versions with the locked rows, and skips the balance. Such statements are wasted, so entries of balances that
- * other processes also change are not used. All entries must be forgotten when this process loses its database session
+ * the versions with the locked rows, and skips the balance. To avoid such statements, entries of balances that other
+ * processes also change are not used. All entries must be forgotten when this process loses its database session
  * (`ProcessSession`), because a standby that takes over may lack the last commits.
  */
 export class WrittenBalances {

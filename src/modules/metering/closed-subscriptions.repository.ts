@@ -22,9 +22,9 @@ const CLOSED = 'SELECT id, customer_id AS "customerId" FROM usage_closed_subscri
 const WITHOUT_DUE_TIME = 'closed.late_due_at IS NULL ORDER BY closed.id FOR UPDATE';
 
 /**
- * Closed subscriptions that have a bill for the same stream, meter and period as one of these bills, and no due time
- * for late usage yet. `ANY (ARRAY (…))` makes the planner look up each subscription by its id; with `IN` it may read all
- * closed subscriptions.
+ * Closed subscriptions that have a bill for the same stream, meter and period as one of the given bills, and no due
+ * time for late usage yet. `ANY (ARRAY (…))` makes the planner look up each subscription by its id; with `IN` it may
+ * read all closed subscriptions.
  */
 const CLOSED_WITH_BILLS = `
   ${CLOSED}
@@ -115,7 +115,7 @@ export class ClosedSubscriptionsRepository {
     ]);
   }
 
-  /** Locks and returns the subscriptions of this list that are closed and have late usage, but no due time. */
+  /** Locks and returns the subscriptions of this list that are closed and have late usage, but no due time for it. */
   lockWithLateUsage(ids: readonly string[]): Promise<readonly ClosedSubscription[]> {
     this.database.requireTransaction();
     return this.database.query<ClosedSubscription>(CLOSED_WITH_LATE_USAGE, [ids]);

@@ -7,8 +7,8 @@ import {
 import type { BilledPeriod } from './usage-billed.repository';
 
 /**
- * Time from the first late usage of an ended subscription to the invoice that bills it. This invoice also bills
- * late usage that arrives within this time.
+ * Time from the first late usage of an ended subscription to its invoice. The invoice also bills late usage that
+ * arrives in between.
  */
 const COLLECTION_MS = 3_600_000;
 

@@ -68,7 +68,7 @@ export class UsageEventsService {
 
   /**
    * Stores events while they arrive, in one commit. If the request body ends early, nothing is stored.
-   * @param caller may have only a limited number of long bodies at a time; null: no such limit
+   * @param caller sender of the body, who may have only a limited number of long bodies at a time; null: no such limit
    */
   async reportStream(
     pieces: AsyncIterable<StreamPiece<UsageItem>>,

@@ -67,9 +67,7 @@ export interface UsageSeriesQuery {
   readonly heldSince?: Date | undefined;
 }
 
-/**
- * Usage of each window, and of all windows as one period. All of it is counted up to the same position in the stream.
- */
+/** Usage of each window, and of all windows as one period, counted up to the same position in the stream. */
 export interface UsageSeries {
   readonly windows: readonly (readonly GroupUsage[])[];
   readonly whole: readonly GroupUsage[];

@@ -46,8 +46,8 @@ export class MetersService {
   }
 
   /**
-   * Stores a new meter. The caller must have checked the terms with {@link assertTerms}. The caller's transaction must
-   * have locked the creation of meters of the event name.
+   * Stores a new meter. The caller must have checked the terms with {@link assertTerms}, and must have locked the
+   * creation of meters for this event name.
    * @param status `backfilling` if stored events remain to be counted
    * @param countedFromAt instant before which events are archived and so not counted; null if no events are archived
    * @throws {ProblemError} `too_many_meters`, `meter_key_taken`

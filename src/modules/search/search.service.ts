@@ -15,8 +15,8 @@ export class SearchService {
 
   /**
    * Returns the best matches among the objects that the scopes allow to read. Words are searched in names, e-mail
-   * addresses, numbers, codes and external ids. If the text can be the beginning of an id, such as `inv_01h4`, the
-   * objects whose name, code or number is exactly this text come first, then the objects whose id begins with it.
+   * addresses, numbers, codes and external ids. A text such as `inv_01h4` may be the beginning of an id: objects whose
+   * name, code or number equals the text come first, then objects whose id begins with it.
    * @param types types to search; null for all
    */
   async search(

@@ -27,8 +27,8 @@ const NO_LEASE: TestClockLease = { endsAt: null, owner: null };
 @Injectable()
 export class DeleteTestClockService implements OnModuleInit {
   /**
-   * Number of customers that background work purges in the next portion, by test clock. The map has a maximum size: if
-   * another process purges the last portion of a clock, nothing removes the entry of the clock here.
+   * Number of customers that background work purges in the next portion, by test clock. The map has a maximum size,
+   * because the entry of a clock stays here if another process purges the last portion of the clock.
    */
   private readonly portions = new BoundedMap<string, number>(100);
 

@@ -85,9 +85,8 @@ export class DueRowsRepository {
 
   /**
    * Returns when the next work of each job falls due on a test clock; null where nothing is planned. The query is a
-   * prepared statement, because planning it takes 20 times as long as running it. Other statements that search rows
-   * must not be prepared, because a cached plan may be slow until the next ANALYZE (decision 22). Here this is
-   * acceptable, because only test clocks would be slow.
+   * prepared statement, because planning it takes 20 times as long as running it. Its cached plan may be slow until the
+   * next ANALYZE (decision 22). This is acceptable here, because it slows down only test clocks.
    */
   async nextDueOnTestClock<Name extends string>(
     jobs: readonly { readonly name: Name; readonly nextDue: string }[],

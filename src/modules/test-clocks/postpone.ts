@@ -4,7 +4,7 @@ const POSTPONED_BY_MS = 86_400_000;
 
 /**
  * Returns the instant at which to retry background work that failed on a test clock. Work that a rule refuses, such as
- * an invoice above the largest amount, is retried a day later on the clock, so that it blocks neither the clock nor
+ * an invoice above the largest amount, is retried a day later on the clock. Until then, it blocks neither the clock nor
  * other work.
  * @throws the given error if it is not a `ProblemError`, so that a defect stops the clock and is visible
  */

@@ -73,8 +73,8 @@ export class TestClockParticipants {
   }
 
   /**
-   * Returns the jobs with planned work on the clock, each with the instant at which its next work falls due, in the
-   * order in which the jobs would run.
+   * Returns the jobs with planned work on the clock, in the order in which they would run. Each has the instant at
+   * which its next work falls due.
    */
   async plannedJobs(testClockId: string): Promise<readonly PlannedJob[]> {
     const jobs = TEST_CLOCK_JOBS.flatMap((name) => this.jobs.get(name) ?? []);

@@ -3,7 +3,7 @@ import { Database, ListQuery, type Page, type PageRequest } from '../../platform
 import type { TestClock, TestClockStatus } from './domain/test-clock';
 import { TestClockEntity } from './test-clock.entity';
 
-/** Row locks. `reference`: a transaction uses the time of the clock. `move`: waits until all such transactions end. */
+/** Row locks: `reference` to use the time of a clock; `move`, which waits for all `reference` locks, to change it. */
 const LOCKS = { reference: 'FOR SHARE', move: 'FOR UPDATE' } as const;
 
 const WHERE_ID = 'WHERE id = $1 AND deleted_at IS NULL';

@@ -66,7 +66,7 @@ export type PlanVersionTerms = Pick<
   'interval' | 'intervalCount' | 'trialDays' | 'proration' | 'entitlements'
 > & { readonly prices: readonly PriceTerms[] };
 
-/** Fields of a new version of an existing plan. Omitted fields, except prices, are copied from the previous version. */
+/** Fields of a new version of a plan. Omitted fields are copied from the previous version; `prices` must be given. */
 export type PlanVersionChange = Pick<PlanVersionTerms, 'prices'> & {
   readonly [Field in Exclude<keyof PlanVersionTerms, 'prices'>]:
     PlanVersionTerms[Field] | undefined;

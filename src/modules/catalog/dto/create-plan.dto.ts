@@ -82,7 +82,7 @@ class PlanTermsInputDto {
   readonly entitlements?: readonly PlanEntitlementInputDto[];
 }
 
-/** Request for a new version of a plan. Omitted fields, except `prices`, are copied from the previous version. */
+/** Request for a new version of a plan. Omitted fields are copied from the previous version; `prices` must be given. */
 export class CreatePlanVersionDto extends PlanTermsInputDto {
   @EnumField(PLAN_INTERVALS, 'Unit of the billing period.', { optional: true, example: 'month' })
   readonly interval?: PlanInterval;

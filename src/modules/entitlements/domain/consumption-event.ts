@@ -13,9 +13,9 @@ interface Filter {
 }
 
 /**
- * Returns properties of an event that the meter counts as exactly this quantity; null if there are none. A `sum` meter takes
- * any quantity, a `count` meter takes 1, other meters take none. Each filtered property gets the first value that passes all
- * its filters.
+ * Returns properties of an event that the meter counts as exactly this quantity; null if there are none. A `sum` meter
+ * counts any quantity, a `count` meter only 1, other meters none. Each filtered property gets the first value that
+ * passes all its filters.
  */
 export function eventPropertiesOf(
   { aggregation, valueProperty, filters }: MeterRules,
@@ -30,7 +30,7 @@ export function eventPropertiesOf(
   return Object.fromEntries([...fitting, [valueProperty, formatExact(quantity)]]);
 }
 
-/** Returns for each filtered property a value that passes all filters of the property; null if a property has none. */
+/** Returns for each filtered property a value that passes all its filters; null if a property has no such value. */
 function matchingValues(filters: readonly Filter[]): ReadonlyMap<string, string> | null {
   const fitting = new Map<string, string>();
   for (const { property, in: values } of filters) {

@@ -78,8 +78,8 @@ export interface CachedBalance {
 }
 
 /**
- * Returns false if the balance must be recalculated, because its window, or a grant, grace period or subscription
- * that it was calculated from, has ended by `now`.
+ * Returns false if the balance must be recalculated, because something that it was calculated from has ended by `now`:
+ * its window, a grant, a grace period or a subscription.
  */
 export function isValidAt(
   { row: { validUntil } }: { readonly row: Pick<BalanceRow, 'validUntil'> },

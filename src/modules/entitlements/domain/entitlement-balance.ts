@@ -18,8 +18,8 @@ import type { ResetWindow } from './reset-window';
 export interface UsageCounter {
   readonly window: ResetWindow | null;
   /**
-   * If the balance has no window: usage before this instant counted in former windows. In a later window, such usage
-   * becomes plan usage, so that it is not taken from grants. Null if the balance has a window or never had one.
+   * If the balance has no window: usage before this instant has counted in former windows. In a later window, this
+   * usage becomes plan usage, so that it is not taken from grants. Null if the balance has a window or never had one.
    */
   readonly coveredUntil: Date | null;
   readonly used: Rational;
@@ -123,8 +123,8 @@ export function newlyReached(
  * - `expiredGrantUsage` does not change if the total rises. If the total falls, for example because a usage event was
  *   voided, `expiredGrantUsage` falls by the same amount, but not below the part of the new total that exceeds the
  *   allowance.
- * - `planUsage` is the rest of the total, at most the allowance (null: no limit) or the former `planUsage`, whichever is
- *   greater.
+ * - `planUsage` is the rest of the total, but not more than the greater of the allowance (null: no limit) and the
+ *   former `planUsage`.
  */
 export function withUsed<
   Counted extends Pick<UsageCounter, 'used' | 'expiredGrantUsage' | 'planUsage'>,
@@ -141,8 +141,8 @@ export function withUsed<
 }
 
 /**
- * Returns the usage that is taken from each grant. Grants cover `used` without expired grant usage, as far as it exceeds
- * the allowance or, if greater, `planUsage`. The allowance is used up before grants, because unused allowance lapses.
+ * Returns the usage that is taken from each grant. The allowance is used up first, because unused allowance lapses.
+ * Grants cover usage beyond the allowance or, if greater, `planUsage`; expired grant usage does not count.
  */
 export function spreadOverGrants(
   grants: readonly GrantBalance[],
@@ -169,7 +169,7 @@ export function spreadOverGrants(
   return parts;
 }
 
-/** Ends one grant. Usage taken from it becomes expired grant usage; the rest of its balance is lost. */
+/** Ends one grant. Usage taken from the grant becomes expired grant usage; the rest of the grant is lost. */
 export function withoutGrant(
   counter: UsageCounter,
   grants: readonly GrantBalance[],

@@ -79,10 +79,7 @@ function ascending(one: number, other: number): number {
   return one === other ? 0 : one < other ? -1 : 1;
 }
 
-/**
- * Takes an amount from grants in burn-down order, each down to zero. The rest is `uncovered`. The parts taken and the rest
- * add up to the amount.
- */
+/** Takes an amount from grants in burn-down order, each down to zero. What the grants do not cover is `uncovered`. */
 export function burnDown(
   grants: readonly GrantBalance[],
   amount: Rational,

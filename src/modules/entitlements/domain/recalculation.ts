@@ -51,8 +51,8 @@ export function nextBoundary(
 }
 
 /**
- * Ends a grant as expired or voided. Usage taken from it becomes expired grant usage of the window; the rest of its balance is
- * lost.
+ * Ends a grant as expired or voided. Usage taken from the grant becomes expired grant usage of the window; the rest of
+ * the grant is lost.
  */
 export function endGrant(
   state: Recalculation,
@@ -81,9 +81,9 @@ export function withoutExpired(start: Recalculation, now: Date): Recalculation {
 }
 
 /**
- * Ends the window and starts the next one. Each grant keeps the balance that rolls over; a grant lapses if that balance is zero.
- * @param at instant of the reset. If the former window is replaced before its end, the next window may have started
- *   before `at`.
+ * Ends the window and starts the next one. Each grant keeps the balance that rolls over; a grant lapses if that balance
+ * is zero.
+ * @param at instant of the reset. If the reset replaces a window before its end, `next` may have started before `at`.
  */
 export function reset(
   { counter, grants, ended }: Recalculation,
@@ -127,12 +127,11 @@ export function carryInto(
 }
 
 /**
- * Returns the counter of a window that replaces the former window before its end. Usage in both windows also counts in
- * the new window: plan usage stays plan usage, and usage taken from grants stays grant usage. Keeps the notified
- * thresholds.
- * - If the new window starts after the start of the former one, grant usage of the former window may lie before the new
- *   window. Then only usage beyond the new allowance counts as grant usage.
- * - If the new window starts before the former one, usage between the two starts has counted in other windows. It
+ * Returns the counter of a window that replaces the former window before its end. Usage in the overlap keeps its kind:
+ * plan usage stays plan usage, and usage taken from grants stays grant usage. Keeps the notified thresholds.
+ * - If the new window starts later than the former one, grant usage of the former window may lie before the new window.
+ *   Then only usage beyond the new allowance counts as grant usage.
+ * - If the new window starts earlier than the former one, usage between the two starts has counted in other windows. It
  *   becomes plan usage, so that it is not taken from grants. Without a former window, the same holds for usage before
  *   `coveredUntil`.
  * @param former state before the new window
@@ -146,7 +145,7 @@ export function counterOfReplacement(
     readonly used: Rational;
     /**
      * Usage of the new window before the start of the former window or, without a former window, before `coveredUntil`.
-     * May include usage that the former window has also counted.
+     * If the entitlement has no meter: all usage of the new window.
      */
     readonly earlier: Rational;
     readonly allowance: Rational | null;
@@ -171,10 +170,10 @@ export function counterOfReplacement(
 
 /**
  * Drops the window of a customer who no longer has the entitlement. Keeps a window with usage or notified thresholds
- * until it ends. A later grant starts a new window. A later window may start before the end of the dropped window: usage
- * that has counted already becomes plan usage in the later window (`coveredUntil`).
- * @param isEntitled true if the customer had the entitlement until now. Windows that were not opened have then followed a
- *   window that is over.
+ * until it ends. A later window may start before the end of the dropped one: usage that has counted already becomes
+ * plan usage in the later window (`coveredUntil`).
+ * @param isEntitled true if the customer had the entitlement until now. If the window ended earlier, usage has then
+ *   counted in later windows up to now.
  */
 export function dropUnneededWindow(
   state: Recalculation,
@@ -232,8 +231,8 @@ export function isSameWindow(one: ResetWindow | null, other: ResetWindow): boole
 }
 
 /**
- * Returns true if the window `other` may contain usage that has counted already. It then starts before the end of the
- * counter's window or, if the counter has no window, before `coveredUntil`.
+ * Returns true if the window `other` may contain usage that has counted already, because `other` starts before the end
+ * of the counter's window or, if the counter has no window, before `coveredUntil`.
  */
 export function isReplacedBy(
   { window, coveredUntil }: Pick<UsageCounter, 'window' | 'coveredUntil'>,

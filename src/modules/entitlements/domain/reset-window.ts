@@ -12,10 +12,7 @@ export interface ResetWindow {
   readonly endAt: Date | null;
 }
 
-/**
- * Returns the start and end under which metering counts the usage of a window. For a window without an end, the end is
- * {@link FOR_EVER}.
- */
+/** Returns the start and end of a window as metering stores them: {@link FOR_EVER} for a window without an end. */
 export function spanOf({ startAt, endAt }: Pick<ResetWindow, 'startAt' | 'endAt'>): Period {
   return { startAt, endAt: endAt ?? FOR_EVER };
 }
@@ -42,8 +39,8 @@ export interface WindowRule {
 const MAX_APART_MS = 10_000;
 
 /**
- * Returns the time at which a balance is read and changed: the latest of `now`, the start of its window and the start of
- * the current billing period. The starts may be after `now` if a process with a clock ahead wrote them (decision 165).
+ * Returns the time at which a balance is read and changed: the latest of `now`, the start of its window and the start
+ * of the current billing period. A start is after `now` if a process whose clock is ahead wrote it (decision 165).
  * Ignores a start more than {@link MAX_APART_MS} after `now`, so that a balance recovers from a wrong clock.
  * @param now time of this process, or of the test clock
  */
@@ -59,8 +56,8 @@ export function balanceTime(
 }
 
 /**
- * Returns the window that contains an instant. With the reset `period` and a late renewal, this is the billing period
- * that the renewal will start.
+ * Returns the window that contains an instant. With the reset `period`, this is a billing period; if the renewal is
+ * late, it is the one that the renewal will start.
  * @param at instant at or after the start of the subscription
  */
 export function windowAt(reset: Reset, billing: BillingSchedule, at: Date): ResetWindow {

@@ -13,9 +13,8 @@ export class ArchiveDirectory {
   constructor(private readonly path: string) {}
 
   /**
-   * Writes a compressed file and its manifest. The file name contains the first digits of the digest of the content. If
-   * a write is repeated, it therefore replaces a file with the same content, or creates a file with another name. It
-   * never damages a recorded file.
+   * Writes a compressed file and its manifest. The file name contains the first digits of the digest of the content. A
+   * repeated write therefore replaces a file with the same content, or creates a file with another name.
    * @param lines events as JSON
    */
   async write(month: Date, number: number, lines: readonly string[]): Promise<ArchiveFile> {

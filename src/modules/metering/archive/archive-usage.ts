@@ -23,8 +23,8 @@ const STREAMS_PER_STEP = 2_000;
 const DAY_MS = 86_400_000;
 
 /**
- * Time limit of the last step of a stream whose month fills several files. This step reads the keys of all events
- * again.
+ * Time limit of the step that completes a month of a stream with several files. This step reads the keys of all events
+ * of the month again.
  */
 const LONG_STEP = { statementMs: 600_000 };
 
@@ -39,10 +39,10 @@ export interface MonthToClose {
 export type ArchiveStep = 'none' | 'done' | MonthToClose;
 
 /**
- * Writes events of months before the retention period to files, month by month, in steps. A step locks the progress
- * row, so that only one worker archives at a time. Before a month of a stream is written, the month is closed: from
- * then on, no event of the month can be stored or voided. A step that is repeated after an interruption therefore
- * writes the same file. `RemoveArchivedUsage` removes the events later.
+ * Writes events older than the retention period to files, month by month, in steps. A step locks the progress row, so
+ * that only one worker archives at a time. Before a month of a stream is written, the month is closed: from then on, no
+ * event of the month can be stored or voided. A step that is repeated after an interruption therefore writes the same
+ * file. `RemoveArchivedUsage` removes the events later.
  */
 @Injectable()
 export class ArchiveUsage {
@@ -77,8 +77,8 @@ export class ArchiveUsage {
   /**
    * Closes a month of streams for new events, in the transaction of {@link archiveNext}. Leaves out streams whose
    * billed or open periods may still read events of the month.
-   * @param openSince returns the start of the earliest unbilled period by customer id. Called after the streams are
-   *   locked, so that no period that needs the month can be billed or opened in the meantime.
+   * @param openSince returns, by customer id, the start of the earliest unbilled period. Called after the streams are
+   *   locked: from then on, no period that needs the month can be billed or opened.
    */
   async close(
     { progress, month, streams }: MonthToClose,
@@ -111,10 +111,9 @@ export class ArchiveUsage {
   }
 
   /**
-   * Continues after a file could not be written because of the data of one stream. Keeps only the first half of the
-   * streams for the file, and lets the search find the other streams again. Repeated calls thereby isolate the faulty
-   * stream and skip it. The search of the next day tries this stream again, because its month is closed, but not
-   * archived.
+   * Continues after the data of one stream prevented the writing of a file. Puts only the first half of the streams
+   * into the file; the search finds the other half again. After repeated calls, only the faulty stream is left, and is
+   * skipped. The search of the next day tries it again.
    * @param error why the file could not be written
    * @returns false if no file is being written
    */
@@ -144,8 +143,8 @@ export class ArchiveUsage {
   }
 
   /**
-   * Searches the next streams for events of the month. Returns the streams to close, or `done` if no stream has such
-   * events.
+   * Searches the next streams for events of the month that is being archived. Returns the streams to close, or `done`
+   * if none has such events.
    */
   private async find(progress: ArchiveProgress, now: Date): Promise<ArchiveStep> {
     const found = await this.archive.nextStreams(progress, STREAMS_PER_STEP, EVENTS_PER_FILE);

@@ -16,11 +16,9 @@ const SET_VERIFIED =
   'UPDATE usage_archive_file SET verified_at = $3 WHERE month = $1 AND number = $2';
 
 /**
- * Deletes stored events of these months if their keys were recorded with an archive file. Keeps the events of two kinds
- * of hours:
- * - hours within which a registered window (a period with running totals of its own) begins or ends. After an event is
- *   voided, such a window is counted again, from the totals of its whole hours and from the single events of its first
- *   and last hour;
+ * Deletes archived events of the given months from the database. Keeps the events of two kinds of hours:
+ * - hours within which a registered window (a period with running totals of its own) begins or ends. When an event is
+ *   voided, such a window is counted again, which needs the single events of its first and last hour;
  * - hours within which a window may begin that is not registered yet (decision 210).
  */
 const DELETE = `
@@ -60,7 +58,7 @@ const REMOVED = `
   FROM unnest($1::bigint[], $2::timestamptz[]) AS removed(stream_id, start_at)
   WHERE month.stream_id = removed.stream_id AND month.start_at = removed.start_at`;
 
-/** Instant at which a window of a customer may begin although it is not registered yet. */
+/** Possible start of a window that is not registered yet. */
 export interface WindowStart {
   readonly customerId: string;
   readonly startAt: Date;
@@ -86,10 +84,9 @@ export class ArchivedEventsRepository {
   }
 
   /**
-   * Deletes up to `limit` stored events of these months. Keeps events whose keys are not recorded as archived, and all
-   * events of an hour within which a window begins or ends. If no other events are left, marks the months as removed.
-   * Returns the number of deleted events.
-   * @param windowStarts instants at which windows may begin that are not registered yet
+   * Deletes up to `limit` archived events of these months, except events of an hour within which a window begins or
+   * ends. If no more can be deleted, marks the months as removed. Returns the number of deleted events.
+   * @param windowStarts possible starts of windows that are not registered yet
    */
   async remove(
     months: readonly StoredMonth[],

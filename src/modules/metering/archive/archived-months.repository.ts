@@ -99,7 +99,7 @@ export interface MonthRow extends ArchivedMonth {
   readonly streamId: string;
 }
 
-/** A billed period that starts before the end of the closed months of its stream. Its events may be archived. */
+/** A billed period that starts before the end of the last closed month of its stream. Its events may be archived. */
 export interface ClosedPeriod {
   /** Number of the period in the list of periods, from 1. */
   readonly number: number;
@@ -112,7 +112,7 @@ interface EndRow {
   readonly archivedBefore: Date | null;
 }
 
-/** Reads archived months, and finds the months for which a request needs individual events and not only totals. */
+/** Reads archived months, and finds archived months whose single events a request needs. */
 @Injectable()
 export class ArchivedMonthsRepository {
   constructor(private readonly database: Database) {}
@@ -161,8 +161,8 @@ export class ArchivedMonthsRepository {
   }
 
   /**
-   * Returns the end of the last archived month of a stream if one of these ranges touches an hour with archived events,
-   * otherwise null.
+   * Returns null if none of these ranges touches an hour with archived events of the stream. Otherwise returns the end
+   * of the last archived month of the stream.
    */
   findMissing(stream: string, ranges: readonly Period[]): Promise<Date | null> {
     return this.queryEnd(MISSING, [stream, ...boundsOf(ranges)]);
@@ -177,8 +177,8 @@ export class ArchivedMonthsRepository {
   }
 
   /**
-   * Locks the streams of these billed periods, so that no other month of these streams is closed until the
-   * transaction ends. Returns the periods that start before the end of the closed months of their stream.
+   * Locks the streams of these billed periods, so that no month of these streams is closed until the transaction ends.
+   * Returns the periods that start before the end of the last closed month of their stream.
    */
   lockClosed(periods: readonly BilledPeriod[]): Promise<readonly ClosedPeriod[]> {
     return this.database.query<ClosedPeriod>(OF_BILLED_PERIODS, [

@@ -9,8 +9,8 @@ export const archivedBefore = (stream: string): string => `
   (SELECT max(end_at) FROM usage_archive_month WHERE stream_id = ${stream} AND written_at IS NOT NULL)`;
 
 /**
- * SQL condition: some events of the hour that contains `instant` were archived and removed. The stored total of this
- * hour then counts more events than are stored. A period that begins within the hour cannot be counted from events.
+ * SQL condition: some events of the hour that contains `instant` were archived and removed. The stored total of the
+ * hour still includes these events, but a period that begins within the hour can no longer be counted from events.
  */
 export function lacksEvents(stream: string, meter: string, instant: string): string {
   const hour = hourOf(instant);

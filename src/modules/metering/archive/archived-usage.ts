@@ -87,8 +87,8 @@ export class ArchivedUsage {
   }
 
   /**
-   * Requires that no closed month of the customer ends after `since`, so that all usage from then on can be billed. If the
-   * streams of the customer are locked, this holds until the transaction ends.
+   * Requires that no closed month of the customer ends after `since`, so that all usage from then on can be billed. If
+   * the caller has locked the customer's streams, this holds until the transaction ends.
    * @throws {ProblemError} `usage_archived`
    */
   async requireNoClosedMonthAfter(customerId: string, since: Date): Promise<void> {

@@ -26,9 +26,9 @@ const FILES_PER_STEP = 20;
 const EVENTS_PER_STEP = 2_000;
 
 /**
- * Removes archived events from the database, in small commits. First, each archive file with these events must have
- * been read again within the last hour, and must have matched its recorded digest. Each commit checks that the files
- * exist with their recorded sizes.
+ * Removes archived events from the database, in small commits. Requires that each archive file with these events was
+ * read again within the last hour and matched its recorded digest. Each commit also checks that the files exist with
+ * their recorded sizes.
  */
 @Injectable()
 export class RemoveArchivedUsage {
@@ -46,9 +46,8 @@ export class RemoveArchivedUsage {
   /**
    * Verifies the next files or, if all are verified, deletes the next events. Returns true if there may be more to do;
    * false if nothing is left to do, or if a file is missing or differs.
-   * @param windowStarts returns the instants at which windows of these customers may begin although they are not
-   *   registered yet. Called after the months are locked. A request that is to open such a window locks the month in
-   *   which the window begins (`UsageWindows.requireCountable`), so events of that month are not removed meanwhile.
+   * @param windowStarts returns possible starts of windows of these customers that are not registered yet. Called after
+   *   the months are locked: a request that opens such a window waits for this lock (`UsageWindows.requireCountable`).
    */
   removeNext(
     now: Date,

@@ -26,10 +26,10 @@ export const NEXT_STREAMS = `
 
 /**
  * Finds the locked streams whose month can be closed. Every billed period that begins before the end of the month must
- * have ended before the retention period, and must have no late usage to bill. Late usage of a deleted customer does
- * not count, because it is never billed. `closedBefore`: once the month is closed, events before this instant are
- * refused. It is the end of the month or, if later, the end of the last of these billed periods. With an earlier
- * instant, such a period could be billed again after a part of its events was archived.
+ * have ended before the start of the retention period, and must have no late usage to bill. Late usage of a deleted
+ * customer does not count, because it is never billed. `closedBefore`: after the month is closed, events before this
+ * instant are refused. It is the end of the month or, if later, the end of the last of these billed periods. With an
+ * earlier instant, late usage could reopen such a period after a part of its events was archived.
  */
 export const CLOSABLE = `
   WITH closable AS MATERIALIZED (

@@ -29,8 +29,8 @@ export class UsageArchiveMonthEntity {
   @Column({ type: 'char', length: 64, collation: 'C', nullable: true })
   readonly digest!: string | null;
   /**
-   * Hours with events, counted from the start of the month. Null before the month is written, and in months that the previous
-   * release wrote; then any hour may have events.
+   * Hours with events, counted from the start of the month. Null means that any hour may have events: the month is not
+   * written yet, or the previous release wrote it.
    */
   @Column({ type: 'smallint', array: true, nullable: true }) readonly hours!: number[] | null;
   /** Time at which the last of the files was written; null until then. */

@@ -102,8 +102,8 @@ export interface StreamToArchive {
    */
   readonly month: Date | null;
   /**
-   * Number of events in the month being archived; null if they were not counted. May be too small if the streams up to
-   * this one have more than `maxEvents` events together, because counting stops there.
+   * Number of events in the month that is being archived; null if they were not counted. May be too small if the
+   * streams up to this one have more than `maxEvents` events in total, because counting stops there.
    */
   readonly events: string | null;
 }
@@ -112,8 +112,8 @@ export interface ClosableStream {
   readonly id: string;
   readonly closedBefore: Date;
   /**
-   * Number of events in the month, with the same limitation as in {@link StreamToArchive}. It cannot change while the
-   * stream is locked.
+   * Number of events in the month; may be too small, see {@link StreamToArchive}. It cannot change while the stream is
+   * locked.
    */
   readonly events: string;
 }

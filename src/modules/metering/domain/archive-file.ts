@@ -17,8 +17,8 @@ export interface ArchiveFile {
 export interface RecordedFile extends ArchiveFile {
   readonly writtenAt: Date;
   /**
-   * Time at which the file was last read again and matched its digest; null until then. Its events are removed only
-   * afterwards.
+   * Time at which the file was last read again and matched its digest; null before the first time. Until then, its
+   * events are not removed.
    */
   readonly verifiedAt: Date | null;
 }

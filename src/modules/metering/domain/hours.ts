@@ -3,8 +3,8 @@ import type { Period } from '../../../core/time';
 const HOUR_MS = 3_600_000;
 
 /**
- * A period, split into `[startAt, hoursStartAt)`, whole UTC hours, and `[hoursEndAt, endAt)`. The first and the last part are its
- * edges.
+ * A period in three parts: `[startAt, hoursStartAt)`, whole UTC hours, and `[hoursEndAt, endAt)`. The first and the
+ * last part are its edges.
  */
 export interface SplitPeriod extends Period {
   readonly hoursStartAt: Date;

@@ -21,7 +21,7 @@ export interface OutcomeSpan extends Period {
   readonly isUnbillable: boolean;
 }
 
-/** Splits a period at the start and end of the time whose events a bill counts, and of each unbillable period. */
+/** Splits a period at the bounds of each bill (`countedFromAt`, `endAt`) and of each unbillable period. */
 export function outcomeSpans(
   period: Period,
   bills: readonly CountedBill[],

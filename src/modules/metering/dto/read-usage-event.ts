@@ -5,7 +5,7 @@ import { isId } from '../../../platform/ids';
 import type { Properties, UsageEvent } from '../domain/usage-event';
 
 const MAX_PROPERTIES_BYTES = 16_384;
-/** Maximum length of the name of an unknown field in a fault. A longer name is cut. */
+/** Maximum length of an unknown field's name in an error. A longer name is cut. */
 const MAX_SHOWN_NAME = 100;
 
 type Rule = readonly [

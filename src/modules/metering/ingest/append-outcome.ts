@@ -31,8 +31,8 @@ export interface PartOutcome {
 }
 
 /**
- * Outcome of a request that was committed, but for which the events that were not stored could not be classified as
- * duplicate or refused. The request is answered with the error `failure`.
+ * Outcome of a committed request if it could not be determined why some of its events were not stored. The request is
+ * answered with the error `failure`.
  */
 export interface UnclassifiedOutcome {
   readonly failure: unknown;
@@ -63,8 +63,8 @@ export function withoutBusy(
 }
 
 /**
- * Returns the outcome of a request if the classification after the commit failed. Returns null if no event of the request had
- * to be classified, because the error then does not affect the request.
+ * Returns the outcome of a request if the classification after the commit failed. Returns null if no event of the
+ * request had to be classified: the error then does not affect the request.
  */
 export function afterFailure(
   { accepted, notStored }: AppendOutcome,
@@ -75,8 +75,8 @@ export function afterFailure(
 }
 
 /**
- * Returns the error that answers a partly failed request. If other parts were stored, an error that says that nothing was
- * stored would be wrong, so {@link OutcomeUnknownError} replaces it.
+ * Returns the error that answers a partly failed request. If some events were stored, an error that says that nothing
+ * was stored would be wrong. {@link OutcomeUnknownError} then replaces it.
  * @param accepted number of events of the request that were stored
  */
 export function failureOf(accepted: number, error: unknown): unknown {

@@ -50,8 +50,7 @@ const FROM_TABLE = `
 
 /**
  * CTE `late`: one row for each event, meter and billed period, if the meter counts the event for the period. For a
- * weighted sum, the value of an event carries over, so the event can also be late for billed periods that start after
- * it. The CTE `billed`, with the billed periods, is empty for most requests.
+ * weighted sum, the value of an event carries over, so the event can also be late for billed periods that start later.
  */
 const LATE = `
   billed AS MATERIALIZED (
@@ -116,8 +115,8 @@ const LATE_USAGE = `
  * CTEs that store the rows of `incoming` as events and update all totals. The CTE `fresh` returns the stored events.
  * The caller has locked the streams. Inserts in the order of the keys, so that two requests with the same keys cannot
  * deadlock. If a key occurs twice in a request, the first event is stored. PostgreSQL uses one cached query plan for
- * short and long lists. This plan is slow for a join with many rows on both sides, so every join must have few rows on
- * at least one side.
+ * short and long lists. This plan is slow for a join with many rows on both sides. Every join must therefore have few
+ * rows on at least one side.
  * @param incoming SQL of the columns of an event, in the order of {@link EVENT_COLUMNS}, sorted by key digest
  * @param streamIds SQL of a list with the ids of the streams
  */
@@ -159,10 +158,7 @@ const recordSql = (incoming: string): string => `
     (SELECT count(*) FROM fresh)::int AS accepted,
     (SELECT coalesce(json_agg(late_usage), '[]') FROM (${LATE_USAGE}) AS late_usage) AS late`;
 
-/**
- * Returns SQL of `list`, or of NULL if no stream was locked. Then there is nothing to store, and PostgreSQL need not
- * read the list.
- */
+/** Returns SQL that yields `list`, or NULL if no stream was locked: PostgreSQL then need not read the list. */
 const ifAnyLocked = (list: string): string => `CASE WHEN known.is_any THEN ${list} END`;
 
 /** Ids of the streams of {@link fastPathSql}. */
@@ -177,14 +173,14 @@ export interface FastPathNeeds {
 }
 
 /**
- * Fast path: stores and counts events of streams whose cached version is current. Skips events of streams whose
- * version is outdated or, with SKIP LOCKED, of streams that another transaction has locked. A stream that changed
- * after the snapshot of this statement has another version by the time it is locked, and is skipped.
+ * Fast path: stores and counts events of streams whose cached version is current. Skips events of streams whose version
+ * is outdated or, with SKIP LOCKED, of streams that another transaction has locked. A stream that changes after the
+ * snapshot of this statement is skipped, because its version is compared again when it is locked.
  *
  * Returns
  * - `accepted`: how many events were stored;
- * - `positions`, if an event was not stored: the last position of each stream before the statement, null for a
- *   skipped stream;
+ * - `positions`, if an event was not stored: the last position of each stream before the statement, null for a skipped
+ *   stream;
  * - `current`, if a stream was skipped: the numbers of the streams whose version is current.
  *
  * Parameters: $1 the current time, and
@@ -192,7 +188,7 @@ export interface FastPathNeeds {
  * - for each event: $4 number of the stream in $2, from 1, $5 key digest, $6 key, $7 timestamp, $8 properties (as one
  *   JSON list), $10 its number among the events of its stream, from 1.
  *
- * The event with the number n among those of its stream gets the last position of the stream plus n.
+ * The event with the number n gets the last position of its stream plus n.
  */
 const fastPathSql = (onBusy: OnBusy, { hasArchive, hasWindows }: FastPathNeeds): string => `
   WITH locked AS MATERIALIZED (
@@ -285,8 +281,8 @@ const RESULTS = 'SELECT index, result FROM classified WHERE result IS NOT NULL O
 
 /**
  * Classifies the events that were not stored, and counts duplicates and refusals by hour. A separate statement, because
- * it must see the events that the append has stored, and events that other transactions have stored under the same keys
- * in the meantime. Looks each key up by index, because the table is larger than any request.
+ * it must see the events that the append and, under the same keys, other transactions have stored. Looks each key up by
+ * index, because the table is larger than any request.
  */
 const classifySql = (incoming: string): string => `
   ${classified(incoming)},

@@ -40,8 +40,8 @@ export class AppendUsage {
   /**
    * Stores events in one transaction, and returns their outcome.
    * @param onBusy `skip` leaves out requests with a stream that another transaction has locked
-   * @param requestOf index of the request of each event, if several requests are written together. All events must then fit into
-   *   memory
+   * @param requestOf for each event, the index of its request, if several requests are written together. All events
+   *   must then fit into memory
    */
   async append(
     events: IncomingEvents,

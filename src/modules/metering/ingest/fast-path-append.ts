@@ -40,8 +40,8 @@ interface Classified {
 
 /**
  * Fast path of ingest: stores and counts events with one statement. Takes the id and version of each stream from the
- * cache. The statement commits by itself, unless an event may be in a registered window (a period with running totals
- * of its own). The statement then shares a transaction with the hooks that other modules have registered for such
+ * cache. Usually the statement commits by itself. If an event may be in a registered window (a period with running
+ * totals of its own), the statement shares a transaction with the hooks that other modules have registered for such
  * usage.
  */
 @Injectable()

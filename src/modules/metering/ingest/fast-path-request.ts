@@ -17,15 +17,15 @@ interface StreamEvents {
   /** True if an event may be in a registered window: a period with running totals of its own. */
   hasWindow: boolean;
   /**
-   * The part of the request for the fast path that these events belong to, and the index of their stream in that part.
-   * Null before the request is split, and for events that take the slow path.
+   * The part of the request that these events belong to, and the index of their stream in that part. Null before the
+   * request is split, and for events that take the slow path.
    */
   target: { readonly request: FastPathRequest; readonly stream: number } | null;
 }
 
 /** Events of a request, split by how they are stored. */
 export interface SplitRequest {
-  /** Parts for the fast path. They share no stream and can be written concurrently. */
+  /** Parts for the fast path. No stream is in two parts, so the parts can be written concurrently. */
   readonly parts: readonly FastPathRequest[];
   /**
    * Events for the slow path: events that may be refused or need a transaction, and all other events of the same
@@ -36,7 +36,7 @@ export interface SplitRequest {
 
 /** Part of a request for the fast path: events of cached streams. */
 export class FastPathRequest {
-  /** Events of this part, in order. The request that was split may have more. */
+  /** Events of this part, in order. */
   readonly events: IncomingEvent[] = [];
   readonly streams: RequestStream[] = [];
   /** For each event, the index of its stream in `streams`. */

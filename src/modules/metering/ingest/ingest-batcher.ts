@@ -38,13 +38,13 @@ interface Queues {
 
 /**
  * Collects concurrent requests into shared commits: requests that arrive during a commit go into the next one. Events
- * of cached streams take the fast path. A request with several events (a list) is split by shard. The part of a
- * shard is split again: into events that may be in registered windows (periods with running totals of their own), and
- * other events.
+ * of cached streams take the fast path. A request with several events (a list) is split by shard. The part of a shard
+ * is split again: into events that may be in registered windows (periods with running totals of their own), and other
+ * events.
  *
- * Events whose stream is locked, or whose cached stream state is outdated, are left out of the shared commit, so
- * that no request waits for the stream of another request. A single event then waits in the queue of its stream. A
- * list waits together with other lists whose streams were locked.
+ * Events are left out of the shared commit if their stream is locked, or its cached state is outdated. No request
+ * therefore waits for the stream of another request. A single event that was left out waits in the queue of its stream.
+ * A list waits together with other lists whose streams were locked.
  */
 @Injectable()
 export class IngestBatcher {
@@ -154,10 +154,7 @@ export class IngestBatcher {
     return this.storingBusy;
   }
 
-  /**
-   * Stores lists whose streams were locked: waits until the streams are free, which usually takes a short time, and
-   * retries the fast path.
-   */
+  /** Stores lists whose streams were locked: waits until the streams are free, and retries the fast path. */
   private async waitForStreams(requests: readonly QueuedRequest[]): Promise<void> {
     const split = requests.map(({ events, fastPath }) =>
       fastPath === null ? this.split(events, 1) : { parts: [fastPath], rest: [] },

@@ -26,8 +26,8 @@ export interface WindowSql {
  * CTE `stream`: locks streams in ascending order of their ids, without waiting. Reads the streams to lock from the CTE
  * `requested` with the columns `customer_id`, `event_name` and `slot` (see {@link ingestSlotOf}). Leaves out streams
  * that another transaction has locked or has just changed, and event names for which a meter is being created. The
- * bills and windows of a locked stream do not change until the transaction ends, because a transaction that changes
- * them must lock the stream to increment its version.
+ * bills and windows of a locked stream do not change until the transaction ends: changing them increments the version
+ * of the stream, which needs the lock.
  * @param customerIds parameter with the ids of the customers
  */
 export const lockedStreams = (customerIds: string): string => `
@@ -58,8 +58,8 @@ export const changesOnlyWindow = (
 
 /**
  * First instant after the given one at which a registered window of a locked `stream` starts or ends; null if there is
- * none. If {@link changesOnlyWindow} is true, it stays true until then, unless the version of the stream changes: each
- * new bill, window or meter increments the version.
+ * none. If {@link changesOnlyWindow} is true, it stays true until then, as long as the version of the stream stays the
+ * same. Each new bill, window or meter increments the version.
  */
 export const nextWindowChange = (instant: string): string => `
   (SELECT min(boundary) FROM usage_window CROSS JOIN LATERAL (VALUES (start_at), (end_at)) AS edge (boundary)

@@ -7,7 +7,7 @@ const MAX_SHORT = 4;
 const MAX_LONG = 4;
 /** Maximum number of long bodies of one caller, so that a caller who sends slowly does not keep all others waiting. */
 const MAX_LONG_OF_CALLER = 2;
-/** Maximum size of the lines of a short body. */
+/** Maximum size of a short body. */
 const MAX_SHORT_BYTES = 2 ** 20;
 
 /** Lines of a body that arrived together. */
@@ -22,8 +22,8 @@ interface CallerTurns {
 }
 
 /**
- * Limits how many NDJSON bodies are stored at a time. A short body fits into memory, and waits for its turn after it
- * has arrived completely, so a slow client occupies no turn. A body that gets too long for memory waits for its turn
+ * Limits how many NDJSON bodies are stored at a time. A short body fits into memory. It waits for its turn after it has
+ * arrived completely, so that a slow client occupies no turn. A body that gets too long for memory waits for its turn
  * before more of it is read.
  */
 export class StreamTurns {
@@ -33,7 +33,7 @@ export class StreamTurns {
 
   /**
    * Runs work that reads a body to its end and stores it.
-   * @param caller may have only a limited number of long bodies at a time; null: no such limit
+   * @param caller sender of the body, who may have only a limited number of long bodies at a time; null: no such limit
    */
   async run<Item, Result>(
     pieces: AsyncIterable<StreamPiece<Item>>,

@@ -68,9 +68,9 @@ export class WriteQueue {
   private readonly scope = new AsyncResource('usage-write-queue');
 
   /**
-   * @param onNotTried takes over a request, or a part of a request, that was skipped because its streams are locked or
-   *   their cached state is outdated. If `onNotTried` returns a promise, the shard waits for the promise, at most
-   *   {@link LONGEST_HOLD_MS}, before it writes the next requests
+   * @param onNotTried takes over a request, or a part of a request, that was skipped: its streams are locked, or their
+   *   cached state is outdated. If `onNotTried` returns a promise, the shard waits for the promise, at most {@link
+   *   LONGEST_HOLD_MS}, before it writes the next requests
    */
   constructor(
     private readonly writeGroup: WriteGroup,
@@ -89,7 +89,7 @@ export class WriteQueue {
     return this.shards.some(({ isWriting }) => isWriting);
   }
 
-  /** Returns the outcome once the events are written. Events that this queue skips are written by `onNotTried`. */
+  /** Returns the outcome after the events are written. `onNotTried` writes the events that this queue skips. */
   enqueue(
     events: readonly IncomingEvent[],
     fastPath: FastPathRequest | null,
@@ -183,8 +183,8 @@ export class WriteQueue {
   }
 
   /**
-   * Answers a request, or passes it to `onNotTried` and returns the result of that call. Any error rejects only this
-   * request, because an error thrown here would stop the queue for ever.
+   * Answers a request, or passes it to `onNotTried` and returns the result of that call. An error rejects only this
+   * request. It is not thrown, because that would stop the queue for ever.
    */
   private answer(request: QueuedRequest, outcome: FastPathOutcome | undefined): unknown {
     try {
@@ -200,9 +200,9 @@ export class WriteQueue {
   }
 
   /**
-   * Writes requests one by one after their group failed, so that one request cannot fail the others. After an outage,
-   * rejects all of them. After {@link MAX_TIMEOUTS} lock timeouts, rejects the rest, which would wait for the same lock
-   * and delay the requests behind them.
+   * Writes the requests of a failed group one by one, so that one request cannot fail the others. If the group failed
+   * because of an outage, rejects all of them. After {@link MAX_TIMEOUTS} lock timeouts, rejects the remaining ones,
+   * which would wait for the same lock and delay later requests.
    */
   private async writeOneByOne(
     group: readonly QueuedRequest[],

@@ -42,7 +42,7 @@ export class BackfillMeters {
   /**
    * Locks all streams of an event name until the open transaction ends. Never waits. Fails if the streams exceed the
    * limits of one step, or if another transaction has locked one of them or is storing events with this name.
-   * @returns the locked streams, or null on failure. A new meter for this event name then needs a backfill
+   * @returns the locked streams; null on failure: a new meter for this event name then needs a backfill
    */
   async tryLockAll(eventName: string): Promise<readonly string[] | null> {
     if ((await this.allOfOneStep(eventName)) === null) return null;
@@ -65,7 +65,7 @@ export class BackfillMeters {
 
   /**
    * Runs one step of the backfill with the fewest attempted steps. If the step fails, calls `onFailure` and returns
-   * `done`. The step is repeated after steps of other backfills.
+   * `done`. The failed step is repeated after steps of other backfills.
    */
   async runStep(onFailure: (error: unknown, meterId: string) => void): Promise<StepResult> {
     const claimed: string[] = [];
@@ -113,8 +113,8 @@ export class BackfillMeters {
 
   /**
    * Determines which streams the backfill counts, after all transactions have ended that may store events without
-   * seeing the meter. Until then, `lastStreamId` stays null. Streams created later have only events that were counted
-   * when they were stored.
+   * seeing the meter. Until then, `lastStreamId` stays null. The backfill need not count streams that are created
+   * later: their events are counted when they are stored.
    */
   private async withLastStream(backfill: MeterBackfill, eventName: string): Promise<MeterBackfill> {
     if (backfill.lastStreamId !== null) return backfill;

@@ -10,7 +10,7 @@ import { IdColumn, InstantColumn } from '../../../platform/database';
 export class MeterBackfillEntity {
   @IdColumn({ to: 'MeterEntity' }) readonly meterId!: string;
   /**
-   * Virtual ids of transactions that possibly do not see the meter but store events; null until they are determined.
+   * Virtual ids of transactions that store events and possibly do not see the meter; null until they are determined.
    */
   @Column({ type: 'text', array: true, nullable: true })
   readonly olderTransactions!: readonly string[] | null;

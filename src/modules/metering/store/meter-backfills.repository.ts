@@ -50,7 +50,7 @@ const COUNT_EVENTS = `
 
 export interface StreamExtent {
   readonly id: string;
-  /** Number of stored events; may be too small if the streams up to this one have more than `maxEvents` in total. */
+  /** Number of stored events; too small if the streams up to this one have more than `maxEvents` in total. */
   readonly events: number;
 }
 

@@ -31,8 +31,8 @@ const INGESTING = `
     AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
 
 /**
- * Makes sure that, until the open transaction ends, each new meter for these event names needs a backfill. If the next
- * statements of this transaction do not see a new meter, its backfill counts the events that they store.
+ * Locks ingest of these event names in shared mode until the open transaction ends. A meter that is created meanwhile
+ * gets a backfill, which counts the events that this transaction stores without seeing the meter.
  * @returns the names that could not be locked, because a meter for them may be in creation; empty with `wait`
  */
 export async function lockMeters(

@@ -18,7 +18,7 @@ export const IS_WHOLE_HOUR = `end_at - start_at = interval '1 hour' AND start_at
 const MS_TO_END = msBetween('bucket.end_at', 'requested.end_at');
 const MS_HELD = msBetween('counted.occurred_at', 'requested.end_at');
 
-/** By aggregation, the columns of the CTE `piece` (see {@link piecesOf}): for an hour, and for a single event. */
+/** Columns of the CTE `piece` (see {@link piecesOf}) for an hour and for a single event, by aggregation. */
 const PIECES: Record<Aggregation, { readonly ofHour: string; readonly ofEvent: string }> = {
   count: { ofHour: '', ofEvent: '' },
   sum: { ofHour: 'bucket.total AS total', ofEvent: 'counted.value AS total' },
@@ -34,9 +34,7 @@ const PIECES: Record<Aggregation, { readonly ofHour: string; readonly ofEvent: s
   unique: { ofHour: 'NULL::uuid AS value', ofEvent: `${digestOf('counted.text')} AS value` },
 };
 
-/**
- * By aggregation and column of `usage_bucket`, the SQL that computes the column from the rows of `piece` of one group.
- */
+/** SQL that computes a column of `usage_bucket` from the rows of `piece` of one group, by aggregation and column. */
 const TOTALS: Record<Aggregation, Partial<Record<TotalColumn, string>>> = {
   count: {},
   sum: { total: 'sum(total)' },
@@ -99,8 +97,8 @@ export const eventsOf = ({
         OFFSET 0`;
 
 /**
- * CTEs `requested`, with the periods, and `piece`, with a row for each total of an hour and for each single event that
- * a period consists of. OFFSET 0 keeps the planner from turning the lookups into joins that read all events.
+ * CTEs `requested` (the periods) and `piece` (a row for each hourly total and each single event that a period consists
+ * of). OFFSET 0 keeps the planner from turning the lookups into joins that read all events.
  */
 function piecesOf(pieces: PiecesSql): string {
   const { aggregation, stream, meter, requested } = pieces;

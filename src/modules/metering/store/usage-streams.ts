@@ -120,7 +120,7 @@ export class UsageStreams {
     await this.database.query(INVALIDATE_ALL, [customerId]);
   }
 
-  /** Increments the version of one stream, which the caller has locked, and so invalidates its cached state. */
+  /** Invalidates the cached state of a stream that the caller has locked, by incrementing its version. */
   async invalidate({ customerId, eventName }: StreamName): Promise<void> {
     this.database.requireTransaction();
     await this.database.query(INVALIDATE, [customerId, eventName]);

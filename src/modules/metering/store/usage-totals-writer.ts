@@ -43,8 +43,8 @@ export interface StreamHours {
 
 const BUCKET = 'stream_id, meter_id, start_at, end_at, group_key';
 /**
- * Row with the period to count. If events of its first UTC hour were archived and removed, and the period also contains
- * a whole hour, the row includes all of the first hour, so that the stored total of this hour is used.
+ * Row with the period to count. If it contains a whole hour, but events of its first UTC hour were archived and
+ * removed, the row starts at the start of that first hour. The stored total of the hour is then used.
  */
 const SINGLE_PERIOD = `
   SELECT 0 AS number, CASE WHEN is_cut THEN first_hour ELSE $3 END AS start_at,

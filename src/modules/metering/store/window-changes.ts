@@ -16,8 +16,8 @@ interface WindowRow extends TotalsRow {
 }
 
 /**
- * Registered windows that overlap a time span, and all later windows of recurring meters, because the values of events
- * in the span carry over into them.
+ * Registered windows that overlap a time span. Includes all later windows of recurring meters, because the values of
+ * events in the span carry over into them.
  */
 const READ = `
   SELECT usage_window.stream_id AS "streamId", meter.id AS "meterId", meter.aggregation,

@@ -26,7 +26,7 @@ export type SearchType = keyof typeof SEARCH_TYPES;
 
 export const SEARCH_TYPE_NAMES = Object.keys(SEARCH_TYPES) as readonly SearchType[];
 
-/** Fewest characters of a query. A shorter query finds nothing, because it would match most objects. */
+/** Minimum length of a query. A shorter query finds nothing, because it would match most objects. */
 export const MIN_QUERY_LENGTH = 2;
 
 /** Beginning of an id: the prefix of a type, `_`, and up to 26 characters of base 32. */
