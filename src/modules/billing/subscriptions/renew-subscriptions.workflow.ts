@@ -82,8 +82,8 @@ export class RenewSubscriptionsWorkflow {
   }
 
   /**
-   * Ends the paused subscriptions of a deleted customer that have reached the end of their period. Such a subscription
-   * has no due work that would end it. The caller's transaction has locked the customer.
+   * Ends the paused subscriptions of a deleted customer that have reached the end of their period. No due work would
+   * end them. The caller's transaction has locked the customer.
    */
   async endPaused(customerId: string, now: Date): Promise<void> {
     const found = await this.subscriptions.snapshotsOf(customerId);
@@ -186,7 +186,7 @@ function decide(
     : decideEndOfDeletedCustomer(snapshot, now);
 }
 
-/** Clears an earlier failure of the renewal, because this outcome is a success. */
+/** Clears the failure that an earlier renewal recorded, because this renewal succeeded. */
 function withoutFailure(outcome: Outcome): Outcome {
   const subscription = { ...outcome.subscription, renewalFailedAt: null, renewalFailureCode: null };
   return { ...outcome, subscription };

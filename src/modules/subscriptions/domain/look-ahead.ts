@@ -42,7 +42,7 @@ export function* billingsAhead(
 
 /**
  * Returns true if the outcome makes an invoice, or would make one if there were late usage. At the end of a trial there
- * is no late usage, because no period was billed before.
+ * is no late usage, because a trial is not billed.
  */
 function canBill({ period }: Snapshot, { billing }: Outcome): boolean {
   if (billing === null) return false;
