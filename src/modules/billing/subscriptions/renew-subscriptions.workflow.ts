@@ -136,8 +136,8 @@ export class RenewSubscriptionsWorkflow {
   /**
    * Locks a subscription for a command, in the caller's transaction. First does its due work, so that the command acts
    * on the current period. Does at most {@link MAX_STEPS_PER_REQUEST} pieces of work, because each invoice locks the
-   * series of invoice numbers. The returned time is not before the last change of the subscription, even if a process
-   * with a faster clock made that change.
+   * series of invoice numbers. The returned time is never before the last change of the subscription, which a process
+   * with a faster clock may have made.
    * @param expected versions that are accepted after the due work
    * @throws {ProblemError} `subscription_not_found`, `subscription_customer_deleted`, `subscription_behind` if too many
    *   periods are due, `precondition_failed`, `test_clock_advancing`, `test_clock_failed`

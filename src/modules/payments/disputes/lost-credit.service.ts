@@ -52,8 +52,8 @@ export interface PaymentForRefund extends LostCreditOfInvoice {
 }
 
 /**
- * Credit that must still be taken from a payment, in minor units: `lostMinor` for losses in disputes; `refundedMinor`
- * and `reservedMinor` for succeeded and pending refunds that give back credit although invoices had used it.
+ * Credit that must still be taken from a payment, in minor units. `lostMinor`: for losses in disputes. `refundedMinor`
+ * and `reservedMinor`: for succeeded and pending refunds that gave back credit although invoices had used it.
  */
 interface MissingCredit extends ReturnedMoney {
   readonly reservedMinor: bigint;
@@ -70,8 +70,8 @@ interface CreditOrigin {
 }
 
 /**
- * Uses unused credit from a payment to cover the losses of the same payment, also if the credit becomes available only
- * after the loss. A loss is money that a dispute took, or used credit that a refund at the provider gave back.
+ * Covers losses of a payment with unused credit from the same payment, even if the credit becomes available after the
+ * loss. A loss is money that a dispute took, or used credit that a refund at the provider gave back.
  */
 @Injectable()
 export class LostCreditService {

@@ -54,8 +54,8 @@ export type ProviderOutcome =
   | UnknownOutcome;
 
 /**
- * Returns the failure code if the outcome makes the payment method unusable, otherwise null. Every `hard` failure makes
- * the method unusable, except one that is caused by the amount or currency.
+ * Returns the failure code of a `hard` failure, which makes the payment method unusable. Returns null for any other
+ * outcome, and for a failure that only the amount or currency caused.
  */
 export function finalDeclineOf(outcome: ProviderOutcome): string | null {
   if (outcome.kind !== 'failed' || outcome.retry !== 'hard') return null;

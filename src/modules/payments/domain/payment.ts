@@ -183,7 +183,7 @@ export interface PolledOutcome {
 
 /**
  * Applies a provider's answer to a payment. Returns the same payment if its outcome is already final. If the answer is
- * not final, plans the next poll, unless the payment has another lease by now.
+ * not final and the payment still has the same lease, plans the next poll.
  * @param now time on the customer's clock
  */
 export function withOutcome(

@@ -17,7 +17,7 @@ export interface NextBilling {
 
 /**
  * Returns the outcomes that may make the next invoice: `decided`, and the outcomes of the due work that follows if no
- * request changes the subscription. An outcome that bills only late usage makes an invoice only if there is late usage.
+ * request changes the subscription.
  */
 export function* billingsAhead(
   snapshot: Snapshot,
