@@ -6,7 +6,7 @@ import { loadConfiguration } from './platform/config';
 
 let fromEnvironment: DynamicModule | undefined;
 
-/** Returns the same module each time: Nest calls this several times, and takes two objects for two modules. */
+/** Returns the same object at each call, because Nest would take two objects for two modules. */
 function engineFromEnvironment(): DynamicModule {
   fromEnvironment ??= EngineModule.with(loadConfiguration(), {
     module: OwnDatabaseModule,

@@ -46,8 +46,8 @@ import type { HttpApplication } from './http-application';
 import { isStudioPath, serveStudio, STUDIO_DIRECTORY } from './studio-pages';
 
 /**
- * Time for which idle connections stay open. It is longer than the 60 s for which load balancers keep idle
- * connections, so that a load balancer never uses a connection that this process has closed.
+ * Time for which idle connections stay open. Load balancers keep idle connections for 60 s. This process closes them
+ * later, so that a load balancer never uses a closed connection.
  */
 const KEEP_ALIVE_MS = 65_000;
 /** Time limit for request headers. Longer than the keep-alive time, because it also runs on idle connections. */
@@ -58,8 +58,8 @@ const LARGEST_ANONYMOUS_BODY_BYTES = 2 ** 14;
 /** Enough for a thousand usage events with all properties. */
 const LARGEST_USAGE_BODY_BYTES = 20 * 2 ** 20;
 /**
- * Memory to reserve for an NDJSON body, which is read in chunks. The memory contains at most two unfinished
- * lines, and 1 MiB of lines that wait to be stored.
+ * Memory to reserve for an NDJSON body, which is read in chunks: for at most two unfinished lines, and for 1 MiB of
+ * lines that wait to be stored.
  */
 const NDJSON_BYTES_IN_MEMORY = 3 * 2 ** 20;
 

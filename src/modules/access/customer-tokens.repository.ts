@@ -13,7 +13,7 @@ export interface TokenHolderRow {
   /** Principal that issued the token. */
   readonly created_by: string;
   readonly issuer_used_password: boolean;
-  /** State of the API key that issued the token. All three are null if no API key issued the token. */
+  /** State of the API key that issued the token. All three columns are null if no API key issued the token. */
   readonly issuer_revoked_at: Date | null;
   readonly issuer_expires_at: Date | null;
   readonly issuer_scopes: readonly GrantedScope[] | null;

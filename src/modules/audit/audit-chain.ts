@@ -72,9 +72,9 @@ export class AuditChain {
   }
 
   /**
-   * Returns the end of the chain, which the next seal continues. If the last seals are unreadable, returns position and
-   * hash of the last readable seal, with the number of the last unreadable one. The next seal then covers the changes
-   * of the unreadable seals again.
+   * Returns the end of the chain, which the next seal continues. If the last seals are unreadable, returns the number
+   * of the last seal, but position and hash of the last readable seal. The next seal then covers the changes of the
+   * unreadable seals again.
    */
   async readEnd(): Promise<ChainEnd> {
     const last = await this.readOrNull(async () => (await this.seals.findLast()) ?? CHAIN_START);
@@ -95,8 +95,8 @@ export class AuditChain {
 
   /**
    * Returns the longest range of readable changes that begins after `from` and ends at most at `to`. If the first
-   * change is unreadable, returns a range of unreadable changes only: its seal has no content, so it must not cover
-   * readable changes.
+   * change is unreadable, returns a range of unreadable changes. Their seal has no content, so the range must not
+   * contain readable changes.
    */
   async longestSealableRange(from: bigint, to: bigint): Promise<SealableChanges> {
     const whole = await this.readChanges(from, to);

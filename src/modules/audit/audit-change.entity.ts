@@ -20,8 +20,8 @@ export class AuditChangeEntity {
   @Column({ type: 'varchar', length: 80, collation: 'C' }) readonly action!: string;
   @ReferenceColumn() readonly objectId!: string;
   /**
-   * Former and new values. Type `json`, not `jsonb`, to keep the sealed text unchanged. Null if the values are stored in
-   * a `pack`, in this row or another.
+   * Former and new values. Type `json`, not `jsonb`, to keep the sealed text unchanged. Null if a `pack` has the
+   * values.
    */
   @Column({ type: 'json', nullable: true }) readonly changes!: object | null;
   /**

@@ -6,8 +6,8 @@ import { rowHashesSql } from './row-hashes';
 import { unpackedSql } from './unpacked-changes';
 
 /**
- * Maximum time that a drop waits for its locks. While a drop waits, later readers and writers of the table wait
- * behind it. The drop therefore gives up soon, and is retried.
+ * Maximum time that a drop waits for its locks. Readers and writers of the table wait behind a waiting drop. The drop
+ * therefore gives up soon, and is retried.
  */
 const LONGEST_WAIT_MS = 200;
 
@@ -28,10 +28,10 @@ const KEPT_DIGEST = `
   FROM audit_dropped_change WHERE position > $1`;
 
 /**
- * Differences between drops and their entries in the audit log. The entry of a drop is dropped with the month in which
- * the drop was made. Drops that were made in a dropped month therefore need no entry, but the last drop always does.
- * The `object_id` of these entries is a month, which begins with a digit; ids begin with a letter. The condition on
- * `object_id` therefore finds the entries in its index.
+ * Differences between drops and their entries in the audit log. The entry of a drop belongs to the month in which the
+ * drop was made. If that month was dropped later, the entry is gone and no longer needed. Only the last drop always
+ * needs its entry. The `object_id` of these entries is a month, which begins with a digit. Ids begin with a letter, so
+ * the condition on `object_id` finds the entries in its index.
  */
 const DIFFERENCES = `
   WITH recorded AS (
@@ -121,7 +121,7 @@ export class AuditDropsRepository {
 
   /**
    * Returns true if each drop has an entry in the audit log with the same values, and each entry has its drop. A drop
-   * that was made in a dropped month needs no entry, unless it is the last drop.
+   * needs no entry if the month in which it was made was dropped later.
    */
   async areAsRecorded(): Promise<boolean> {
     return (await this.database.query(DIFFERENCES)).length === 0;

@@ -55,7 +55,7 @@ const pageSql = ({ objectId }: AuditFilter): string => `
 const CHANGE =
   'change.position, change.action, change.object_id, change.pack_position, change.pack_place';
 
-/** @param values column with the values of those changes whose values are not stored in a pack */
+/** @param values column with the values of a change, if no pack has them */
 const changesOfEntries = (values: string): string => `
   SELECT ${CHANGE}, ${values}, change.entry_id, change.created_at
   FROM unnest($1::varchar[]) AS wanted (id) CROSS JOIN LATERAL (
@@ -66,7 +66,7 @@ const COUNTS = `
   SELECT entry_id, count(*)::integer AS count FROM audit_change
   WHERE entry_id = ANY ($1) GROUP BY entry_id`;
 
-/** @param values column with the values of those changes whose values are not stored in a pack */
+/** @param values column with the values of a change, if no pack has them */
 const changesWithin = (values: string): string => `
   SELECT ${HEAD}, ${CHANGE}, ${values} FROM audit_change AS change
   JOIN audit_log AS entry ON entry.id = change.entry_id AND entry.created_at = change.created_at

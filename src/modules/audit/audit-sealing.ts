@@ -15,8 +15,8 @@ const EVERY_MS = 10_000;
 const POSITIONS_PER_SEAL = 1_000n;
 
 /**
- * A position and a transaction number. When all transactions with numbers below `transaction` have ended, no change with
- * a position up to `position` can be added any more.
+ * A position and a transaction number. After the end of all transactions with lower numbers, no change with this or a
+ * lower position can be added any more.
  */
 interface Mark {
   readonly position: bigint;
@@ -25,9 +25,9 @@ interface Mark {
 
 /**
  * Seals changes when no open transaction can still add a change with a lower position. A transaction gets its number
- * when it locks or inserts a row, and the positions of its changes later. The positions up to a {@link Mark} are
- * therefore final when all transactions with lower numbers have ended. Writers never wait for a seal. A writing
- * transaction that stays open delays sealing, even if it is in another database of the same server.
+ * when it locks or inserts a row, and the positions of its changes later. A {@link Mark} therefore shows which
+ * positions are final. Writers never wait for a seal. A writing transaction that stays open delays sealing, even if it
+ * is in another database of the same server.
  */
 @Injectable()
 export class AuditSealing implements OnModuleInit {
@@ -86,7 +86,7 @@ export class AuditSealing implements OnModuleInit {
   }
 
   /**
-   * First reads the last position, then takes a transaction number, so that each change up to the position belongs to a
+   * Reads the last position, then takes a transaction number. Each change up to the position therefore belongs to a
    * transaction with a lower number. Returns null if all positions are sealed, so that an idle service takes no
    * numbers.
    */

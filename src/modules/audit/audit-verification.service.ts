@@ -22,9 +22,9 @@ interface DroppedSeals {
   readonly seals: number;
   readonly changes: number;
   readonly last: Seal | null;
-  /** Seals of dropped changes, where number or first position of the seal does not continue the seal before it. */
+  /** Seals of dropped changes that do not continue the seal before them: number or first position differs. */
   readonly breaks: readonly Seal[];
-  /** Seals of dropped changes of which rows still exist; also the first seal, if rows have positions below 1. */
+  /** Seals of dropped changes of which rows still exist. Includes the first seal, if rows have positions below 1. */
   readonly added: readonly Seal[];
 }
 
@@ -51,9 +51,9 @@ export interface AuditVerification {
   /** Months that were dropped after their retention, oldest first. */
   readonly drops: readonly AuditDrop[];
   /**
-   * False if the records of drops cannot be read, or differ from their entries in the audit log
-   * ({@link AuditDropsRepository.areAsRecorded}), or if the last record differs from the seal that it names or from the
-   * stored hashes. Also false if hashes are stored although nothing was dropped.
+   * False if the records of drops are unreadable, or do not match their entries in the audit log. False if the last
+   * record does not match the seal that it names, or the stored hashes. False if hashes are stored although nothing was
+   * dropped.
    */
   readonly dropsMatch: boolean;
   /** Checks that could not be made, because the database cannot read a row. */

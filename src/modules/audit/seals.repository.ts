@@ -26,8 +26,8 @@ const BREAKS = `
   ORDER BY number`;
 
 /**
- * Seals with numbers up to `$1`, if changes that they cover exist with positions up to `$2`, although these changes
- * were dropped. Also the first seal, if there are changes with positions below 1, which no seal covers.
+ * Seals of dropped changes (numbers up to `$1`, positions up to `$2`) of which rows still exist. Includes the first
+ * seal, if rows have positions below 1, which no seal covers.
  */
 const WITH_UNEXPECTED_CHANGES = `
   WHERE number <= greatest($1, 1) AND to_position >= (SELECT min(position) FROM audit_change WHERE position <= $2)
@@ -47,7 +47,7 @@ const SNAPSHOT = `
   SELECT pg_snapshot_xmin(pg_current_snapshot())::text AS oldest,
     pg_snapshot_xmax(pg_current_snapshot())::text AS next`;
 
-/** Takes a transaction number. All transactions that had a number before, even open ones, have a lower one. */
+/** Takes a transaction number, which is higher than those of all earlier transactions, even open ones. */
 const NEW_NUMBER = 'SELECT pg_current_xact_id()::text';
 
 const FIRST_UNSEALED_AT = `
@@ -111,8 +111,8 @@ export class SealsRepository {
   }
 
   /**
-   * Returns seals of dropped changes of which rows still exist. Also returns the first seal if there are rows with
-   * positions below 1.
+   * Returns seals of dropped changes of which rows still exist. Includes the first seal, if rows have positions below
+   * 1.
    * @param last the last seal whose changes were all dropped, or the start of the chain
    */
   findWithUnexpectedChanges(

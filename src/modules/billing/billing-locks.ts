@@ -77,10 +77,10 @@ export class BillingLocks {
   }
 
   /**
-   * Locks the usage, the credit and the access version (the number that makes cached entitlement balances outdated) of
-   * the customers of these subscriptions. The caller has locked the subscriptions. Call this method before making
-   * several invoices one after the other, to prevent a deadlock. A transaction that has taken an invoice number makes
-   * all others wait for the next number, so it must not wait for a lock that one of them holds.
+   * Locks the usage and the credit of the customers of these subscriptions, and the access version (the number that
+   * makes cached entitlement balances outdated). The caller has locked the subscriptions. Call this method before
+   * making several invoices, to prevent a deadlock: after the first invoice has its number, all other transactions wait
+   * for the next number, so this transaction must not wait for a lock that one of them holds.
    */
   async lockBeforeInvoices(subscriptions: readonly Subscription[]): Promise<void> {
     await this.balances.lock(subscriptions);

@@ -8,7 +8,7 @@ export interface CreditSources {
   readonly credits?: readonly Pick<CreditLineRequest, 'itemId' | 'unusedFrom'>[];
   /** Subscriptions whose late usage is billed. */
   readonly subscriptionIds?: readonly string[];
-  /** Invoices that billed usage. A regenerated invoice may take back amounts that they billed. */
+  /** Invoices whose billed usage a regenerated invoice may correct. */
   readonly invoiceIds?: readonly string[];
 }
 

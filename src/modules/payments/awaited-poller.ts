@@ -6,15 +6,15 @@ import { type PolledRepository, type PolledService, ProviderPoller } from './pro
 /** Number of calls to a provider after which a test clock no longer waits for the answer. */
 const MAX_CALLS = 3;
 
-/** Repository of a table that also has the columns `customer_id` and `created_at`. */
+/** Repository of the polled objects. Its table has the columns `customer_id` and `created_at`. */
 interface AwaitedRepository extends PolledRepository {
   /** SQL condition for objects with a `due_at`: true if the provider has not answered about the object yet. */
   readonly unanswered: string;
 }
 
 /**
- * Poller that test clocks wait for. Some calls to a provider get no answer, or the process stops during the call.
- * Before a clock moves on, this poller asks the provider again, so that the outcome is dated with the clock's time of
+ * Poller that test clocks wait for. A call to a provider may get no answer, for example because the process stopped.
+ * Before a clock moves on, this poller asks the provider again, so that the outcome gets the time that the clock had at
  * the call. It does not wait for calls that are running now, nor for outcomes that providers announce for later.
  */
 export abstract class AwaitedPoller extends ProviderPoller {

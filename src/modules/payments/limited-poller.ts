@@ -11,7 +11,7 @@ const MAX_CONCURRENT = 5;
  */
 export abstract class LimitedPoller<Claimed> implements OnModuleDestroy, BeforeApplicationShutdown {
   @Inject() protected readonly jobs!: Jobs;
-  /** Number of objects being polled, plus the largest number that an unfinished claim may return. */
+  /** Number of objects being polled, plus the largest number that a running claim may return. */
   private taken = 0;
   private readonly busy = new Set<Promise<void>>();
   private stopping = false;

@@ -25,7 +25,7 @@ import type {
 } from './providers/requested-refund';
 import { ReturnPaymentsService } from './return-payments.service';
 
-/** Credit that the invoice of a payment used, and that is lost or disputed. Refunds must not pay out this credit. */
+/** Credit that the payment's invoice used and that is lost or disputed. Refunds must not pay out this credit. */
 type CreditOfInvoice = Omit<PaymentForRefund, 'payment'>;
 
 /** Amounts that a refund of a payment can give back, in minor units. Both are zero while nothing can be refunded. */
@@ -225,7 +225,7 @@ export class PaymentRefundsService {
   }
 
   /**
-   * Locks and returns a payment and `others`, the customer's credit from credit notes and negative invoices. Also
+   * Locks a payment and `others`, the customer's credit from credit notes and negative invoices, and returns both. Also
    * returns `freeMinor`, the amount that can be refunded without `others`.
    */
   private async lockRefundable(paymentId: string) {
@@ -264,9 +264,9 @@ export class PaymentRefundsService {
   }
 
   /**
-   * Returns how much refunds of the payment's invoice can still give back, after credit notes and credits on later
-   * invoices: `leftMinor`, or `leftIfLostMinor` if all open disputes are lost. Null: there is no limit. Negative:
-   * refunds exceed the limit. The caller must have locked the payments of the invoice.
+   * Returns `leftMinor`: how much money of the payment's invoice refunds can still give back, after credit notes and
+   * credits on later invoices. `leftIfLostMinor` is the same amount if all open disputes are lost. Null: no limit.
+   * Negative: refunds exceed the limit. The caller must have locked the payments of the invoice.
    */
   private async limitOf({ invoiceId, amountApplied }: Payment, ofCredit: CreditOfInvoice) {
     if (invoiceId === null || amountApplied === 0n) {

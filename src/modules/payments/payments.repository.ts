@@ -70,8 +70,8 @@ const LOCK_ID = 'SELECT pg_advisory_xact_lock(hashtextextended($1, 0))';
 export class PaymentsRepository {
   readonly table = 'payment';
   /**
-   * SQL condition for payments about which the provider has not answered yet. In the sandbox, a reference shows that it
-   * has answered. At other providers it does not: a prepared charge has a reference before any answer.
+   * SQL condition for payments about which the provider has not answered yet. In the sandbox, a payment with a
+   * reference has its answer. At other providers, a prepared charge has a reference before any answer.
    */
   readonly unanswered = `status IN ('pending', 'processing') AND (provider_reference IS NULL OR provider <> 'sandbox')`;
 

@@ -40,8 +40,8 @@ export class ReturnPaymentsService {
 
   /**
    * Returns, by invoice id, how much of the money and credit that paid the invoice was refunded, is reserved for
-   * refunds, or was lost in disputes. Invoices without such amounts are absent. Locks the payments until the caller's
-   * transaction ends. Does not lock credit, because refunds lock the same payments before they change credit.
+   * refunds, or was lost in disputes. Leaves out invoices without such amounts. Locks the payments until the caller's
+   * transaction ends. Need not lock credit: refunds lock the same payments before they change credit.
    */
   async lockRefunded(invoiceIds: readonly string[]): Promise<RefundedOf> {
     if (invoiceIds.length === 0) return new Map();

@@ -1,7 +1,6 @@
 /**
  * SQL for `SummedRows.sql` of ledger checks. Each statement returns `(key, customer_id, currency, amount)`. The key is
- * the smallest object that exists on both sides of the check, so that errors in two objects of a customer do not cancel
- * out.
+ * the smallest object that exists on both sides of the check, so that opposite errors in two objects do not cancel out.
  */
 
 /** Succeeded payments, by provider and payment. */

@@ -49,10 +49,9 @@ export interface Difference {
 }
 
 /**
- * Returns the difference between the books and the provider for one charge or refund, or null. A difference requires
- * that money has moved on at least one side. Returns null if the booked payment or refund is still open, because its
- * outcome is polled.
- * @param isReturned true if the charge is not booked, and was refunded in full at the provider
+ * Returns the difference between the books and the provider for one charge or refund. Returns null if there is none, if
+ * no money has moved on either side, or if the booked payment or refund is still open: a poll will get its outcome.
+ * @param isReturned true if the provider's charge is not booked, and was refunded in full there
  */
 export function differenceBetween(
   booked: BookedMovement | null,

@@ -52,7 +52,7 @@ export interface Reconciliation {
   readonly isTruncated: boolean;
   /** Principal that started the run. */
   readonly actor: string;
-  /** Due time of the next step, or end of the lease of the process that runs the step. Null: the run has ended. */
+  /** Due time of the next step; during a step, the end of its lease. Null: the run has ended. */
   readonly dueAt: Date | null;
   readonly leasedBy: number | null;
   /** Number of consecutive steps that the provider did not answer. */

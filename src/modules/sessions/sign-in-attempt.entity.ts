@@ -9,7 +9,7 @@ export class SignInAttemptEntity {
    * `state` of a sign-in with OpenID Connect.
    */
   @PrimaryColumn({ type: 'varchar', length: 100, collation: 'C' }) readonly key!: string;
-  /** Times of the attempts in the 15 minutes before the last one, at most five, oldest first. */
+  /** Times of at most five attempts, oldest first: the last one, and those in the 15 minutes before it. */
   @Column({ type: 'timestamptz', array: true }) readonly triedAt!: readonly Date[];
   @InstantColumn() readonly lastTriedAt!: Date;
 }

@@ -5,8 +5,8 @@ import { Passwords } from './passwords';
 import { StudioRepository } from './studio.repository';
 
 /**
- * Hash of an unknown password, with the minimum cost that OWASP recommends. {@link AdminAccounts.withPassword} checks a
- * password against it if there is no other hash that can be checked.
+ * Hash of an unknown password, with the minimum cost that OWASP recommends. {@link AdminAccounts.withPassword} uses it
+ * if no stored hash can be checked.
  */
 const DECOY =
   '$argon2id$v=19$m=19456,t=2,p=1$YmlsbGluZy1lbmdpbmUtZGVjb3k$AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8';
@@ -36,9 +36,9 @@ export class AdminAccounts {
   }
 
   /**
-   * Returns the active admin with this email and password, or null. An unknown email takes as long as a known one,
-   * because the password is then checked against the hash of another admin, the decoy. An email always has the same
-   * decoy.
+   * Returns the active admin with this email and password, or null. For an unknown email, checks the password against
+   * the hash of another admin, the decoy, so that the answer takes as long as for a known email. An email always has
+   * the same decoy.
    * @throws {ProblemError} `too_many_sign_ins`
    */
   async withPassword(email: string, password: string): Promise<AdminAccount | null> {

@@ -11,8 +11,8 @@ const SUBSCRIBED = `
   WHERE customer_id = $1 AND status NOT IN ('incomplete', 'incomplete_expired')`;
 
 /**
- * Spans of items with a price for a meter. If an item was planned to start during a pause, its span starts with the
- * period that the resume opened.
+ * Spans of items with a price for a meter. If the planned start of an item falls into a pause, its span starts with the
+ * period that begins at the resume.
  */
 const SOLD = `
   SELECT greatest(item.start_at, period.start_at) AS "startAt", item.end_at AS "endAt", trial.end_at AS "trialEndAt",

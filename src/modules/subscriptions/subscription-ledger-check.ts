@@ -2,7 +2,7 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { LedgerChecks } from '../ledger';
 
 /**
- * Finds subscriptions that run but are never billed again, because they have no due work. Only a subscription that is
+ * Finds running subscriptions that are never billed again, because they have no due work. Only a subscription that is
  * paused, has ended, or waits for the outcome of its first payment may have no due work.
  */
 const NEVER_BILLED = `

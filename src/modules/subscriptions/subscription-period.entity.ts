@@ -21,6 +21,6 @@ export class SubscriptionPeriodEntity implements SubscriptionPeriod {
   @InstantColumn() readonly fullStartAt!: Date;
   @InstantColumn() readonly fullEndAt!: Date;
   @Column({ type: 'boolean' }) readonly isTrial!: boolean;
-  /** Stays false when an ordinary renewal follows, because a renewal inserts the next period and leaves this row unchanged. */
+  /** Stays false at an ordinary renewal, which does not change this row. */
   @Column({ type: 'boolean' }) readonly isClosed!: boolean;
 }

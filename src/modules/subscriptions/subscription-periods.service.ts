@@ -29,8 +29,8 @@ export interface BilledState {
 }
 
 /**
- * @param isLast true for the last period of an ended subscription. No period follows it, so its billing period extends
- *   to `fullEndAt`.
+ * @param isLast true for the last period of an ended subscription: its billing period keeps the full length, up to
+ *   `fullEndAt`, because no period follows
  */
 function billingPeriodOf(period: SubscriptionPeriod, isLast: boolean): Period {
   return isLast ? { startAt: period.startAt, endAt: period.fullEndAt } : spanOf(period);

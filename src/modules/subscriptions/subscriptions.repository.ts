@@ -40,9 +40,8 @@ const WITHOUT_AUTOMATIC_CHARGES = `
   WHERE id = ANY ($1) AND (status = 'unpaid' OR incomplete_expires_at <= $2)`;
 
 /**
- * Newest period of each subscription. An empty period ends at the instant at which it starts. The next period can start
- * at the same instant, but ends later, so `end_at` decides. A join instead of the subqueries would read the whole
- * table.
+ * Newest period of each subscription. If two periods start at the same instant, the earlier one is empty, so the later
+ * end decides. A join instead of the subqueries would read the whole table.
  */
 const NEWEST_PERIODS = `
   WHERE id = ANY (ARRAY(

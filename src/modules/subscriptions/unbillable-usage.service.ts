@@ -23,18 +23,17 @@ export class UnbillableUsageService {
 
   /**
    * Returns, by customer, the earliest start of the current periods of the customer's subscriptions. Usage since then
-   * is not billed yet. Ignores draft invoices of renewals, which may bill earlier usage. Leaves out customers whose
-   * subscriptions have all ended.
+   * is not billed yet. Earlier usage may be on draft invoices of renewals, which this method does not read. Leaves out
+   * customers whose subscriptions have all ended.
    */
   openSince(customerIds: readonly string[]): Promise<ReadonlyMap<string, Date>> {
     return this.spans.openSince(customerIds);
   }
 
   /**
-   * Returns the instants at which a usage window of an entitlement (the time in which usage counts against one
-   * allowance) could begin after a change of plan: the start of the subscription, of its current period, and of the
-   * local year. Leaves out ended subscriptions. The start of the current local month, week or day is not needed,
-   * because only earlier months are archived.
+   * Returns the instants at which a usage window (the time in which usage counts against one allowance) may begin after
+   * a change of plan: the start of the subscription, of its current period, and of the local year. Leaves out ended
+   * subscriptions. The start of the local month, week or day is not needed, because only earlier months are archived.
    */
   async windowStarts(
     customerIds: readonly string[],

@@ -53,9 +53,9 @@ export class WebhookEndpointsService {
   ) {}
 
   /**
-   * Registers an endpoint. The endpoint gets no events that were recorded earlier; the caller reads the changes that
-   * they report from the API instead. Therefore waits for up to ten seconds until these changes are committed
-   * ({@link Outbox.waitForUncommittedEvents}).
+   * Registers an endpoint. The endpoint gets no events that were recorded earlier. The caller reads those changes from
+   * the API instead, so this method waits up to ten seconds until they are committed ({@link
+   * Outbox.waitForUncommittedEvents}).
    * @throws {ProblemError} `webhook_url_not_allowed`, `too_many_webhook_endpoints`
    */
   async create(terms: EndpointTerms): Promise<WebhookEndpoint> {

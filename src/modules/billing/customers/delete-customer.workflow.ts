@@ -11,8 +11,8 @@ import { RenewSubscriptionsWorkflow } from '../subscriptions/renew-subscriptions
  * 1. Locks the customer, marks it as deleted and records `customer.deleted`. The row stays, because other objects refer
  *    to it.
  * 2. Ends paused subscriptions whose period is over. All other subscriptions end when their next work falls due.
- * 3. Invalidates the cached usage streams (a stream is the events of one name of the customer) and entitlement balances
- *    of the customer, so that usage events and access checks no longer find the customer.
+ * 3. Invalidates the cached entitlement balances and usage streams of the customer (a stream is the events of one
+ *    name), so that usage events and access checks no longer find the customer.
  */
 @Injectable()
 export class DeleteCustomerWorkflow {

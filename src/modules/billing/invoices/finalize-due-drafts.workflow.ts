@@ -13,9 +13,9 @@ import { DerivedState } from '../subscriptions/derived-state';
  * 3. Reads, for each subscription, the instant up to which charges billed in advance are earned.
  * 4. Locks the payments of invoices whose usage changed, so that no money is both refunded and credited.
  * 5. Calculates the drafts again with the usage until now, and finalizes them. Deletes drafts without lines.
- * 6. If a subscription has ended, ends its coupons that became usable again because an invoice returned discount to
- *    them. Records the MRR of the subscriptions, which may change: the months of a repeating coupon begin when the
- *    first invoice with the coupon is finalized.
+ * 6. An invoice that returns discount to a coupon can make the coupon usable again. If the subscription has ended, ends
+ *    this coupon. Records the MRR of the subscriptions, which may change: the months of a repeating coupon begin when
+ *    the first invoice with the coupon is finalized.
  */
 @Injectable()
 export class FinalizeDueDraftsWorkflow {

@@ -16,9 +16,9 @@ const NOTHING_EARNED: ReadonlyMap<string, Date> = new Map();
  * 2. Reads the instant up to which the subscription's charges billed in advance are earned.
  * 3. Locks the payments of invoices whose usage changed, so that no money is both refunded and credited.
  * 4. Calculates the amounts with the present usage, taxes, coupons and credit, and finalizes the invoice.
- * 5. If the subscription has ended, ends its coupons that became usable again because the invoice returned discount to
- *    them. Records the MRR of the subscription, which may change: the months of a repeating coupon begin when the first
- *    invoice with the coupon is finalized.
+ * 5. An invoice that returns discount to a coupon can make the coupon usable again. If the subscription has ended, ends
+ *    this coupon. Records the MRR of the subscription, which may change: the months of a repeating coupon begin when
+ *    the first invoice with the coupon is finalized.
  */
 @Injectable()
 export class FinalizeInvoiceWorkflow {

@@ -13,9 +13,9 @@ import {
 import { BillingLocks } from '../billing-locks';
 
 /**
- * Finalizes renewal drafts early, because a decision is about to credit charges billed in advance on these drafts, or
- * to shorten the period of these charges. Only a finalized charge can be credited. For a preview, also finalizes the
- * drafts that would be finalized before the previewed invoice; the caller then rolls everything back.
+ * Finalizes renewal drafts early. Only a finalized charge can be credited, so this is needed before a decision that
+ * credits charges billed in advance on these drafts, or shortens their period. For a preview, also finalizes the drafts
+ * that would be finalized before the previewed invoice; the caller then rolls everything back.
  *
  * 1. Locks the drafts of the subscriptions. The caller has locked the subscriptions.
  * 2. Reads, for each subscription, the instant up to which charges billed in advance are earned.
@@ -32,8 +32,8 @@ export class FinalizePrepaidDraftsWorkflow {
   ) {}
 
   /**
-   * Finalizes the drafts with charges that the decisions credit, or with a period that they shorten, in the caller's
-   * transaction. Call it before writing the decisions.
+   * Finalizes a draft if a decision credits charges on the draft or shortens their period. Call it before writing the
+   * decisions, in the same transaction.
    */
   finalize(decisions: readonly Decision[], givenBack: GivenBackTerms, now: Date): Promise<void> {
     const taking = decisions.filter(({ outcome }) => affectsPrepaidCharges(outcome));
@@ -41,9 +41,9 @@ export class FinalizePrepaidDraftsWorkflow {
   }
 
   /**
-   * Finalizes the drafts that `finalize` would finalize for `decision`. Also finalizes the drafts whose grace period
-   * ends before the previewed invoice is finalized, because these drafts use coupons and credit first. Call it in a
-   * transaction that is rolled back.
+   * Finalizes the same drafts as `finalize`, for one decision. Also finalizes the drafts whose grace period ends before
+   * the previewed invoice is finalized, because these drafts use coupons and credit first. Call it in a transaction
+   * that is rolled back.
    */
   finalizeForPreview(
     decision: Decision,

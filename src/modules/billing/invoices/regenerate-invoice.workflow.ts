@@ -20,9 +20,9 @@ import { DerivedState } from '../subscriptions/derived-state';
  * 3. Locks the payments of the invoices that the new invoice credits or corrects, and reads how much of these payments
  *    was refunded.
  * 4. Locks the void invoice, makes a new one with the present coupons, taxes and credit, and finalizes it.
- * 5. If the subscription has ended, ends its coupons that became usable again because the new invoice returned discount
- *    to them. Records the MRR of the subscription, which may change: the months of a repeating coupon may begin with
- *    the new invoice.
+ * 5. An invoice that returns discount to a coupon can make the coupon usable again. If the subscription has ended, ends
+ *    this coupon. Records the MRR of the subscription, which may change: the months of a repeating coupon may begin
+ *    with the new invoice.
  */
 @Injectable()
 export class RegenerateInvoiceWorkflow {

@@ -16,9 +16,9 @@ const REASON = 'The subscription ended before its first invoice was paid.';
  * 1. Locks the open invoices of the subscriptions, the payments of these invoices, and the payments whose credit these
  *    invoices used. A caller that locks or changes credit itself must call `lock` first.
  * 2. Turns the payments of these invoices into credit of the customer.
- * 3. Voids each invoice. An invoice with credited lines cannot be voided, so a credit note credits the rest of it. If
- *    returned credit came from a payment that lost money in a dispute or was refunded at the provider, uses the credit
- *    to cover the loss.
+ * 3. Voids each invoice. If a part of an invoice was credited, it cannot be voided: a credit note then credits the
+ *    other part. If returned credit came from a payment that lost money in a dispute or was refunded at the provider,
+ *    uses the credit to cover the loss.
  */
 @Injectable()
 export class VoidUnpaidInvoicesWorkflow {

@@ -16,8 +16,8 @@ import { BillingLocks } from '../billing-locks';
 import { SettlePaymentWorkflow } from './settle-payment.workflow';
 
 /**
- * Errors that every later attempt would also get: the customer pays in another currency, or is deleted, or the test
- * clock of the customer never moves again.
+ * Errors that a repeated attempt would get again: the customer pays in another currency, is deleted, or has a test
+ * clock that never moves again.
  */
 const FINAL_PROBLEMS: ReadonlySet<unknown> = new Set(
   [customerCurrencyMismatch, customerNotFound, testClockFailed, testClockNotFound].map(
@@ -51,8 +51,8 @@ export class AdoptPaymentWorkflow {
 
   /**
    * Records the missing payment of a charge. Returns false if the provider did not answer. Records nothing if the
-   * customer is also missing, pays in another currency, or has a failed test clock: a reconciliation reports the charge
-   * as a difference.
+   * customer is missing, pays in another currency, or has a failed test clock: a reconciliation reports the charge as a
+   * difference.
    * @param reference the provider's id of the charge
    * @throws {ProblemError} `test_clock_advancing`
    */

@@ -54,8 +54,8 @@ export class SettlePaymentWorkflow {
   ) {}
 
   /**
-   * Writes the outcome of a charge. If the payment already has a final outcome, keeps it. A new outcome that
-   * contradicts it is recorded as a discrepancy.
+   * Writes the outcome of a charge. If the payment already has a final outcome, does not change it, and records a
+   * contradicting outcome as a discrepancy.
    * @param isReserved false if the payment has reserved no amount on its invoice
    */
   settle(

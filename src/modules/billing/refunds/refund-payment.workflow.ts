@@ -71,8 +71,8 @@ export class RefundPaymentWorkflow {
   }
 
   /**
-   * Throws `idempotency_key_reused` if the request and the refund that exists for its idempotency key have different
-   * credit notes.
+   * Throws `idempotency_key_reused` if the stored refund with the same idempotency key has another credit note than the
+   * request.
    */
   private async requireSameNote(
     { creditNoteId }: Refund,

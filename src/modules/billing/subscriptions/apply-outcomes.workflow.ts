@@ -141,7 +141,7 @@ export class ApplyOutcomesWorkflow {
 }
 
 /**
- * Returns a list with the id of the subscription if it ended while waiting for its first payment, otherwise an empty
+ * Returns the id of the subscription, as a list, if it ended while waiting for its first payment; otherwise an empty
  * list.
  */
 function idIfEndedUnpaid(

@@ -19,9 +19,9 @@ export function billingRequestOf({ subscription, billing }: Outcome): BillingReq
 }
 
 /**
- * Returns the billing periods after a decision, by subscription id. If the decision ends a period and opens another,
- * the ended period gets its new end and the opened period is added. The instant at which one ends and the other starts
- * belongs to the opened period.
+ * Returns the billing periods after a decision, by subscription id. If the decision ends a period early and opens
+ * another, the ended period gets its new end, and the opened period is added. The opened period starts at the instant
+ * at which the other one ends.
  * @param periods billing periods before the decision
  */
 export function periodsAfter(

@@ -30,8 +30,8 @@ export class DerivedState {
 
   /**
    * Ends the redemptions of ended subscriptions, and records the MRR of all the subscriptions. Call it after invoices
-   * were made or voided, because invoices change both: an invoice that returns discount to a used-up redemption reopens
-   * the redemption, and the first invoice with a repeating coupon starts the months of the coupon.
+   * were made or voided. An invoice that returns discount to a used-up redemption reopens it, and the first invoice
+   * with a repeating coupon starts the coupon's months.
    * @param dueAt when the work that changed the subscription was due, by subscription id
    */
   async updateAfterInvoices(

@@ -82,8 +82,8 @@ export class RenewSubscriptionsWorkflow {
   }
 
   /**
-   * Ends the paused subscriptions of a deleted customer that have reached the end of their period. Such a subscription
-   * has no due work that would end it. The caller's transaction has locked the customer.
+   * Ends the paused subscriptions of a deleted customer that have reached the end of their period. No due work would
+   * end them. The caller's transaction has locked the customer.
    */
   async endPaused(customerId: string, now: Date): Promise<void> {
     const found = await this.subscriptions.snapshotsOf(customerId);
@@ -136,8 +136,8 @@ export class RenewSubscriptionsWorkflow {
   /**
    * Locks a subscription for a command, in the caller's transaction. First does its due work, so that the command acts
    * on the current period. Does at most {@link MAX_STEPS_PER_REQUEST} pieces of work, because each invoice locks the
-   * series of invoice numbers. The returned time is not before the last change of the subscription, even if a process
-   * with a faster clock made that change.
+   * series of invoice numbers. The returned time is never before the last change of the subscription, which a process
+   * with a faster clock may have made.
    * @param expected versions that are accepted after the due work
    * @throws {ProblemError} `subscription_not_found`, `subscription_customer_deleted`, `subscription_behind` if too many
    *   periods are due, `precondition_failed`, `test_clock_advancing`, `test_clock_failed`
@@ -186,7 +186,7 @@ function decide(
     : decideEndOfDeletedCustomer(snapshot, now);
 }
 
-/** Clears an earlier failure of the renewal, because this outcome is a success. */
+/** Clears the failure that an earlier renewal recorded, because this renewal succeeded. */
 function withoutFailure(outcome: Outcome): Outcome {
   const subscription = { ...outcome.subscription, renewalFailedAt: null, renewalFailureCode: null };
   return { ...outcome, subscription };

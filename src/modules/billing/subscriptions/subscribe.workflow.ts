@@ -33,8 +33,8 @@ const LONGEST_WAIT_MS = 500;
  * 1. Locks the customer and decides the start.
  * 2. Sets the currency of the customer permanently, writes the subscription, redeems the coupon.
  * 3. If the start is in the future: updates the entitlement balances, and skips the next steps.
- * 4. If the start is in the past: blocks new usage events of the customer. Refuses the start if usage that it bills, or
- *    that the entitlements of the plan count, is already archived.
+ * 4. If the start is in the past: blocks new usage events of the customer. Refuses the start if archived usage would
+ *    have to be billed, or counted for the entitlements of the plan.
  * 5. Applies the decision: the first period and its invoice.
  * 6. On a test clock, does the due work since a past start, up to a maximum, because no worker runs between two
  *    advances of the clock. In real time, workers do this work, each period in a commit of its own.

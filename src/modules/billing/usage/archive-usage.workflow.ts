@@ -53,8 +53,8 @@ export class ArchiveUsageWorkflow {
   }
 
   /**
-   * Returns, by customer id, the earliest start of usage that is not billed yet. Reads the draft invoices last, because
-   * a concurrent renewal moves usage from the running period to a draft invoice.
+   * Returns, by customer id, the earliest start of usage that is not billed yet. Reads the draft invoices after the
+   * periods, because a concurrent renewal moves usage from the running period to a draft invoice.
    */
   private async openSince(customerIds: readonly string[]): Promise<ReadonlyMap<string, Date>> {
     const running = await this.unbillableUsage.openSince(customerIds);

@@ -20,11 +20,9 @@ const RENEWALS_WAIT_MS = 15 * MINUTE_MS;
 @Injectable()
 export class AutomaticChargesService {
   private readonly logger = new Logger('collect-invoices');
-  /**
-   * State of `hasReadInSession` for the database session in which it was last called; null before the first call.
-   * `number` is the number of this process, which is new in each session, or null if the process had no session.
-   */
+  /** State of `hasReadInSession` in the database session of its last call; null before the first call. */
   private session: {
+    /** Number of this process, new in each session; null: the process had no session. */
     readonly number: number | null;
     /** Time of the first call of `hasReadInSession` in this session. */
     readonly since: Date;
@@ -72,10 +70,10 @@ export class AutomaticChargesService {
   }
 
   /**
-   * Returns true while renewals must wait for Stripe's events to be read, at most 15 minutes in each database session
-   * of this process. After a restore from a backup, the renewals that were done after the backup are done again. The
-   * events may report payments of the lost invoices. Such a payment becomes credit of the customer, and the new invoice
-   * must use this credit.
+   * Returns true while renewals must wait until Stripe's events are read: at most 15 minutes in each database session
+   * of this process. A restore from a backup loses renewals, which are then done again with new invoices. If the events
+   * report a payment of a lost invoice, this payment becomes credit of the customer, and the new invoice must use the
+   * credit.
    */
   async mustRenewalsWait(): Promise<boolean> {
     if (this.configuration.stripe === null || (await this.hasReadInSession('stripe'))) return false;

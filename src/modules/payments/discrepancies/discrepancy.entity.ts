@@ -14,8 +14,7 @@ import type {
 
 /**
  * While a discrepancy is open or dismissed, repeated reports of it make no second row. After it was applied, the same
- * discrepancy may occur again: a bank can return a refund whose success was applied, and the refund can succeed once
- * more.
+ * discrepancy can occur again: for example, a bank returns the refund, and the refund succeeds once more.
  */
 @Entity('provider_discrepancy')
 @Check('provider_discrepancy_status_check', `"status" IN ('open', 'applied', 'dismissed')`)

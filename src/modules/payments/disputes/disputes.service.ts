@@ -116,9 +116,8 @@ export class DisputesService {
   }
 
   /**
-   * Makes credit from a payment available again after the provider paid back `recoveredMinor` of the payment's losses.
-   * Credit that covers the remaining losses stays unavailable. Returns the amount made available, at most
-   * `recoveredMinor`.
+   * Called when the provider paid back `recoveredMinor` of the payment's losses. Makes up to this amount of credit from
+   * the payment available again, and returns the amount. Credit that covers the remaining losses stays unavailable.
    */
   private async returnCredit({ id, amountLost }: Payment, recoveredMinor: bigint): Promise<bigint> {
     const { lost } = await this.credit.lockOf(id);

@@ -52,8 +52,8 @@ export interface PaymentForRefund extends LostCreditOfInvoice {
 }
 
 /**
- * Credit that must still be taken from a payment, in minor units: `lostMinor` for losses in disputes; `refundedMinor`
- * and `reservedMinor` for succeeded and pending refunds that give back credit although invoices had used it.
+ * Credit that must still be taken from a payment, in minor units. `lostMinor`: for losses in disputes. `refundedMinor`
+ * and `reservedMinor`: for succeeded and pending refunds that gave back credit although invoices had used it.
  */
 interface MissingCredit extends ReturnedMoney {
   readonly reservedMinor: bigint;
@@ -70,8 +70,8 @@ interface CreditOrigin {
 }
 
 /**
- * Uses unused credit from a payment to cover the losses of the same payment, also if the credit becomes available only
- * after the loss. A loss is money that a dispute took, or used credit that a refund at the provider gave back.
+ * Covers losses of a payment with unused credit from the same payment, even if the credit becomes available after the
+ * loss. A loss is money that a dispute took, or used credit that a refund at the provider gave back.
  */
 @Injectable()
 export class LostCreditService {
@@ -84,8 +84,8 @@ export class LostCreditService {
 
   /**
    * Locks the payments of the invoices, and the payments from which the invoices used credit, until the caller's
-   * transaction ends. Must be called before credit is locked. Of the payments from which credit was used, returns those
-   * with refunds, pending refunds or losses in disputes.
+   * transaction ends. Must be called before credit is locked. Returns those payments from which credit was used and
+   * that have refunds, pending refunds or losses in disputes.
    */
   async lockLost(invoices: readonly Pick<Invoice, 'id'>[]): Promise<readonly Payment[]> {
     const { payments } = await this.lockSources(invoices.map(({ id }) => id));
@@ -118,8 +118,8 @@ export class LostCreditService {
   }
 
   /**
-   * For each locked payment, uses available credit from the payment to cover its losses. Posts the total to the ledger.
-   * All payments belong to one customer. Losses that are covered already take no more credit.
+   * For each locked payment, uses available credit from the payment to cover its losses that are not covered yet. Posts
+   * the total to the ledger. All payments belong to one customer.
    */
   async coverLosses(payments: readonly LostPayment[], origin: CreditOrigin): Promise<void> {
     let covered = NOTHING_RETURNED;
@@ -132,8 +132,8 @@ export class LostCreditService {
   }
 
   /**
-   * Used after a bank returned a refund of a locked payment. Uses available credit from the payment, first for its
-   * pending refunds and then for its losses in disputes. Posts nothing. Returns the credit used for the losses.
+   * Must be called after a bank returned a refund of a locked payment. Uses available credit from the payment, first
+   * for its pending refunds and then for its losses in disputes. Posts nothing. Returns the credit used for losses.
    */
   async coverAfterReturn(payment: LostPayment): Promise<bigint> {
     const missing = missingOf(payment, await this.credit.lockOf(payment.id));
@@ -141,9 +141,8 @@ export class LostCreditService {
   }
 
   /**
-   * Uses the credit that a credit note gave to the customer to cover losses of locked payments, and posts the amount to
-   * the ledger. The credited invoice had used credit from these payments. Losses that are covered already take no more
-   * credit.
+   * Covers losses of locked payments with the credit that a credit note gave, and posts the amount to the ledger. The
+   * credited invoice had used credit from these payments. Losses that are covered already take no more credit.
    */
   async coverLossesFromNote(
     payments: readonly LostPayment[],
@@ -174,7 +173,7 @@ export class LostCreditService {
     await this.post(note, covered, { sourceId: note.id, occurredAt: now });
   }
 
-  /** Takes missing credit from the available credit of a locked payment. Returns what refunds and losses took. */
+  /** Uses available credit of a locked payment for missing credit. Returns the credit used for refunds and losses. */
   private async take(
     paymentId: string,
     { refundedMinor, reservedMinor, lostMinor }: MissingCredit,
@@ -204,7 +203,7 @@ export class LostCreditService {
     };
   }
 
-  /** Locks the same payments as {@link lockLost}. Returns the uses of credit, and the payments behind this credit. */
+  /** Locks the payments that {@link lockLost} locks. Returns the uses of credit, and their source payments. */
   private async lockSources(invoiceIds: readonly string[]) {
     const uses = await this.credit.usesOf(invoiceIds);
     const sourceIds = uses.map(({ sourceId }) => sourceId);

@@ -20,7 +20,7 @@ export interface ReturnedPayment extends ReturnedParts {
 export interface LostCredit {
   /** Credit that refunds and lost disputes took. */
   readonly lost: ReadonlyMap<string, bigint>;
-  /** Credit that is taken if all open disputes are lost, too. At least the amounts of `lost`. */
+  /** Amounts that `lost` would have if all open disputes were lost. At least the amounts of `lost`. */
   readonly lostWithDisputes: ReadonlyMap<string, bigint>;
 }
 
@@ -44,11 +44,10 @@ export class ReturnedMoneyService {
   }
 
   /**
-   * Returns how much of the credit that invoices used is lost: refunds or disputes took the money that the credit came
-   * from, and no unused credit covered the loss. All invoices that used credit from a payment share its losses, see
-   * {@link shareLosses}.
-   * @param payments at least the payments from which the invoices used credit. Must be locked, except for previews:
-   *   without a lock, their losses and credit may change
+   * Returns how much of the credit that invoices used is lost: refunds or disputes took the payment that the credit
+   * came from, and no unused credit covered the loss. The invoices that used credit from a payment share its losses
+   * ({@link shareLosses}).
+   * @param payments at least the payments from which the invoices used credit. Must be locked, except for previews
    */
   async lostCreditOf(
     uses: readonly CreditUse[],
@@ -80,9 +79,9 @@ export class ReturnedMoneyService {
 
   /**
    * Adds other payments from which the same invoices used credit, if they have refunds, losses or open disputes.
-   * Repeats this for all invoices that used credit from the added payments, because the losses of all these payments
-   * share what the invoices can still give back. Does not lock the added payments. Also returns all uses of credit from
-   * the payments.
+   * Repeats this with the invoices that used credit from the added payments. All these losses must be divided together,
+   * because one invoice may have used credit from several payments. Does not lock the added payments. Returns the
+   * payments and all uses of credit from them.
    */
   private async withConnected(
     payments: readonly Payment[],
@@ -97,7 +96,7 @@ export class ReturnedMoneyService {
     return lost.length === 0 ? { payments, uses } : this.withConnected([...payments, ...lost]);
   }
 
-  /** Returns how much each invoice can still give back by credits and refunds, before lost credit is subtracted. */
+  /** Returns how much each invoice can still give back by credits and refunds. Lost credit is not subtracted. */
   private async leftOf(invoiceIds: readonly string[]): Promise<ReadonlyMap<string, bigint>> {
     const held = await this.invoices.heldByAll(invoiceIds);
     const applied = await this.payments.findAppliedTo(invoiceIds, []);

@@ -48,21 +48,21 @@ export type ProviderOutcome =
   | { readonly kind: 'pending'; readonly reference: string }
   /** The customer has to confirm the charge, e.g. by 3-D Secure. */
   | { readonly kind: 'requires_action'; readonly reference: string }
-  /** Canceled before any money moved. Without a reference, the provider never had the charge. */
+  /** Canceled before any money moved. `reference` is absent if the charge never reached the provider. */
   | { readonly kind: 'canceled'; readonly reference?: string }
   | NotSentOutcome
   | UnknownOutcome;
 
 /**
- * Returns the failure code if the outcome makes the payment method unusable, otherwise null. Every `hard` failure makes
- * the method unusable, except one that is caused by the amount or currency.
+ * Returns the failure code of a `hard` failure, which makes the payment method unusable. Returns null for any other
+ * outcome, and for a failure that only the amount or currency caused.
  */
 export function finalDeclineOf(outcome: ProviderOutcome): string | null {
   if (outcome.kind !== 'failed' || outcome.retry !== 'hard') return null;
   return outcome.failureCode === AMOUNT_NOT_CHARGEABLE_CODE ? null : outcome.failureCode;
 }
 
-/** Returns false if the request was not executed, or its outcome is unknown. */
+/** Returns true if the provider answered: the outcome is neither `unknown` nor `not_sent`. */
 export function isAnswer({ kind }: ProviderOutcome): boolean {
   return kind !== 'unknown' && kind !== 'not_sent';
 }

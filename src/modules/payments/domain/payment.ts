@@ -33,7 +33,7 @@ export interface Payment {
   readonly amountRefunded: bigint;
   /** Sum of the pending refunds. */
   readonly amountRefundPending: bigint;
-  /** Amount lost in disputes. If a refund and a dispute took the same money, refunds plus losses exceed the payment. */
+  /** Amount lost in disputes. Refunds and losses can exceed the payment, if both took the same money. */
   readonly amountLost: bigint;
   /** True while a dispute forbids refunds. */
   readonly isDisputed: boolean;
@@ -61,7 +61,7 @@ export interface Payment {
   /** Principal that created the payment; null for payments that an earlier version of the service stored. */
   readonly actor: string | null;
   readonly metadata: Metadata;
-  /** Time of the next poll, or end of the lease of the process that polls. Null: the outcome is final. */
+  /** Time of the next poll; during a poll, the end of its lease. Null: the outcome is final. */
   readonly dueAt: Date | null;
   /** Number of the process that is asking the provider; null: no process is asking. */
   readonly leasedBy: number | null;
@@ -183,7 +183,7 @@ export interface PolledOutcome {
 
 /**
  * Applies a provider's answer to a payment. Returns the same payment if its outcome is already final. If the answer is
- * not final, plans the next poll, unless the payment has another lease by now.
+ * not final and the payment still has the same lease, plans the next poll.
  * @param now time on the customer's clock
  */
 export function withOutcome(

@@ -22,8 +22,8 @@ export interface ProviderEventPage {
 
 export interface ProviderEvents {
   /**
-   * Returns the event of a signed notification. Returns null if the signature or its time is wrong, or if a test event
-   * arrives in live mode or a live event in test mode.
+   * Returns the event of a signed notification. Returns null if the signature or its time is wrong, or if the event is
+   * from the other mode (test or live).
    */
   parse(raw: Buffer, signature: string, at: Date): ProviderEvent | null;
   /**

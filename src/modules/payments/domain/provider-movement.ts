@@ -24,7 +24,6 @@ export interface ProviderMovement {
   readonly state: MovementState;
 }
 
-/** Current state of a charge or refund. */
 export interface CurrentMovement extends ProviderMovement {
   /** True if the charge, or the charge that the refund gives back, was refunded in full. */
   readonly isChargeRefunded: boolean;

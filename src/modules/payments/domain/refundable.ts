@@ -2,9 +2,9 @@ import { greater, lesser } from '../../../core/money';
 import { type Payment, returnedOf } from './payment';
 
 /**
- * Returns the credit that refunds of a payment, pending ones included, gave back although invoices had used it: the
- * refunds, less the money that paid the invoice, and less `ofCreditMinor`. Above zero only if a refund was made at the
- * provider or succeeded late.
+ * Returns how much credit refunds of a payment (pending or succeeded) gave back although invoices had used it. This is
+ * the refunded amount, less the money that paid the invoice, and less `ofCreditMinor`. Above zero only if a refund was
+ * made at the provider or succeeded late.
  * @param ofCreditMinor unused credit that the refunds paid out or have reserved
  */
 export function refundedBeyondCredit(
@@ -29,10 +29,9 @@ export interface ReturnedParts {
 }
 
 /**
- * Divides the amounts that refunds and losses of a payment took, less what unused credit covered. They count first as
- * money that paid the invoice of the payment, then as credit that invoices have used. If a refund and a dispute took
- * the same money, the amounts exceed this money and this credit together. The excess also counts as money that paid the
- * invoice.
+ * Divides what refunds and losses took from a payment, less what unused credit covered. The first part, up to the money
+ * that paid the invoice, counts as this money. The next part counts as credit that invoices have used. If a refund and
+ * a dispute took the same money, a rest remains; it counts as money that paid the invoice.
  * @param covered refunds and losses that unused credit from the payment covered, and used credit from the payment
  */
 export function returnedParts(
@@ -84,8 +83,8 @@ export type RefundDecision =
 
 /**
  * Decides whether an amount of a payment can be refunded. The payment must have succeeded, and no dispute may forbid
- * refunds. The amount must be at least 1 and at most {@link refundableOf}, which also describes `creditMinor`. Money
- * that open disputes about other payments may take cannot be refunded.
+ * refunds. The amount must be at least 1 and at most {@link refundableOf}. Money that open disputes about other
+ * payments may take cannot be refunded.
  * @param requested minor units; null: all that can be refunded without `creditMinor`
  */
 export function decideRefund(

@@ -34,8 +34,8 @@ export class DetachMethodsService {
   }
 
   /**
-   * Detaches the token at the provider, except in two cases. A token that the customer has added again must stay
-   * attached: the result is `detached`, because nothing is left to do. While a payment charges the token, the result is
+   * Detaches the token at the provider. If the customer has added the token again, leaves it attached and returns
+   * `detached`, because nothing is left to do. If a payment is charging the token, leaves it attached and returns
    * `being_charged`.
    */
   private async detach(

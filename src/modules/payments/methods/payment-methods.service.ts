@@ -158,10 +158,10 @@ export class PaymentMethodsService {
   }
 
   /**
-   * Returns the method that a payment charges. A request names a method of the customer, or a token of the provider. A
-   * request that names neither a method nor a provider charges the customer's default.
-   * @param fallback provider to charge if the request names nothing and the customer has no default method. If
-   *   `fallback` is null or not enabled, such a request is refused
+   * Returns the method that a payment charges: the method of the customer or the token of the provider that the request
+   * names. If the request names neither a method nor a provider, returns the customer's default.
+   * @param fallback provider to charge if there is no default either. If it is null or not enabled, the request is
+   *   refused
    * @throws {ProblemError} `reference_not_found`, `payment_method_not_accepted`, `payment_method_required`,
    *   `payment_provider_not_enabled`
    */
@@ -213,7 +213,7 @@ export class PaymentMethodsService {
     return { provider: charging, paymentMethodId, providerToken: paymentMethodId };
   }
 
-  /** Locks a method, because a concurrent payment may make it unusable without locking the customer. */
+  /** Locks a method. Needed because a payment may make it unusable without locking the customer. */
   private async lock(customerId: string, id: string): Promise<PaymentMethod> {
     const method = await this.methods.lock(id);
     return method?.customerId === customerId ? method : raise(paymentMethodNotFound(id));

@@ -21,7 +21,7 @@ export class ProviderEventEntity {
   @ReferenceColumn({ nullable: true }) readonly objectId!: string | null;
   @InstantColumn() readonly createdAt!: Date;
   @InstantColumn() readonly receivedAt!: Date;
-  /** Time of the next attempt, or end of the lease of the process that processes the event. Null: processed. */
+  /** Time of the next attempt; during an attempt, the end of its lease. Null: processed. */
   @InstantColumn({ nullable: true }) readonly dueAt!: Date | null;
   @Column({ type: 'integer', nullable: true }) readonly leasedBy!: number | null;
   @Column({ type: 'integer', default: 0 }) readonly attempts!: number;

@@ -44,9 +44,9 @@ const MAKE_CURSOR_DUE = `
   UPDATE provider_cursor SET due_at = $2 WHERE provider = $1 AND due_at > $2`;
 
 /**
- * True if all events up to `$2` are stored, and all events that arrived in or before the last complete listing are
- * processed. Ignores events with {@link FREQUENT_ATTEMPTS} or more attempts. Also true if there is no cursor, which
- * means that the events were never listed.
+ * True if all events up to `$2` are stored, and all events that were stored by the end of the last complete listing are
+ * processed. Ignores events with {@link FREQUENT_ATTEMPTS} or more attempts. Also true without a cursor: the events
+ * were never listed.
  */
 const HAS_READ = `
   SELECT NOT EXISTS (
@@ -59,8 +59,8 @@ const HAS_READ = `
     AS has_read`;
 
 /**
- * True if not all events up to `$2` are stored, or if an event that arrived late, more than `$3` ms after its creation,
- * is not processed yet. Ignores events with {@link FREQUENT_ATTEMPTS} or more attempts.
+ * True if not all events up to `$2` are stored, or if an event is not processed that arrived more than `$3` ms after
+ * its creation. Ignores events with {@link FREQUENT_ATTEMPTS} or more attempts.
  */
 const IS_BEHIND = `
   SELECT EXISTS (SELECT FROM provider_cursor WHERE provider = $1 AND read_until < $2)
@@ -118,9 +118,9 @@ export class ProviderEventsRepository {
   }
 
   /**
-   * Returns true if automatic charges must wait for events of a provider. This is so if the events were last read more
-   * than `maxAgeMs` ago, or if an event that arrived more than `maxAgeMs` after its creation is not processed yet.
-   * Ignores events with {@link FREQUENT_ATTEMPTS} or more attempts.
+   * Returns true if automatic charges must wait for events of a provider: the events were last read more than
+   * `maxAgeMs` ago, or an event that arrived more than `maxAgeMs` after its creation is not processed yet. Ignores
+   * events with {@link FREQUENT_ATTEMPTS} or more attempts.
    */
   async isBehind(provider: ProviderName, now: Date, maxAgeMs: number): Promise<boolean> {
     const parameters = [provider, new Date(now.getTime() - maxAgeMs), maxAgeMs];

@@ -63,9 +63,8 @@ export class PreparedCharges {
   }
 
   /**
-   * Reads the state of a charge from the provider and continues from there. A charge that is only prepared is
-   * confirmed, or canceled if it must not be made any more. A charge that the customer did not confirm in time is
-   * canceled.
+   * Reads the state of a charge from the provider and continues from there. Confirms a charge that is only prepared, or
+   * cancels it if it must not be made any more. Cancels a charge that the customer did not confirm in time.
    */
   async resume(provider: PreparingProvider, payment: Payment): Promise<ProviderOutcome> {
     if (payment.providerReference === null) return this.recover(provider, payment);
@@ -106,8 +105,7 @@ export class PreparedCharges {
   }
 
   /**
-   * Returns the outcome of a charge that must not be made any more, although its payment is pending; null if it may be
-   * made.
+   * Returns the outcome of a pending payment whose charge must not be made any more; null if the charge may be made.
    */
   private async withdrawnOutcome(payment: Payment): Promise<WithdrawnOutcome | null> {
     if (await this.isMethodUnusable(payment)) return METHOD_UNUSABLE;
@@ -115,8 +113,8 @@ export class PreparedCharges {
   }
 
   /**
-   * Returns false if the customer or the payment method was deleted, or if nothing is owed on the invoice any more. On
-   * a written-off invoice, only a payment by request is wanted.
+   * Returns false if the customer or the payment method was deleted, or if nothing is owed on the invoice any more.
+   * Also returns false for an automatic payment of an invoice that is written off.
    */
   private async isWanted(payment: Payment): Promise<boolean> {
     const { customerId, paymentMethodId, invoiceId, collectionAttempt } = payment;
@@ -171,9 +169,8 @@ const keyOf = ({ id, providerAttempt }: Payment, step: 'prepare' | 'confirm'): s
   `${id}:${step}:${providerAttempt}`;
 
 /**
- * Uses only stored fields of the payment, so that a request with a repeated key has the same parameters. Only the
- * customer at the provider may have been replaced meanwhile. The provider then refuses the key, until a later poll uses
- * another one.
+ * Uses only stored fields of the payment, so that a repeated request has the same parameters. Only the customer at the
+ * provider may differ. The provider then refuses the idempotency key, until a later poll uses another key.
  */
 export function chargeRequest(payment: Payment, idempotencyKey: string): ChargeRequest {
   const { id: paymentId, customerId, invoiceId, amount, currency, providerToken: token } = payment;

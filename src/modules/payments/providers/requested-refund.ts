@@ -68,9 +68,9 @@ export function refundRequest(
  * charge's refunds.
  *
  * The list may contain a refund of the same amount without our id: either this refund, or a refund that was made at the
- * provider. The result is then `unknown` until the listed refund is recorded in this database. But if the payment is
- * too small for two such refunds, the result is `absent`: it is safe to send this refund again, because the provider
- * would refuse a second one.
+ * provider. The result is then `unknown` until the listed refund is recorded in this database. If the payment is too
+ * small for both refunds, the result is `absent`: this refund can be sent again, because the provider would refuse a
+ * second one.
  */
 export async function resumePreparedRefund(
   provider: PreparingProvider,

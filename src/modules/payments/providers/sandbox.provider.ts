@@ -36,8 +36,8 @@ const SETTLE = `
   WHERE key = $1 AND outcome = 'pending' RETURNING ${COLUMNS}`;
 
 /**
- * Simulated gateway for development and tests. Like a real gateway, it commits its state in a table of its own, and
- * recognizes repeated keys. Its state survives a crash of the engine between the two commits of a payment.
+ * Simulated gateway for development and tests. Recognizes repeated keys. Commits its state in a table of its own, so
+ * that the state survives a crash of the engine between the two commits of a payment, as at a real gateway.
  */
 @Injectable()
 export class SandboxProvider implements DirectProvider {

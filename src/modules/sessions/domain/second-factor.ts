@@ -41,8 +41,8 @@ export interface IssuedRecoveryCodes {
 }
 
 /**
- * Values that {@link afterProof} compares with the stored factor: for a TOTP code, the time step that the code matches
- * (null if it matches none); for a recovery code, its hash.
+ * Proof that an admin has the factor. For a TOTP code: the time step that the code matches; null if it matches none.
+ * For a recovery code: its hash. {@link afterProof} compares the proof with the stored factor.
  */
 export type SecondFactorProof =
   { readonly step: number | null } | { readonly recoveryHash: string };

@@ -6,11 +6,11 @@ export interface Session {
   readonly id: string;
   readonly version: number;
   readonly adminId: string;
-  /** Copy of `sessionsValidFrom` of the admin, made at the sign-in and renewed by `SessionsService.keepValid`. */
+  /** Copy of `sessionsValidFrom` of the admin, made at the sign-in and by `SessionsService.keepValid`. */
   readonly validFrom: Date;
   /**
-   * `sessionsValidFrom` of the admin, read in the same statement as `validFrom`, because both change in one transaction.
-   * Null if the admin is inactive.
+   * Present `sessionsValidFrom` of the admin, read in the same statement as `validFrom`, because both change in one
+   * transaction. Null if the admin is inactive.
    */
   readonly adminValidFrom: Date | null;
   readonly method: SignInMethod;
@@ -43,9 +43,9 @@ export function endsAt({ lastUsedAt, expiresAt }: Session): Date {
 }
 
 /**
- * Returns false if the session was ended, has expired or was not used for 12 hours, or if the admin is inactive.
- * Also returns false if `sessionsValidFrom` of the admin has changed, for example with a new password, and
- * `SessionsService.keepValid` was not called for the session.
+ * Returns true if the session has not ended or expired, was used in the last 12 hours, and its admin is active. A
+ * change of `sessionsValidFrom` of the admin, for example with a new password, makes all sessions inactive for which
+ * `SessionsService.keepValid` is not called.
  */
 export function isActive(session: Session, now: Date): boolean {
   return (

@@ -40,7 +40,7 @@ async function call<Answer>(send: () => Promise<Answer>): Promise<Answer> {
   }
 }
 
-/** Returns a body as text, or null without a body. Forms only, because `openid-client` sends no other body. */
+/** Returns a form as text; null without a body. `openid-client` sends no other bodies. */
 function textOf(body: CustomFetchOptions['body']): string | null {
   if (body === undefined || body === null) return null;
   if (typeof body === 'string') return body;

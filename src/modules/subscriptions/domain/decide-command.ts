@@ -137,7 +137,7 @@ export function decideChangeAtEnd(
 
 /**
  * Returns true if an earlier change replaced `item` by one of `others`, in the plan or in the same add-on. That change
- * credited the prepaid line of `item`. If the invoice of that change is void, the credit is still due.
+ * credited the prepaid line of `item`. If the invoice with this credit is void, the credit is still due.
  */
 function isReplacedBy(item: SubscriptionItem, others: readonly SubscriptionItem[]): boolean {
   return others.some(

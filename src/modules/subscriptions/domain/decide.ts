@@ -208,8 +208,8 @@ function isProrated({ proration }: SubscriptionItem): boolean {
 }
 
 /**
- * Returns when prepaid items end if the subscription ends at `at` and the items are not credited: at the end of the
- * current period. In a trial, without a period, or if the period ended before `at`, they end at `at`.
+ * Returns when prepaid items end that are not credited, if the subscription ends at `at`. Within a paid period, this is
+ * the end of the period. In a trial, without a period, or after the end of the period, it is `at`.
  */
 function paidUntilOf(period: SubscriptionPeriod | null, at: Date): Date {
   return period === null || period.isTrial || period.endAt < at ? at : period.endAt;
@@ -236,7 +236,7 @@ export function decideEndOfDeletedCustomer(snapshot: Snapshot, now: Date): Outco
 
 /**
  * Returns requests to credit the items with prices in advance for the time after `unusedFrom`. Includes items that an
- * earlier change ended and credited: if the invoice of that change is void, this credit is still due.
+ * earlier change ended and credited: if the invoice with that credit is void, the credit is still due.
  * @param unit proration unit of the plan version after a change; undefined: the unit of each credited line
  */
 export function creditsOf(

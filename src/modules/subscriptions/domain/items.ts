@@ -59,10 +59,10 @@ export interface SwappedItems {
 
 /**
  * Replaces items by the items of an offer, from `at` on.
- * - If the version and the quantity of the plan stay the same, the items of the plan do not change, not even those that
- *   an earlier change without proration will replace at the end of the period. The same is true for an add-on.
+ * - If the version and the quantity of the plan stay the same, the items of the plan do not change. Replacements that
+ *   are planned for the end of the period stay planned. The same is true for an add-on.
  * - Any other item continues if the offer contains its price and quantity, even in another version of the plan.
- * - All other items end at `at`, and items that would start later are removed.
+ * - All other items end at `at`. Items that would start later are deleted.
  * - If only the quantity changes, prices that start at the end of the period keep this start. Until then, the present
  *   prices apply to the new quantity.
  */
@@ -203,17 +203,15 @@ function quantityFor({ price, addonId, quantity }: SubscriptionItem, offer: Offe
   return hasNoAgreedQuantity(price) ? quantity : (quantityOf(offer, addonId) ?? quantity);
 }
 
-/**
- * Returns true if the subscription and the offer both have the add-on or, if `addonId` is null, the same plan version.
- */
+/** Returns true if `before` and `offer` both have the add-on. For a null `addonId`, compares their plan versions. */
 function keepsVersion(before: SubscribedTerms, offer: Offer, addonId: string | null): boolean {
   if (addonId === null) return before.planVersionId === offer.planVersionId;
   return quantityOf(before, addonId) !== null && quantityOf(offer, addonId) !== null;
 }
 
 /**
- * Returns true if the quantity of an add-on stays the same, or if neither the subscription nor the offer has the
- * add-on. If `addonId` is null, returns true if the version and the quantity of the plan stay the same.
+ * Returns true if the quantity of an add-on stays the same, or if the add-on is neither in the subscription nor in the
+ * offer. If `addonId` is null, returns true if the version and the quantity of the plan stay the same.
  */
 function keepsTerms(before: SubscribedTerms, offer: Offer, addonId: string | null): boolean {
   const held = quantityOf(before, addonId);

@@ -17,7 +17,7 @@ export interface NextBilling {
 
 /**
  * Returns the outcomes that may make the next invoice: `decided`, and the outcomes of the due work that follows if no
- * request changes the subscription. An outcome that bills only late usage makes an invoice only if there is late usage.
+ * request changes the subscription.
  */
 export function* billingsAhead(
   snapshot: Snapshot,
@@ -42,7 +42,7 @@ export function* billingsAhead(
 
 /**
  * Returns true if the outcome makes an invoice, or would make one if there were late usage. At the end of a trial there
- * is no late usage, because no period was billed before.
+ * is no late usage, because a trial is not billed.
  */
 function canBill({ period }: Snapshot, { billing }: Outcome): boolean {
   if (billing === null) return false;

@@ -29,7 +29,7 @@ export interface UsageLine extends Omit<
   'kind' | 'isProration' | 'quantity' | 'isInAdvance'
 > {
   readonly kind: 'usage';
-  /** Start of the billing period, from which values of a weighted sum carry over. */
+  /** Start of the billing period. Values of a weighted sum carry over from this instant on. */
   readonly heldSince: Date;
   readonly meterId: string;
   readonly isByGroup: boolean;

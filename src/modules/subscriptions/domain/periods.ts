@@ -188,8 +188,8 @@ export interface ItemEnding {
 }
 
 /**
- * Returns the request for the credit of an ended item with a price in advance. Such an item ends within a billed period
- * only if its unused time was credited.
+ * Returns the request for the credit of an ended item with a price in advance. If such an item ended within a billed
+ * period, its unused time was credited.
  */
 export function creditAtEnd({ itemId, endAt, isLast, ...item }: ItemEnding): CreditLine {
   const common = { kind: 'credit' as const, itemId, unusedFrom: endAt };

@@ -150,9 +150,7 @@ export interface SubscriptionItem {
   readonly endAt: Date | null;
   /** True if a pause ended the item. A resume sets this field to false. */
   readonly isPaused: boolean;
-  /**
-   * `endAt` that the item had before a pause ended it; a resume restores it. Null: no end was planned, or no pause.
-   */
+  /** `endAt` as it was before a pause ended the item; a resume restores it. Null: no end was planned, or no pause. */
   readonly plannedEndAt: Date | null;
   /** Null: the end is counted in the unit of the item's own proration. */
   readonly endedBy: ItemEnd | null;
@@ -162,7 +160,7 @@ export interface SubscriptionItem {
 export interface SubscriptionPeriod {
   readonly id: string;
   readonly subscriptionId: string;
-  /** Number of the period, from 0 at the anchor that applied when the period started. */
+  /** Number of the period, from 0. Starts at 0 again when the anchor moves. */
   readonly index: number;
   readonly startAt: Date;
   readonly endAt: Date;
@@ -171,7 +169,7 @@ export interface SubscriptionPeriod {
   readonly isTrial: boolean;
   /**
    * True if a change of the interval or the end of the subscription ended the period, or if the period ended during a
-   * pause. Stays false when an ordinary renewal follows: it inserts the next period and leaves this one unchanged.
+   * pause. Stays false at an ordinary renewal.
    */
   readonly isClosed: boolean;
 }

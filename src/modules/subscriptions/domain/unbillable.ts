@@ -32,9 +32,9 @@ const BEGINNING = new Date('0001-01-01T00:00:00.000Z');
 const END = new Date('9999-12-31T23:59:59.999Z');
 
 /**
- * Returns the spans up to `now` in which a customer was subscribed, but the usage of a meter is never billed: in a
- * trial or a pause, or on a plan without a price for the meter. Leaves out spans whose usage carries over into a billed
- * period.
+ * Returns the spans up to `now` in which a customer was subscribed, but no bill ever contains the usage of a meter: in
+ * a trial or a pause, or on a plan without a price for the meter. Leaves out spans whose usage carries over into a
+ * billed period.
  */
 export function unbillablePeriods(
   subscribed: readonly SubscribedSpan[],
@@ -58,8 +58,8 @@ export function unbillablePeriods(
 }
 
 /**
- * Returns the span in which events affect the bills of a price. If values carry over, the span can start before the
- * price is billed.
+ * Returns the span in which events affect the bills of a price. If values carry over, this span can start earlier than
+ * the span of the price.
  */
 function countedIn(sold: BillableSpan, carryOver: CarryOver, now: Date): readonly Period[] {
   const { trialEndAt, periodStartAt } = sold;
@@ -80,9 +80,9 @@ function countedIn(sold: BillableSpan, carryOver: CarryOver, now: Date): readonl
 }
 
 /**
- * Returns the end of a span whose values carry over up to `heldUntil`. If a pause ended the span, a resume can still
- * bill values up to the planned end of the span or up to `heldUntil`, whichever is earlier. Returns this earlier
- * instant if it is after `now`; otherwise, or without a pause, returns `endAt`.
+ * Returns the end of a span whose values carry over up to `heldUntil`. Normally this is `endAt`. If a pause ended the
+ * span, a resume can still bill values up to the planned end or up to `heldUntil`, whichever is earlier. Returns this
+ * instant while it is in the future.
  */
 function resumableUntil({ endAt, pause }: BillableSpan, now: Date, heldUntil: Date): Date {
   if (pause === null) return endAt ?? END;
@@ -90,10 +90,7 @@ function resumableUntil({ endAt, pause }: BillableSpan, now: Date, heldUntil: Da
   return until > now ? until : (endAt ?? END);
 }
 
-/**
- * Returns the span from `heldSince` to `endAt`. Returns nothing if the price was sold only from `endAt` or later, and
- * so never billed.
- */
+/** Returns the span from `heldSince` to `endAt`. Returns nothing if the price would start at `endAt` or later. */
 function spanOf(startAt: Date, heldSince: Date, endAt: Date): readonly Period[] {
   return startAt < endAt ? [{ startAt: heldSince, endAt }] : [];
 }

@@ -74,8 +74,8 @@ export class DeliveryWorker implements OnModuleInit, OnModuleDestroy, BeforeAppl
 
   /**
    * Claims due deliveries up to the free capacity, and starts to send them. Skips a group of endpoints while an earlier
-   * claim for this group is running, so that a slow claim does not delay other groups. Each attempt wakes the job when
-   * it ends.
+   * claim for this group is running, so that a slow claim does not delay other groups. The end of each attempt wakes
+   * the job.
    */
   async runDue(): Promise<boolean> {
     const receivers = await this.receivers.listActive();

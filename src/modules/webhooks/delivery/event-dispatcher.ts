@@ -57,9 +57,8 @@ export class EventDispatcher implements OnModuleInit {
 }
 
 /**
- * Returns true if the event must be sent because of this subscription: the endpoint was registered and had these
- * settings when the event was recorded. Ids are compared instead of times, because the time of an event may come from a
- * test clock.
+ * Returns true if the event must be sent because of this subscription: the endpoint had these settings when the event
+ * was recorded. Compares ids instead of times, because the time of an event may come from a test clock.
  */
 function includes(
   { endpointId, events, since, until }: EventSubscription,

@@ -2,9 +2,9 @@ import { Injectable } from '@nestjs/common';
 import { Database, ROW_LOCKS } from '../../../platform/database';
 
 /**
- * Condition that a row of `delivery`, selected by id, is pending. Appending the empty string keeps PostgreSQL from
- * using the partial indexes on pending rows. While its statistics are older than a burst of events, it assumes that
- * these indexes are nearly empty, and could read all pending rows through them.
+ * Condition that a row of `delivery`, selected by id, is pending. With the empty string appended, PostgreSQL cannot use
+ * the partial indexes on pending rows. After a burst of events, its statistics are outdated: it would take these
+ * indexes for nearly empty, and could read all pending rows through them.
  */
 export const IS_PENDING = `delivery.status || '' = 'pending'`;
 
@@ -13,7 +13,7 @@ export const IS_PENDING = `delivery.status || '' = 'pending'`;
  * earlier event of the object is not dispatched yet. If the delivery of a head has ended or is not due, returns the
  * head with null delivery columns.
  *
- * Every plan must read rows by key, even if the statistics are older than a burst of events:
+ * After a burst of events, the statistics are outdated. Every plan must still read rows by key:
  * - No tables are joined, because a join could read the whole queue.
  * - Earlier events are searched only for the `2 * $4` oldest heads, so that no plan reads all undispatched events for
  *   each head.
@@ -45,8 +45,8 @@ const CLAIM = `
   FROM due LEFT JOIN taken ON taken.object_id = due.object_id`;
 
 /**
- * Waits for transactions that make one of these endpoints ordered or unordered, because they create or remove heads.
- * Blocks later ones until this transaction ends. The next statement then reads the committed heads.
+ * Waits for transactions that make one of these endpoints ordered or unordered, because they create or delete heads.
+ * Until this transaction ends, no other one can begin to do so. The next statement reads the committed heads.
  */
 const LOCK_ENDPOINTS = `
   SELECT ordered FROM webhook_endpoint
@@ -65,7 +65,7 @@ const LOCK_OBJECTS = `
 
 /**
  * Disables sorting until the transaction ends, so that the first pending delivery of an object is read from
- * `webhook_delivery_order_index`. If the statistics are older than a burst of events, a plan could otherwise sort all
+ * `webhook_delivery_order_index`. After a burst of events, the statistics are outdated, and a plan could sort all
  * pending deliveries of the endpoint for each object.
  */
 const READ_IN_ORDER = 'SET LOCAL enable_sort = off';

@@ -16,14 +16,14 @@ export interface Receiver {
   readonly failingSince: Date | null;
 }
 
-/** Events that an endpoint receives, limited to the events between two changes of its settings. */
+/** Names or patterns of the events that an endpoint receives, from one change of its settings to the next. */
 export interface EventSubscription {
   readonly endpointId: string;
   /** Subscribed event names or patterns. */
   readonly events: readonly string[];
-  /** Id of the event that reports the change by which the subscription began; null: no change is known. */
+  /** Id of the event about the change that began the subscription; null: no change is known. */
   readonly since: string | null;
-  /** Id of the event that reports the change by which the subscription ended; null if it has not ended. */
+  /** Id of the event about the change that ended the subscription; null if it has not ended. */
   readonly until: string | null;
 }
 
@@ -96,8 +96,8 @@ export class ReceiversRepository {
 
   /**
    * Stores the subscription of an endpoint before a change, because events that were recorded before the change may not
-   * be dispatched yet. Deletes older former subscriptions. Keeps one of them only if an event that was recorded before
-   * it ended is still in the queue, or may be in an open transaction.
+   * be dispatched yet. Deletes older former subscriptions that no undispatched event needs. Such an event is in the
+   * queue, or may be in an open transaction.
    * @param events empty if the endpoint was inactive
    * @param untilEventId id of the event that reports the change
    */

@@ -26,8 +26,8 @@ export interface AttemptContext<Method> {
   /** Part of the invoice that is neither paid nor reserved by a pending payment, in minor units. */
   readonly payableMinor: bigint;
   /**
-   * True if the time limit for the first payment of the subscription has passed, or if the subscription is unpaid. But
-   * false for an unpaid subscription if the charge was planned because the customer got another default method.
+   * True if the time limit for the first payment of the subscription has passed. Also true if the subscription is
+   * unpaid and the customer has not chosen another default method since then.
    */
   readonly isNotChargedAutomatically: boolean;
 }

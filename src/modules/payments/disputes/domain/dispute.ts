@@ -27,7 +27,7 @@ export interface DisputeFilter {
 export interface DisputeMoney {
   readonly withdrawnMinor: bigint;
   readonly reinstatedMinor: bigint;
-  /** Part of `reinstatedMinor` that was posted as lost before. */
+  /** Part of `reinstatedMinor` that an earlier report had posted as lost. */
   readonly recoveredMinor: bigint;
   readonly lostMinor: bigint;
 }

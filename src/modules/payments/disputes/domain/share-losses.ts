@@ -8,15 +8,15 @@ export interface UsedOfPayment {
   readonly amountMinor: bigint;
 }
 
-/** A use of credit from a payment, and the part of this payment's losses that the invoice bears. */
+/** A use of credit from a payment, and the part of the payment's loss that this use bears. */
 type SharedUse = UsedOfPayment & { borneMinor: bigint };
 
 /**
- * Divides losses of used credit among the invoices that used the credit. No part of a loss counts on two invoices. An
- * invoice bears at most the credit that it used, and at most what it can still give back. Losses are assigned in the
- * order of `uses`. If an invoice can bear no more, losses of other payments move from it to other invoices, so that the
- * invoices bear as much as possible (a maximum flow). Returns the amounts by invoice id, without zeros.
- * @param lossOf lost part of the used credit that came from a payment
+ * Divides lost credit among the invoices that used it. An invoice bears at most the credit that it used, and at most
+ * what it can still give back. Losses are assigned in the order of `uses`. If an invoice can bear no more, losses of
+ * other payments move from it to other invoices. In total, the invoices bear as much as possible (a maximum flow).
+ * Returns the amounts by invoice id, without zeros.
+ * @param lossOf lost part of the credit from a payment that invoices used
  * @param leftOf amount that an invoice can still give back, negative if it gave back too much
  */
 export function shareLosses(
@@ -30,7 +30,7 @@ export function shareLosses(
 
   /**
    * Assigns up to `mostMinor` of a payment's loss to one invoice, and returns the assigned amount.
-   * @param full invoices that can bear no more, and from which losses are being moved
+   * @param full invoices that get no loss, because they can bear no more
    */
   const place = (paymentId: string, mostMinor: bigint, full: ReadonlySet<string>): bigint => {
     for (const use of shared) {

@@ -11,8 +11,8 @@ export interface PaymentMethod extends MethodDetails {
   /** True: charged if a payment names no method. A customer has at most one default. */
   readonly isDefault: boolean;
   /**
-   * Time of a final decline, such as an expired card. Since then, the method is not charged automatically. Null:
-   * usable.
+   * Time of a final decline, for example of an expired card. From then on, the method is not charged automatically.
+   * Null: usable.
    */
   readonly unusableSince: Date | null;
   /** Failure code of the final decline; null: usable. */
@@ -20,8 +20,8 @@ export interface PaymentMethod extends MethodDetails {
   /** Deletion time. The row stays, because payments refer to it. */
   readonly deletedAt: Date | null;
   /**
-   * Time of the next attempt to detach a deleted method, or end of the lease of the process that detaches it. Null: no
-   * attempt is due.
+   * Time of the next attempt to detach a deleted method; during an attempt, the end of its lease. Null: no attempt is
+   * due.
    */
   readonly dueAt: Date | null;
   /** Number of the process that is asking the provider; null: no process is asking. */
@@ -54,8 +54,8 @@ export function withFinalDecline(
 }
 
 /**
- * Method that a payment charges: the id and the token of a stored method, or a token of the sandbox, which is both
- * `paymentMethodId` and `providerToken`. Both are null if the payment charges no method.
+ * Method that a payment charges. For a stored method: its id and its token. For a token of the sandbox: this token in
+ * both fields. If the payment charges no method, both fields are null.
  */
 export interface ChosenMethod {
   readonly provider: ProviderName;

@@ -95,8 +95,8 @@ export class StripeClient {
   }
 
   /**
-   * Logs a refusal without Stripe's message, which may contain personal data. A declined card (402) is no refusal of
-   * interest, but a refund with this status waits for Stripe's balance.
+   * Logs a refusal without Stripe's message, which may contain personal data. Does not log a declined card (status
+   * 402). A refund with status 402 is logged, because it waits for Stripe's balance.
    */
   private logRefusal(failure: StripeFailure, about: LoggedIds | null, ids: object): void {
     const { status, type, parameter } = failure;

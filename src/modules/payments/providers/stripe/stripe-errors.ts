@@ -127,9 +127,10 @@ const UNKNOWN: ProviderOutcome = { kind: 'unknown' };
 export const NOT_SENT: NotSentOutcome = { kind: 'not_sent' };
 
 /**
- * Returns the outcome of a failed request. The outcome is `failed` or `not_sent` only if the request certainly had no
- * effect: `failed` if Stripe would refuse the same request again, `not_sent` if it may succeed later without a change of
- * the charge. Otherwise it is `unknown`, and a later poll reads the outcome.
+ * Returns the outcome of a failed request:
+ * - `failed`: the request had no effect, and Stripe would refuse it again
+ * - `not_sent`: the request had no effect, but may succeed later without a change of the charge
+ * - `unknown`: the request may have had an effect. A later poll reads the outcome
  */
 export function outcomeOfFailure(failure: StripeFailure): ProviderOutcome {
   const { status, code, notConnected } = failure;
@@ -158,7 +159,7 @@ function refusalOf(failure: StripeFailure): FailedOutcome | NotSentOutcome {
 
 /**
  * Returns true if Stripe refused the request because of its content. Other refusals come from a proxy, from settings,
- * or from the key of another account, which has no such object.
+ * or from the use of another account's key, because that account lacks the object.
  */
 function isPermanent({ status, type, code }: StripeFailure): boolean {
   if (status !== 400 || type !== 'invalid_request_error') return false;

@@ -27,10 +27,10 @@ export function isCustomerMissing({ code, parameter }: StripeFailure): boolean {
 }
 
 /**
- * Returns the outcome of a request whose customer is missing. Only a customer that was deleted at Stripe may be replaced:
- * the key of another account gets the same refusal.
- * @param seen the customer as Stripe returns it; null: this account has never had the customer, or
- *   Stripe did not answer
+ * Returns the outcome of a request whose customer is missing. `customer_missing` only if the customer was deleted at
+ * Stripe: with the key of another account, the customer is missing too, but must not be replaced.
+ * @param seen the customer as Stripe returns it; null: this account has never had the customer, or Stripe did not
+ *   answer
  */
 export function missingCustomer(
   seen: Stripe.Customer | Stripe.DeletedCustomer | null,
@@ -39,10 +39,10 @@ export function missingCustomer(
 }
 
 /**
- * Returns the outcome of a charge whose customer or payment method is missing. With the key of another account, which has
- * neither, the charge waits.
- * @param seen the customer as Stripe returns it; null: this account has never had the customer, or
- *   Stripe did not answer
+ * Returns the outcome of a charge whose customer or payment method is missing. `not_sent` if the key may be that of
+ * another account, which has neither.
+ * @param seen the customer as Stripe returns it; null: this account has never had the customer, or Stripe did not
+ *   answer
  */
 export function outcomeOfMissing(
   failure: StripeFailure,
@@ -52,7 +52,7 @@ export function outcomeOfMissing(
   return isCertain ? outcomeOfFailure(failure) : NOT_SENT;
 }
 
-/** The payment method of the setup intent must be expanded. */
+/** Returns the state of a setup intent, which must contain its payment method in full (expanded). */
 export function stateOfSetup({
   status,
   payment_method: method,

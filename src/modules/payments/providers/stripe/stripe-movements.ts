@@ -99,8 +99,8 @@ export class StripeMovements implements ProviderMovements {
   }
 
   /**
-   * Returns null if the metadata name the environment of another service. Keeps a refund without metadata, because it
-   * was made at Stripe and may refund our charge.
+   * Returns null if the metadata name the environment of another service. A refund without metadata was made at Stripe
+   * and may refund our charge, so it is not left out.
    */
   private toRefundMovement(refund: Stripe.Refund): ProviderMovement | null {
     const { id: reference, metadata, payment_intent: intent } = refund;

@@ -29,8 +29,8 @@ export const FAILING_LIMIT_MS = 120 * HOUR_MS;
  * Returns the time of the next attempt, or null if no attempt is left.
  * @param attempts number of failed attempts, at least 1
  * @param chance random number from 0 to 1 for the jitter
- * @param retryAfterMs pause that the receiver requested with `Retry-After`; null if none. If it is longer than the
- *   usual pause, it applies, up to twice the value in {@link PAUSES_MS}
+ * @param retryAfterMs pause that the receiver requested with `Retry-After`; null if none. Can lengthen the usual pause,
+ *   to at most twice the value in {@link PAUSES_MS}
  */
 export function nextAttemptAt(
   attempts: number,

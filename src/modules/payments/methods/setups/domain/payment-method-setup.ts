@@ -29,7 +29,7 @@ export interface PaymentMethodSetup {
   readonly failureCode: string | null;
   /** Real time at which the setup is canceled. */
   readonly expiresAt: Date;
-  /** Time of the next poll, or end of the lease of the process that polls. Null: the setup has ended. */
+  /** Time of the next poll; during a poll, the end of its lease. Null: the setup has ended. */
   readonly dueAt: Date | null;
   /** Number of the process that is asking the provider; null: no process is asking. */
   readonly leasedBy: number | null;
@@ -89,9 +89,7 @@ export function isOverdue({ expiresAt }: PaymentMethodSetup, now: Date): boolean
   return expiresAt <= now;
 }
 
-/**
- * Returns true if the setup expired at least 24 hours ago. A setup in an unknown state then counts as canceled.
- */
+/** Returns true if the setup expired at least 24 hours ago. From then on, an unknown state counts as canceled. */
 export function isAbandoned({ expiresAt }: PaymentMethodSetup, now: Date): boolean {
   return now.getTime() - expiresAt.getTime() >= SETUP_MS;
 }
