@@ -96,6 +96,21 @@ describe('the limits of a request', () => {
     expect(codesOf(answer)).toEqual(['array_unique']);
   });
 
+  it('a missing field is one error, however many rules its field has', async () => {
+    const { body } = await engine.uncheckedHttp.get('/openapi.json');
+    const { paths } = body as { paths: Record<string, Record<string, unknown>> };
+    const creating = Object.keys(paths).filter(
+      (path) => paths[path]?.['post'] && !path.includes('{'),
+    );
+    for (const path of creating) {
+      const answer = await engine.http.post(path).send({});
+      const pointers =
+        answer.status === 400 ? refusalOf(answer).errors.map(({ pointer }) => pointer) : [];
+      expect({ path, pointers }).toEqual({ path, pointers: [...new Set(pointers)] });
+    }
+    expect(creating.length).toBeGreaterThan(20);
+  });
+
   describe('for names', () => {
     const INHERITED = ['constructor', 'toString', 'hasOwnProperty', 'valueOf', 'prototype'];
 

@@ -52,13 +52,25 @@ export function createValidationPipe(): PipeTransform {
   return new FieldsPipe(fields);
 }
 
+type Violated = readonly [constraint: string, message: string];
+
+/**
+ * A missing field violates all rules of its field. Returns only the rule that states its type, for example `isArray`, or
+ * the first rule if none does.
+ */
+function ruleOfType(violated: readonly Violated[]): readonly Violated[] {
+  const ofType = violated.find(([constraint]) => constraint.startsWith('is')) ?? violated[0];
+  return ofType === undefined ? [] : [ofType];
+}
+
 const snakeCase = (name: string): string =>
   name.replace(/([a-z0-9])([A-Z])/g, '$1_$2').toLowerCase();
 
 function* faultsOf(errors: readonly ValidationError[], parent: string): Generator<ProblemItem> {
-  for (const { property, constraints, children } of errors) {
+  for (const { property, value, constraints, children } of errors) {
     const pointer = pointerTo(property, parent);
-    for (const [constraint, message] of Object.entries(constraints ?? {})) {
+    const violated = Object.entries(constraints ?? {});
+    for (const [constraint, message] of value === undefined ? ruleOfType(violated) : violated) {
       yield constraint === 'whitelistValidation'
         ? unknownField(property, parent)
         : { pointer, code: snakeCase(constraint), message };
