@@ -45,8 +45,8 @@ export interface InvoiceDocument {
 }
 
 /**
- * Returns the printed texts of an invoice. Dates are in the buyer's time zone; the period of a line is in the time zone
- * of the line.
+ * Returns the printed texts of an invoice. Dates are in the buyer's time zone. Periods are in the time zone of the
+ * subscription, which the buyer's may differ from.
  */
 export function toInvoiceDocument(invoice: Invoice, buyer: Buyer, seller: Seller): InvoiceDocument {
   return {
@@ -106,13 +106,26 @@ function detailsOf(invoice: Invoice, timezone: string): InvoiceDocument['details
     ['Due', on(invoice.dueAt)],
     [
       'Period',
-      startAt === null || endAt === null ? null : formatPeriod({ startAt, endAt }, timezone),
+      startAt === null || endAt === null
+        ? null
+        : formatPeriod({ startAt, endAt }, periodTimeZone(invoice) ?? timezone),
     ],
     ['Paid', invoice.status === 'paid' ? on(invoice.paidAt) : null],
     ['Voided', invoice.status === 'void' ? on(invoice.voidedAt) : null],
     ['Currency', invoice.currency],
   ];
   return details.flatMap(([label, value]) => (value === null ? [] : [{ label, value }]));
+}
+
+/** Returns the time zone of a line that begins or ends with the period of the invoice; null if there is none. */
+function periodTimeZone({ lines, periodStartAt, periodEndAt }: Invoice): string | null {
+  const line = lines.find(
+    ({ period, timeZone }) =>
+      timeZone !== null &&
+      (period?.startAt.getTime() === periodStartAt?.getTime() ||
+        period?.endAt.getTime() === periodEndAt?.getTime()),
+  );
+  return line?.timeZone ?? null;
 }
 
 /** Formats a period as its first and last local day, both included. */

@@ -154,6 +154,13 @@ describe('what an invoice says on paper', () => {
     expect(lines[0]?.period).toBe('2026-03-01 \u2013 2026-03-31');
   });
 
+  it('shows all periods in the time zone of the subscription, even if the customer has another one', () => {
+    const { details, lines } = documentOf({}, { ...BUYER, timezone: 'America/Los_Angeles' });
+    const period = '2026-03-01 \u2013 2026-03-31';
+    expect(details).toContainEqual({ label: 'Period', value: period });
+    expect(lines[0]?.period).toBe(period);
+  });
+
   it.each([
     ['2026-03-17T10:00:00Z', '2026-04-17T10:00:00Z', '2026-03-17 \u2013 2026-04-16'],
     ['2026-03-17T00:00:00Z', '2026-03-18T00:00:00Z', '2026-03-17'],
