@@ -21,7 +21,9 @@ export type Fault =
   /** The response is 404, as from a proxy, or as for a wrong base URL. */
   | 'not_found'
   /** The request has no effect. The response is this refusal, which is stored. */
-  | Refusal;
+  | Refusal
+  /** The request has its effect. The response is this text, as from a proxy. The right response is stored. */
+  | { readonly status: number; readonly text: string };
 
 interface Planned {
   readonly fault: Fault;

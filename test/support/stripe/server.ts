@@ -120,6 +120,10 @@ export class StripeServer {
         return;
       }
       if (fault === 'answer_held') await this.faults.hang();
+      if (typeof fault === 'object' && fault !== null && 'text' in fault) {
+        response.writeHead(fault.status).end(fault.text);
+        return;
+      }
       record.status = answered.status;
       if (key !== null) response.setHeader('idempotency-key', key);
       if (record.replayed) response.setHeader('idempotent-replayed', 'true');

@@ -5,6 +5,7 @@ import { Configuration } from '../../../../platform/config';
 import { markFailed, traced } from '../../../../platform/tracing';
 import { RequestPacer } from './request-pacer';
 import type { StripeFailure } from './stripe-errors';
+import { stripeHttpClient } from './stripe-http-client';
 import { failureOf } from './stripe-outcomes';
 
 /**
@@ -139,7 +140,12 @@ export class StripeClient {
 }
 
 function sdkOptions(apiUrl: URL | null): ConstructorParameters<typeof Stripe>[1] {
-  const fixed = { maxNetworkRetries: 0, timeout: TIMEOUT_MS, telemetry: false } as const;
+  const fixed = {
+    maxNetworkRetries: 0,
+    timeout: TIMEOUT_MS,
+    telemetry: false,
+    httpClient: stripeHttpClient(),
+  } as const;
   if (apiUrl === null) return fixed;
   const protocol = apiUrl.protocol === 'http:' ? 'http' : 'https';
   return {
