@@ -14,10 +14,13 @@ import { startTracing } from './platform/tracing';
 
 /** Started parts of this process. */
 interface Running {
-  embedded: EmbeddedServer | null;
+  /** Also set while the server starts. Null if the server failed to start, or if there is none. */
+  embedded: Promise<EmbeddedServer | null>;
   app: NestExpressApplication | null;
   /** Exports the last spans, and stops tracing. Null without tracing. */
   stopTracing: (() => Promise<void>) | null;
+  /** True after a signal. */
+  isStopping: boolean;
 }
 
 async function main(): Promise<void> {
@@ -26,7 +29,16 @@ async function main(): Promise<void> {
   const logger = createLogger(configuration.logLevel);
   // A closed standard output must not stop the service.
   process.stdout.on('error', () => undefined);
-  const running: Running = { embedded: null, app: null, stopTracing: null };
+  // Node then prints the error and ends the process.
+  process.on('uncaughtExceptionMonitor', (error) => {
+    logger.fatal({ err: error }, 'the process ends, because nothing handled this error');
+  });
+  const running: Running = {
+    embedded: Promise.resolve(null),
+    app: null,
+    stopTracing: null,
+    isStopping: false,
+  };
   stopOnSignal(running, configuration, logger);
   if (configuration.ineffective.length > 0) {
     logger.warn({ settings: configuration.ineffective }, 'some settings have no effect');
@@ -34,9 +46,11 @@ async function main(): Promise<void> {
   try {
     await start(running, configuration, logger);
   } catch (error) {
+    // A start fails when a signal stops the database that it uses. The process then ends as the signal wants.
+    if (running.isStopping) return;
     // Background work has already started when listening fails.
     await running.app?.close().catch(() => undefined);
-    await running.embedded?.stop();
+    await (await running.embedded)?.stop();
     throw error;
   }
 }
@@ -47,8 +61,10 @@ async function start(
   logger: Logger,
 ): Promise<void> {
   if (configuration.tracing) running.stopTracing = await startTracing(logger);
-  running.embedded = await startDatabaseIfNone(configuration, logger);
-  const databaseUrl = running.embedded?.connectionString ?? configuration.databaseUrl ?? '';
+  const starting = startDatabaseIfNone(configuration, logger);
+  running.embedded = starting.catch(() => null);
+  const embedded = await starting;
+  const databaseUrl = embedded?.connectionString ?? configuration.databaseUrl ?? '';
   const migrations = await migrate(
     databaseUrl,
     (holder, migration) => {
@@ -71,7 +87,7 @@ async function start(
   }
   // Starts last, so that the process is not reported ready before it listens and its background work has started.
   await app.get(MonitoringServer).listen();
-  if (configuration.answersHttp) announce(await app.getUrl(), running.embedded);
+  if (configuration.answersHttp) announce(await app.getUrl(), embedded);
   else logger.info('worker started');
 }
 
@@ -108,15 +124,14 @@ function announce(url: string, embedded: EmbeddedServer | null): void {
  * finishes work in flight, closes its connections, and stops the embedded server.
  */
 function stopOnSignal(running: Running, configuration: Configuration, logger: Logger): void {
-  let stopping = false;
   const stop = async (signal: string): Promise<void> => {
-    if (stopping) return;
-    stopping = true;
+    if (running.isStopping) return;
+    running.isStopping = true;
     logger.info({ signal }, 'stopping');
     const inTime = await finishWithin(configuration.shutdownTimeoutMs, running.app?.close());
     if (!inTime) logger.error('requests and jobs in flight did not finish in time');
     await running.stopTracing?.();
-    await running.embedded?.stop();
+    await (await running.embedded)?.stop();
     logger.info('stopped');
     // A part of the service that stops the process sets `process.exitCode` first.
     process.exit(inTime ? (process.exitCode ?? 0) : 1);

@@ -376,6 +376,21 @@ it('keep the server when one receives Ctrl-C', async () => {
   expect(await readFile(join(directory, 'postgres.log'), 'utf8')).toContain('shut down');
 });
 
+it('is stopped when the service receives a signal during its start', async () => {
+  const directory = await makeDirectory(0o755);
+  const main = join(__dirname, '../../src/main.ts');
+  const service = spawn(process.execPath, [join(support, 'run-ts.cjs'), main], {
+    env: { ...process.env, DATABASE_URL: undefined, DATA_DIR: directory, PORT: '0' },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  const ended = once(service, 'exit');
+  await until(() => exists(join(directory, 'cluster', 'postmaster.pid')));
+  service.kill('SIGTERM');
+  expect(await ended).toEqual([0, null]);
+  expect(await findServer(join(directory, 'cluster'))).toBeUndefined();
+  expect(await readdir(join(directory, 'users'))).toEqual([]);
+});
+
 it('can use a directory that only its owner can enter, as root or another user', async () => {
   const directory = await makeDirectory(0o700);
   const first = await start(directory);
