@@ -159,6 +159,72 @@ describe('what dialogs of the console show before they can be confirmed', () => 
     expect(await teller.get(`invoices/${newest}`)).toMatchObject({ total: -23_000 });
   });
 
+  it.each(['New subscription…', 'Change…'])(
+    'is what is done: %s is previewed again when its plan has a new version',
+    async (name) => {
+      const prices = (amount: number) => [
+        { name: 'Base', model: 'flat', timing: 'in_advance', amount },
+      ];
+      const code = name === 'Change…' ? 'moved' : 'begun';
+      const terms = { currency: 'USD', interval: 'month', code, name: code };
+      const plan = await teller.post('plans', { ...terms, prices: prices(10_000) });
+      const customer_id = await teller.customer(`Dearer ${code}`, story.clock);
+      if (name === 'Change…') {
+        const body = { customer_id, plan_id: story.plan };
+        const { id } = await teller.post('subscriptions', body);
+        await engine.open(page, `/subscriptions/${id}`);
+      } else await engine.open(page, `/customers/${customer_id}`);
+      await button(name).click();
+      await dialog()
+        .getByLabel('Plan')
+        .selectOption({ label: `${code} (${code})` });
+      await page.getByText(/^Billed at/).waitFor();
+      const cell = (amount: string): Locator => dialog().getByRole('cell', { name: amount });
+      await cell('$100.00').waitFor();
+      await teller.post(`plans/${plan.id}/versions`, { prices: prices(99_900) });
+      await confirm().click();
+      await dialog().getByText('Somebody has changed it since it was shown here.').waitFor();
+      await cell('$999.00').waitFor();
+      expect(await violationsOf(page)).toEqual([]);
+      await confirm().click();
+      await toast(name === 'Change…' ? 'Changed.' : 'Subscribed.');
+      const newest = await teller.newest(`invoices?customer_id=${customer_id}`);
+      const { lines } = (await teller.get(`invoices/${newest}`)) as {
+        readonly lines: readonly { readonly amount: number }[];
+      };
+      expect(lines.map(({ amount }) => amount)).toContain(99_900);
+    },
+  );
+
+  it('repeats a start without a clear answer with the plan version that was sent first', async () => {
+    const prices = (amount: number) => [
+      { name: 'Base', model: 'flat', timing: 'in_advance', amount },
+    ];
+    const terms = { currency: 'USD', interval: 'month', code: 'twice', name: 'twice' };
+    const plan = await teller.post('plans', { ...terms, prices: prices(10_000) });
+    const customer_id = await teller.customer('Twice Ltd', story.clock);
+    await engine.open(page, `/customers/${customer_id}`);
+    await button('New subscription…').click();
+    await dialog().getByLabel('Plan').selectOption({ label: 'twice (twice)' });
+    await page.getByText(/^Billed at/).waitFor();
+    await loseAnswers(page, '**/v1/subscriptions');
+    await confirm().click();
+    await dialog().getByText('it is not done twice').waitFor();
+    await teller.post(`plans/${plan.id}/versions`, { prices: prices(99_900) });
+    await page.unrouteAll();
+    await button('Close').click();
+    await button('New subscription…').click();
+    await dialog().getByLabel('Plan').selectOption({ label: 'twice (twice)' });
+    await dialog().getByText('You sent this before').waitFor();
+    await dialog().getByRole('cell', { name: '$999.00' }).waitFor();
+    await confirm().click();
+    await toast('Subscribed.');
+    const { data } = (await teller.get(`invoices?customer_id=${customer_id}`)) as {
+      readonly data: readonly { readonly total: number }[];
+    };
+    expect(data.map(({ total }) => total)).toEqual([10_000]);
+  });
+
   it('does not hinder the repetition of a change whose answer was lost', async () => {
     const customer = await teller.customer('Unclear Ltd', story.clock);
     const body = { customer_id: customer, plan_id: story.plan };

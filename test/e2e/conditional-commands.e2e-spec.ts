@@ -140,6 +140,78 @@ describe('commands on the version that the caller has seen', () => {
     expect(billed?.total).toBe((current.body as { readonly total: number }).total);
   });
 
+  describe('on the plan version that the preview showed', () => {
+    const PRICE = { name: 'Seats', model: 'per_unit', timing: 'in_advance', unit_amount: '19900' };
+    const activate = (planId: string) =>
+      post(engine, `/v1/plans/${planId}/versions`, { prices: [PRICE] });
+
+    async function previewed(path: string, body: object): Promise<string> {
+      const answer = await engine.http.post(`${path}?preview=true`).send(body);
+      return (answer.body as { readonly plan_version_id: string }).plan_version_id;
+    }
+
+    const written = () =>
+      engine.database.query(
+        `SELECT (SELECT count(*) FROM subscription) AS subscriptions, (SELECT count(*) FROM invoice) AS invoices,
+                (SELECT count(*) FROM scheduled_change) AS changes, (SELECT count(*) FROM event) AS events`,
+      );
+
+    const startOf = async () => ({
+      path: '/v1/subscriptions',
+      body: { customer_id: story.customerId, plan_id: await story.seats('2900') },
+    });
+    const changeOf = (when: string) => async () => ({
+      path: `${await subscribed()}/change`,
+      body: { when, plan_id: await story.seats('2900') },
+    });
+
+    it.each([
+      ['a start', startOf],
+      ['a change now', changeOf('now')],
+      ['a change at the end of the period', changeOf('period_end')],
+    ])('%s is refused if the plan has a newer version, and done for the newest', async (_, of) => {
+      const { path, body } = await of();
+      const plan_version_id = await previewed(path, body);
+      const first = `first-${plan_version_id}`;
+      await activate(body.plan_id);
+      const before = await written();
+      for (const query of ['?preview=true', '', '']) {
+        const refused = await engine.http
+          .post(path + query)
+          .set('Idempotency-Key', first)
+          .send({ ...body, plan_version_id });
+        expect(refused.body).toMatchObject({ status: 409, code: 'plan_version_changed' });
+      }
+      expect(await written()).toEqual(before);
+      const newest = { ...body, plan_version_id: await previewed(path, body) };
+      const sendNewest = () =>
+        engine.http.post(path).set('Idempotency-Key', `second-${plan_version_id}`).send(newest);
+      const done = await sendNewest();
+      expect(done.status).toBeLessThan(300);
+      // The answer to a key stays the same, whatever the plan has become.
+      await activate(body.plan_id);
+      expect((await sendNewest()).body).toEqual(done.body);
+      const { id } = done.body as { readonly id: string };
+      await story.advance('2026-04-01T00:00:00Z');
+      expect(await story.subscription(id)).toMatchObject({
+        plan_version_id: newest.plan_version_id,
+      });
+    });
+
+    it('a change keeps the present version, also if the plan has a newer one', async () => {
+      const planId = await story.seats('1000');
+      const { id } = await story.subscribe(planId);
+      const path = `/v1/subscriptions/${id}/change`;
+      const body = { when: 'now', quantity: '3' };
+      const plan_version_id = await previewed(path, body);
+      const { id: newest } = await activate(planId);
+      const other = await engine.http.post(path).send({ ...body, plan_version_id: newest });
+      expect(other.body).toMatchObject({ status: 409, code: 'plan_version_changed' });
+      const done = await story.command(id, 'change', { ...body, plan_version_id });
+      expect(done).toMatchObject({ quantity: '3', plan_version_id });
+    });
+  });
+
   it('a tag from before a renewal is outdated when the renewal is due', async () => {
     const path = await subscribed();
     const seen = await tagOf(path);

@@ -41,6 +41,7 @@ export {
 } from './subscriptions.events';
 export { SubscriptionCommandsService } from './subscription-commands.service';
 export {
+  planVersionChanged,
   scheduledChangeNotFound,
   subscriptionBehind,
   subscriptionChangePending,

@@ -6,10 +6,16 @@ import { type Addon, CatalogService, type PlanVersion, type CatalogPrice } from 
 import type { ChangeSubscription, PlanVersionChoice } from './domain/commands';
 import { isMetered } from './domain/items';
 import type { AddonQuantity, Offer, SoldPrice, Subscription } from './domain/subscription';
-import { subscriptionTermsContradict, subscriptionTooLarge } from './subscriptions.errors';
+import {
+  planVersionChanged,
+  subscriptionTermsContradict,
+  subscriptionTooLarge,
+} from './subscriptions.errors';
 
 export interface PlanChoice {
   readonly planId: string;
+  /** The only version that may be sold; null: any. */
+  readonly planVersionId: string | null;
   /** Decimal string. */
   readonly quantity: string;
   readonly addons: readonly AddonQuantity[];
@@ -24,6 +30,7 @@ export interface ResolvedOffer {
 interface Sold {
   readonly version: PlanVersion;
   readonly currency: string;
+  readonly expectedId: string | null;
   /** Decimal string. */
   readonly quantity: string;
   readonly addons: readonly AddonQuantity[];
@@ -38,25 +45,29 @@ export class OffersService {
 
   /**
    * Resolves the active version of a plan and add-ons for a new subscriber, in the caller's transaction.
-   * @throws {ProblemError} `reference_not_found`, `subscription_terms_contradict`, `subscription_too_large`
+   * @throws {ProblemError} `reference_not_found`, `plan_version_changed`, `subscription_terms_contradict`,
+   *   `subscription_too_large`
    */
-  async resolveNew({ planId, quantity, addons }: PlanChoice): Promise<ResolvedOffer> {
+  async resolveNew(choice: PlanChoice): Promise<ResolvedOffer> {
+    const { planId, planVersionId: expectedId, quantity, addons } = choice;
     const plan = await this.catalog.requirePlanForReference(planId, '/plan_id');
     const { activeVersion: version, currency } = plan;
-    return this.resolve({ version, currency, quantity, addons }, NONE_HELD);
+    return this.resolve({ version, currency, expectedId, quantity, addons }, NONE_HELD);
   }
 
   /**
    * Resolves a change of a subscription, in the caller's transaction. Accepts the archived version and archived
    * add-ons that the subscription already has.
-   * @throws {ProblemError} `reference_not_found`, `subscription_terms_contradict`, `subscription_too_large`
+   * @throws {ProblemError} `reference_not_found`, `plan_version_changed`, `subscription_terms_contradict`,
+   *   `subscription_too_large`
    */
   async resolveChange(held: Subscription, change: ChangeSubscription): Promise<ResolvedOffer> {
     const { version, currency } = await this.versionOf(held, change);
     const quantity = change.quantity ?? held.quantity;
     const addons = change.addons ?? held.addons;
     const heldIds = new Set(held.addons.map(({ addonId }) => addonId));
-    return this.resolve({ version, currency, quantity, addons }, heldIds);
+    const expectedId = change.planVersionId;
+    return this.resolve({ version, currency, expectedId, quantity, addons }, heldIds);
   }
 
   private async versionOf(
@@ -96,7 +107,10 @@ export class OffersService {
   }
 
   private async resolve(sold: Sold, heldIds: ReadonlySet<string>): Promise<ResolvedOffer> {
-    const { version, currency, quantity, addons } = sold;
+    const { version, currency, expectedId, quantity, addons } = sold;
+    if (expectedId !== null && expectedId !== version.id) {
+      throw planVersionChanged(expectedId, version.id);
+    }
     const items: Offer['items'][number][] = version.prices.map((price) => ({
       addonId: null,
       price: toSoldPrice(price),

@@ -45,8 +45,8 @@ export class StartSubscriptionService {
 
   /**
    * Decides the start of a subscription of a locked customer, in the caller's transaction. Writes nothing.
-   * @throws {ProblemError} `reference_not_found`, `customer_currency_mismatch`, `subscription_terms_contradict`,
-   *   `subscription_too_large`
+   * @throws {ProblemError} `reference_not_found`, `plan_version_changed`, `customer_currency_mismatch`,
+   *   `subscription_terms_contradict`, `subscription_too_large`
    */
   async decide(
     command: CreateSubscription,

@@ -46,7 +46,7 @@ export class SubscriptionCommandsService {
    * Decides a change of plan, version, quantity or add-ons, now or at the end of the period. A change to the
    * present terms is a no-op.
    * @throws {ProblemError} `subscription_not_running`, `subscription_change_pending`, `reference_not_found`,
-   *   `customer_currency_mismatch`, `subscription_terms_contradict`, `subscription_too_large`
+   *   `plan_version_changed`, `customer_currency_mismatch`, `subscription_terms_contradict`, `subscription_too_large`
    */
   async change(snapshot: Snapshot, command: ChangeSubscription, now: Date): Promise<Outcome> {
     const { subscription, period } = snapshot;

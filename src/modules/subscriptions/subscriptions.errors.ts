@@ -68,6 +68,15 @@ export const subscriptionNotCanceling = defineProblem({
   detail: (id: string) => `The subscription ${id} has no scheduled cancellation.`,
 });
 
+export const planVersionChanged = defineProblem({
+  code: 'plan_version_changed',
+  kind: 'conflict',
+  title: 'Another plan version would be sold',
+  meaning: '`plan_version_id` is not the version that would be sold. Read the preview again.',
+  detail: (expected: string, actual: string) =>
+    `The plan version would be ${actual}, not ${expected}. Read the preview again.`,
+});
+
 export const subscriptionTooLarge = defineProblem({
   code: 'subscription_too_large',
   kind: 'rule_broken',

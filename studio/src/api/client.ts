@@ -59,7 +59,13 @@ export interface ChangeRequest {
   readonly idempotencyKey?: string;
   /** Entity tag of the object as it was shown. The service refuses the change if the object has changed since. */
   readonly ifMatch?: string | undefined;
+  /** Plan version of the preview as it was shown, sent in the body. The service refuses to sell another one. */
+  readonly planVersionId?: string | undefined;
 }
+
+/** Returns the body of a request as it is sent. */
+export const bodyOf = ({ body, planVersionId }: ChangeRequest): unknown =>
+  planVersionId === undefined ? body : { ...(body as object), plan_version_id: planVersionId };
 
 let csrfToken: string | null = null;
 
@@ -109,7 +115,8 @@ api.use({
 export const $api = createHooks(api);
 
 async function sendRequest(request: ChangeRequest): Promise<Response> {
-  const { method, path, body, idempotencyKey, ifMatch } = request;
+  const { method, path, idempotencyKey, ifMatch } = request;
+  const body = bodyOf(request);
   const response = await reach(path, {
     method,
     headers: {

@@ -10,6 +10,8 @@ function newKey(): string {
 interface Unanswered {
   readonly key: string;
   readonly isKeyed: boolean;
+  /** Sent again with the key, because another body would be refused, whatever a newer preview shows. */
+  readonly planVersionId: string | undefined;
   /** Number of attempts that are running, or that got no clear answer and may have taken effect. */
   attempts: number;
 }
@@ -54,6 +56,10 @@ function hashOf(text: string): string {
   return hash.toString(36);
 }
 
+/** Returns the text that tells requests apart: without `ifMatch` and `planVersionId`, which a newer preview replaces. */
+const textOf = (request: ChangeRequest): string =>
+  JSON.stringify({ ...request, ifMatch: undefined, planVersionId: undefined });
+
 /**
  * Outcome of one attempt to send a request.
  * - `final`: the answer of the service for the key. Every other attempt with the key has the same outcome.
@@ -92,24 +98,20 @@ export class IdempotencyKeys {
   keyed(build: (idempotencyKey: string) => ChangeRequest | null): KeyedRequest | null {
     const draft = build('');
     if (draft === null) return null;
-    const text = JSON.stringify({ ...draft, ifMatch: undefined });
+    const text = textOf(draft);
     const hash = hashOf(text);
-    const key = unanswered.get(hash)?.key ?? this.drafts.get(hash) ?? newKey();
+    const sent = unanswered.get(hash);
+    const key = sent?.key ?? this.drafts.get(hash) ?? newKey();
     this.drafts.set(hash, key);
-    const request = build(key);
-    return (
-      request && {
-        hash,
-        key,
-        request,
-        isKeyed: JSON.stringify({ ...request, ifMatch: undefined }) !== text,
-      }
-    );
+    const built = build(key);
+    if (built === null) return null;
+    const request = sent === undefined ? built : { ...built, planVersionId: sent.planVersionId };
+    return { hash, key, request, isKeyed: textOf(request) !== text };
   }
 
-  begin({ hash, key, isKeyed }: KeyedRequest): void {
+  begin({ hash, key, isKeyed, request: { planVersionId } }: KeyedRequest): void {
     const attempts = unanswered.get(hash)?.attempts ?? 0;
-    unanswered.set(hash, { key, isKeyed, attempts: attempts + 1 });
+    unanswered.set(hash, { key, isKeyed, planVersionId, attempts: attempts + 1 });
     store();
   }
 
@@ -132,7 +134,7 @@ export function isUnanswered({ hash, key }: KeyedRequest): boolean {
 
 /** A request with its idempotency key. */
 export interface KeyedRequest {
-  /** Hash of the request without its key and without `ifMatch`, which may differ between two attempts. */
+  /** Hash of the request without its key, and without what the preview showed, which may differ between two attempts. */
   readonly hash: string;
   readonly key: string;
   readonly request: ChangeRequest;

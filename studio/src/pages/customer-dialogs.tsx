@@ -129,6 +129,7 @@ export function NewSubscriptionDialog({ customer, onClose }: CustomerDialogProps
     <PreviewedDialog<Schemas['SubscriptionDto']>
       title="New subscription"
       submitLabel="Subscribe"
+      sellsPlan
       request={
         chosen === '' || fault !== null ? null : { method: 'POST', path: '/v1/subscriptions', body }
       }

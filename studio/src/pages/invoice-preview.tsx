@@ -19,15 +19,18 @@ export interface PreviewedDialogProps<Answer> extends Omit<
 > {
   /** The command, which the API can preview, or null while the fields are incomplete. */
   readonly request: ChangeRequest | null;
+  /** True if the command sells a plan. It is then confirmed with the plan version of the preview. */
+  readonly sellsPlan?: boolean;
 }
 
 /**
  * A dialog that shows the invoice that a command would create. The user can confirm the command only while a preview of
  * the present input is shown, read since the dialog opened. The service refuses the command if the object has changed
- * since the preview.
+ * since the preview, or would have another plan version.
  */
 export function PreviewedDialog<Answer>({
   request,
+  sellsPlan = false,
   children,
   ...rest
 }: PreviewedDialogProps<Answer>): ReactNode {
@@ -39,12 +42,14 @@ export function PreviewedDialog<Answer>({
       ? null
       : () => sendForTag<Preview>({ ...request, path: `${request.path}?preview=true` }),
   );
+  const answer = preview.data?.answer;
+  const planVersionId = sellsPlan ? answer?.plan_version_id : undefined;
   return (
     <ActionDialog
       {...rest}
       isReady={preview.data !== undefined}
       ifMatch={preview.data?.tag}
-      request={(idempotencyKey) => request && { ...request, idempotencyKey }}
+      request={(idempotencyKey) => request && { ...request, idempotencyKey, planVersionId }}
     >
       {children}
       {request !== null && (

@@ -51,6 +51,7 @@ export function ChangeDialog({ subscription, onClose }: SubscriptionDialogProps)
     <PreviewedDialog
       title="Change the subscription"
       submitLabel="Confirm the change"
+      sellsPlan
       request={isChanged ? { method: 'POST', path: `/v1/subscriptions/${id}/change`, body } : null}
       done={() => (when === 'now' ? 'Changed.' : 'The change is scheduled.')}
       onClose={onClose}

@@ -220,7 +220,8 @@ function Failure({
   if (error === null || sent === undefined) return null;
   const { isKeyed } = sent;
   const isUnknown = isUnanswered(sent);
-  if (hasStatus(error, 412) && isKeyed) {
+  const problem = error instanceof RequestFailed ? error.problem : null;
+  if ((hasStatus(error, 412) && isKeyed) || problem?.code === 'plan_version_changed') {
     return (
       <p className={css['notice']} role="alert">
         Somebody has changed it since it was shown here. Nothing was done. Check what is shown now,
@@ -246,7 +247,6 @@ function Failure({
       </p>
     );
   }
-  const problem = error instanceof RequestFailed ? error.problem : null;
   const text = problem && explain(problem);
   if (!isKeyed || !isUnknown) return <Problem error={error} text={text} />;
   return (

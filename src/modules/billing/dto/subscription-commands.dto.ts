@@ -34,6 +34,13 @@ const CHANGE_TIMES = ['now', 'period_end'] as const;
 const CANCEL_TIMES = ['now', 'period_end', 'at'] as const;
 const CHANGE_PRORATIONS = ['prorate', 'none'] as const;
 
+/** Plan version that the caller has seen in the preview. A scheduled change keeps the version that it was made with. */
+const ExpectedVersionField = (): PropertyDecorator =>
+  IdField('planv', 'Version in the preview. Refused if another would be sold or scheduled.', {
+    nullable: true,
+    example: 'planv_01h455vb4pex5vsknk084sn02q',
+  });
+
 export class AddonInputDto {
   @IdField('addon', 'The add-on.', { example: 'addon_01h455vb4pex5vsknk084sn02q' })
   readonly addon_id!: string;
@@ -46,6 +53,8 @@ export class CreateSubscriptionDto {
   readonly customer_id!: string;
   @IdField('plan', 'The plan.', { example: 'plan_01h455vb4pex5vsknk084sn02q' })
   readonly plan_id!: string;
+  @ExpectedVersionField()
+  readonly plan_version_id?: string | null;
   @DecimalField('Units of the plan, as a decimal string.', {
     optional: true,
     default: '1',
@@ -98,8 +107,8 @@ export class CreateSubscriptionDto {
   @EnumField(
     PAYMENT_BEHAVIORS,
     '`allow_active`: active from its start, even if the first invoice is not paid. `default_incomplete`: if that invoice ' +
-      'has an amount due, `incomplete` and without entitlements until it is paid in full, and `incomplete_expired` after ' +
-      '23 hours without full payment; needs `collection: automatic`.',
+      'has an amount due, `incomplete` and without entitlements until it is paid in full, or `incomplete_expired` after ' +
+      '23 hours; needs `collection: automatic`.',
     { optional: true, default: 'allow_active', example: 'allow_active' },
   )
   readonly payment_behavior?: PaymentBehavior;
@@ -107,11 +116,10 @@ export class CreateSubscriptionDto {
 }
 
 export class ChangeSubscriptionDto {
-  @IdField(
-    'plan',
-    'The plan to change to, in its active version unless `plan_version` names another. Default: the current plan.',
-    { nullable: true, example: 'plan_01h455vb4pex5vsknk084sn02q' },
-  )
+  @IdField('plan', 'The plan to change to. Default: the current plan.', {
+    nullable: true,
+    example: 'plan_01h455vb4pex5vsknk084sn02q',
+  })
   readonly plan_id?: string | null;
   @PatternField(
     /^(current|latest|planv_[0-7][0-9a-hjkmnp-tv-z]{25})$/,
@@ -121,6 +129,8 @@ export class ChangeSubscriptionDto {
     { nullable: true, example: 'latest' },
   )
   readonly plan_version?: string | null;
+  @ExpectedVersionField()
+  readonly plan_version_id?: string | null;
   @DecimalField('Units of the plan. Default: unchanged.', { nullable: true, example: '8' })
   readonly quantity?: string | null;
   @NestedListField(AddonInputDto, 'All add-ons afterwards. Default: unchanged.', {
@@ -132,9 +142,9 @@ export class ChangeSubscriptionDto {
   readonly when!: 'now' | 'period_end';
   @EnumField(
     CHANGE_PRORATIONS,
-    'For a change now. `prorate`: credits the unused part and charges the rest of the period. `none`: new prices start ' +
-      'with the next period, and a change to another interval waits for the end of the period, as with ' +
-      '`when: period_end`. Default: as the plan says.',
+    'For a change now. `prorate`: credits the unused part of what was paid in advance and charges the rest of the period. ' +
+      '`none`: new prices start with the next period, and another interval waits for it, as with `when: period_end`. ' +
+      'Default: as the plan says.',
     { nullable: true, example: 'prorate' },
   )
   readonly proration?: 'prorate' | 'none' | null;
@@ -165,9 +175,8 @@ export class PreviewQueryDto {
     value === 'true' ? true : value === 'false' ? false : value,
   )
   @BooleanField(
-    'Changes nothing and returns the invoice that the command would make, without id and number. If the command would make ' +
-      'no invoice, returns the next invoice of the subscription. Does not use up an `Idempotency-Key`. The `ETag` is that of ' +
-      'the present subscription.',
+    'Changes nothing and returns the invoice that the command would make, without id and number, or else the next ' +
+      'invoice of the subscription. Uses up no `Idempotency-Key`. The `ETag` is that of the subscription.',
     { optional: true, default: false },
   )
   readonly preview?: boolean;
@@ -181,6 +190,7 @@ export function toCreateSubscription(dto: CreateSubscriptionDto): CreateSubscrip
   return {
     customerId: dto.customer_id,
     planId: dto.plan_id,
+    planVersionId: dto.plan_version_id ?? null,
     quantity: dto.quantity ?? '1',
     addons: toAddons(dto.addons ?? []),
     coupon: dto.coupon ?? null,
@@ -203,6 +213,7 @@ export function toChangeSubscription(dto: ChangeSubscriptionDto): ChangeSubscrip
   return {
     planId: dto.plan_id ?? null,
     planVersion: toPlanVersion(dto.plan_version),
+    planVersionId: dto.plan_version_id ?? null,
     quantity: dto.quantity ?? null,
     addons: dto.addons ? toAddons(dto.addons) : null,
     when: dto.when,

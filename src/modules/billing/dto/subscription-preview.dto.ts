@@ -17,7 +17,7 @@ export class SubscriptionPreviewDto extends InvoicePreviewDto {
   )
   readonly plan_version_id!: string;
   @InstantProperty(
-    'When the invoice would be made: now, or, if the command bills nothing, when the subscription is billed next.',
+    'When the invoice would be made: now, or, if the command bills nothing, with the next billing.',
   )
   readonly bills_at!: string;
 }

@@ -55,8 +55,9 @@ export class SubscribeWorkflow {
   ) {}
 
   /**
-   * @throws {ProblemError} `reference_not_found`, `customer_currency_mismatch`, `subscription_terms_contradict`,
-   *   `usage_archived`, `test_clock_advancing`, `test_clock_failed`, and the errors of `RedemptionsService.redeem`
+   * @throws {ProblemError} `reference_not_found`, `plan_version_changed`, `customer_currency_mismatch`,
+   *   `subscription_terms_contradict`, `subscription_too_large`, `usage_archived`, `test_clock_advancing`,
+   *   `test_clock_failed`, and the errors of `RedemptionsService.redeem`
    */
   subscribe(command: CreateSubscription): Promise<Subscription> {
     return this.turns.runWithin(LONGEST_WAIT_MS, () => this.start(command));

@@ -8,6 +8,7 @@ import { customerCurrencyMismatch } from '../../customers';
 import { invoiceTooLarge } from '../../invoicing';
 import { usageArchived } from '../../metering';
 import {
+  planVersionChanged,
   scheduledChangeNotFound,
   subscriptionChangePending,
   SubscriptionDto,
@@ -45,6 +46,7 @@ const subscriptionId = new IdPipe('sub', subscriptionNotFound);
 const changeId = new IdPipe('sch', scheduledChangeNotFound);
 
 const OFFER_PROBLEMS = [
+  planVersionChanged,
   referenceNotFound,
   customerCurrencyMismatch,
   subscriptionTermsContradict,
@@ -66,8 +68,7 @@ export class SubscriptionCommandsController {
     description:
       'Bills the `in_advance` prices of the plan and the add-ons, unless the start is in the future or a trial comes first. With a ' +
       'start in the past, the first period is billed at once, and later ones in the background, each with a ' +
-      '`subscription.renewed` event. With `payment_behavior: default_incomplete` it becomes active when the first invoice ' +
-      'is paid.',
+      '`subscription.renewed` event.',
     access: 'subscriptions:write',
     status: 201,
     answer: SubscriptionDto,
@@ -92,10 +93,9 @@ export class SubscriptionCommandsController {
   @Operation({
     summary: 'Change plan, quantity or add-ons',
     description:
-      'A change now credits the unused part of what was paid in advance, and charges the rest of the period. Another ' +
-      'interval ends the period and begins a new one. The version of the plan stays unless `plan_id` or `plan_version` is ' +
-      'sent. Unchanged prices are not billed again, and a change to the current terms is a no-op. With `when: period_end` ' +
-      'the change waits for the end of the period, and can be undone until then.',
+      'Another interval ends the period and begins a new one. Unchanged prices are not billed again, and a change to the ' +
+      'current terms is a no-op. With `when: period_end` the change waits for the end of the period, and can be undone ' +
+      'until then.',
     access: 'subscriptions:write',
     answers: SUBSCRIPTION_OR_PREVIEW,
     key: 'required',
@@ -119,9 +119,7 @@ export class SubscriptionCommandsController {
   @Post(':id/cancel')
   @Operation({
     summary: 'Cancel a subscription',
-    description:
-      'Now, at the end of the period or at an instant, with or without credit for the unused part. An `incomplete` ' +
-      'subscription can only be canceled now; its invoice becomes void.',
+    description: 'An `incomplete` subscription can only be canceled now; its invoice becomes void.',
     access: 'subscriptions:write',
     answers: SUBSCRIPTION_OR_PREVIEW,
     key: 'required',
@@ -146,7 +144,7 @@ export class SubscriptionCommandsController {
   @NoFields()
   @Operation({
     summary: 'Undo a scheduled cancellation',
-    description: 'Removes a cancellation that has not taken effect. The subscription renews again.',
+    description: 'The subscription renews again.',
     access: 'subscriptions:write',
     answers: SUBSCRIPTION_OR_PREVIEW,
     key: 'required',
@@ -184,7 +182,7 @@ export class SubscriptionCommandsController {
   @Operation({
     summary: 'Resume a paused subscription',
     description:
-      'The paid period continues. If the period has ended, a new period begins now; with `billing_anchor: anniversary`, later periods count from now.',
+      'The paid period continues. If it has ended, a new one begins now; with `billing_anchor: anniversary`, later periods count from now.',
     access: 'subscriptions:write',
     answers: SUBSCRIPTION_OR_PREVIEW,
     key: 'required',

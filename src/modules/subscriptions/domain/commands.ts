@@ -4,6 +4,8 @@ import type { AddonQuantity, BillingAnchorMode, PaymentBehavior } from './subscr
 export interface CreateSubscription {
   readonly customerId: string;
   readonly planId: string;
+  /** The only version that may be sold; null: any. */
+  readonly planVersionId: string | null;
   readonly quantity: string;
   readonly addons: readonly AddonQuantity[];
   /** Code of a coupon; null: no coupon. */
@@ -30,6 +32,8 @@ export interface ChangeSubscription {
   readonly planId: string | null;
   /** Null: `current` if `planId` is null, otherwise `latest`. */
   readonly planVersion: PlanVersionChoice | null;
+  /** The only version that may be sold; null: any. */
+  readonly planVersionId: string | null;
   readonly quantity: string | null;
   readonly addons: readonly AddonQuantity[] | null;
   readonly when: 'now' | 'period_end';
