@@ -7,6 +7,7 @@ import { ApiKeysService } from './modules/access';
 import { actAsCommand, type Principal } from './platform/access';
 import { isInstant } from './platform/http';
 import { KeyRotation } from './platform/secrets';
+import { print, printRow } from './terminal';
 
 const USAGE = `npm run keys -- create --name NAME [--scopes SCOPE,SCOPE] [--expires-at INSTANT]
   Creates an API key and prints its secret. Without --scopes the key has all scopes.
@@ -23,10 +24,6 @@ type KeysCommand = (typeof COMMANDS)[number];
 const GRANTED_SCOPES: readonly GrantedScope[] = ['*', ...ALL_SCOPES];
 
 const MAX_PAGE_SIZE = 100;
-
-function print(...lines: readonly string[]): void {
-  process.stdout.write(`${lines.join('\n')}\n`);
-}
 
 async function create(keys: ApiKeysService, options: Options, caller: Principal): Promise<void> {
   const { name, scopes, 'expires-at': expiresAt } = options;
@@ -48,7 +45,7 @@ async function create(keys: ApiKeysService, options: Options, caller: Principal)
     },
     caller,
   );
-  print(`${created.key.id}  ${name}  ${created.key.scopes.join(',')}`);
+  printRow(created.key.id, name, created.key.scopes.join(','));
   print('Store this secret now; it cannot be shown again:', created.secret);
 }
 
@@ -69,7 +66,7 @@ async function list(keys: ApiKeysService): Promise<void> {
       revokedAt === null
         ? `expires ${expiresAt?.toISOString() ?? 'never'}`
         : `revoked ${revokedAt.toISOString()}`;
-    print(`${id}  …${lastFour}  ${state}  ${scopes.join(',')}  ${name}`);
+    printRow(id, `…${lastFour}`, state, scopes.join(','), name);
   }
 }
 

@@ -7,7 +7,7 @@ import { ADMIN_ROLES, type AdminRole } from './core/access';
 import { SecondFactorsService } from './modules/sessions';
 import { Passwords, StudioService } from './modules/studio';
 import { actAsCommand, type Principal } from './platform/access';
-import { prompt, readStandardInput } from './terminal';
+import { printRow, prompt, readStandardInput } from './terminal';
 
 const USAGE = `npm run studio -- create-admin [--email EMAIL] [--name NAME] [--role ROLE] [--password-stdin]
   Creates an admin. Asks on the terminal for what is not given. The first admin is an owner; further ones are admins
@@ -35,10 +35,6 @@ interface StudioOptions {
   readonly name?: string | undefined;
   readonly role?: string | undefined;
   readonly 'password-stdin'?: boolean | undefined;
-}
-
-function print(...lines: readonly string[]): void {
-  process.stdout.write(`${lines.join('\n')}\n`);
 }
 
 interface StudioArguments {
@@ -121,7 +117,7 @@ async function createAdmin(
   const name = await nameOf(options, email);
   const passwordHash = await app.get(Passwords, { strict: false }).hash(await passwordOf(options));
   const { id } = await studio.create({ email, name, role, passwordHash }, caller);
-  print(`${id}  ${role}  ${email}  ${name}`);
+  printRow(id, role, email, name);
 }
 
 async function setPassword(
@@ -134,7 +130,7 @@ async function setPassword(
   if (!isActive) throw new UsageError(`The admin ${email} is inactive.`);
   const passwordHash = await app.get(Passwords, { strict: false }).hash(await passwordOf(options));
   await studio.update(id, { passwordHash }, { expected: 'any', caller });
-  print(`${id}  ${email}  has a new password`);
+  printRow(id, email, 'has a new password');
 }
 
 async function removeSecondFactor(
@@ -144,14 +140,14 @@ async function removeSecondFactor(
   const studio = app.get(StudioService, { strict: false });
   const { id, email } = await studio.getByEmail(await emailOf(options));
   await app.get(SecondFactorsService, { strict: false }).remove(id);
-  print(`${id}  ${email}  has no second factor`);
+  printRow(id, email, 'has no second factor');
 }
 
 async function list(app: INestApplicationContext): Promise<void> {
   const studio = app.get(StudioService, { strict: false });
   const { items } = await studio.list({ limit: MAX_PAGE_SIZE, after: null });
   for (const { id, email, name, role, isActive } of items) {
-    print(`${id}  ${isActive ? role : 'inactive'}  ${email}  ${name}`);
+    printRow(id, isActive ? role : 'inactive', email, name);
   }
 }
 

@@ -1,6 +1,7 @@
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 import { UsageError } from './command-line';
+import { printableText } from './core/text';
 
 /** Maximum length of the standard input: longer than every line that a command asks for. */
 const MAX_INPUT_LENGTH = 10_000;
@@ -31,6 +32,15 @@ export function prompt(question: string, isSecret = false): Promise<string> {
       reject(new UsageError('Nothing was entered.'));
     });
   });
+}
+
+export function print(...lines: readonly string[]): void {
+  process.stdout.write(`${lines.join('\n')}\n`);
+}
+
+/** Prints a line of cells. No name can then control the terminal, or look like another line or cell. */
+export function printRow(...cells: readonly string[]): void {
+  print(cells.map(printableText).join('  '));
 }
 
 /**

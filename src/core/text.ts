@@ -1,8 +1,15 @@
-/** Returns text for one printed line: in normal form NFC, without control characters, with single spaces. */
+/** Characters that start or end an embedding, override or isolate (UAX #9), and so reorder the text around them. */
+const REORDERING = /[\u202a-\u202e\u2066-\u2069]/g;
+
+/**
+ * Returns text for one printed line: in normal form NFC, without control characters and characters that reorder other
+ * text, with single spaces.
+ */
 export function printableText(text: string): string {
   return text
     .toWellFormed()
     .normalize('NFC')
+    .replaceAll(REORDERING, '')
     .replaceAll(/[\s\p{Cc}]+/gu, ' ')
     .trim();
 }

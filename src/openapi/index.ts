@@ -143,7 +143,7 @@ function sorted<Fields extends object>(
 
 /** Returns true for the Swagger UI page and its files. */
 export function isDocsPath({ url }: Pick<Request, 'url'>): boolean {
-  return url.startsWith('/docs');
+  return /^\/docs(?:[/?]|$)/.test(url);
 }
 
 const DESCRIPTION_PATHS: ReadonlySet<string> = new Set(['/', '/openapi.json', '/openapi.yaml']);

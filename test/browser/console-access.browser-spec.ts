@@ -39,6 +39,10 @@ describe('access to the console', () => {
     await page.getByLabel('Email').waitFor();
     await page.goto(`${engine.service.url}/studio/?sign_in_error=no_role`);
     await page.getByText('None of your groups has a role here.').waitFor();
+    for (const unknown of ['__proto__', 'constructor', 'other']) {
+      await page.goto(`${engine.service.url}/studio/?sign_in_error=${unknown}`);
+      await page.getByText('The OpenID provider did not sign you in.').waitFor();
+    }
     expect(faults.found).toEqual([]);
     await context.close();
   });

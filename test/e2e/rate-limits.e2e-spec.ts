@@ -121,6 +121,38 @@ describe('rate limits', () => {
     }
   });
 
+  it("of a customer token are a tenth of its issuer's present limit, counted for each token", async () => {
+    const send = (path: string, body: object, secret = BOOTSTRAP) =>
+      engine.http.post(path).set('Authorization', `Bearer ${secret}`).send(body).expect(201);
+    const customer = (await send('/v1/customers', { name: 'Ada' })).body as { id: string };
+    const created = await send('/v1/api-keys', {
+      name: 'Portal',
+      scopes: ['customers:write', 'entitlements:read'],
+      requests_per_minute: 12,
+    });
+    const key = created.body as { id: string; secret: string };
+    const issue = async (secret: string) => {
+      const path = `/v1/customers/${customer.id}/tokens`;
+      const { body } = await send(path, { scopes: ['entitlements:read'] }, secret);
+      return (body as { token: string }).token;
+    };
+    const read = (token: string) => get(`/v1/customers/${customer.id}/entitlements`, token);
+    const token = await issue(key.secret);
+    const other = await issue(key.secret);
+    expect((await read(token)).headers['ratelimit-policy']).toBe('"default";q=2;w=60');
+    expect(await statuses(2, () => read(token))).toEqual([200, 429]);
+    expect(await statuses(3, () => read(other))).toEqual([200, 200, 429]);
+    await engine.http
+      .patch(`/v1/api-keys/${key.id}`)
+      .set('Authorization', `Bearer ${BOOTSTRAP}`)
+      .send({ requests_per_minute: 5 })
+      .expect(200);
+    engine.clock.advanceMs(60_000);
+    expect(await statuses(2, () => read(token))).toEqual([200, 429]);
+    const policy = (await read(await issue(BOOTSTRAP))).headers['ratelimit-policy'];
+    expect(policy).toBe('"default";q=1;w=60');
+  });
+
   it('count requests without a valid credential by address, and never refuse a valid one for it', async () => {
     const wrong = () => get('/v1/customers', 'wrong');
     expect(await statuses(5, wrong)).toEqual([401, 401, 401, 401, 429]);

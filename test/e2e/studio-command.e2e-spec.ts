@@ -86,6 +86,24 @@ describe('npm run studio', () => {
     });
   });
 
+  it.each(['keys', 'studio'] as const)(
+    '%s list prints a name as one cell of one line',
+    async (command) => {
+      const name = 'evil\u001b[2K\u009b1A\r\nkey_fake  …abcd  revoked\u202e';
+      if (command === 'keys') {
+        const key = { name, scopes: ['metrics:read'] };
+        await engine.http.post('/v1/api-keys').set(bearing(BOOTSTRAP_KEY)).send(key).expect(201);
+      } else {
+        const words = ['--email', 'evil@example.com', '--name', name, '--password-stdin'];
+        await run(['create-admin', ...words], PASSWORD);
+      }
+      const list = await runCommand(command, ['list'], { databaseUrl: engine.databaseUrl });
+      const [line] = list.stdout.split('\n').filter((text) => text.includes('evil'));
+      expect(line).toMatch(/ {2}evil \[2K 1A key_fake …abcd revoked$/);
+      expect(list.stdout).not.toMatch(/[^\P{C}\n]/u);
+    },
+  );
+
   it.each([
     [[], '', 'create-admin'],
     [['create-admin', '--email', 'no-address', '--password-stdin'], PASSWORD, 'not an email'],

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import perfHooks from 'node:perf_hooks';
+import supertest from 'supertest';
 import { MonitoringServer } from '../../src/platform/observability';
 import { DatabaseProxy } from '../support/database-proxy';
 import { createTestDatabase, type TestDatabase } from '../support/databases';
@@ -102,6 +103,29 @@ describe('the monitoring port of a worker', () => {
     ].filter((name) => !text.includes(`# TYPE ${name} `));
 
     expect(missing).toEqual([]);
+  });
+
+  it.each([
+    [{ Host: 'evil.example' }, 403],
+    [{ 'Sec-Fetch-Site': 'cross-site' }, 403],
+    [{ Origin: 'https://evil.example' }, 403],
+    [{ Host: 'localhost:9464' }, 200],
+  ])('on loopback answers no web page of another site: %j', async (headers, status) => {
+    await supertest(url).get('/metrics').set(headers).expect(status);
+    await supertest(url).get('/health/live').set(headers).expect(status);
+  });
+
+  it('may be called by any host name beyond loopback', async () => {
+    const other = await startTestApp({
+      databaseUrl: proxy.url,
+      environment: { ROLE: 'worker', HOST: '0.0.0.0', MONITORING_PORT: '0' },
+    });
+    const port = await other.app.get(MonitoringServer).listen();
+    const request = supertest(`http://127.0.0.1:${port}`)
+      .get('/metrics')
+      .set('Host', 'worker-0.svc');
+    await request.expect(200);
+    await other.close();
   });
 
   it('answers nothing else', async () => {

@@ -98,7 +98,10 @@ export class Credentials {
     const isFree = !isByAdmin && row.issuer_scopes === null;
     const scopes = row.scopes.filter((scope) => isFree || held.has('*') || held.has(scope));
     return {
-      principal: principalWith('customer_token', row.id, scopes, row.customer_id),
+      principal: {
+        ...principalWith('customer_token', row.id, scopes, row.customer_id),
+        requestLimits: { perMinute: row.issuer_requests_per_minute, usagePerMinute: null },
+      },
       revokedAt:
         row.issuer_revoked_at ?? (admin?.isActive === false ? admin.sessionsValidFrom : null),
       expiresAtMs: Math.min(...ends),

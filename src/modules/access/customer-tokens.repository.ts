@@ -13,15 +13,17 @@ export interface TokenHolderRow {
   /** Principal that issued the token. */
   readonly created_by: string;
   readonly issuer_used_password: boolean;
-  /** State of the API key that issued the token. All three columns are null if no API key issued the token. */
+  /** State of the API key that issued the token. All four columns are null if no API key issued the token. */
   readonly issuer_revoked_at: Date | null;
   readonly issuer_expires_at: Date | null;
   readonly issuer_scopes: readonly GrantedScope[] | null;
+  readonly issuer_requests_per_minute: number | null;
 }
 
 const FIND_HOLDER = `
   SELECT token.id, token.customer_id, token.scopes, token.expires_at, token.created_by, token.issuer_used_password,
-    issuer.revoked_at AS issuer_revoked_at, issuer.expires_at AS issuer_expires_at, issuer.scopes AS issuer_scopes
+    issuer.revoked_at AS issuer_revoked_at, issuer.expires_at AS issuer_expires_at, issuer.scopes AS issuer_scopes,
+    issuer.requests_per_minute AS issuer_requests_per_minute
   FROM customer_token AS token LEFT JOIN api_key AS issuer ON issuer.id = token.created_by
   WHERE token.hash = $1`;
 

@@ -18,7 +18,7 @@ export interface Principal {
   readonly customerId: string | null;
   /** Maximum that the caller may refund of one payment, in minor units by currency; null: no limit. */
   readonly refundLimits: ReadonlyMap<string, bigint> | null;
-  /** Rate limits that replace the configured ones for this API key; null: the configured limits apply. */
+  /** Rate limits of the API key, or of the issuer of a customer token; null: the configured limits apply. */
   readonly requestLimits: RequestLimits | null;
   /** True for an admin who gets more scopes only after enrolling a second factor. */
   readonly mustEnrol: boolean;

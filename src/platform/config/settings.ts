@@ -89,7 +89,7 @@ export const SETTINGS = {
   RATE_LIMIT_PER_MINUTE: setting({
     ...integerBetween(0, 100_000_000),
     meaning:
-      'Requests per minute of each key or admin; a customer token has a tenth of this. 0: no limit. Unset: 6000 with `AUTH=required`, else 0.',
+      'Requests per minute of a key or admin; its customer tokens have a tenth each. 0: no limit. Unset: 6000 with `AUTH=required`, else 0.',
   }),
   RATE_LIMIT_USAGE_PER_MINUTE: setting({
     ...integerBetween(0, 100_000_000),

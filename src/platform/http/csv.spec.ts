@@ -9,8 +9,16 @@ describe('a row of CSV', () => {
     expect(toCsvRow([-100, 0, true, null, undefined])).toBe('-100,0,true,,\r\n');
   });
 
-  it.each(['=1+1', '+1', '-1', '@SUM(A1)', '\t=1'])('neutralises the formula %j', (text) => {
+  it.each(['=1+1', '+1', '-1', '@SUM(A1)'])('neutralises the formula %j', (text) => {
     expect(toCsvRow([text])).toBe(`'${text}\r\n`);
+  });
+
+  // A spreadsheet may also remove the space, or the quotes, in front of a formula.
+  it.each(['', 'x'])('neutralises a formula wherever a cell can begin, after %j', (start) => {
+    for (const separator of ['\t', ';', '; ', ';\t', ';"'])
+      expect(toCsvRow([`${start}${separator}=1`])).toContain(`'=1`);
+    for (const lineBreak of ['\n', '\r', '\r\n', '\n ', '\n\n', '\n"'])
+      expect(toCsvRow([`${start}${lineBreak}=cmd|' /C calc'!A0;y`])).toContain(`'=cmd|`);
   });
 
   it('neutralises a formula behind a semicolon or tab, at which some spreadsheets split a line', () => {
@@ -19,7 +27,8 @@ describe('a row of CSV', () => {
 
   it('neutralises a formula that must be quoted', () => {
     expect(toCsvRow(['=A1,"x"'])).toBe(`"'=A1,""x"""\r\n`);
-    expect(toCsvRow(['\r=1'])).toBe(`"'\r=1"\r\n`);
+    expect(toCsvRow(['\r=1'])).toBe(`"\r'=1"\r\n`);
+    expect(toCsvRow(['a\n=1;b\n-c'])).toBe(`"a\n'=1;b\n'-c"\r\n`);
   });
 
   it('keeps other text as it is', () => {

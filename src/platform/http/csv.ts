@@ -114,10 +114,11 @@ export function toCsvRow(values: readonly CsvValue[]): string {
   return `${values.map(toCell).join(',')}\r\n`;
 }
 
-/** Characters with which a formula in a spreadsheet begins. */
-const FORMULA = /^[=+\-@\t\r\n＝＋－＠]/u;
-/** Place where a formula would begin in a spreadsheet that splits lines at semicolons or tabs. */
-const FORMULA_INSIDE = /(?<=.[;\t]\s*)(?=[=+\-@＝＋－＠])/gsu;
+/**
+ * Places where a formula of a spreadsheet can begin: at the start of the cell, and after a semicolon, tab or line break.
+ * A spreadsheet that splits rows at semicolons or tabs ignores quotes within its cells, so a line break starts a new row.
+ */
+const FORMULA = /(?=[=+\-@＝＋－＠])(?<=(?:^|[;\t\r\n])[\s"]*)/gu;
 
 /**
  * Returns the text of a cell. Puts an apostrophe before text that a spreadsheet could run as a formula, but not before
@@ -126,7 +127,6 @@ const FORMULA_INSIDE = /(?<=.[;\t]\s*)(?=[=+\-@＝＋－＠])/gsu;
 function toCell(value: CsvValue): string {
   if (value === null || value === undefined) return '';
   if (typeof value !== 'string') return String(value);
-  const guarded = value.replaceAll(FORMULA_INSIDE, "'");
-  const text = FORMULA.test(value) ? `'${guarded}` : guarded;
+  const text = value.replaceAll(FORMULA, "'");
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

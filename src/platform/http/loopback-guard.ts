@@ -1,7 +1,7 @@
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { NextFunction, Request, Response } from 'express';
 import { isLoopback } from '../config';
-import { crossSiteRequest, hostNotLoopback } from '../errors';
+import { crossSiteRequest, hostNotLoopback, type ProblemError } from '../errors';
 
 /** Host name, IPv4 address or IPv6 address in brackets, with an optional port. */
 const HOST = /^(?:\[([0-9a-f:.]+)\]|([^[\]:/?#@\\\s]+))(?::\d{1,5})?$/i;
@@ -15,12 +15,14 @@ const REFUSED =
  * another site or port sent the request. Other clients send neither of the two.
  */
 export function guardLoopback(request: Request, _response: Response, next: NextFunction): void {
+  next(loopbackRefusal(request) ?? undefined);
+}
+
+/** Returns why a service on loopback refuses the request of a web page; null: it does not. */
+export function loopbackRefusal(request: IncomingMessage): ProblemError | null {
   const { host = '', ...headers } = request.headers;
-  if (!namesLoopback(host)) {
-    next(hostNotLoopback(host.slice(0, 200)));
-    return;
-  }
-  next(isCrossSite(request.method, host, headers) ? crossSiteRequest(REFUSED) : undefined);
+  if (!namesLoopback(host)) return hostNotLoopback(host.slice(0, 200));
+  return isCrossSite(request.method, host, headers) ? crossSiteRequest(REFUSED) : null;
 }
 
 function namesLoopback(host: string): boolean {
@@ -28,7 +30,11 @@ function namesLoopback(host: string): boolean {
   return isLoopback((address ?? name ?? '').toLowerCase());
 }
 
-function isCrossSite(method: string, host: string, headers: IncomingHttpHeaders): boolean {
+function isCrossSite(
+  method: string | undefined,
+  host: string,
+  headers: IncomingHttpHeaders,
+): boolean {
   const site = headers['sec-fetch-site'];
   if (site === 'same-origin' || site === 'none') return false;
   if (site !== undefined) return !isNavigation(method, headers);
@@ -41,7 +47,7 @@ function isCrossSite(method: string, host: string, headers: IncomingHttpHeaders)
  * Returns true if the request opens a page, for example because the user followed a link. Such a request is allowed,
  * because it changes nothing, and the page with the link cannot read the answer.
  */
-function isNavigation(method: string, headers: IncomingHttpHeaders): boolean {
+function isNavigation(method: string | undefined, headers: IncomingHttpHeaders): boolean {
   return (
     (method === 'GET' || method === 'HEAD') &&
     headers['sec-fetch-mode'] === 'navigate' &&

@@ -48,7 +48,7 @@ export class Metrics {
    */
   readonly measure = (request: Request, response: Response, next: NextFunction): void => {
     const startedAt = performance.now();
-    if (!request.originalUrl.startsWith('/health')) this.lastRequestAt = startedAt;
+    if (!request.originalUrl.startsWith('/health/')) this.lastRequestAt = startedAt;
     response.on('finish', () => {
       const route = (request.route as { readonly path?: unknown } | undefined)?.path;
       this.requestSeconds.observe(

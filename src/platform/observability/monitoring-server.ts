@@ -1,9 +1,10 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import { createServer, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import { Configuration } from '../config';
+import { Configuration, isLoopback } from '../config';
 import { ProblemError } from '../errors';
+import { loopbackRefusal } from '../http/loopback-guard';
 import { Metrics } from './metrics';
 import { Readiness } from './readiness';
 
@@ -18,7 +19,8 @@ const OK: MonitoringAnswer = { status: 200, type: TEXT, body: 'ok\n' };
 
 /**
  * Answers the health probes and the metrics on a port of their own, without credentials. Workers need this port,
- * because they have no other. Monitoring systems inside the private network use it too.
+ * because they have no other. Monitoring systems inside the private network use it too. On loopback, refuses requests of
+ * web pages.
  */
 @Injectable()
 export class MonitoringServer implements OnApplicationShutdown {
@@ -35,7 +37,7 @@ export class MonitoringServer implements OnApplicationShutdown {
     const { monitoringPort, host } = this.configuration;
     if (monitoringPort === null) return null;
     this.server = createServer((request, response) => {
-      void this.answer(request.method, request.url).then((answer) => send(response, answer));
+      void this.answer(request).then((answer) => send(response, answer));
     });
     this.server.listen(monitoringPort, host);
     await once(this.server, 'listening');
@@ -50,7 +52,11 @@ export class MonitoringServer implements OnApplicationShutdown {
     this.server?.closeAllConnections();
   }
 
-  private async answer(method = 'GET', url = '/'): Promise<MonitoringAnswer> {
+  private async answer(request: IncomingMessage): Promise<MonitoringAnswer> {
+    const refusal = isLoopback(this.configuration.host) ? loopbackRefusal(request) : null;
+    if (refusal !== null)
+      return { status: 403, type: TEXT, body: `${refusal.occurrence.detail}\n` };
+    const { method, url = '/' } = request;
     if (method !== 'GET' && method !== 'HEAD') {
       return { status: 405, type: TEXT, body: 'Only GET is answered here.\n' };
     }

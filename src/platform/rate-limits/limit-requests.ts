@@ -8,14 +8,15 @@ import type { RateLimits } from './rate-limits';
 /** Paths that load balancers and orchestrators probe. */
 const PROBES: ReadonlySet<string> = new Set(['/health/live', '/health/ready']);
 
-/** Divisor of `perCaller` for customer tokens. Their limit is lower, because each browser has a token of its own. */
+/** Divisor of the issuer's limit for customer tokens. Their limit is lower, because each browser has its own token. */
 const TOKEN_SHARE = 10;
 
 type Policy = 'usage' | 'address' | 'default';
 
 /**
  * Returns how many requests per minute a policy allows a caller; 0: no limit. An API key can have limits of its own,
- * which apply up to the configured ceilings. All other limits come from the configuration.
+ * which apply up to the configured ceilings. A customer token has a tenth of its issuer's limit, rounded up. All other
+ * limits come from the configuration.
  */
 function limitOf(
   policy: Policy,
@@ -24,13 +25,13 @@ function limitOf(
 ): number {
   const { keyCeilings } = limits;
   if (policy === 'address') return kind === 'open' ? limits.perCaller : limits.perAddress;
-  if (kind === 'customer_token') return Math.ceil(limits.perCaller / TOKEN_SHARE);
-  if (policy === 'usage') {
+  if (policy === 'usage' && kind !== 'customer_token') {
     const own = requestLimits?.usagePerMinute ?? null;
     return own === null ? limits.usagePerCaller : Math.min(own, keyCeilings.usagePerCaller);
   }
   const own = requestLimits?.perMinute ?? null;
-  return own === null ? limits.perCaller : Math.min(own, keyCeilings.perCaller);
+  const limit = own === null ? limits.perCaller : Math.min(own, keyCeilings.perCaller);
+  return kind === 'customer_token' ? Math.ceil(limit / TOKEN_SHARE) : limit;
 }
 
 type LimitMiddleware = (request: Request, response: Response, next: NextFunction) => void;

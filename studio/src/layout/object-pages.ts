@@ -17,7 +17,6 @@ const PAGES: Readonly<Record<string, string>> = {
 
 /** Returns the path of the page of the object with this id; null if there is no such page. */
 export function pageOfId(id: string): string | null {
-  const [, prefix] = /^([a-z]+)_[0-9a-z]{26}$/.exec(id.trim()) ?? [];
-  const page = prefix === undefined ? undefined : PAGES[prefix];
-  return page === undefined ? null : `${page}/${id.trim()}`;
+  const [, prefix = ''] = /^([a-z]+)_[0-9a-z]{26}$/.exec(id.trim()) ?? [];
+  return Object.hasOwn(PAGES, prefix) ? `${PAGES[prefix]}/${id.trim()}` : null;
 }

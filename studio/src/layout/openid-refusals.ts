@@ -16,7 +16,9 @@ const TEXTS: Readonly<Record<string, string>> = {
 /** Returns the text of a failed sign-in with OpenID Connect; null if the query of the address names no failure. */
 export function openIdRefusal(search: string): string | null {
   const reason = new URLSearchParams(search).get(PARAMETER);
-  return reason === null ? null : (TEXTS[reason] ?? 'The OpenID provider did not sign you in.');
+  if (reason === null) return null;
+  const text = Object.hasOwn(TEXTS, reason) ? TEXTS[reason] : undefined;
+  return text ?? 'The OpenID provider did not sign you in.';
 }
 
 /** Returns the query of an address without the reason of a failed sign-in. */
