@@ -30,7 +30,7 @@ function CustomerFields(props: CustomerFieldsProps): ReactNode {
   return (
     <>
       <TextInput label="Name" autoFocus isRequired value={name} onChange={onName} />
-      <TextInput label="Email" type="email" value={email} onChange={onEmail} />
+      <TextInput label="Email" inputMode="email" value={email} onChange={onEmail} />
       <TextInput
         label="External id"
         hint="Id of the customer in your own system."

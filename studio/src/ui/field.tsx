@@ -20,8 +20,9 @@ interface FieldProps {
 }
 
 export interface TextInputProps extends FieldProps {
-  readonly type?: 'text' | 'email' | 'password' | 'url' | 'datetime-local' | 'date';
-  readonly inputMode?: 'decimal' | 'numeric' | 'text';
+  readonly type?: 'text' | 'password' | 'url' | 'datetime-local' | 'date';
+  /** `email` is no `type`: browsers refuse letters that the API accepts, and rewrite domains. */
+  readonly inputMode?: 'decimal' | 'numeric' | 'text' | 'email';
   readonly autoComplete?: string;
   readonly autoFocus?: boolean;
   readonly maxLength?: number;
@@ -44,6 +45,7 @@ export function TextInput(props: TextInputProps): ReactNode {
         value={value}
         required={isRequired}
         autoComplete={autoComplete}
+        autoCapitalize={rest.inputMode === 'email' ? 'none' : undefined}
         aria-invalid={hasFault(fault)}
         aria-describedby={`${id}-note`}
         onChange={(event) => onChange(event.target.value)}
