@@ -268,6 +268,27 @@ describe('what dialogs of the console show before they can be confirmed', () => 
     await page.getByLabel('Plan', { exact: true }).selectOption({ label: 'Scale (scale)' });
   });
 
+  it('are amounts in full on a narrow screen', async () => {
+    const price = { name: 'Base', model: 'flat', timing: 'in_advance', amount: 1_234_567_000 };
+    const terms = { currency: 'USD', interval: 'month', prices: [price] };
+    await teller.post('plans', { ...terms, code: 'large', name: 'Large' });
+    await engine.open(page, `/customers/${story.customer}`);
+    await page.setViewportSize({ width: 360, height: 740 });
+    await button('New subscription…').click();
+    await dialog().getByLabel('Plan').selectOption({ label: 'Large (large)' });
+    const table = page.getByRole('region', { name: 'Preview, table' });
+    await table.getByRole('cell', { name: /\$12,345,670\.00$/ }).waitFor();
+    expect(
+      await table.evaluate(
+        (box: { readonly scrollWidth: number; readonly clientWidth: number }) =>
+          box.scrollWidth - box.clientWidth,
+      ),
+    ).toBe(0);
+    expect(await violationsOf(page)).toEqual([]);
+    await button('Close').click();
+    await page.setViewportSize({ width: 1360, height: 900 });
+  });
+
   it.each([
     ['New subscription…', (): string => `/customers/${story.customer}`],
     ['Change…', (): string => `/subscriptions/${story.subscription}`],

@@ -90,7 +90,7 @@ function Cells<Row>({
     const cell = column.cell(row);
     const full = column.full?.(row) ?? (typeof cell === 'string' ? cell : undefined);
     return (
-      <td key={column.title} className={classOf(column)} title={full}>
+      <td key={column.title} className={classOf(column)} title={full} data-title={column.title}>
         {cell}
       </td>
     );
