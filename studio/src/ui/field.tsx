@@ -1,4 +1,5 @@
 import { createContext, type ReactNode, useContext, useId } from 'react';
+import { shorten } from '../format/text';
 import css from './ui.module.css';
 
 /**
@@ -11,7 +12,7 @@ export const IsRepeated = createContext(false);
 const hasFault = (fault: string | null | undefined): boolean => typeof fault === 'string';
 
 interface FieldProps {
-  readonly label: string;
+  readonly label: ReactNode;
   readonly hint?: string | undefined;
   /** Reason why the value cannot be sent. */
   readonly fault?: string | null | undefined;
@@ -78,7 +79,7 @@ export function SelectInput(props: SelectInputProps): ReactNode {
       >
         {options.map(([one, text]) => (
           <option key={one} value={one}>
-            {text.slice(0, 80)}
+            {shorten(text, 120)}
           </option>
         ))}
       </select>
