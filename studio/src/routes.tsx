@@ -5,9 +5,12 @@ import {
   lazyRouteComponent,
   type RouteComponent,
 } from '@tanstack/react-router';
-import { Layout, UnknownPage } from './layout/layout';
+import { RequestFailed } from './api/client';
+import { FailedPage, Layout, UnknownPage } from './layout/layout';
 
 const root = createRootRoute({ component: Layout, notFoundComponent: UnknownPage });
+
+const NOT_LOADED = 'The page cannot be loaded. Check your connection and try again.';
 
 /** A page whose code is loaded when it is opened. */
 function pageAt<const Path extends string, const Name extends string>(
@@ -18,7 +21,11 @@ function pageAt<const Path extends string, const Name extends string>(
   return createRoute({
     getParentRoute: () => root,
     path,
-    component: lazyRouteComponent<Record<Name, RouteComponent>, Name>(load, name),
+    // Another error than that of the import, for which the router would reload the console: offline, the menu would be gone.
+    component: lazyRouteComponent<Record<Name, RouteComponent>, Name>(
+      () => load().catch(() => Promise.reject(new RequestFailed(NOT_LOADED, 0))),
+      name,
+    ),
   });
 }
 
@@ -76,6 +83,7 @@ export const router = createRouter({
   routeTree: root.addChildren(pages),
   basepath: '/studio',
   defaultPreload: 'intent',
+  defaultErrorComponent: FailedPage,
   scrollRestoration: true,
   // Mounts a page again for another object, so that an open dialog never sends its change to that object.
   defaultRemountDeps: ({ params }) => params,

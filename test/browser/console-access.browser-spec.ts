@@ -1,5 +1,5 @@
 import { Secret, TOTP } from 'otpauth';
-import { PASSWORD } from '../support/admins';
+import { PASSWORD, PASSWORD_HASH } from '../support/admins';
 import { openPage, untilQuiet, violationsOf } from '../support/browser';
 import { RunningConsole, type SignedInPage } from '../support/running-console';
 
@@ -45,6 +45,13 @@ describe('access to the console', () => {
     }
     expect(faults.found).toEqual([]);
     await context.close();
+  });
+
+  it('accepts an e-mail address of any script at the sign-in', async () => {
+    const email = 'ü@bücher.de';
+    const admin = { email, name: 'Ü', role: 'viewer', passwordHash: PASSWORD_HASH };
+    await engine.teller.post('studio', admin);
+    await (await engine.signIn(email)).close();
   });
 
   it('offers a viewer nothing that a viewer may not do', async () => {

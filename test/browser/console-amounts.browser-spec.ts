@@ -114,6 +114,57 @@ describe('amounts and dates in the console', () => {
     });
   });
 
+  it('offer to credit what a rebate left of an invoice, and say in money what cannot be credited', async () => {
+    const { id: customer } = await teller.post('customers', { name: 'Rebate Ltd' });
+    const { id } = await teller.post('invoices', {
+      customer_id: customer,
+      currency: 'USD',
+      collection: 'send_invoice',
+      lines: [
+        { description: 'Work \u202eof', amount: 100_000 },
+        { description: 'Travel', amount: 5_000 },
+        { description: 'Rebate', amount: -10_000 },
+      ],
+    });
+    await teller.post(`invoices/${id}/finalize`, {});
+    await engine.open(page, `/invoices/${id}`);
+    await button('Credit…').click();
+    const work = page.getByLabel(/^Work .*, of \$950\.00$/);
+    await page
+      .locator('label bdi')
+      .filter({ hasText: /^Work \u202eof$/ })
+      .waitFor();
+    await work.fill('950.00');
+    await page.getByLabel('Travel, of $50.00').fill('0.01');
+    await page.getByText('All lines together: at most $950.00.').first().waitFor();
+    expect(await button('Credit $950.01 before tax').isDisabled()).toBe(true);
+    await page.getByLabel('Travel, of $50.00').fill('');
+    await page.getByLabel('Reason').fill('Goodwill');
+    await page.route('**/v1/credit-notes?*', (route) => route.abort());
+    await credit((await teller.get(`invoices/${id}`)) as StoredInvoice, 20_000);
+    await button('Credit $950.00 before tax').click();
+    await page
+      .getByRole('alert')
+      .filter({ hasText: /^At most \$(750|800)\.00 .* can still be credited/ })
+      .waitFor();
+    expect(await page.getByText('minor units').count()).toBe(0);
+    await page.unrouteAll();
+    await button('Close').click();
+  });
+
+  it('are not collected while a pending payment charges all that remains', async () => {
+    const customer = await teller.customer('Pending Ltd', story.clock);
+    const invoice = await openInvoice(customer);
+    const body = { provider: 'sandbox', payment_method_id: 'pm_sandbox_pending' };
+    await teller.post(`invoices/${invoice.id}/pay`, body);
+    await engine.open(page, `/invoices/${invoice.id}`);
+    await button('Collect…').click();
+    await page.getByText('a payment of $10.00 is pending').waitFor();
+    expect(await button('Collect').isDisabled()).toBe(true);
+    expect(await violationsOf(page)).toEqual([]);
+    await button('Close').click();
+  });
+
   it('are those that can be refunded when the dialog of a refund opens', async () => {
     const { id } = await teller.post('customers', { name: 'Credited Ltd' });
     const invoice = await openInvoice(id);

@@ -153,7 +153,7 @@ describe('dialogs of the console', () => {
   it.each([
     [429, 'rate_limited', 'Try again later.'],
     [401, 'unauthenticated', 'Your session had ended. It is not known if this was done'],
-    [403, 'cross_site_request', 'Try again later.'],
+    [403, 'cross_site_request', 'signed in or out in another tab'],
     [503, 'service_unavailable', 'Try again later.'],
   ])(
     'repeat a request without an answer with the same key after a refusal with status %i',
@@ -217,6 +217,50 @@ describe('dialogs of the console', () => {
     await teller.change('PATCH', `customers/${id}`, { external_id: null });
     await button('Create').click();
     await toast('Created Third.');
+  });
+
+  it('accept e-mail addresses of any script, as the API does', async () => {
+    const { id } = await teller.post('customers', { name: 'Müller', email: 'ü@bücher.de' });
+    await engine.open(page, `/customers/${id}`);
+    await button('Edit…').click();
+    expect(await dialog().getByLabel('Email').inputValue()).toBe('ü@bücher.de');
+    await dialog().getByLabel('Name').fill('Müller GmbH');
+    await button('Save').click();
+    await toast('Saved.');
+    expect(await teller.get(`customers/${id}`)).toMatchObject({
+      name: 'Müller GmbH',
+      email: 'ü@bücher.de',
+    });
+  });
+
+  it('show messages in front of themselves', async () => {
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    await page.setViewportSize({ width: 500, height: 500 });
+    await enterCustomer('In front', '');
+    await button('Copy as curl').click();
+    const message = dialog().getByText('Copied. Set API_KEY');
+    await message.waitFor();
+    const box = await message.boundingBox();
+    const [x, y] = [(box?.x ?? 0) + 5, (box?.y ?? 0) + 5];
+    expect(await page.evaluate(`document.elementFromPoint(${x}, ${y}).innerText`)).toContain(
+      'Copied.',
+    );
+    await button('Close').click();
+    await page.setViewportSize({ width: 1360, height: 900 });
+  });
+
+  it('explain in plain words what the service explains to programs', async () => {
+    const { id: customer_id } = await teller.post('customers', { name: 'Cash Ltd' });
+    const lines = [{ description: 'Workshop', amount: 1_000 }];
+    const body = { customer_id, currency: 'USD', collection: 'send_invoice', lines };
+    const { id } = await teller.post('invoices', body);
+    await teller.post(`invoices/${id}/finalize`, {});
+    await engine.open(page, `/invoices/${id}`);
+    await button('Collect…').click();
+    await button('Collect').click();
+    await alert('The customer has no default payment method that could be charged.');
+    expect(await dialog().getByText('"provider"').count()).toBe(0);
+    await button('Close').click();
   });
 
   it('save only the fields that were changed, and nothing if another tab has changed the customer', async () => {

@@ -39,6 +39,28 @@ describe('the lists of the console', () => {
   const parameters = (): Record<string, string> =>
     Object.fromEntries(new URL(page.url()).searchParams);
 
+  it('print all rows that were read, and no menu', async () => {
+    await engine.open(page, '/customers');
+    await table().hover();
+    await page.mouse.wheel(0, 3_000);
+    await untilQuiet(page);
+    const rows = page.locator('tbody tr[data-index]');
+    const onScreen = await rows.count();
+    await page.emulateMedia({ media: 'print' });
+    await page.evaluate(`dispatchEvent(new Event('beforeprint'))`);
+    expect(await rows.count()).toBeGreaterThan(100);
+    expect(await page.getByRole('navigation', { name: 'Main' }).isVisible()).toBe(false);
+    expect(
+      await page.evaluate(
+        `document.querySelector('[aria-label="Customers, table"]').scrollHeight ===
+          document.querySelector('[aria-label="Customers, table"]').clientHeight`,
+      ),
+    ).toBe(true);
+    await page.evaluate(`dispatchEvent(new Event('afterprint'))`);
+    await page.emulateMedia({ media: null });
+    await until('The list is as before', async () => (await rows.count()) <= onScreen + 2);
+  });
+
   it('filter by a date that is typed slowly, digit by digit', async () => {
     await engine.open(page, '/customers');
     await page.getByText('More filters').click();

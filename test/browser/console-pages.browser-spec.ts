@@ -1,4 +1,4 @@
-import type { Locator, Page, Route } from 'playwright-core';
+import type { Locator, Page, Request, Route } from 'playwright-core';
 import { type PageFaults, untilQuiet, violationsOf } from '../support/browser';
 import type { ConsoleStory } from '../support/console-story';
 import { RunningConsole } from '../support/running-console';
@@ -197,6 +197,16 @@ describe('the pages of the console', () => {
     await page.getByText('retrying', { exact: true }).waitFor();
   });
 
+  it('say of which deliveries none is retrying', async () => {
+    await page.route(/\/v1\/webhooks\/deliveries\?status=pending/, (route) =>
+      route.fulfill({ json: { data: [{ attempt_count: 0 }], next_cursor: 'more' } }),
+    );
+    await engine.open(page, '/');
+    const tile = page.getByRole('link', { name: /^Deliveries retrying/ });
+    expect(await tile.innerText()).toMatch(/^Deliveries retrying\s+0\s+None of the newest 100$/);
+    expect(await tile.getAttribute('data-fine')).toBe('true');
+  });
+
   it('of a void invoice and of the one that regenerates it lead to each other', async () => {
     const { id } = await engine.teller.post('invoices', {
       customer_id: await engine.teller.customer('Regenerated Ltd', story.clock),
@@ -264,6 +274,55 @@ describe('the pages of the console', () => {
       .getByRole('status')
       .filter({ hasText: 'remaining of finalized invoices, also void ones, $0.00' })
       .waitFor();
+  });
+
+  it.each(['offline', 'without its file'])(
+    'keep the menu when the code of one cannot be loaded, %s',
+    async (way) => {
+      await engine.open(page, '/');
+      await page.route(/\/studio\/assets\/coupons?|\/studio\/assets\/catalog/, (route) =>
+        route.abort(),
+      );
+      if (way === 'offline') await page.context().setOffline(true);
+      const menu = page.getByRole('navigation', { name: 'Main' });
+      await menu.getByRole('link', { name: 'Coupons' }).click();
+      await page.getByRole('heading', { name: 'This page cannot be shown', level: 1 }).waitFor();
+      await page.getByText('The page cannot be loaded. Check your connection').waitFor();
+      expect(await violationsOf(page)).toEqual([]);
+      if (way === 'offline') {
+        await page.getByRole('button', { name: 'Try again' }).click();
+        await page.getByText('The service cannot be reached.').waitFor();
+        await page.context().setOffline(false);
+      }
+      await page.unrouteAll();
+      await page.getByRole('button', { name: 'Try again' }).click();
+      await page.getByRole('heading', { name: 'Coupons', level: 1 }).waitFor();
+      await untilQuiet(page);
+    },
+  );
+
+  it('read receivables of a typed date once', async () => {
+    await engine.open(page, '/reports');
+    const asked: string[] = [];
+    const note = (request: Request): void => {
+      if (request.url().includes('/receivables')) asked.push(new URL(request.url()).search);
+    };
+    page.on('request', note);
+    await page.getByLabel('At the start of (UTC)').first().focus();
+    await page.keyboard.type('11012026', { delay: 50 });
+    await page.getByText('At Nov 1, 2026').waitFor();
+    page.off('request', note);
+    expect(asked).toHaveLength(1);
+  });
+
+  it('name the event types of a new endpoint that do not exist', async () => {
+    await engine.open(page, '/webhooks');
+    await page.getByRole('button', { name: 'New endpoint…' }).click();
+    await page.getByLabel('URL').fill(`${engine.receiverUrl}typo`);
+    await page.getByLabel('Event types').fill('invoice.paid, invoice.payed');
+    await page.getByRole('button', { name: 'Create', exact: true }).click();
+    await page.getByRole('alert').filter({ hasText: 'do not exist: invoice.payed.' }).waitFor();
+    expect(await violationsOf(page)).toEqual([]);
   });
 
   it('lead home from an address that is none of theirs', async () => {

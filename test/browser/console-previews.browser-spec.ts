@@ -334,6 +334,66 @@ describe('what dialogs of the console show before they can be confirmed', () => 
     await page.getByLabel('Plan', { exact: true }).selectOption({ label: 'Scale (scale)' });
   });
 
+  it('are amounts in full on a narrow screen', async () => {
+    const price = { name: 'Base', model: 'flat', timing: 'in_advance', amount: 1_234_567_000 };
+    const terms = { currency: 'USD', interval: 'month', prices: [price] };
+    await teller.post('plans', { ...terms, code: 'large', name: 'Large' });
+    await engine.open(page, `/customers/${story.customer}`);
+    await page.setViewportSize({ width: 360, height: 740 });
+    await button('New subscription…').click();
+    await dialog().getByLabel('Plan').selectOption({ label: 'Large (large)' });
+    const table = page.getByRole('region', { name: 'Preview, table' });
+    await table.getByRole('cell', { name: /\$12,345,670\.00$/ }).waitFor();
+    expect(
+      await table.evaluate(
+        (box: { readonly scrollWidth: number; readonly clientWidth: number }) =>
+          box.scrollWidth - box.clientWidth,
+      ),
+    ).toBe(0);
+    expect(await violationsOf(page)).toEqual([]);
+    await button('Close').click();
+    await page.setViewportSize({ width: 1360, height: 900 });
+  });
+
+  it('are plans with long names by their codes', async () => {
+    const prices = [{ name: 'Base', model: 'flat', timing: 'in_advance', amount: 700 }];
+    const terms = { currency: 'USD', interval: 'month', prices };
+    const name = 'Enterprise agreement for universities, research institutes and their hospitals';
+    for (const code of ['long-2026', 'long-2027'])
+      await teller.post('plans', { ...terms, code, name });
+    await engine.open(page, `/customers/${story.customer}`);
+    await button('New subscription…').click();
+    const options = dialog().getByLabel('Plan').locator('option');
+    await options.nth(1).waitFor({ state: 'attached' });
+    const texts = await options.filter({ hasText: 'Enterprise' }).allInnerTexts();
+    expect(texts).toEqual([
+      'Enterprise agreemen…and their hospitals (long-2027)',
+      'Enterprise agreemen…and their hospitals (long-2026)',
+    ]);
+    await button('Close').click();
+  });
+
+  it('are the prices of the chosen plan in a simulation, as they were edited', async () => {
+    const prices = [{ name: 'Base', model: 'flat', timing: 'in_advance', amount: 700 }];
+    const terms = { currency: 'USD', interval: 'month', prices };
+    const { id } = await teller.post('plans', { ...terms, code: 'older', name: 'Older' });
+    await engine.open(page, '/simulations');
+    const plan = page.getByLabel('Plan', { exact: true });
+    const text = page.getByLabel(/^Prices instead/);
+    expect(await plan.inputValue()).toBe(id);
+    const edited = (await text.inputValue()).replace('700', '800');
+    await text.fill(edited);
+    await teller.post('plans', { ...terms, code: 'newer', name: 'Newer' });
+    await page.evaluate(`Object.defineProperty(Date, 'now', { value: () => performance.timeOrigin + 3_600_000 });
+      dispatchEvent(new Event('visibilitychange'))`);
+    await plan.locator('option', { hasText: 'Newer' }).waitFor({ state: 'attached' });
+    expect(await plan.inputValue()).toBe(id);
+    await plan.selectOption({ label: 'Newer (newer)' });
+    expect(await text.inputValue()).toContain('700');
+    await plan.selectOption({ label: 'Older (older)' });
+    expect(await text.inputValue()).toBe(edited);
+  });
+
   it.each([
     ['New subscription…', (): string => `/customers/${story.customer}`],
     ['Change…', (): string => `/subscriptions/${story.subscription}`],

@@ -1,5 +1,6 @@
 import { useQuery, type UseQueryResult } from '@tanstack/react-query';
 import type { Schemas } from './client';
+import { shorten } from '../format/text';
 import { type PageOf, readPage } from './lists';
 
 const PAGE_SIZE = 100;
@@ -11,6 +12,12 @@ export interface OfferedPlans {
   /** Text for the reader if there are more plans than were read; null if these are all. */
   readonly limit: string | null;
 }
+
+/** Returns a plan as an option of a select, always with its whole code. */
+export const planOption = ({ id, name, code }: Schemas['PlanDto']): readonly [string, string] => [
+  id,
+  `${shorten(name, 40)} (${code})`,
+];
 
 /** Reads the newest plans, up to {@link PAGES_READ} pages. Reads all currencies, because the API has no filter for them. */
 export function useOfferedPlans(): UseQueryResult<OfferedPlans> {

@@ -71,6 +71,14 @@ export function showText(text: OptionalText): string {
   return isNone(text) ? NONE : text;
 }
 
+/** Returns at most `max` characters. Leaves out the middle, because similar texts often differ at their ends. */
+export function shorten(text: string, max: number): string {
+  const characters = [...text];
+  if (characters.length <= max) return text;
+  const kept = Math.floor((max - 1) / 2);
+  return `${characters.slice(0, kept).join('')}…${characters.slice(-kept).join('')}`;
+}
+
 /** Returns a code such as `past_due` as words. */
 export function showCode(text: OptionalText): string {
   return showText(text).replaceAll('_', ' ').replaceAll('.', ' ');

@@ -1,8 +1,8 @@
 import './layout.css';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { Link, Outlet, useRouter } from '@tanstack/react-router';
+import { type ErrorComponentProps, Link, Outlet, useRouter } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
-import { RequestFailed, send } from '../api/client';
+import { reach, RequestFailed, send } from '../api/client';
 import { serviceSettings } from '../settings';
 import { Button } from '../ui/button';
 import { PendingPage } from '../ui/loaded';
@@ -26,6 +26,24 @@ export function UnknownPage(): ReactNode {
       </p>
     </Page>
   );
+}
+
+/** Page that cannot be shown, because its code was not loaded or has failed. */
+export function FailedPage({ error }: ErrorComponentProps): ReactNode {
+  const retry = useQuery({
+    queryKey: ['this page'],
+    enabled: false,
+    gcTime: 0,
+    // Loads the console again only if the service answers. A newer version of the service has other files of the page.
+    queryFn: async () => {
+      const { ok, status } = await reach(window.location.href);
+      if (!ok) throw new RequestFailed(`The service answered ${status}.`, status);
+      window.location.reload();
+      return null;
+    },
+  });
+  const query = { data: undefined, error: retry.error ?? error, refetch: retry.refetch };
+  return <PendingPage title="This page cannot be shown" query={query} />;
 }
 
 /** The page frame, or the sign-in page if the service requires a session and the browser has none. */

@@ -39,7 +39,7 @@ function SignInForm({ oidc }: { readonly oidc: ReactNode }): ReactNode {
       send<CurrentSession>({
         method: 'POST',
         path: '/v1/session',
-        body: withCode(email, password, code),
+        body: withCode(email.trim(), password, code),
       }),
     onSuccess: (session) => begin(cache, session),
     onError: (error) => setAsksForCode(asksForCode || ASKS_FOR_CODE.includes(codeOf(error))),
@@ -53,7 +53,7 @@ function SignInForm({ oidc }: { readonly oidc: ReactNode }): ReactNode {
     >
       <TextInput
         label="Email"
-        type="email"
+        inputMode="email"
         autoComplete="username"
         autoFocus
         isRequired

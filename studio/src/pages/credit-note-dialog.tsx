@@ -4,6 +4,7 @@ import type { CreditNote, Invoice } from '../api/objects';
 import { money } from '../format/money';
 import { ActionDialog } from '../ui/dialog';
 import { SelectInput, TextInput } from '../ui/field';
+import { amountRefusal } from './amount-refusal';
 import { useLineAmounts } from './line-amounts';
 
 type Settlement = Schemas['CreateCreditNoteDto']['settle'];
@@ -46,6 +47,7 @@ export function CreditNoteDialog({ invoice, onClose }: CreditNoteDialogProps): R
           ? issued
           : `${issued}. Not refunded yet: refund ${money(to_refund, of)} on the payment`;
       }}
+      explain={(problem) => amountRefusal(problem, currency)}
       onClose={onClose}
     >
       {fields}

@@ -36,27 +36,38 @@ function isBilledWith(one: BilledLine, other: BilledLine): boolean {
 const sumOf = <Item>(items: readonly Item[], minorOf: (item: Item) => number): number =>
   items.reduce((sum, item) => sum + minorOf(item), 0);
 
+const amountOf = ({ amount }: { readonly amount: number }): number => amount;
+
+const notedLines = ({ notes }: Lowered): CreditNote['lines'] =>
+  notes.filter(({ status }) => status === 'issued').flatMap(({ lines }) => lines);
+
+/** Returns the amount of a line, without tax, after discounts. */
+const netOf = (line: BilledLine, { inclusiveTaxOf }: Lowered): number =>
+  line.amount - line.discount - inclusiveTaxOf(line);
+
 /** Returns what is left of a line, without tax, after discounts, credit notes and credits on later invoices. */
-function leftOf(line: BilledLine, { notes, credits, inclusiveTaxOf }: Lowered): number {
-  const netOf = (one: BilledLine): number => one.amount - one.discount - inclusiveTaxOf(one);
-  const noted = notes
-    .filter(({ status }) => status === 'issued')
-    .flatMap(({ lines }) => lines)
-    .filter(({ invoice_line_id }) => invoice_line_id === line.id);
-  const credited = credits.filter(({ credits_line_id }) => credits_line_id === line.id);
-  return netOf(line) + sumOf(credited, netOf) - sumOf(noted, ({ amount }) => amount);
+function leftOf(line: BilledLine, lowered: Lowered): number {
+  const noted = notedLines(lowered).filter(({ invoice_line_id }) => invoice_line_id === line.id);
+  const credited = lowered.credits.filter(({ credits_line_id }) => credits_line_id === line.id);
+  return sumOf([line, ...credited], (one) => netOf(one, lowered)) - sumOf(noted, amountOf);
+}
+
+/** Returns what is left of all lines, without tax, after discounts, rebates and credit notes. */
+function leftOfInvoice({ lines }: Invoice, lowered: Lowered): number {
+  const left = sumOf(lines, (one) => netOf(one, lowered)) - sumOf(notedLines(lowered), amountOf);
+  return Math.max(0, left);
 }
 
 /**
  * Returns the largest amount, without tax, that a credit note can credit on a line. It is at most what is left of the
  * line. It is also at most what is left of all lines with the same price and period, because a line that applies the
- * maximum of the price lowers their sum. The service also counts refunds, disputes and usage corrections on other
+ * maximum of the price lowers their sum, and at most what is left of the invoice. The service also counts refunds, disputes and usage corrections on other
  * invoices, and refuses an amount that exceeds what they leave.
  */
 function creditableOf(invoice: Invoice, line: BilledLine, lowered: Lowered): number {
   const together = invoice.lines.filter((one) => isBilledWith(one, line));
   const left = sumOf(together, (one) => leftOf(one, lowered));
-  return Math.max(0, Math.min(left, leftOf(line, lowered)));
+  return Math.max(0, Math.min(left, leftOf(line, lowered), leftOfInvoice(invoice, lowered)));
 }
 
 /** Reads the credits of later invoices of the same subscription. */
@@ -82,6 +93,8 @@ function useLaterCredits(invoice: Invoice | undefined): {
 /** Reads what credit notes can still credit on each line of an invoice. */
 export function useCreditable(invoice: Invoice | undefined): {
   readonly creditableOf: (line: BilledLine) => number;
+  /** Limit of the sum of all lines, without tax. */
+  readonly creditableInAll: number;
   readonly isLoading: boolean;
   readonly error: unknown;
 } {
@@ -114,6 +127,7 @@ export function useCreditable(invoice: Invoice | undefined): {
   const lowered = { notes: notes.data?.data ?? [], credits: later.credits, inclusiveTaxOf };
   return {
     creditableOf: (line) => (invoice === undefined ? 0 : creditableOf(invoice, line, lowered)),
+    creditableInAll: invoice === undefined ? 0 : leftOfInvoice(invoice, lowered),
     isLoading: notes.isLoading || later.isLoading || explained.isLoading,
     error: notes.error ?? later.error ?? explained.error,
   };

@@ -2,7 +2,7 @@ import { type ReactNode, useState } from 'react';
 import { useNavigate } from '@tanstack/react-router';
 import { entityTagOf, type ProblemBody, type Schemas } from '../api/client';
 import type { Customer } from '../api/objects';
-import { useOfferedPlans } from '../api/plans';
+import { planOption, useOfferedPlans } from '../api/plans';
 import { ActionDialog } from '../ui/dialog';
 import { SelectInput, TextInput } from '../ui/field';
 import { Loaded } from '../ui/loaded';
@@ -30,7 +30,7 @@ function CustomerFields(props: CustomerFieldsProps): ReactNode {
   return (
     <>
       <TextInput label="Name" autoFocus isRequired value={name} onChange={onName} />
-      <TextInput label="Email" type="email" value={email} onChange={onEmail} />
+      <TextInput label="Email" inputMode="email" value={email} onChange={onEmail} />
       <TextInput
         label="External id"
         hint="Id of the customer in your own system."
@@ -147,10 +147,7 @@ export function NewSubscriptionDialog({ customer, onClose }: CustomerDialogProps
                 : (limit ?? '')
             }
             value={chosen}
-            options={[
-              ['', 'Choose a plan'],
-              ...offered.map(({ id, name, code }) => [id, `${name} (${code})`] as const),
-            ]}
+            options={[['', 'Choose a plan'], ...offered.map(planOption)]}
             onChange={setChosen}
           />
         )}

@@ -96,9 +96,9 @@ function CountTile<Path extends ListPath>(props: CountTileProps<Path>): ReactNod
   return (
     <Tile
       title={title}
-      count={isError ? '–' : count === undefined ? null : `${count}${more}`}
-      detail={null}
-      isFine={count === 0 && more === ''}
+      count={isError ? '–' : count === undefined ? null : `${count}${count === 0 ? '' : more}`}
+      detail={count === 0 && more !== '' ? `None of the newest ${COUNTED}` : null}
+      isFine={count === 0}
       to={to}
       search={filters}
     />

@@ -26,6 +26,11 @@ export interface InvoiceAction {
   readonly amount?: ((invoice: Invoice) => number) | null;
 }
 
+/** Returns what can be collected: pending payments already charge a part of the remaining amount. */
+function collectableOf({ amount_remaining, amount_pending }: Invoice): number {
+  return Math.max(0, amount_remaining - amount_pending);
+}
+
 export const COLLECT: InvoiceAction = {
   path: 'pay',
   needs: 'payments:write',
@@ -33,8 +38,7 @@ export const COLLECT: InvoiceAction = {
   done: 'Payment made',
   explains: 'Charges the default payment method of the customer for what remains.',
   statuses: ['open', 'uncollectible'],
-  // Pending payments already charge a part of the remaining amount.
-  amount: ({ amount_remaining, amount_pending }) => Math.max(0, amount_remaining - amount_pending),
+  amount: collectableOf,
 };
 
 const FINALIZE: InvoiceAction = {
@@ -104,12 +108,13 @@ export function InvoiceActionDialog({
   const navigate = useNavigate();
   const present = query.data?.invoice;
   const isPossible = present !== undefined && action.statuses.includes(present.status);
+  const isNothingLeft = isPossible && action === COLLECT && collectableOf(present) === 0;
   return (
     <ActionDialog<Invoice | Payment>
       title={titleOf(action, number, isPossible ? present : undefined)}
       submitLabel={action.label}
       kind={action.isDangerous === true ? 'danger' : 'primary'}
-      isReady={isPossible}
+      isReady={isPossible && !isNothingLeft}
       ifMatch={query.data?.tag}
       request={(idempotencyKey) => ({
         method: 'POST',
@@ -131,6 +136,12 @@ export function InvoiceActionDialog({
             {!isPossible && (
               <p className={css['notice']} role="status">
                 Not possible any more: the invoice is {showCode(invoice.status)}.
+              </p>
+            )}
+            {isNothingLeft && (
+              <p className={css['notice']} role="status">
+                Nothing can be collected now: a payment of{' '}
+                {money(invoice.amount_pending, invoice.currency)} is pending.
               </p>
             )}
             {isPossible && action === FINALIZE && <DraftAmounts draft={invoice} usage={usage} />}

@@ -45,7 +45,7 @@ export function InvoiceExplanation({ invoiceId }: { readonly invoiceId: string }
         return (
           <details key={line.id} className={css['explained']}>
             <summary>
-              {line.description}: <strong>{money(line.amount, first.currency)}</strong>{' '}
+              <bdi>{line.description}</bdi>: <strong>{money(line.amount, first.currency)}</strong>{' '}
               {matches ? '✓' : '✗'}
             </summary>
             <LineSteps explanation={explanation} currency={first.currency} />
@@ -81,8 +81,8 @@ function Totals({ explanation }: { readonly explanation: InvoiceAmounts }): Reac
       ))}
       {taxes.map((tax) => (
         <li key={tax.tax_rate_id}>
-          {tax.inclusive ? 'Holds' : 'Plus'} {amount(tax.tax)} of {tax.name}: {tax.percentage} % of{' '}
-          {amount(tax.taxable)}.
+          {tax.inclusive ? 'Holds' : 'Plus'} {amount(tax.tax)} of <bdi>{tax.name}</bdi>:{' '}
+          {tax.percentage} % of {amount(tax.taxable)}.
         </li>
       ))}
       {tax_note !== null && (

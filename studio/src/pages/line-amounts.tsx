@@ -32,7 +32,7 @@ function hintOf(
   if (limit === maxTotal) return 'Not more than can be refunded, with tax.';
   if (limit === 0) return 'Nothing is left before tax. 0 takes tax that is left.';
   if (limit === amount) return undefined;
-  return `Of ${money(amount, currency)}, less discounts, tax within it, and earlier credits.`;
+  return `Of ${money(amount, currency)}, less discounts, tax within it, rebates and earlier credits.`;
 }
 
 /**
@@ -42,7 +42,7 @@ function hintOf(
  */
 export function useLineAmounts(invoice: Invoice | undefined, maxTotal = Infinity): LineAmounts {
   const [texts, setTexts] = useState<Readonly<Record<string, string>>>({});
-  const { creditableOf, isLoading, error } = useCreditable(invoice);
+  const { creditableOf, creditableInAll, isLoading, error } = useCreditable(invoice);
   const currency = invoice?.currency ?? '';
   const charges = (invoice?.lines ?? [])
     .filter(({ amount }) => amount > 0)
@@ -51,14 +51,21 @@ export function useLineAmounts(invoice: Invoice | undefined, maxTotal = Infinity
       text: texts[line.id] ?? '',
       limit: Math.min(creditableOf(line), maxTotal),
     }));
-  const faults = charges.map(({ text, limit }) => faultOf(text, limit, currency));
   const lines = charges.flatMap(({ line, text }) => {
     const minor = parseMoney(text, currency);
     return minor === null ? [] : [{ invoice_line_id: line.id, amount: minor }];
   });
+  const total = lines.reduce((sum, { amount }) => sum + amount, 0);
+  const faults = charges.map(
+    ({ text, limit }) =>
+      faultOf(text, limit, currency) ??
+      (total > creditableInAll && text.trim() !== ''
+        ? `All lines together: at most ${money(creditableInAll, currency)}.`
+        : null),
+  );
   return {
     lines,
-    total: lines.reduce((sum, { amount }) => sum + amount, 0),
+    total,
     isComplete:
       lines.length > 0 && lines.length === charges.filter(({ text }) => text.trim() !== '').length,
     isWithinLimits: !isLoading && faults.every((fault) => fault === null),
@@ -68,7 +75,12 @@ export function useLineAmounts(invoice: Invoice | undefined, maxTotal = Infinity
         {charges.map(({ line, text, limit }, index) => (
           <TextInput
             key={line.id}
-            label={`${line.description.slice(0, 120)}${isLoading ? '' : `, of ${money(limit, currency)}`}`}
+            label={
+              <>
+                <bdi>{line.description.slice(0, 120)}</bdi>
+                {!isLoading && `, of ${money(limit, currency)}`}
+              </>
+            }
             hint={isLoading ? 'Loading…' : hintOf(line.amount, limit, maxTotal, currency)}
             inputMode="decimal"
             value={text}

@@ -1,12 +1,12 @@
-import { type ReactNode, useState } from 'react';
+import { type ReactNode, useId, useState } from 'react';
 import { $api, type Schemas } from '../api/client';
 import { money } from '../format/money';
 import { showInstant, showNumber } from '../format/text';
 import { amountColumn, CUSTOMER_NAME_COLUMN } from '../ui/columns';
-import { TextInput } from '../ui/field';
 import { Loaded } from '../ui/loaded';
 import { Card } from '../ui/page';
 import { type Column, SmallTable } from '../ui/table';
+import { TypedInput } from '../ui/typed-input';
 import css from '../ui/ui.module.css';
 
 type ReceivablesRow = Schemas['ReceivablesRowDto'];
@@ -32,8 +32,8 @@ const AMOUNTS: readonly Column<ReceivablesRow>[] = [
 /** Amounts that open invoices still owe, by age: of all customers, or customer by customer. */
 export function Receivables({ isByCustomer }: { readonly isByCustomer: boolean }): ReactNode {
   const [day, setDay] = useState('');
+  const noteId = useId();
   const today = new Date().toISOString().slice(0, 10);
-  // The browser bounds the picker, not what is typed.
   const fault = day > today ? 'A day that is not in the future.' : null;
   const query = {
     ...(isByCustomer && { group_by: 'customer' as const }),
@@ -53,16 +53,20 @@ export function Receivables({ isByCustomer }: { readonly isByCustomer: boolean }
       aside={data !== undefined && <span className="muted">At {showInstant(data.at)}</span>}
     >
       <div className={css['body']}>
-        <TextInput
-          label="At the start of (UTC)"
-          type="date"
-          hint="Empty: now."
-          min="2000-01-01"
-          max={today}
-          fault={fault}
-          value={day}
-          onChange={setDay}
-        />
+        <div className={css['filters']}>
+          <label>
+            At the start of (UTC)
+            <TypedInput
+              type="date"
+              value={day}
+              faultId={fault === null ? undefined : noteId}
+              onChange={setDay}
+            />
+          </label>
+          <span id={noteId} className={css[fault === null ? 'hint' : 'error']}>
+            {fault ?? 'Empty: now.'}
+          </span>
+        </div>
       </div>
       {fault === null && (
         <Loaded query={receivables}>

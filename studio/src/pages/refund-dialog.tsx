@@ -1,5 +1,5 @@
 import { type ReactNode, useState } from 'react';
-import { $api, api, type ProblemBody, read, type Schemas } from '../api/client';
+import { $api, api, read, type Schemas } from '../api/client';
 import type { Payment, Refund } from '../api/objects';
 import { money, parseMoney, toDecimal } from '../format/money';
 import { useAccess } from '../layout/access';
@@ -9,6 +9,7 @@ import { useFresh } from '../ui/fresh';
 import { Loaded } from '../ui/loaded';
 import { Problem } from '../ui/page';
 import css from '../ui/ui.module.css';
+import { amountRefusal } from './amount-refusal';
 import { useLineAmounts } from './line-amounts';
 
 type Refundable = Schemas['RefundableDto'];
@@ -83,7 +84,7 @@ export function RefundDialog({ payment, onClose }: RefundDialogProps): ReactNode
         return body && { method: 'POST', path: `/v1/refunds/payment/${id}`, body };
       }}
       done={(refund) => `Refund of ${money(refund.amount, refund.currency)}: ${refund.status}`}
-      explain={(problem) => refusalOf(problem, currency)}
+      explain={(problem) => amountRefusal(problem, currency)}
       onClose={onClose}
     >
       <Loaded query={query}>
@@ -138,16 +139,6 @@ function explain(
   const limit = `${money(refundable_amount, currency)} of ${money(paid, currency)} can be refunded.`;
   if (hasNote || refundable_amount === default_amount) return limit;
   return `${limit} More than ${money(default_amount, currency)} also pays out unused credit of the customer from credit notes and negative invoices.`;
-}
-
-/** Returns the text for a refusal whose problem states an amount in minor units; null for other refusals. */
-function refusalOf(problem: ProblemBody, currency: string): string | null {
-  const { refundable_amount, limit } = problem;
-  if (refundable_amount !== undefined)
-    return `At most ${money(refundable_amount, currency)} can be refunded.`;
-  return problem.code === 'refund_limit_exceeded' && limit !== undefined
-    ? `You may refund at most ${money(limit, currency)} of a payment in all. Ask an admin without a limit.`
-    : null;
 }
 
 function faultOf(

@@ -1,7 +1,7 @@
 import { type ReactNode, useId, useState } from 'react';
 import { type Schemas, sendForLines } from '../api/client';
 import type { CustomerLine } from '../api/objects';
-import { useOfferedPlans } from '../api/plans';
+import { planOption, useOfferedPlans } from '../api/plans';
 import { money } from '../format/money';
 import { showNumber } from '../format/text';
 import { Button } from '../ui/button';
@@ -80,14 +80,17 @@ function withLine(state: Progress, line: Line): Progress {
 export function SimulationsPage(): ReactNode {
   const plans = useOfferedPlans();
   const [today] = useState(() => Date.now());
-  const [chosen, setChosen] = useState('');
-  const [edited, setEdited] = useState<string | null>(null);
+  const [chosen, setChosen] = useState<Schemas['PlanDto'] | null>(null);
+  // Edited prices by plan, so that those of one plan are kept while another plan is chosen.
+  const [edited, setEdited] = useState<Readonly<Record<string, string>>>({});
   const [from, setFrom] = useState(() => new Date(today - YEAR_MS).toISOString().slice(0, 10));
   const [to, setTo] = useState(() => new Date(today).toISOString().slice(0, 10));
   const [result, setResult] = useState(NOTHING);
   const textId = useId();
   const all = plans.data?.plans ?? [];
-  const plan = all.find(({ id }) => id === chosen) ?? all[0];
+  // The first plan stays chosen when newer plans are read.
+  if (chosen === null && all[0] !== undefined) setChosen(all[0]);
+  const plan = all.find(({ id }) => id === chosen?.id) ?? chosen ?? undefined;
   const run = useSingleMutation({
     mutationFn: async (one: SimulationRequest) => {
       let state = NOTHING;
@@ -110,7 +113,7 @@ export function SimulationsPage(): ReactNode {
       </Page>
     );
   }
-  const text = edited ?? editable(plan.prices);
+  const text = edited[plan.id] ?? editable(plan.prices);
   const prices = parsedPrices(text);
   const request: SimulationRequest | null =
     prices === null
@@ -141,11 +144,8 @@ export function SimulationsPage(): ReactNode {
               label="Plan"
               hint={plans.data?.limit ?? ''}
               value={plan.id}
-              options={all.map(({ id, name, code }) => [id, `${name} (${code})`])}
-              onChange={(id) => {
-                setChosen(id);
-                setEdited(null);
-              }}
+              options={(all.includes(plan) ? all : [plan, ...all]).map(planOption)}
+              onChange={(id) => setChosen(all.find((one) => one.id === id) ?? plan)}
             />
             <TextInput label="From (UTC)" type="date" value={from} onChange={setFrom} />
             <TextInput label="Before (UTC)" type="date" value={to} onChange={setTo} />
@@ -159,7 +159,7 @@ export function SimulationsPage(): ReactNode {
               spellCheck={false}
               value={text}
               aria-invalid={prices === null}
-              onChange={({ target }) => setEdited(target.value)}
+              onChange={({ target }) => setEdited({ ...edited, [plan.id]: target.value })}
             />
             {prices === null && <span className={css['error']}>Not a JSON list of prices.</span>}
           </div>

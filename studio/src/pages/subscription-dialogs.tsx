@@ -1,7 +1,7 @@
 import { type ReactNode, useState } from 'react';
 import { $api } from '../api/client';
 import type { Cancellation, Change, Subscription } from '../api/objects';
-import { useOfferedPlans } from '../api/plans';
+import { planOption, useOfferedPlans } from '../api/plans';
 import { showInstant } from '../format/text';
 import { CheckInput, SelectInput, TextInput } from '../ui/field';
 import { Loaded } from '../ui/loaded';
@@ -67,7 +67,7 @@ export function ChangeDialog({ subscription, onClose }: SubscriptionDialogProps)
               ...(offered.some((plan) => plan.id === opened.plan_id)
                 ? []
                 : [[opened.plan_id, 'The present plan'] as const]),
-              ...offered.map((plan) => [plan.id, `${plan.name} (${plan.code})`] as const),
+              ...offered.map(planOption),
             ]}
             onChange={setPlanId}
           />

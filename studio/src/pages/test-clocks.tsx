@@ -23,7 +23,9 @@ function NewClockDialog({ onClose }: { readonly onClose: () => void }): ReactNod
         const body = { name: name.trim(), now } satisfies Schemas['CreateTestClockDto'];
         return { method: 'POST', path: '/v1/test-clocks', body, idempotencyKey };
       }}
-      done={() => 'Created. Attach customers to it when you create them.'}
+      done={() =>
+        'Created. Attach customers to it when you create them with the API: test_clock_id.'
+      }
       onClose={onClose}
     >
       <TextInput label="Name" autoFocus isRequired value={name} onChange={setName} />

@@ -9,11 +9,20 @@ import { LoadedRows } from '../ui/loaded';
 import { Card, Page } from '../ui/page';
 import { Status } from '../ui/status';
 import { SmallTable } from '../ui/table';
+import css from '../ui/ui.module.css';
 import { Deliveries } from './deliveries';
 
 const ENDPOINTS_SHOWN = 100;
 
-function NewEndpointDialog({ onClose }: { readonly onClose: () => void }): ReactNode {
+type Created = Schemas['CreatedWebhookEndpointDto'];
+
+function NewEndpointDialog({
+  onDone,
+  onClose,
+}: {
+  readonly onDone: (created: Created) => void;
+  readonly onClose: () => void;
+}): ReactNode {
   const [url, setUrl] = useState('');
   const [events, setEvents] = useState('*');
   const body = {
@@ -21,7 +30,7 @@ function NewEndpointDialog({ onClose }: { readonly onClose: () => void }): React
     events: events.split(/[\s,]+/).filter((type) => type !== ''),
   } satisfies Schemas['CreateWebhookEndpointDto'];
   return (
-    <ActionDialog
+    <ActionDialog<Created>
       title="New endpoint"
       submitLabel="Create"
       request={(idempotencyKey) =>
@@ -29,7 +38,8 @@ function NewEndpointDialog({ onClose }: { readonly onClose: () => void }): React
           ? null
           : { method: 'POST', path: '/v1/webhooks/endpoints', body, idempotencyKey }
       }
-      done={() => `Created. Deliveries begin with the next event.`}
+      done={() => 'Created. Deliveries begin with the next event.'}
+      onDone={onDone}
       onClose={onClose}
     >
       <TextInput label="URL" type="url" autoFocus isRequired value={url} onChange={setUrl} />
@@ -45,6 +55,7 @@ function NewEndpointDialog({ onClose }: { readonly onClose: () => void }): React
 
 export function WebhooksPage(): ReactNode {
   const [isCreating, setIsCreating] = useState(false);
+  const [unknown, setUnknown] = useState<readonly string[]>([]);
   const endpoints = $api.useQuery('get', '/v1/webhooks/endpoints', {
     params: { query: { limit: ENDPOINTS_SHOWN } },
   });
@@ -57,6 +68,13 @@ export function WebhooksPage(): ReactNode {
         </Button>
       }
     >
+      {unknown.length > 0 && (
+        <p className={css['notice']} role="alert">
+          The new endpoint names event types that do not exist: <bdi>{unknown.join(', ')}</bdi>. It
+          receives nothing for them. Mistyped ones can be corrected with{' '}
+          <code>PATCH /v1/webhooks/endpoints/&#123;id&#125;</code>.
+        </p>
+      )}
       <Card title="Endpoints">
         <LoadedRows query={endpoints}>
           {(rows) => (
@@ -92,7 +110,12 @@ export function WebhooksPage(): ReactNode {
         </LoadedRows>
       </Card>
       <Deliveries endpointId={null} />
-      {isCreating && <NewEndpointDialog onClose={() => setIsCreating(false)} />}
+      {isCreating && (
+        <NewEndpointDialog
+          onDone={({ unknown_events = [] }) => setUnknown(unknown_events)}
+          onClose={() => setIsCreating(false)}
+        />
+      )}
     </Page>
   );
 }

@@ -13,7 +13,7 @@ import { Button } from './button';
 import { IsRepeated } from './field';
 import { Problem } from './page';
 import { useSingleMutation } from './single-mutation';
-import { toast } from './toast';
+import { Toast, toast } from './toast';
 import css from './ui.module.css';
 
 export interface DialogProps {
@@ -49,6 +49,8 @@ export function Dialog({ title, onClose, children }: DialogProps): ReactNode {
     >
       <h2 id={id}>{title}</h2>
       {children}
+      {/* The toast of the page lies behind the dialog. */}
+      <Toast />
     </dialog>
   );
 }
@@ -206,6 +208,14 @@ const REPEATABLE =
 const SENT_BEFORE =
   'You sent this before, and the service gave no clear answer. It is sent as the same request again: it is not done twice.';
 
+/** Texts for refusals that the service explains to programs, by error code. */
+const TEXTS: Readonly<Record<string, string>> = {
+  cross_site_request:
+    'Somebody has signed in or out in another tab of this browser. Send it again.',
+  payment_method_required:
+    'The customer has no default payment method that could be charged. Add one first.',
+};
+
 /** Shows why a change failed. Replaces error texts of the service that are meant for programs. */
 function Failure({
   error,
@@ -247,7 +257,7 @@ function Failure({
       </p>
     );
   }
-  const text = problem && explain(problem);
+  const text = problem && (explain(problem) ?? TEXTS[problem.code] ?? null);
   if (!isKeyed || !isUnknown) return <Problem error={error} text={text} />;
   return (
     <>

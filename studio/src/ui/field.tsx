@@ -1,4 +1,5 @@
 import { createContext, type ReactNode, useContext, useId } from 'react';
+import { shorten } from '../format/text';
 import css from './ui.module.css';
 
 /**
@@ -11,7 +12,7 @@ export const IsRepeated = createContext(false);
 const hasFault = (fault: string | null | undefined): boolean => typeof fault === 'string';
 
 interface FieldProps {
-  readonly label: string;
+  readonly label: ReactNode;
   readonly hint?: string | undefined;
   /** Reason why the value cannot be sent. */
   readonly fault?: string | null | undefined;
@@ -20,8 +21,9 @@ interface FieldProps {
 }
 
 export interface TextInputProps extends FieldProps {
-  readonly type?: 'text' | 'email' | 'password' | 'url' | 'datetime-local' | 'date';
-  readonly inputMode?: 'decimal' | 'numeric' | 'text';
+  readonly type?: 'text' | 'password' | 'url' | 'datetime-local' | 'date';
+  /** `email` is no `type`: browsers refuse letters that the API accepts, and rewrite domains. */
+  readonly inputMode?: 'decimal' | 'numeric' | 'text' | 'email';
   readonly autoComplete?: string;
   readonly autoFocus?: boolean;
   readonly maxLength?: number;
@@ -44,6 +46,7 @@ export function TextInput(props: TextInputProps): ReactNode {
         value={value}
         required={isRequired}
         autoComplete={autoComplete}
+        autoCapitalize={rest.inputMode === 'email' ? 'none' : undefined}
         aria-invalid={hasFault(fault)}
         aria-describedby={`${id}-note`}
         onChange={(event) => onChange(event.target.value)}
@@ -76,7 +79,7 @@ export function SelectInput(props: SelectInputProps): ReactNode {
       >
         {options.map(([one, text]) => (
           <option key={one} value={one}>
-            {text.slice(0, 80)}
+            {shorten(text, 120)}
           </option>
         ))}
       </select>

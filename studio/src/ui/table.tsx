@@ -1,6 +1,6 @@
 import { hashKey, useInfiniteQuery } from '@tanstack/react-query';
 import { useVirtualizer, type VirtualItem } from '@tanstack/react-virtual';
-import { type ReactNode, useEffect, useMemo, useRef } from 'react';
+import { type ReactNode, useEffect, useMemo, useRef, useSyncExternalStore } from 'react';
 import { Problem } from './page';
 import css from './ui.module.css';
 
@@ -90,7 +90,7 @@ function Cells<Row>({
     const cell = column.cell(row);
     const full = column.full?.(row) ?? (typeof cell === 'string' ? cell : undefined);
     return (
-      <td key={column.title} className={classOf(column)} title={full}>
+      <td key={column.title} className={classOf(column)} title={full} data-title={column.title}>
         {cell}
       </td>
     );
@@ -156,7 +156,26 @@ export interface ListProps<Row> extends Omit<TableProps<Row>, 'rows'> {
 /** Heights of drawn rows, by list. If a list is opened again, the rows above the screen have the same heights. */
 const drawnHeights = new Map<string, VirtualItem[]>();
 
-/** A list of any length. Reads more pages when the user scrolls, and draws only the rows on the screen. */
+let isPrinting = false;
+
+function subscribeToPrinting(listener: () => void): () => void {
+  const begin = (): void => {
+    isPrinting = true;
+    listener();
+  };
+  const end = (): void => {
+    isPrinting = false;
+    listener();
+  };
+  addEventListener('beforeprint', begin);
+  addEventListener('afterprint', end);
+  return () => {
+    removeEventListener('beforeprint', begin);
+    removeEventListener('afterprint', end);
+  };
+}
+
+/** A list of any length. Reads more pages when the user scrolls, and draws only the rows on the screen. Prints all rows that were read. */
 export function List<Row>(props: ListProps<Row>): ReactNode {
   const { label, columns, keyOf, load, isReadable, empty, nouns, sorting, header } = props;
   const queryKey = ['list', label, ...props.queryKey];
@@ -186,14 +205,16 @@ export function List<Row>(props: ListProps<Row>): ReactNode {
     },
     [listKey, virtual],
   );
+  const isPrinted = useSyncExternalStore(subscribeToPrinting, () => isPrinting);
   const shown = virtual.getVirtualItems();
   const last = shown.at(-1)?.index ?? 0;
   const isNearEnd = last >= rows.length - ROWS_LEFT_BEFORE_NEXT_PAGE;
   useEffect(() => {
     if (isNearEnd && hasNextPage && !isFetchingNextPage && !isError) void fetchNextPage();
   }, [isNearEnd, hasNextPage, isFetchingNextPage, isError, fetchNextPage]);
-  const before = shown[0]?.start ?? 0;
-  const after = virtual.getTotalSize() - (shown.at(-1)?.end ?? 0);
+  const before = isPrinted ? 0 : (shown[0]?.start ?? 0);
+  const after = isPrinted ? 0 : virtual.getTotalSize() - (shown.at(-1)?.end ?? 0);
+  const drawn = isPrinted ? rows.keys() : shown.map(({ index }) => index);
   const isRead = query.data !== undefined;
   const counted = `${rows.length}${hasNextPage ? '+' : ''} ${nouns[rows.length === 1 ? 0 : 1]}`;
   const isLoading = isReadable && !isRead && !isError;
@@ -220,7 +241,7 @@ export function List<Row>(props: ListProps<Row>): ReactNode {
             <Head columns={columns} sorting={sorting} />
             <tbody>
               <Space pixels={before} />
-              {shown.map(({ index }) => {
+              {[...drawn].map((index) => {
                 const row = rows[index];
                 if (row === undefined) return null;
                 return (
