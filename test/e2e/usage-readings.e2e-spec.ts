@@ -281,6 +281,16 @@ describe('reading usage', () => {
           expect(await store.aggregate({ ...part, upToPosition: held.upToPosition })).toEqual(held);
           const together = await store.readTogether(part);
           expect(shown(together.groups)).toEqual(expected(events, meter, period, [], heldSince));
+
+          const instant = { startAt, endAt: startAt };
+          const withoutTime = await store.aggregate({
+            ...part,
+            period: instant,
+            upToPosition: null,
+          });
+          expect(shown(withoutTime.groups)).toEqual(
+            expected(events, meter, instant, meter.groupBy, heldSince),
+          );
         }),
         { numRuns: 30 },
       );

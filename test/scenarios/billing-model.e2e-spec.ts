@@ -4,8 +4,9 @@ import { billingCommands, firstCommand, type EngineUnderTest } from '../support/
 import {
   type Answer,
   create,
-  createMeter,
+  createMeters,
   EngineCatalog,
+  type MeterIds,
 } from '../support/reference/engine-catalog';
 import { assertAgreement } from '../support/reference/agreement';
 import type { BilledLine } from '../support/reference/line';
@@ -51,7 +52,7 @@ const customers = fc.record({
 
 describe('the billing model', () => {
   let engine: TestApp;
-  let meterId = '';
+  let meterIds: MeterIds = { sum: '', held: '' };
   let sequences = 0;
 
   const refusals = new Map<string, number>();
@@ -66,7 +67,7 @@ describe('the billing model', () => {
 
   beforeAll(async () => {
     engine = await startTestApp({ environment: { LOG_LEVEL: 'fatal' } });
-    meterId = await createMeter(post);
+    meterIds = await createMeters(post);
   });
 
   afterAll(() => engine.close());
@@ -92,7 +93,7 @@ describe('the billing model', () => {
   ): Promise<EngineUnderTest> {
     const { now, zone, currency, taxes, exemption, graceHours } = terms;
     sequences += 1;
-    const catalog = new EngineCatalog(String(sequences), currency, meterId, post);
+    const catalog = new EngineCatalog(String(sequences), currency, meterIds, post);
     const clock = await create(post, '/v1/test-clocks', {
       name: 'A life',
       now: new Date(now).toISOString(),
@@ -112,7 +113,7 @@ describe('the billing model', () => {
       customerId: customer.id,
       currency,
       clockId: clock.id,
-      meterId,
+      meterId: meterIds.sum,
       catalog,
       invoiceId: (place) => idOf('invoice', place),
       noteId: (place) => idOf('credit_note', place),

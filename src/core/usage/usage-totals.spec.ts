@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import { aggregate, type MeteredEvent } from '../../../test/support/reference/aggregate';
 import { totalsOf } from '../../../test/support/usage-totals';
 import { add, formatExact, parseDecimal, rational, type Rational, ZERO } from '../decimal';
-import { InvariantError } from '../invariant';
 import type { Period } from '../time';
 import {
   type Aggregation,
@@ -111,10 +110,13 @@ describe('a weighted sum holds each change to the end of the period', () => {
     expect(heldAtEnd([fifth, ...events], march, rational(7n))).toEqual(parseDecimal('2506.75'));
   });
 
-  test('an empty period has no weights', () => {
+  test('a period without time has the quantity 0', () => {
     const empty = { startAt: march.startAt, endAt: march.startAt };
-    expect(() => usageOf('weighted_sum', [], empty)).toThrow(InvariantError);
-    expect(usageOf('count', [fifth], empty)).toEqual(ZERO);
+    const given = [event('2026-03-01T00:00:00Z', '3')];
+    for (const aggregation of AGGREGATIONS) {
+      expect(usageOf(aggregation, given, empty)).toEqual(ZERO);
+    }
+    expect(usageOf('weighted_sum', given, empty, rational(40n))).toEqual(ZERO);
   });
 
   test('an instant counts to the millisecond', () => {

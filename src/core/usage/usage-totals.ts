@@ -1,5 +1,4 @@
 import { add, multiply, rational, type Rational, ZERO } from '../decimal';
-import { invariant } from '../invariant';
 import type { Period } from '../time';
 import type { Aggregation } from './aggregation';
 
@@ -73,9 +72,8 @@ export function carryOverStart(
 }
 
 /**
- * Returns the exact quantity of a period with these totals; 0 without events.
+ * Returns the exact quantity of a period with these totals; 0 without events. A period without time has the quantity 0.
  * @param carriedOver value of a `weighted_sum` at the start of the period, which counts for the whole period
- * @throws {InvariantError} when the period of a `weighted_sum` is empty
  */
 export function valueOf(
   aggregation: Aggregation,
@@ -96,7 +94,7 @@ export function valueOf(
       return rational(totals.distinctValues);
     case 'weighted_sum': {
       const periodMs = BigInt(period.endAt.getTime() - period.startAt.getTime());
-      invariant(periodMs > 0n, 'The period of a weighted sum has a length.');
+      if (periodMs === 0n) return ZERO;
       return add(carriedOver, multiply(totals.heldMs, rational(1n, periodMs)));
     }
   }

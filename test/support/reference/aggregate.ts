@@ -7,7 +7,6 @@ import {
   sum,
   ZERO,
 } from '../../../src/core/decimal';
-import { invariant } from '../../../src/core/invariant';
 import { contains, type Period } from '../../../src/core/time';
 import type { Aggregation } from '../../../src/core/usage';
 
@@ -30,11 +29,10 @@ export type MeteredEvent = {
  * - `unique`: the number of different keys.
  * - `latest`: the value of the last event. Of events at one instant, the one accepted last counts.
  * - `weighted_sum`: each value is a change that lasts from its event to the end of the period. The result is the sum of
- * value x duration, divided by the length of the period, plus `carriedOver`.
+ * value x duration, divided by the length of the period, plus `carriedOver`; 0 over a period without time.
  *
  * @param carriedOver value of a recurring meter at the start of the period, see {@link heldAtEnd}. Zero for a meter
  *   that starts at zero.
- * @throws InvariantError for a `weighted_sum` over an empty period
  */
 export function aggregate(
   aggregation: Aggregation,
@@ -105,7 +103,7 @@ function weightedSum(
     value === null ? [] : [multiply(value, rational(elapsedMs(occurredAt, period.endAt)))],
   );
   const periodMs = elapsedMs(period.startAt, period.endAt);
-  invariant(periodMs > 0n, 'a weighted sum has time to weigh over');
+  if (periodMs === 0n) return ZERO;
   return add(carriedOver, multiply(sum(heldMs), rational(1n, periodMs)));
 }
 

@@ -23,8 +23,10 @@ export interface ModelPrice {
   /** Minimum and maximum of one event of a percentage, in minor units. */
   readonly eventMinimum?: bigint;
   readonly eventMaximum?: bigint;
-  /** True if the quantity is usage of the one meter. */
+  /** True if the quantity is usage of a meter. */
   readonly isMetered?: boolean;
+  /** True if the quantity is a weighted sum: each event counts from its instant to the end of the period. */
+  readonly isHeld?: boolean;
   /** True if each region is priced separately. */
   readonly isByGroup?: boolean;
   /** Minimum and maximum of a whole period, in minor units. */
@@ -93,7 +95,13 @@ const calls = (terms: Omit<ModelPrice, 'name' | 'timing'>): ModelPrice => ({
   ...terms,
 });
 
-/** Meter that sums a property of each event, by region. */
+const stored = (terms: Omit<ModelPrice, 'name' | 'timing'>): ModelPrice => ({
+  ...calls(terms),
+  name: 'Stored',
+  isHeld: true,
+});
+
+/** Meter that sums a property of each event, by region. Another meter weighs the same events by time. */
 export const METER = {
   key: 'calls',
   eventName: 'call',
@@ -251,6 +259,44 @@ export const PLANS: readonly ModelPlan[] = [
         eventMinimum: 13n,
         eventMaximum: 31n,
         minimum: 22n,
+      }),
+    ],
+  },
+  {
+    name: 'stored',
+    interval: 'month',
+    proration: 'day',
+    prices: [stored({ model: 'per_unit', amount: '91.5', minimum: 617n, maximum: 4_001n })],
+  },
+  {
+    name: 'shelved',
+    interval: 'week',
+    proration: 'day',
+    prices: [
+      stored({
+        model: 'graduated',
+        amount: '',
+        isByGroup: true,
+        tiers: [
+          { above: 0n, upTo: 10n, amount: '31.25', flat: 140n },
+          { above: 10n, upTo: null, amount: '7.5', flat: 25n },
+        ],
+      }),
+    ],
+  },
+  {
+    name: 'kept',
+    interval: 'month',
+    proration: 'second',
+    prices: [
+      flat('205'),
+      stored({
+        model: 'volume',
+        amount: '',
+        tiers: [
+          { above: 0n, upTo: 12n, amount: '18.5', flat: 310n },
+          { above: 12n, upTo: null, amount: '12.25', flat: 0n },
+        ],
       }),
     ],
   },

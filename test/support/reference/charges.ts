@@ -6,7 +6,7 @@ import { type BilledLine, billedWith, UNTOUCHED } from './line';
 import { type Fraction, fraction, least, plus, rounded, times } from './money';
 import { costOf } from './prices';
 import type { ReferenceSubscription } from './subscription';
-import type { Usage } from './usage';
+import type { Usage, UsagePart } from './usage';
 
 /** A request to bill one price on an invoice. The lines are made together with the invoice. There may be no lines. */
 export interface Bill {
@@ -59,7 +59,10 @@ export class Charges {
         const part = isWhole
           ? fraction(1n)
           : this.part(item, from, to, period, isLastDay, unitAtEnd);
-        if (item.price.isMetered) return [this.usageOf(index, item, from, to, part)];
+        if (item.price.isMetered) {
+          const full = { heldFrom: period.from, fullMs: BigInt(period.to - period.fullFrom) };
+          return [this.usageOf(index, item, { from, to, part, ...full })];
+        }
         return [billOf(item, 'recurring', from, { ...period, to }, part, period.to)];
       });
   }
@@ -94,11 +97,11 @@ export class Charges {
     });
   }
 
-  private usageOf(index: number, { price }: Item, from: number, to: number, part: Fraction): Bill {
+  private usageOf(index: number, { price }: Item, used: UsagePart): Bill {
     return {
-      make: () => this.usage.bill(index, price, from, to, part),
+      make: () => this.usage.bill(index, price, used),
       isUsage: true,
-      isNothing: () => this.usage.isNothing(index, price, from, to, part),
+      isNothing: () => this.usage.isNothing(index, price, used),
       advance: null,
     };
   }

@@ -30,12 +30,21 @@ export async function create(post: Post, path: string, body: object): Promise<Cr
   return answer.body as Created;
 }
 
-/** Returns the id of the one meter of the model. */
-export async function createMeter(post: Post): Promise<string> {
+/** Ids of the meters of the model. */
+export interface MeterIds {
+  readonly sum: string;
+  /** Meter of the prices whose quantity is a weighted sum. */
+  readonly held: string;
+}
+
+export async function createMeters(post: Post): Promise<MeterIds> {
   const { key, eventName: event_name, valueProperty: value_property, groupBy } = METER;
-  const group_by = [groupBy];
-  const meter = { key, event_name, aggregation: 'sum', value_property, group_by };
-  return (await create(post, '/v1/meters', meter)).id;
+  const meter = { key, event_name, aggregation: 'sum', value_property, group_by: [groupBy] };
+  const held = { ...meter, key: `${key}_held`, aggregation: 'weighted_sum' };
+  return {
+    sum: (await create(post, '/v1/meters', meter)).id,
+    held: (await create(post, '/v1/meters', held)).id,
+  };
 }
 
 /** The catalogue of one sequence in the engine. Each part is created when a command first needs it. */
@@ -47,7 +56,7 @@ export class EngineCatalog {
   constructor(
     private readonly name: string,
     private readonly currency: ModelCurrency,
-    private readonly meterId: string,
+    private readonly meterIds: MeterIds,
     private readonly post: Post,
   ) {}
 
@@ -137,7 +146,7 @@ export class EngineCatalog {
   }
 
   private termsOf(prices: readonly ModelPrice[]): readonly object[] {
-    return prices.map((price) => priceTerms(price, this.meterId));
+    return prices.map((price) => priceTerms(price, this.meterIds));
   }
 
   private async once(path: string, index: number, body: object): Promise<Created> {
@@ -148,13 +157,13 @@ export class EngineCatalog {
   }
 }
 
-function priceTerms(price: ModelPrice, meterId: string): object {
-  const { name, model, timing, isMetered, isByGroup, minimum, maximum } = price;
+function priceTerms(price: ModelPrice, meterIds: MeterIds): object {
+  const { name, model, timing, isMetered, isHeld, isByGroup, minimum, maximum } = price;
   return {
     name,
     model,
     timing,
-    ...(isMetered ? { meter_id: meterId } : {}),
+    ...(isMetered ? { meter_id: isHeld ? meterIds.held : meterIds.sum } : {}),
     ...(isByGroup ? { by_group: true } : {}),
     ...given({ minimum_amount: minimum, maximum_amount: maximum }),
     ...termsOfModel(price),

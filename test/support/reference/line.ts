@@ -101,6 +101,10 @@ export interface BilledUsage {
   readonly price: SoldPrice;
   readonly from: number;
   readonly to: number;
+  /** Start of the billing period, from which events of a weighted sum are held. */
+  readonly heldFrom: number;
+  /** Length of the full period, by which a weighted sum is divided. */
+  readonly fullMs: bigint;
   /** Part of a whole period, by which the limits of the price are prorated. */
   readonly part: Fraction;
   lines: BilledLine[];

@@ -6,61 +6,68 @@ import { type Fraction, fraction, fromDecimal, least, plus, rounded, times } fro
 /** A quantity in tenths, and the events that add up to it, in the order in which they happened. */
 export interface Quantity {
   readonly tenths: bigint;
+  /** Divisor of `tenths`, for quantities that are no whole number of tenths. Absent: 1. */
+  readonly over?: bigint;
   readonly events: readonly bigint[];
 }
 
 /** Returns the cost of a whole period. A negative quantity costs the same as zero. */
-export function costOf(price: ModelPrice, { tenths, events }: Quantity): Fraction {
+export function costOf(price: ModelPrice, { tenths, over = 1n, events }: Quantity): Fraction {
   const used = tenths < 0n ? 0n : tenths;
+  const unit = 10n * over;
   switch (price.model) {
     case 'flat':
       return fromDecimal(price.amount);
     case 'per_unit':
-      return times(fromDecimal(price.amount), units(used));
+      return times(fromDecimal(price.amount), fraction(used, unit));
     case 'graduated':
-      return graduated(price, used);
+      return graduated(price, used, unit);
     case 'volume':
-      return volume(price, used);
+      return volume(price, used, unit);
     case 'package':
-      return packages(price, used);
+      return packages(price, used, unit);
     case 'percentage':
       return percentage(price, events);
   }
 }
 
 /** Prices the units of each tier at its unit amount, and adds the flat amount of each reached tier. */
-function graduated(price: ModelPrice, used: bigint): Fraction {
+function graduated(price: ModelPrice, used: bigint, unit: bigint): Fraction {
   return (price.tiers ?? [])
-    .filter(({ above }, index) => index === 0 || used > above * 10n)
+    .filter(({ above }, index) => index === 0 || used > above * unit)
     .map((tier) => {
-      const upTo = tier.upTo === null ? used : least(used, tier.upTo * 10n);
-      return tierCost(price, tier, upTo - tier.above * 10n, used);
+      const upTo = tier.upTo === null ? used : least(used, tier.upTo * unit);
+      return tierCost(price, tier, fraction(upTo - tier.above * unit, unit), used);
     })
     .reduce(plus, fraction(0n));
 }
 
 /** Prices all units by the tier that contains the quantity. */
-function volume(price: ModelPrice, used: bigint): Fraction {
-  const tier = price.tiers?.find(({ upTo }) => upTo === null || used <= upTo * 10n);
-  return tier === undefined ? fraction(0n) : tierCost(price, tier, used, used);
+function volume(price: ModelPrice, used: bigint, unit: bigint): Fraction {
+  const tier = price.tiers?.find(({ upTo }) => upTo === null || used <= upTo * unit);
+  return tier === undefined ? fraction(0n) : tierCost(price, tier, fraction(used, unit), used);
 }
 
 function tierCost(
   { isFreeAtZero }: ModelPrice,
   { amount, flat }: ModelTier,
-  inTier: bigint,
+  inTier: Fraction,
   used: bigint,
 ): Fraction {
   const fee = used === 0n && isFreeAtZero === true ? 0n : flat;
-  return plus(fraction(fee), times(fromDecimal(amount), units(inTier)));
+  return plus(fraction(fee), times(fromDecimal(amount), inTier));
 }
 
 /** Charges whole packages for the units that are not free. */
-function packages({ amount, packageSize = '1', free = 0n }: ModelPrice, used: bigint): Fraction {
-  const charged = used - free * 10n;
+function packages(
+  { amount, packageSize = '1', free = 0n }: ModelPrice,
+  used: bigint,
+  unit: bigint,
+): Fraction {
+  const charged = used - free * unit;
   if (charged <= 0n) return fraction(0n);
   const { over, under } = fromDecimal(packageSize);
-  const size = over * 10n;
+  const size = over * unit;
   const count = (charged * under + size - 1n) / size;
   return times(fromDecimal(amount), fraction(count));
 }

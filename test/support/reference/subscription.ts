@@ -99,7 +99,7 @@ export function heldAt({ status, begunAt, endedAt }: ReferenceSubscription, at: 
   return wasActive && begunAt <= at && (endedAt === null || at < endedAt);
 }
 
-/** Returns true if a subscription bills the usage of an instant. */
+/** Returns true if a subscription bills the usage of an instant by the sum of its events. */
 export function billsUsageOf(subscription: ReferenceSubscription, at: number): boolean {
   const { status, items, spans, period, firstPayment } = subscription;
   // After a late first payment, boundaries lie in the past: the next period has not started, but will be billed.
@@ -109,7 +109,7 @@ export function billsUsageOf(subscription: ReferenceSubscription, at: number): b
     // A subscription that was never active sold no usage.
     firstPayment?.invoice.isVoidedUnpaid !== true &&
     (isToBegin || spans.some(({ from, to }) => from <= at && at < to)) &&
-    items.some(({ price, from, to }) => price.isMetered && from <= at && at < to)
+    items.some(({ price, from, to }) => price.isMetered && !price.isHeld && from <= at && at < to)
   );
 }
 

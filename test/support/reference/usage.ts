@@ -5,7 +5,7 @@ import type { BillTerms } from './bill-terms';
 import { type BilledLine, type BilledUsage, giveBack, listedOf, standing, UNTOUCHED } from './line';
 import type { SoldPrice } from './offers';
 import { usageCost } from './prices';
-import { type Fraction, fraction, sum } from './money';
+import { fraction, sum } from './money';
 
 /** Usage of the customer, and the amounts that were billed for it. */
 
@@ -15,6 +15,9 @@ export interface UsageEvent {
   readonly region: string | null;
   isVoid: boolean;
 }
+
+/** The part of a billing period in which a price was sold. */
+export type UsagePart = Pick<BilledUsage, 'from' | 'to' | 'part' | 'heldFrom' | 'fullMs'>;
 
 export class Usage {
   readonly events: UsageEvent[] = [];
@@ -29,9 +32,11 @@ export class Usage {
    */
   constructor(private readonly onLate: (subscription: number) => void) {}
 
-  /** Returns true if all bills whose period contains the event have counted it; null if there is no such bill. */
+  /**
+   * Returns true if all bills of sums whose period contains the event have counted it; null if there is no such bill.
+   */
   isBilled(event: UsageEvent): boolean | null {
-    const bills = this.billed.filter(({ from, to }) => from <= event.at && event.at < to);
+    const bills = this.billed.filter((usage) => !usage.price.isHeld && counts(usage, event.at));
     if (bills.length === 0) return null;
     return bills.every((usage) => this.marked.get(usage)?.has(event) === true);
   }
@@ -48,14 +53,8 @@ export class Usage {
   }
 
   /** Bills a period for the first time. Returns no line if there is neither usage nor a fee. */
-  bill(
-    subscription: number,
-    price: SoldPrice,
-    from: number,
-    to: number,
-    part: Fraction,
-  ): readonly BilledLine[] {
-    const usage = billedOf(subscription, price, from, to, part);
+  bill(...bill: Parameters<typeof billedOf>): readonly BilledLine[] {
+    const usage = billedOf(...bill);
     this.billed.push(usage);
     this.fresh.push(usage);
     return this.add(usage);
@@ -69,7 +68,7 @@ export class Usage {
 
   /** Returns true if {@link bill} would return no lines. */
   isNothing(...bill: Parameters<typeof billedOf>): boolean {
-    const [, price, , , part] = bill;
+    const [, price, { part }] = bill;
     const rated = this.rate(billedOf(...bill));
     const amount = sum(rated.map((one) => one.amount));
     return rated.every((one) => one.used === 0n) && within(amount, price, part) === 0n;
@@ -208,7 +207,10 @@ export class Usage {
   }
 
   private changed(at: number): void {
-    for (const usage of this.billed) if (usage.from <= at && at < usage.to) this.markLate(usage);
+    for (const usage of this.billed) {
+      // Usage of no time cannot change.
+      if (usage.from < usage.to && counts(usage, at)) this.markLate(usage);
+    }
   }
 
   private markLate(usage: BilledUsage): void {
@@ -216,9 +218,9 @@ export class Usage {
     this.onLate(usage.subscription);
   }
 
-  /** Returns the events of a period, sorted by timestamp. Of two events at one instant, the one accepted first comes first. */
-  private counted({ from, to }: Pick<BilledUsage, 'from' | 'to'>): readonly UsageEvent[] {
-    const counted = this.events.filter(({ at, isVoid }) => from <= at && at < to && !isVoid);
+  /** Returns the counted events, sorted by timestamp. Of two events at one instant, the one accepted first comes first. */
+  private counted(usage: BilledUsage): readonly UsageEvent[] {
+    const counted = this.events.filter(({ at, isVoid }) => !isVoid && counts(usage, at));
     return counted.sort((one, other) => one.at - other.at);
   }
 
@@ -227,33 +229,42 @@ export class Usage {
   }
 
   /** Rates the usage of each group separately if the price says so. Otherwise rates all usage together, even if there is none. */
-  private rate({
-    price,
-    from,
-    to,
-    part,
-  }: BilledUsage): readonly { amount: bigint; used: bigint }[] {
-    const counted = this.counted({ from, to });
+  private rate(usage: BilledUsage): readonly { amount: bigint; used: bigint }[] {
+    const { price, fullMs, part } = usage;
+    const counted = this.counted(usage);
     const regions = [...new Set(counted.map(({ region }) => region))].sort(byName);
     const groups = price.isByGroup
-      ? regions.map((region) => counted.filter((event) => event.region === region))
+      ? regions
+          .map((region) => counted.filter((event) => event.region === region))
+          .filter((events) => isThere(usage, events))
       : [counted];
     return groups.map((events) => {
       const amounts = events.map(({ tenths }) => tenths);
-      const used = sum(amounts);
-      return { amount: usageCost(price, { tenths: used, events: amounts }, part), used };
+      const used = price.isHeld ? heldMs(usage, events) : sum(amounts);
+      const over = price.isHeld ? fullMs : 1n;
+      return { amount: usageCost(price, { tenths: used, over, events: amounts }, part), used };
     });
   }
 }
 
-function billedOf(
-  subscription: number,
-  price: SoldPrice,
-  from: number,
-  to: number,
-  part: Fraction,
-): BilledUsage {
-  return { subscription, price, from, to, part, lines: [], isLate: false, terms: null };
+function billedOf(subscription: number, price: SoldPrice, part: UsagePart): BilledUsage {
+  return { subscription, price, ...part, lines: [], isLate: false, terms: null };
+}
+
+/** Returns true if an event of an instant counts. Events before a part of a period are held in it. */
+function counts({ price, heldFrom, from, to }: BilledUsage, at: number): boolean {
+  return (price.isHeld ? heldFrom : from) <= at && at < to;
+}
+
+/** Returns the sum of each event, in tenths, times the milliseconds for which the part of the period holds it. */
+function heldMs({ from, to }: BilledUsage, events: readonly UsageEvent[]): bigint {
+  return sum(events.map(({ at, tenths }) => tenths * BigInt(to - Math.max(at, from))));
+}
+
+/** Returns true if a group has events in the part of the period, or holds a value at its start. */
+function isThere({ from }: BilledUsage, events: readonly UsageEvent[]): boolean {
+  const before = events.filter(({ at }) => at < from);
+  return before.length < events.length || sum(before.map(({ tenths }) => tenths)) !== 0n;
 }
 
 /** Sorts after all regions, so that the group without a region comes last. */
