@@ -12,6 +12,7 @@ import {
   actAsCaller,
   admitEveryone,
   authenticate,
+  identifyAfterBody,
   principalOf,
   publicRoutes,
 } from './platform/access';
@@ -96,6 +97,7 @@ export function configureHttp(app: HttpApplication): void {
       limitCaller(app),
       refuseTokenChanges,
       bodyReader(lifecycle),
+      identifyAfterBody,
       app.get(AuditUsageCounts).count(isCounted),
       actAsCaller(isCounted, isOpenIdCallback),
       enterRequestSpan,

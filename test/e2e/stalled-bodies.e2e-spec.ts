@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
 import { Client } from 'pg';
-import { createCustomer } from '../support/metering';
+import { createCustomer, stagedBodies } from '../support/metering';
 import { startTestApp, type TestApp } from '../support/test-app';
 import { until } from '../support/until';
 
@@ -11,7 +11,7 @@ import { until } from '../support/until';
 const SLOTS = 4;
 const SHARE = 2;
 const BOOTSTRAP_KEY = '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08';
-/** More than stays in memory before a transaction begins. */
+/** More than stays in memory before lines are staged in a table. */
 const MANY_LINES = 8_000;
 
 describe('a client that starts a body and does not finish it', () => {
@@ -85,20 +85,14 @@ describe('a client that starts a body and does not finish it', () => {
 
   const END = '0\r\n\r\n';
 
-  /** Opens a request that keeps a slot, in a transaction. */
+  /** Opens a request that keeps a slot, and has staged lines. */
   async function hold(to = engine, ...headers: string[]): Promise<Socket> {
     const socket = await openNdjson(to, 'Connection: close', ...headers);
     socket.write(chunk(linesOf(MANY_LINES)));
     return socket;
   }
 
-  async function inTransaction(): Promise<number> {
-    const { rows } = await monitor.query<{ count: number }>(
-      `SELECT count(*)::int AS count FROM pg_stat_activity
-       WHERE datname = current_database() AND state = 'idle in transaction'`,
-    );
-    return rows[0]?.count ?? 0;
-  }
+  const staging = (): Promise<number> => stagedBodies(monitor);
 
   async function stored(): Promise<number> {
     const { rows } = await monitor.query<{ count: number }>(
@@ -136,7 +130,7 @@ describe('a client that starts a body and does not finish it', () => {
       expect(head).toMatch(/^connection: close$/im);
       expect(body).toContain('"code":"request_timeout"');
     }
-    await until('nothing is in a transaction', async () => (await inTransaction()) === 0);
+    await until('nothing is staged', async () => (await staging()) === 0);
     expect(await stored()).toBe(before + 3);
   });
 
@@ -153,6 +147,21 @@ describe('a client that starts a body and does not finish it', () => {
     expect(answers).toBe(0);
   });
 
+  it('keeps no transaction open, which would delay seals of the audit log', async () => {
+    const holder = await hold();
+    await until('its lines are staged', async () => (await staging()) === 1);
+    await until('no transaction is open', async () => {
+      const { rowCount } = await monitor.query(
+        `SELECT FROM pg_stat_activity
+         WHERE datname = current_database() AND pid <> pg_backend_pid() AND xact_start IS NOT NULL`,
+      );
+      return rowCount === 0;
+    });
+    const answer = text(holder);
+    holder.write(END);
+    expect(await answer).toMatch(/^HTTP\/1\.1 200 /);
+  });
+
   it('leaves slots to other API keys', async () => {
     const keyed = await startTestApp({
       databaseUrl: engine.databaseUrl,
@@ -165,11 +174,11 @@ describe('a client that starts a body and does not finish it', () => {
         .send({ name: 'Slow', scopes: ['usage:write'] });
       const slow = `Authorization: Bearer ${(body as { secret: string }).secret}`;
       const holders = await Promise.all(Array.from({ length: 2 * SLOTS }, () => hold(keyed, slow)));
-      await until('its slots are taken', async () => (await inTransaction()) === SHARE);
+      await until('its slots are taken', async () => (await staging()) === SHARE);
       const lines = linesOf(MANY_LINES);
       const other = send(keyed, lines).set('Authorization', `Bearer ${BOOTSTRAP_KEY}`);
       expect((await other).body).toMatchObject({ accepted: MANY_LINES });
-      expect(await inTransaction()).toBe(SHARE);
+      expect(await staging()).toBe(SHARE);
       const answers = holders.map((socket) => text(socket));
       for (const holder of holders) holder.write(END);
       for (const answer of await Promise.all(answers)) expect(answer).toMatch(/^HTTP\/1\.1 200 /);
@@ -178,17 +187,17 @@ describe('a client that starts a body and does not finish it', () => {
     }
   });
 
-  it('waits for a slot without a transaction, and leaves it to others when it gives up', async () => {
+  it('waits for a slot without a connection, and leaves it to others when it gives up', async () => {
     const before = await stored();
     const holders = await Promise.all(Array.from({ length: SLOTS }, () => hold()));
-    await until('all slots are taken', async () => (await inTransaction()) === SLOTS);
+    await until('all slots are taken', async () => (await staging()) === SLOTS);
     const [gone, other] = [await hold(), await hold()];
     gone.destroy();
     other.write(END);
     // A request with a single event does not wait for a slot.
     const single = { ...JSON.parse(linesOf(1)) } as object;
     expect((await engine.http.post('/v1/usage-events').send(single)).status).toBe(200);
-    expect(await inTransaction()).toBe(SLOTS);
+    expect(await staging()).toBe(SLOTS);
 
     const answers = [...holders, other].map((socket) => text(socket));
     for (const holder of holders) holder.write(END);
@@ -196,7 +205,7 @@ describe('a client that starts a body and does not finish it', () => {
     expect(await stored()).toBe(before + 1 + (SLOTS + 1) * MANY_LINES);
 
     await Promise.all(Array.from({ length: SLOTS }, () => hold()));
-    await until('all slots are free again', async () => (await inTransaction()) === SLOTS);
+    await until('all slots are free again', async () => (await staging()) === SLOTS);
   });
 
   it.each([['Content-Length: 100'], ['Transfer-Encoding: chunked']])(

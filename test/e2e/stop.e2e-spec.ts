@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { Client } from 'pg';
-import { createCustomer } from '../support/metering';
+import { createCustomer, stagedBodies } from '../support/metering';
 import { startTestApp, type TestApp } from '../support/test-app';
 import { until } from '../support/until';
 
@@ -109,9 +109,7 @@ describe('a process that is stopped', () => {
 
   const stored = (): Promise<number> => countOf(`SELECT count(*)::int AS count FROM usage_event`);
 
-  const inTransaction = (): Promise<number> =>
-    countOf(`SELECT count(*)::int AS count FROM pg_stat_activity
-      WHERE datname = current_database() AND state = 'idle in transaction'`);
+  const staging = (): Promise<number> => stagedBodies(monitor);
 
   const waitingForLocks = (): Promise<number> =>
     countOf(`SELECT count(*)::int AS count FROM pg_stat_activity
@@ -128,7 +126,7 @@ describe('a process that is stopped', () => {
     const late = await openNdjson();
     begun.write(chunk(linesOf(1)));
     more.write(chunk(linesOf(MANY_LINES)));
-    await until('the long one is in a transaction', async () => (await inTransaction()) === 1);
+    await until('the long one is staged', async () => (await staging()) === 1);
     const answers = [silent, begun, more, waiting, late].map((socket) => text(socket));
     service.kill('SIGTERM');
     for (const answer of await Promise.all(answers)) {

@@ -2,7 +2,13 @@ import { request as httpRequest } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { Client } from 'pg';
 import type { AppendResultDto } from '../../src/modules/metering/dto/append-result.dto';
-import { bucketsOf, createCustomer, insertMeter, type SentEvent } from '../support/metering';
+import {
+  bucketsOf,
+  createCustomer,
+  insertMeter,
+  stagedBodies,
+  type SentEvent,
+} from '../support/metering';
 import { startTestApp, type TestApp } from '../support/test-app';
 import { until } from '../support/until';
 
@@ -139,16 +145,9 @@ describe('usage sent as NDJSON', () => {
     request.write(linesOf(8_000));
     const client = new Client({ connectionString: engine.databaseUrl });
     await client.connect();
-    const open = async (): Promise<number> => {
-      const { rows } = await client.query<{ count: number }>(
-        `SELECT count(*)::int AS count FROM pg_stat_activity
-         WHERE datname = current_database() AND state = 'idle in transaction'`,
-      );
-      return rows[0]?.count ?? 0;
-    };
-    await until('the lines are in a transaction', async () => (await open()) === 1);
+    await until('the lines are staged', async () => (await stagedBodies(client)) === 1);
     request.destroy();
-    await until('it is rolled back', async () => (await open()) === 0);
+    await until('they are dropped', async () => (await stagedBodies(client)) === 0);
     await client.end();
     expect(await storedOf(customer)).toBe(0);
   });

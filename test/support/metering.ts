@@ -1,3 +1,4 @@
+import type { Client } from 'pg';
 import { LATE_EVENTS } from '../../src/modules/meters/domain/meter';
 import { newId } from '../../src/platform/ids';
 import type { TestApp } from './test-app';
@@ -55,6 +56,14 @@ export function bucketsOf(engine: TestApp, meterId: string): Promise<readonly Bu
      FROM usage_bucket WHERE meter_id = $1 ORDER BY start_at, end_at, group_key`,
     [meterId],
   );
+}
+
+/** Returns how many NDJSON bodies have lines in a temporary table. */
+export async function stagedBodies(monitor: Client): Promise<number> {
+  const { rows } = await monitor.query<{ count: number }>(
+    `SELECT count(*)::int AS count FROM pg_class WHERE relname = 'usage_staged'`,
+  );
+  return rows[0]?.count ?? 0;
 }
 
 type ReportedEvents = Readonly<Record<'accepted' | 'duplicates' | 'rejected', number>>;

@@ -1,7 +1,13 @@
 import { Controller, Post, Req } from '@nestjs/common';
 import { ApiBody, ApiConsumes, ApiExtraModels, ApiTags, getSchemaPath } from '@nestjs/swagger';
 import type { Request } from 'express';
-import { Caller, type Principal } from '../../platform/access';
+import {
+  Caller,
+  identifyWhileSending,
+  type Principal,
+  principalOf,
+  requireScope,
+} from '../../platform/access';
 import { Configuration } from '../../platform/config';
 import { outcomeUnknown } from '../../platform/errors';
 import { Operation, sharingCaller } from '../../platform/http';
@@ -12,6 +18,8 @@ import { UsageBatchDto, UsageEventReportDto } from './dto/usage-event.dto';
 import { type ReportResult, UsageEventsService } from './usage-events.service';
 import { USAGE_EVENTS_PATH } from './usage-route';
 import { usageEventRejected } from './usage.errors';
+
+const ACCESS = 'usage:write';
 
 @ApiTags('Usage')
 @ApiExtraModels(UsageEventReportDto, UsageBatchDto)
@@ -34,7 +42,7 @@ export class UsageEventsController {
       'in `rejected`, and the rest is stored. Events of a name that no meter counts are stored, with a warning. Every event ' +
       'has its own idempotency key, forever, so the same request can be sent again: stored events count as `duplicates`. ' +
       'The header `Idempotency-Key` is ignored.',
-    access: 'usage:write',
+    access: ACCESS,
     answer: AppendResultDto,
     reads: 'body',
     problems: [outcomeUnknown, usageEventRejected],
@@ -52,17 +60,23 @@ export class UsageEventsController {
     const { ndjsonIdleTimeoutMs: longestPauseMs } = this.configuration;
     const { stopping } = this.lifecycle;
     const report = readUsageRequest(request, { longestPauseMs, stopping });
-    return toAppendResultDto(await this.store(report, sharingCaller(caller)));
+    return toAppendResultDto(await this.store(report, request, caller));
   }
 
-  private store(report: UsageReport, caller: string | null): Promise<ReportResult> {
+  private store(report: UsageReport, request: Request, caller: Principal): Promise<ReportResult> {
     switch (report.kind) {
       case 'event':
         return this.usage.report(report.event);
       case 'batch':
         return this.usage.reportAll(report.items);
       case 'stream':
-        return this.usage.reportStream(report.pieces, caller);
+        return this.usage.reportStream(report.pieces, {
+          id: sharingCaller(caller),
+          requireAccess: async () => {
+            await identifyWhileSending(request);
+            requireScope(principalOf(request), ACCESS);
+          },
+        });
     }
   }
 }

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { Configuration } from '../../platform/config';
 import type { StoredUsageEvent, UsageEvent } from './domain/usage-event';
 import { type StreamPiece, StreamTurns } from './ingest/stream-turns';
 import {
@@ -16,6 +17,14 @@ import { usageEventRejected } from './usage.errors';
 /** Item of a list of events: an event, or the rejection of a malformed item. */
 export type UsageItem = IncomingEvent | Rejection;
 
+/** Caller who sends events for as long as they take to arrive. */
+export interface UsageSender {
+  /** Under this id, a caller may have only a limited number of long bodies at a time; null: no such limit. */
+  readonly id: string | null;
+  /** Throws a `ProblemError` if the caller has lost access since the request arrived. */
+  requireAccess(): Promise<void>;
+}
+
 /** Result of reported events, with the events that no meter counts. */
 export interface ReportResult extends AppendResult {
   readonly uncounted: readonly UncountedEvents[];
@@ -23,12 +32,15 @@ export interface ReportResult extends AppendResult {
 
 @Injectable()
 export class UsageEventsService {
-  private readonly turns = new StreamTurns();
+  private readonly turns: StreamTurns;
 
   constructor(
     private readonly store: UsageStore,
     private readonly meteredNames: MeteredNames,
-  ) {}
+    { databasePoolSize }: Configuration,
+  ) {
+    this.turns = new StreamTurns(databasePoolSize);
+  }
 
   /** @throws {ProblemError} `usage_event_not_found`, `usage_event_archived` */
   get(idempotencyKey: string): Promise<StoredUsageEvent> {
@@ -67,18 +79,19 @@ export class UsageEventsService {
   }
 
   /**
-   * Stores events while they arrive, in one commit. If the request body ends early, nothing is stored.
-   * @param caller sender of the body, who may have only a limited number of long bodies at a time; null: no such limit
+   * Stores events while they arrive, in one commit. If the request body ends early, or the sender loses access before
+   * its end, nothing is stored.
    */
   async reportStream(
     pieces: AsyncIterable<StreamPiece<UsageItem>>,
-    caller: string | null,
+    sender: UsageSender,
   ): Promise<ReportResult> {
     const counts = new Map<string, number>();
     const malformed: Rejection[] = [];
-    const result = await this.turns.run(pieces, caller, async (items) =>
-      withMalformed(await this.store.append(readable(items, malformed, counts)), malformed),
-    );
+    const result = await this.turns.run(pieces, sender.id, async (items) => {
+      const events = readable(whilePermitted(items, sender), malformed, counts);
+      return withMalformed(await this.store.append(events), malformed);
+    });
     return this.withUncounted(result, counts);
   }
 
@@ -89,6 +102,17 @@ export class UsageEventsService {
   ): Promise<ReportResult> {
     return { ...result, uncounted: await this.meteredNames.findUncounted(counts) };
   }
+}
+
+async function* whilePermitted<Item>(
+  pieces: AsyncIterable<Item>,
+  sender: UsageSender,
+): AsyncGenerator<Item> {
+  for await (const piece of pieces) {
+    await sender.requireAccess();
+    yield piece;
+  }
+  await sender.requireAccess();
 }
 
 async function* readable(

@@ -179,8 +179,8 @@ export abstract class UsageStore {
   /**
    * Stores events and updates all totals in one commit, or in the caller's transaction if there is one. An event whose
    * key is already stored counts as a duplicate, or is rejected if its content differs from the stored event.
-   * @param events read once, in order; while the store reads the events, it keeps a bounded number in memory, and holds
-   *   no locks that others wait for
+   * @param events read once, in order; while the store reads the events, it keeps a bounded number in memory, and neither
+   *   locks nor an open transaction. More than 4,000 events must not come in the caller's transaction
    */
   abstract append(events: IncomingEvents): Promise<AppendResult>;
 

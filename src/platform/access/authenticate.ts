@@ -24,7 +24,24 @@ interface Verifiers {
   readonly session: VerifyCredential;
 }
 
-const IDENTIFY = Symbol('identify');
+/**
+ * Time after which a caller who still sends a body is identified again. With the time for which `Credentials` caches a
+ * credential, a lost scope or a revocation takes effect within a second.
+ */
+const IDENTIFIED_MS = 250;
+
+interface Identification {
+  readonly identify: () => Principal | Promise<Principal>;
+  /** Instant of the last identification, as `performance.now()`. */
+  atMs: number;
+}
+
+const IDENTIFICATION = Symbol('identification');
+
+/** Returns undefined for a request that needs no credential. */
+function identificationOf(request: Request): Identification | undefined {
+  return (request as { readonly [IDENTIFICATION]?: Identification })[IDENTIFICATION];
+}
 
 /**
  * Returns middleware that identifies the caller before the body is read, so that callers without a credential cannot
@@ -41,8 +58,12 @@ export function authenticate(
       next();
       return;
     }
-    Object.assign(request, { [IDENTIFY]: () => identify(request, verifiers) });
-    const principal = identify(request, verifiers);
+    const identification: Identification = {
+      identify: () => identify(request, verifiers),
+      atMs: performance.now(),
+    };
+    Object.assign(request, { [IDENTIFICATION]: identification });
+    const principal = identification.identify();
     if (!(principal instanceof Promise)) {
       setPrincipal(request, principal);
       next();
@@ -60,13 +81,36 @@ export function authenticate(
  * @throws {ProblemError} `unauthenticated` if the credential is no longer valid, `scope_not_held` if it has lost a scope
  */
 export async function identifyAgain(request: Request): Promise<void> {
-  const { [IDENTIFY]: identifyCaller } = request as Request & {
-    readonly [IDENTIFY]?: () => Principal | Promise<Principal>;
-  };
-  if (identifyCaller === undefined) return;
-  const present = await identifyCaller();
+  const present = await identificationOf(request)?.identify();
+  if (present === undefined) return;
   const lost = [...principalOf(request).scopes].find((scope) => !present.scopes.has(scope));
   if (lost !== undefined) throw scopeNotHeld(lost);
+}
+
+/**
+ * Returns middleware that identifies the caller again if reading the body took long. The caller may have lost the
+ * credential or a scope meanwhile.
+ */
+export const identifyAfterBody: Middleware = (request, _response, next) => {
+  if (!isIdentifiedLongAgo(request)) next();
+  else identifyWhileSending(request).then(() => next(), next);
+};
+
+/**
+ * Identifies the caller of a request that takes long to arrive again, and replaces its principal, unless this was done
+ * a moment ago.
+ * @throws {ProblemError} `unauthenticated` if the credential is no longer valid
+ */
+export async function identifyWhileSending(request: Request): Promise<void> {
+  const identification = identificationOf(request);
+  if (identification === undefined || !isIdentifiedLongAgo(request)) return;
+  identification.atMs = performance.now();
+  setPrincipal(request, await identification.identify());
+}
+
+function isIdentifiedLongAgo(request: Request): boolean {
+  const { atMs = Infinity } = identificationOf(request) ?? {};
+  return performance.now() - atMs > IDENTIFIED_MS;
 }
 
 function identify(request: Request, verifiers: Verifiers): Principal | Promise<Principal> {

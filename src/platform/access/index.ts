@@ -1,5 +1,11 @@
 export { actAsAdmin, actAsCaller, actAsCommand, currentActor, currentCall } from './actor';
-export { admitEveryone, authenticate, identifyAgain } from './authenticate';
+export {
+  admitEveryone,
+  authenticate,
+  identifyAfterBody,
+  identifyAgain,
+  identifyWhileSending,
+} from './authenticate';
 export type { VerifyCredential } from './authenticate';
 export { Caller } from './caller';
 export { faultOfChosenSecret } from './chosen-secret';

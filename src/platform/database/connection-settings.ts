@@ -16,7 +16,7 @@ export const ANSWER_SLACK_MS = 5_000;
  * Maximum pause between two statements of a transaction. After a longer pause, the server ends the session, so that a
  * dead process keeps no locks.
  */
-export const IDLE_IN_TRANSACTION_TIMEOUT_MS = 45_000;
+const IDLE_IN_TRANSACTION_TIMEOUT_MS = 45_000;
 /** Interval at which a running statement checks whether its client is still connected. */
 const CLIENT_CHECK_MS = 10_000;
 

@@ -9,17 +9,10 @@ interface CopyConnection {
 /**
  * Sends all rows with `COPY … FROM STDIN`.
  * @param rows in the text format of COPY
- * @param timeoutMs longest wait for the answer; if omitted, the default timeout of the connection applies
  */
-export function copyIn(
-  connection: ClientBase,
-  statement: string,
-  rows: Buffer,
-  timeoutMs?: number,
-): Promise<void> {
+export function copyIn(connection: ClientBase, statement: string, rows: Buffer): Promise<void> {
   return new Promise((resolve, reject) => {
     const copy = Object.assign(new Query(statement), {
-      ...(timeoutMs === undefined ? {} : { query_timeout: timeoutMs }),
       callback: (error: Error | null) => (error === null ? resolve() : reject(error)),
       handleCopyInResponse: (server: CopyConnection) => {
         server.sendCopyFromChunk(rows);

@@ -8,8 +8,8 @@ import { shareAtConnectionLimit } from './connection-limit';
 import { ANSWER_SLACK_MS, keepOnlyIdleConnections } from './connection-settings';
 import { abort, commit, sendAutocommit, timed, type TimedQuery } from './connections';
 import { CommitTrace } from './commit-trace';
-import { copyIn } from './copy-in';
 import { EntityStatements } from './entity-statements';
+import { HeldConnection, type RunnerSource } from './held-connection';
 import type { OpenTransaction } from './open-transaction';
 import { OutageLog } from './outage-log';
 import { poolOf } from './pool-use';
@@ -44,18 +44,29 @@ export class Database {
    * outermost call commits, or rolls back if the work throws. After a deadlock or serialization failure, repeats the
    * work, up to three attempts in all; therefore the work must have no effects outside of the database. Does not repeat
    * the work if the outcome of the commit is unknown.
-   * @param options.tries 1 for work that cannot be repeated, because it consumes input such as the body of a request
-   * @param options.source connection pool to use instead of the default one
+   * @param options.source connection pool, or held connection, to use instead of the default pool
    * @throws {OutcomeUnknownError} when the answer to the commit is lost; after any other error nothing was committed
    */
   async transaction<Result>(
     work: () => Promise<Result>,
-    options: { readonly tries?: 1; readonly source?: DataSource } = {},
+    { source = this.dataSource }: { readonly source?: RunnerSource } = {},
   ): Promise<Result> {
     if (this.isInTransaction) return work();
-    const { tries = TRIES, source = this.dataSource } = options;
     const once = () => traced(TRANSACTION_SPAN, (span) => this.runOnce(work, source, span));
-    return withRetries(tries, () => this.turns.runPiece(once));
+    return withRetries(TRIES, () => this.turns.runPiece(once));
+  }
+
+  /** Runs work that needs a connection of its own. Closes the connection, which drops its temporary tables. */
+  async withConnection<Result>(
+    work: (connection: HeldConnection) => Promise<Result>,
+  ): Promise<Result> {
+    this.refuseTransaction('Work with a connection of its own');
+    const connection = await this.withOutageLog(poolOf(this.dataSource).connect());
+    try {
+      return await this.withOutageLog(work(new HeldConnection(connection, this.dataSource)));
+    } finally {
+      connection.release(true);
+    }
   }
 
   /** Runs a statement outside of a transaction; after a deadlock or serialization failure, up to three times. */
@@ -92,7 +103,7 @@ export class Database {
 
   private async runOnce<Result>(
     work: () => Promise<Result>,
-    source: DataSource,
+    source: RunnerSource,
     span: Span | null,
   ): Promise<Result> {
     const runner = source.createQueryRunner();
@@ -163,18 +174,15 @@ export class Database {
     return this.outage.observe(answer);
   }
 
-  /** Sets the statement, lock and idle timeouts of the open transaction. A `lockMs` or `idleMs` of 0 means no limit. */
+  /** Sets the statement and lock timeouts of the open transaction. A `lockMs` of 0 means no limit. */
   async setTransactionTimeouts(limits: {
     readonly statementMs: number;
     readonly lockMs?: number;
-    readonly idleMs?: number;
   }): Promise<void> {
-    const { statementMs, lockMs, idleMs } = limits;
+    const { statementMs, lockMs } = limits;
     this.requiredTransaction().answerTimeoutMs = statementMs + ANSWER_SLACK_MS;
     await this.query(`SET LOCAL statement_timeout = ${statementMs}`);
     if (lockMs !== undefined) await this.query(`SET LOCAL lock_timeout = ${lockMs}`);
-    if (idleMs === undefined) return;
-    await this.query(`SET LOCAL idle_in_transaction_session_timeout = ${idleMs}`);
   }
 
   /**
@@ -191,16 +199,6 @@ export class Database {
       },
       { source },
     );
-  }
-
-  /**
-   * Writes rows, in the text format of COPY, in the open transaction.
-   * @param target table and columns, in SQL
-   */
-  async copy(target: string, rows: Buffer): Promise<void> {
-    const transaction = this.requiredTransaction();
-    const connection = (await transaction.runner.connect()) as PoolClient;
-    await copyIn(connection, `COPY ${target} FROM STDIN`, rows, transaction.answerTimeoutMs);
   }
 
   /**

@@ -9,13 +9,14 @@ export {
   ReferenceColumn,
   RowVersionColumn,
 } from './columns';
-export { IDLE_IN_TRANSACTION_TIMEOUT_MS, openConnection } from './connection-settings';
+export { openConnection } from './connection-settings';
 export { Database } from './database';
 export { ExactJsonColumn } from './exact-json.column';
 export { DatabaseModule } from './database.module';
 export type { DatabaseSource } from './database.module';
 export { readDamagedRows, nullIfUnreadable } from './damaged-rows';
 export { dataSourceOptions, ENTITIES } from './data-source-options';
+export type { HeldConnection } from './held-connection';
 export { idTime } from './id-time';
 export { listOfAnyLength } from './list-of-any-length';
 export { MigrationLockError } from './migration-lock';

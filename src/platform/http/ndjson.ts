@@ -33,7 +33,8 @@ export interface NdjsonLine {
 
 /**
  * Yields the non-blank lines of a body, without a byte order mark, as they arrive. Reads more only after the yielded
- * lines are taken, so that memory holds one chunk of the body and one unfinished line.
+ * lines are taken, so that memory holds one chunk of the body and one unfinished line. Yields an empty list for a chunk
+ * that completes no line.
  * @throws {ProblemError} `payload_too_large` for too many lines, a line above 1 MiB, a body above 256 MiB or a
  * compression ratio above 100; `malformed_request` if the body ends early or cannot be decompressed;
  * `unsupported_media_type` for an unknown encoding; `request_timeout` if the client sends nothing, or too little, for
@@ -56,6 +57,7 @@ export async function* linesOf(
     if (end === -1) {
       rest = Buffer.concat([rest, chunk]);
       if (rest.length > MAX_LINE_BYTES) throw lineTooLong();
+      yield [];
       continue;
     }
     const whole = Buffer.concat([rest, chunk.subarray(0, end)]);

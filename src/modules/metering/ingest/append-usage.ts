@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { invariant } from '../../../core/invariant';
 import { Clock } from '../../../platform/clock';
-import { Database, IDLE_IN_TRANSACTION_TIMEOUT_MS } from '../../../platform/database';
+import { Database } from '../../../platform/database';
 import { CustomersService } from '../../customers';
 import { LateUsageWriter } from '../store/late-usage-writer';
 import { lockMeters } from '../store/meter-locks';
@@ -38,7 +38,8 @@ export class AppendUsage {
   ) {}
 
   /**
-   * Stores events in one transaction, and returns their outcome.
+   * Stores events in one transaction, and returns their outcome. Events that do not fit into memory must not be stored
+   * in a transaction of the caller.
    * @param onBusy `skip` leaves out requests with a stream that another transaction has locked
    * @param requestOf for each event, the index of its request, if several requests are written together. All events
    *   must then fit into memory
@@ -48,31 +49,25 @@ export class AppendUsage {
     onBusy: OnBusy = 'wait',
     requestOf: readonly number[] = [],
   ): Promise<AppendOutcome> {
-    const staged = new StagedEvents(this.database);
+    const staged = new StagedEvents();
     const pieces = piecesOf(events);
     const hasMore = await stageUntilFull(staged, pieces);
     if (staged.length === 0) return NO_EVENTS;
     if (!hasMore) return this.database.transaction(() => this.record(staged, onBusy, requestOf));
-    // The body can be read only once. After a deadlock, only the savepoint is repeated, which does not read the body.
-    return this.database.transaction(
-      async () => {
-        // Sets no idle timeout, because the client may pause while it sends the body. The transaction holds no
-        // locks yet that others wait for.
-        await this.database.setTransactionTimeouts({ ...LONG_WORK, idleMs: 0 });
-        await staged.moveToTable();
-        for await (const piece of pieces) {
-          for (const event of piece) staged.add(event);
-          await staged.flush(false);
-        }
-        await staged.flush();
-        await this.database.setTransactionTimeouts({
-          ...LONG_WORK,
-          idleMs: IDLE_IN_TRANSACTION_TIMEOUT_MS,
-        });
-        return this.database.savepoint(() => this.record(staged, onBusy, requestOf));
-      },
-      { tries: 1 },
-    );
+    return this.database.withConnection(async (connection) => {
+      await staged.moveToTable(connection);
+      for await (const piece of pieces) {
+        for (const event of piece) staged.add(event);
+        await staged.flush(false);
+      }
+      await staged.flush();
+      // Begins only now: a transaction that stays open while a client sends would keep the audit log unsealed.
+      const record = async (): Promise<AppendOutcome> => {
+        await this.database.setTransactionTimeouts(LONG_WORK);
+        return this.record(staged, onBusy, requestOf);
+      };
+      return this.database.transaction(record, { source: connection });
+    });
   }
 
   private async record(

@@ -1,4 +1,4 @@
-import type { Database } from '../../../platform/database';
+import type { HeldConnection } from '../../../platform/database';
 import { type AppendStatements, ON_PARAMETERS, ON_TABLE } from './append-sql';
 import { keyDigest } from './key-digest';
 import type { StreamName } from '../store/usage-streams';
@@ -12,7 +12,7 @@ const CHUNK_BYTES = 512 * 1_024;
 const TABLE = `
   CREATE TEMP TABLE usage_staged (
     index integer, key_digest uuid, idempotency_key varchar, stream_no integer, nth integer, occurred_at timestamptz(3), properties jsonb
-  ) ON COMMIT DROP`;
+  )`;
 
 /** State of a locked stream, or the reason why none of its events is stored. */
 export interface StagedStream {
@@ -47,9 +47,9 @@ const noColumns = (): Columns => ({
 });
 
 /**
- * Events of a request before they are stored: up to {@link MAX_EVENTS_IN_MEMORY} in memory, more in a temporary table,
- * which is dropped at the end of the transaction. A request of any length therefore locks no stream while it is read
- * from a slow client, and uses a bounded amount of memory.
+ * Events of a request before they are stored: up to {@link MAX_EVENTS_IN_MEMORY} in memory, more in a temporary table
+ * of one connection. A request of any length therefore uses a bounded amount of memory, and while it is read from a slow
+ * client, it locks no stream and keeps no transaction open.
  */
 export class StagedEvents {
   private readonly numbers = new Map<string, number>();
@@ -59,12 +59,11 @@ export class StagedEvents {
   private text: string[] = [];
   private textLength = 0;
   private copying: Promise<void> = Promise.resolve();
-  private inTable = false;
+  /** Connection that has the table; null while the events are in memory. */
+  private connection: HeldConnection | null = null;
   private count = 0;
   private earliestMs = Number.POSITIVE_INFINITY;
   private latestMs = Number.NEGATIVE_INFINITY;
-
-  constructor(private readonly database: Database) {}
 
   /** Streams of the events. The index of a stream is its number. */
   get streams(): readonly StreamName[] {
@@ -86,12 +85,12 @@ export class StagedEvents {
   }
 
   get isInTable(): boolean {
-    return this.inTable;
+    return this.connection !== null;
   }
 
   /** True if memory is full, so that the events must move to a table. */
   get isFull(): boolean {
-    return !this.inTable && this.columns.index.length > MAX_EVENTS_IN_MEMORY;
+    return !this.isInTable && this.columns.index.length > MAX_EVENTS_IN_MEMORY;
   }
 
   add(event: IncomingEvent): void {
@@ -112,16 +111,16 @@ export class StagedEvents {
       event.timestamp,
       JSON.stringify(event.properties),
     ] as const;
-    if (this.inTable) this.addText(row);
+    if (this.isInTable) this.addText(row);
     else this.addColumns(row);
   }
 
-  /** Creates the table in the open transaction and moves the events there. */
-  async moveToTable(): Promise<void> {
-    await this.database.query(TABLE);
+  /** Creates the table and moves the events there. The connection must be the one that later stores the events. */
+  async moveToTable(connection: HeldConnection): Promise<void> {
+    await connection.run(TABLE);
     const { index, digest, key, stream, nth, occurredAt, properties } = this.columns;
     this.columns = noColumns();
-    this.inTable = true;
+    this.connection = connection;
     for (const [at, number] of index.entries()) {
       this.addText([
         number,
@@ -141,14 +140,14 @@ export class StagedEvents {
    * only if `isLast`. Otherwise, the caller can read further events during the copy.
    */
   async flush(isLast = true): Promise<void> {
-    if (!this.inTable) return;
+    if (this.connection === null) return;
     if (this.text.length > 0 && (isLast || this.textLength >= CHUNK_BYTES)) {
       const rows = Buffer.from(this.text.join(''));
       this.text = [];
       this.textLength = 0;
       await this.copying;
-      this.copying = this.database.copy('usage_staged', rows);
-      // The next call awaits the copy and throws its error. If there is no next call, the transaction has failed already.
+      this.copying = this.connection.copy('usage_staged', rows);
+      // The next call awaits the copy and throws its error. If there is no next call, the request has failed already.
       this.copying.catch(() => undefined);
     }
     if (isLast) await this.copying;
@@ -156,7 +155,7 @@ export class StagedEvents {
 
   /** Statements that store these events. */
   get statements(): AppendStatements {
-    return this.inTable ? ON_TABLE : ON_PARAMETERS;
+    return this.isInTable ? ON_TABLE : ON_PARAMETERS;
   }
 
   /**
@@ -169,7 +168,7 @@ export class StagedEvents {
     streams: readonly StagedStream[],
     requestOf: readonly number[] = [],
   ): readonly unknown[] {
-    if (this.inTable) {
+    if (this.isInTable) {
       return [
         streams.map(({ id }) => id),
         streams.map((_, number) => number),

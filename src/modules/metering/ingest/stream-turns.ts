@@ -28,8 +28,13 @@ interface CallerTurns {
  */
 export class StreamTurns {
   private readonly short = new ConcurrencyLimiter(MAX_SHORT);
-  private readonly long = new ConcurrencyLimiter(MAX_LONG);
+  private readonly long: ConcurrencyLimiter;
   private readonly byCaller = new Map<string, CallerTurns>();
+
+  /** @param poolSize number of connections; long bodies leave at least one of them to others */
+  constructor(poolSize: number) {
+    this.long = new ConcurrencyLimiter(Math.min(MAX_LONG, poolSize - 1));
+  }
 
   /**
    * Runs work that reads a body to its end and stores it.
