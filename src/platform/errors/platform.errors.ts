@@ -198,6 +198,7 @@ export const idempotencyKeyReused = defineProblem({
 export const idempotencyKeyInUse = defineProblem({
   code: 'idempotency_key_in_use',
   kind: 'conflict',
+  isTemporary: true,
   title: 'The first request with this key is still running',
   meaning:
     'Another request with the same key has not ended yet. Try again after `Retry-After`. `resource_id` is the id of the ' +
