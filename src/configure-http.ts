@@ -180,7 +180,7 @@ function bodyReader(lifecycle: Lifecycle): RequestHandler {
   const readBody = composeMiddleware(
     requireReadEncoding,
     limitBodiesInFlight(bytesToReserve),
-    withinBodyTime((request) => announcedBytes(request) ?? largestBody(request), parse),
+    withinBodyTime(parse),
   );
   return (request, response, next) => {
     const isRead = takesBody(request) && announcesBody(request);

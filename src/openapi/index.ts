@@ -27,11 +27,11 @@ answers in UTC, of the years 1 to 9999, without leap seconds. Lists are paged wi
 Every POST takes an \`Idempotency-Key\`, except sign-ins, second factors, price simulations and webhooks of payment
 providers; usage events have keys of their own. Errors are
 \`application/problem+json\` (RFC 9457) with a stable \`code\`. Every answer has an \`X-Request-Id\`; if requests are limited,
-\`RateLimit\` and \`RateLimit-Policy\` as well.
+\`RateLimit\` and \`RateLimit-Policy\` as well. CSV and PDF files have a \`Content-Disposition\`. Any request may get
+408, 417 or 431.
 
 With \`AUTH=required\`, every operation but the health probes needs an API key or a token that has the scope of the
-operation, sent as \`Authorization: Bearer <key>\` or as the user name of HTTP basic authentication. With \`AUTH=open\`,
-the default on loopback, none is needed.`;
+operation. With \`AUTH=open\`, the default on loopback, none is needed.`;
 
 const BEARER = [
   'bearer',

@@ -1,4 +1,5 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
+import { PROBLEM_MEDIA_TYPE } from '../platform/http';
 import { type OperationObject, operationsOf } from './operations';
 
 type DocumentedResponse = OperationObject['responses'][string];
@@ -64,7 +65,9 @@ export function addResponseHeaders(document: OpenAPIObject): void {
   const shared = (components.responses ??= {});
   components.headers = HEADERS;
   const versioned = versionedObjects(document.paths);
-  addHeader(shared['unauthenticated'], 'WWW-Authenticate');
+  for (const response of Object.values(shared)) {
+    if (holdsError(response, 'unauthenticated')) addHeader(response, 'WWW-Authenticate');
+  }
   for (const { operation } of operationsOf(document.paths)) {
     for (const status of ['200', '201']) {
       const response = operation.responses[status];
@@ -107,6 +110,11 @@ function objectsOf(response: DocumentedResponse): readonly string[] {
   if (schema === undefined) return [];
   if ('$ref' in schema) return [schema.$ref];
   return (schema.oneOf ?? []).flatMap((one) => ('$ref' in one ? [one.$ref] : []));
+}
+
+function holdsError(response: DocumentedResponse, code: string): boolean {
+  if (response === undefined || '$ref' in response) return false;
+  return code in (response.content?.[PROBLEM_MEDIA_TYPE]?.examples ?? {});
 }
 
 function takes({ parameters = [] }: OperationObject, header: string): boolean {

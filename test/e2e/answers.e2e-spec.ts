@@ -80,6 +80,21 @@ describe('a response', () => {
     expect([other.status, other.text]).toEqual([200, text]);
   });
 
+  it.each([
+    ['a list', '/v1/customers'],
+    ['a list as CSV', '/v1/customers', 'text/csv'],
+    ['a report', '/v1/ledger/verify'],
+    ['a health probe', '/health/live'],
+    ['the metrics', '/metrics'],
+    ['the OpenAPI document', '/openapi.json'],
+  ])('without an ETag is no 304 to If-None-Match: * (%s)', async (_, path, type = '*/*') => {
+    const { status, text, headers } = await engine.uncheckedHttp
+      .get(path)
+      .set({ 'If-None-Match': '*', Accept: type });
+    expect([status, headers['etag']]).toEqual([200, undefined]);
+    expect(text).not.toBe('');
+  });
+
   async function draft(): Promise<string> {
     const { body } = await engine.http.post('/v1/invoices').send({
       customer_id: customer.split('/').at(-1),

@@ -147,7 +147,7 @@ describe('hostile input gives no 5xx', () => {
   ])('in the query, and names the parameter: %s', async (query, name) => {
     const { body } = await engine.http.get(`/v1/customers?${query}`);
     const { detail } = body as { detail: string };
-    expect(detail).toBe(`The query parameter ${name} holds a NUL byte or a lone surrogate.`);
+    expect(detail).toBe(`The query parameter ${name} holds a NUL byte.`);
   });
 
   it.each(['', ' ', 'x'.repeat(256), 'é'])('in the Idempotency-Key: %j', async (key) => {

@@ -1,4 +1,5 @@
 import { Client } from 'pg';
+import { allProblems } from '../../src/platform/errors';
 import { createCustomer } from '../support/billing';
 import { untilSessionsWait } from '../support/lock-waits';
 import { startTestApp, type TestApp } from '../support/test-app';
@@ -90,7 +91,21 @@ describe('a service with default settings', () => {
   });
 });
 
+/** Kinds of errors that are stored for the idempotency key of their request. */
+const STORED_KINDS: readonly string[] = ['not_found', 'conflict', 'rule_broken'];
+
 describe('a refusal', () => {
+  it('that only asks to wait and send the same request again is declared as temporary, so that it is not stored', async () => {
+    // Loads the errors of all modules.
+    await (await startTestApp()).close();
+    const stored = allProblems().filter(({ kind }) => STORED_KINDS.includes(kind));
+    const codesOf = (problems: typeof stored) => problems.map(({ code }) => code);
+    const asksToWait = /\b(try again|wait until|again after|repeat the request)\b/i;
+    const waiting = codesOf(stored.filter(({ meaning }) => asksToWait.test(meaning)));
+    expect(codesOf(stored.filter(({ isTemporary }) => isTemporary))).toEqual(waiting);
+    expect(waiting).toEqual(expect.arrayContaining(['meter_backfilling', 'subscription_behind']));
+  });
+
   it('is stored only after a running request with the same key has ended', async () => {
     const engine = await startTestApp();
     const clients = [0, 1].map(() => new Client({ connectionString: engine.databaseUrl }));

@@ -239,9 +239,13 @@ describe('payments of invoices', () => {
     it('free the reserved amount when they fail', async () => {
       const story = await begin();
       const id = await open(story);
-      await settle(await begun(story, id), 'failed').expect(200);
+      const paymentId = await begun(story, id);
+      const again = () => pay(id).set('Idempotency-Key', `again ${id}`);
+      expect((await again()).body).toMatchObject({ code: 'invoice_payment_pending' });
+      await settle(paymentId, 'failed').expect(200);
       expect(await read(id)).toMatchObject({ status: 'open', amount_pending: 0 });
-      expect((await pay(id)).body).toMatchObject({ status: 'succeeded' });
+      // The refusal was not stored under the key, because it said to try again.
+      expect((await again()).body).toMatchObject({ status: 'succeeded' });
       await story.verify();
     });
 

@@ -103,6 +103,30 @@ describe('an advance of a test clock with an idempotency key', () => {
     expect(await advance(story, 'in vain')).toEqual([200, text, 'true']);
   });
 
+  it('that was refused while another one ran can be sent again with its key', async () => {
+    const story = await subscribed();
+    const created = await engine.http
+      .post('/v1/customers')
+      .send({ name: 'Grace Hopper', test_clock_id: story.clockId });
+    const { id } = created.body as { id: string };
+    const subscribe = async () => {
+      const { body, headers } = await engine.http
+        .post('/v1/subscriptions')
+        .set('Idempotency-Key', `subscribe ${id}`)
+        .send({ customer_id: id, plan_id: planId });
+      return { ...(body as object), replayed: headers['idempotent-replayed'] };
+    };
+    const planId = await story.plan(500);
+    await duringAdvance(story, 'running', async () => {
+      const [status, text] = await advance(story, 'refused');
+      expect([status, JSON.parse(text)]).toMatchObject([409, { code: 'test_clock_advancing' }]);
+      expect(await subscribe()).toMatchObject({ code: 'test_clock_advancing' });
+    });
+    expect(await advance(story, 'refused')).toEqual([200, expect.anything(), undefined]);
+    expect(await subscribe()).toMatchObject({ status: 'active', replayed: undefined });
+    expect(await subscribe()).toMatchObject({ status: 'active', replayed: 'true' });
+  });
+
   it('continues with the same key after a failure of the database', async () => {
     const story = await subscribed();
     const [failed] = await withFailingJobs('55P03', () => advance(story, 'outage'));

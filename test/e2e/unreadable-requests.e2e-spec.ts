@@ -85,6 +85,26 @@ describe('a request that cannot be read as HTTP', () => {
     expect(answer?.body).toMatchObject({ status, code });
   });
 
+  it.each([
+    ['a byte that is no UTF-8', 'external_id=%FF'],
+    ['a part of a character', 'q=%E4'],
+    ['a character cut off by another', 'external_id=%C3%28'],
+    ['half of a surrogate pair', 'external_id=%ED%A0%80'],
+    ['a percent sign alone', 'email=%'],
+    ['digits that are not hexadecimal', 'email=%zz'],
+    ['a wrong name', '%FF=1'],
+    ['a character that is not encoded', 'q=é'],
+  ])('because of %s in the query gets 400', async (_, query) => {
+    const [answer] = await send(request(`/v1/customers?${query}`, 'Connection: close'));
+    expect(answer?.body).toMatchObject({ status: 400, code: 'malformed_request' });
+  });
+
+  it('is none that has encoded text and spaces in the query', async () => {
+    const query = '?q=%C3%A9+%F0%9F%A6%89%20%25';
+    const [answer] = await send(request(`/v1/customers${query}`, 'Connection: close'));
+    expect(answer?.body).toMatchObject({ data: [] });
+  });
+
   it('does not disturb the answer to the request before it', async () => {
     const answers = await send(request('/v1/customers'), 'nothing that is HTTP\r\n\r\n');
     expect(answers[0]?.head).toMatch(/^HTTP\/1\.1 (200|400) /);

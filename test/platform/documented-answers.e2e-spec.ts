@@ -89,6 +89,11 @@ describe('the comparison of responses with the OpenAPI document', () => {
       { ...NOT_FOUND, headers: { 'idempotent-replayed': 'true' } },
       'Idempotent-Replayed',
     ],
+    [
+      'an undeclared WWW-Authenticate',
+      { ...NOT_FOUND, headers: { 'www-authenticate': 'Bearer' } },
+      'WWW-Authenticate',
+    ],
     ['an undocumented 304', { ...THING_READ, status: 304, body: {} }, 'status 304'],
     ['an undocumented status', { ...THING_READ, status: 202 }, 'status 202'],
     ['another content type', { ...THING_READ, contentType: 'text/html' }, 'text/html'],

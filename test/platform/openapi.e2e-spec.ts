@@ -95,6 +95,20 @@ describe('the OpenAPI document', () => {
     expect(JSON.stringify(paths)).not.toContain('application/problem+json');
   });
 
+  it('declares WWW-Authenticate wherever a credential can be missing', () => {
+    const { components } = createOpenApiDocument(engine.app);
+    const refused = Object.entries(components?.responses ?? {}).filter(([, response]) =>
+      JSON.stringify(response).includes('#/components/examples/unauthenticated"'),
+    );
+    expect(refused.length).toBeGreaterThan(1);
+    for (const [name, response] of refused) {
+      expect([name, JSON.stringify(response)]).toEqual([
+        name,
+        expect.stringContaining('WWW-Authenticate'),
+      ]);
+    }
+  });
+
   it('describes every event of the catalogue as a webhook', async () => {
     const { body } = await engine.uncheckedHttp.get('/openapi.json');
     const types = await engine.http.get('/v1/webhooks/event-types');

@@ -160,7 +160,7 @@ function faultsOfHeaders(
 ): readonly string[] {
   if (headers === undefined) return [];
   const isSent = (name: string): boolean => headers[name.toLowerCase()] !== undefined;
-  const declaredIfSent = ['Retry-After', 'Idempotent-Replayed'];
+  const declaredIfSent = ['Retry-After', 'Idempotent-Replayed', 'WWW-Authenticate'];
   const faults = declaredIfSent.filter((name) => isSent(name) && !(name in declared));
   // An answer that is either an object or its preview declares the tag of the object.
   const isPreview = isObject(body) && String(body['object']).endsWith('_preview');

@@ -13,6 +13,7 @@ export const apiKeyRevoked = defineProblem({
 export const apiKeyRolling = defineProblem({
   code: 'api_key_rolling',
   kind: 'conflict',
+  isTemporary: true,
   title: 'The previous secret still works',
   meaning:
     'An API key has at most two secrets at once. Wait until `previous_expires_at`, or roll with `overlap_seconds: 0`, which ends all former secrets at once.',

@@ -85,6 +85,7 @@ export const invoiceNotPayable = defineProblem({
 export const invoicePaymentPending = defineProblem({
   code: 'invoice_payment_pending',
   kind: 'conflict',
+  isTemporary: true,
   title: 'A payment of the invoice is pending',
   meaning:
     'All that remains to be paid is reserved by payments whose outcome is not known yet. Try again when they have ended; `GET /v1/payments?invoice_id=` lists them.',

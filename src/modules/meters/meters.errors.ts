@@ -30,9 +30,10 @@ export const tooManyMeters = defineProblem({
 export const meterBackfilling = defineProblem({
   code: 'meter_backfilling',
   kind: 'conflict',
+  isTemporary: true,
   title: 'The meter is still counting stored events',
   meaning:
-    'Events stored before the meter are still being counted, so its totals are incomplete. Read the meter to see the progress. When its `status` is `active`, repeat the request, with a new idempotency key if it had one.',
+    'Events stored before the meter are still being counted, so its totals are incomplete. Read the meter: when its `status` is `active`, repeat the request.',
   detail: (id: string) =>
     `The meter ${JSON.stringify(id)} is backfilling. Repeat the request when its status is active.`,
 });

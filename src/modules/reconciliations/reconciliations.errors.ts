@@ -8,6 +8,7 @@ export const reconciliationNotFound = defineNotFound(
 export const reconciliationRunning = defineProblem({
   code: 'reconciliation_running',
   kind: 'conflict',
+  isTemporary: true,
   title: 'Another reconciliation with the provider is running',
   meaning:
     'Only one reconciliation runs per provider. Wait until the reconciliation `reconciliation_id` has ended.',

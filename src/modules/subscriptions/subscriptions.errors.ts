@@ -44,6 +44,7 @@ export const subscriptionCustomerDeleted = defineProblem({
 export const subscriptionBehind = defineProblem({
   code: 'subscription_behind',
   kind: 'conflict',
+  isTemporary: true,
   title: 'The subscription is being billed for earlier periods',
   meaning:
     'More than 12 periods of the subscription are due and not billed yet, as after a back-dated start. They are billed in ' +

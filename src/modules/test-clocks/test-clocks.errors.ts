@@ -5,9 +5,10 @@ export const testClockNotFound = defineNotFound('test_clock_not_found', 'a test 
 export const testClockAdvancing = defineProblem({
   code: 'test_clock_advancing',
   kind: 'conflict',
+  isTemporary: true,
   title: 'The test clock is advancing',
   meaning:
-    'Another call is advancing the test clock of the request. Read the clock until it is `ready`, then try again. After a crash, advance the clock to the same instant again to continue.',
+    'Another call is advancing the test clock of the request. Read the clock until it is `ready`, then try again. After a crash, advance it to the same instant again.',
   detail: (id: string) => `The test clock ${id} is advancing. Try again when it is ready.`,
 });
 

@@ -66,6 +66,7 @@ export const webhookReplayNotFound = defineProblem({
 export const webhookReplayRunning = defineProblem({
   code: 'webhook_replay_running',
   kind: 'conflict',
+  isTemporary: true,
   title: 'Another replay to the webhook endpoint is running',
   meaning: 'Only one replay runs per endpoint. Wait until the replay `replay_id` has ended.',
   occurrence: (endpointId: string, replayId: string) => ({
@@ -79,6 +80,7 @@ export const eventNotFound = defineNotFound('event_not_found', 'an event');
 export const tooManyWebhookSecrets = defineProblem({
   code: 'too_many_webhook_secrets',
   kind: 'conflict',
+  isTemporary: true,
   title: 'The webhook secret was rotated too often',
   meaning: `A replaced secret stays valid for 24 hours, and an endpoint keeps at most ${MAX_REPLACED_SECRETS} of them. Rotate again after one has expired.`,
   detail: (id: string) =>

@@ -5,6 +5,7 @@ export {
   defineNotFound,
   defineProblem,
   isRefusal,
+  isTemporaryRefusal,
   ProblemError,
   raise,
 } from './problem';

@@ -161,7 +161,7 @@ export const requestTimeout = defineProblem({
   title: 'The body arrived too slowly',
   meaning:
     'No byte of an NDJSON body arrived for `NDJSON_IDLE_TIMEOUT_MS` (default 30 s), or the body took longer than this, at ' +
-    'less than 500 bytes a second. Other bodies must arrive within 10 s plus a second for each 10 kB. Nothing was stored, ' +
+    'less than 500 bytes a second. Other bodies get 10 s, plus a second for each 10 kB that arrived. Nothing was stored, ' +
     'and the connection is closed. Send the request again.',
   detail: (longestPauseMs: number) =>
     `Too little of the body arrived within ${longestPauseMs} ms. Nothing was stored. Send the request again.`,
@@ -198,11 +198,12 @@ export const idempotencyKeyReused = defineProblem({
 export const idempotencyKeyInUse = defineProblem({
   code: 'idempotency_key_in_use',
   kind: 'conflict',
+  isTemporary: true,
   title: 'The first request with this key is still running',
   meaning:
     'Another request with the same key has not ended yet. Try again after `Retry-After`. `resource_id` is the id of the ' +
-    'payment or refund that it creates, or of the test clock that it advances, which can be read meanwhile; null if ' +
-    'nothing is committed yet.',
+    'object that it creates, or of the test clock that it advances, which can be read meanwhile; null if nothing is ' +
+    'committed yet.',
   occurrence: (retryAfterSeconds: number, resourceId: string | null) => ({
     detail:
       resourceId === null

@@ -26,6 +26,11 @@ export interface ProblemDefinition {
   readonly title: string;
   /** Text for the documentation: when the error occurs, and what the caller can do. */
   readonly meaning: string;
+  /**
+   * True if waiting is enough: the same request may succeed later. Such an error is not stored for the idempotency key of
+   * its request.
+   */
+  readonly isTemporary?: boolean;
 }
 
 /**
@@ -79,6 +84,11 @@ export function isRefusal(error: unknown): error is ProblemError {
   return error instanceof ProblemError && !OWN_FAILURES.includes(error.definition.kind);
 }
 
+/** Returns true for a refusal that may end without a change of the request (see {@link ProblemDefinition}). */
+export function isTemporaryRefusal(error: unknown): boolean {
+  return error instanceof ProblemError && error.definition.isTemporary === true;
+}
+
 /**
  * Function that creates the error of one occurrence. It also has the definition of the error, for the documentation.
  */
@@ -100,8 +110,8 @@ type ProblemTexts<Arguments extends readonly unknown[]> = ProblemDefinition &
 export function defineProblem<Arguments extends readonly unknown[]>(
   texts: ProblemTexts<Arguments>,
 ): Problem<Arguments> {
-  const { code, kind, title, meaning } = texts;
-  const definition = { code, kind, title, meaning };
+  const { code, kind, title, meaning, isTemporary = false } = texts;
+  const definition = { code, kind, title, meaning, isTemporary };
   if (definitions.has(code)) throw new Error(`The error code ${code} is defined twice.`);
   definitions.set(code, definition);
   const describe = (...values: Arguments): ProblemOccurrence =>

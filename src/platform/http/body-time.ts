@@ -1,7 +1,7 @@
-import type { Request, RequestHandler } from 'express';
+import type { RequestHandler } from 'express';
 import { requestTimeout } from '../errors';
 
-/** Time that every body may take to arrive. A large body gets more time (see {@link MIN_BYTES_PER_MS}). */
+/** Time that every body may take to arrive. Each received byte adds time (see {@link MIN_BYTES_PER_MS}). */
 const MIN_BODY_MS = 10_000;
 
 /** Minimum speed at which a large body must arrive: 10 kB per second, slower than any usual connection. */
@@ -9,15 +9,12 @@ const MIN_BYTES_PER_MS = 10;
 
 /**
  * Refuses a body that `read` has not read in time, and closes its connection. Otherwise idle clients could use up the
- * memory for bodies in flight.
- * @param sizeOf returns the number of bytes that have to arrive
+ * memory for bodies in flight. Counts the bytes that have arrived, because a client can announce any size, or none.
  */
-export function withinBodyTime(
-  sizeOf: (request: Request) => number,
-  read: RequestHandler,
-): RequestHandler {
+export function withinBodyTime(read: RequestHandler): RequestHandler {
   return (request, response, next) => {
-    const allowedMs = MIN_BODY_MS + sizeOf(request) / MIN_BYTES_PER_MS;
+    const startedMs = performance.now();
+    const bytesBefore = request.socket.bytesRead;
     let isOver = false;
     const finish = (error?: unknown): void => {
       if (isOver) return;
@@ -25,14 +22,24 @@ export function withinBodyTime(
       clearTimeout(timer);
       next(error);
     };
-    const timer = setTimeout(() => {
+    const refuseIfLate = (): void => {
+      if (isOver) return;
+      const allowedMs = MIN_BODY_MS + (request.socket.bytesRead - bytesBefore) / MIN_BYTES_PER_MS;
+      const leftMs = startedMs + allowedMs - performance.now();
+      if (leftMs > 0) {
+        timer = later(leftMs);
+        return;
+      }
       const reason = requestTimeout(Math.round(allowedMs));
       response.setHeader('Connection', 'close');
       // Node does not end a request when it is answered. Without this line, the service would wait for the rest of
       // the body, and keep the body in memory, for ever.
       response.once('close', () => request.destroy(reason));
       finish(reason);
-    }, allowedMs);
+    };
+    // Checks after pending input was read, because this process may have been suspended.
+    const later = (ms: number): NodeJS.Timeout => setTimeout(() => setImmediate(refuseIfLate), ms);
+    let timer = later(MIN_BODY_MS);
     void read(request, response, finish);
   };
 }

@@ -51,7 +51,7 @@ export class ProblemExtensionsDto {
   @TextProperty('The status that the provider reported.', 'succeeded', { optional: true })
   readonly reported_status?: string;
   @TextProperty(
-    'The payment or refund that the first request makes; null until it is committed.',
+    'What the first request creates, or the test clock that it advances; null until committed.',
     'pay_01h455vb4pex5vsknk084sn02q',
     { nullable: true, optional: true },
   )

@@ -36,7 +36,8 @@ function isReadable(target: string): boolean {
 
 /**
  * Refuses the requests that {@link catchUnroutable} has found, repeated query parameters, query parameters with the
- * name of an inherited property (such as `constructor`), and text that the database cannot store.
+ * name of an inherited property (such as `constructor`), wrong percent-encoding, and NUL bytes, which the database cannot
+ * store.
  */
 export function guardUrl(request: Request, _response: Response, next: NextFunction): void {
   const refusal = refusals.get(request);
@@ -49,7 +50,12 @@ export function guardUrl(request: Request, _response: Response, next: NextFuncti
     next();
     return;
   }
-  const parameters = new URLSearchParams(request.originalUrl.slice(question + 1));
+  const query = request.originalUrl.slice(question + 1);
+  if (!isEncodedUtf8(query)) {
+    next(malformedRequest('The percent-encoding of the query is not that of UTF-8 text.'));
+    return;
+  }
+  const parameters = new URLSearchParams(query);
   const seen = new Set<string>();
   for (const [name, value] of parameters) {
     if (seen.has(name)) {
@@ -57,8 +63,7 @@ export function guardUrl(request: Request, _response: Response, next: NextFuncti
       return;
     }
     if (!isStorable(name) || !isStorable(value)) {
-      const shown = JSON.stringify(name);
-      next(malformedRequest(`The query parameter ${shown} holds a NUL byte or a lone surrogate.`));
+      next(malformedRequest(`The query parameter ${JSON.stringify(name)} holds a NUL byte.`));
       return;
     }
     if (isInherited(name)) {
@@ -68,4 +73,18 @@ export function guardUrl(request: Request, _response: Response, next: NextFuncti
     seen.add(name);
   }
   next();
+}
+
+/**
+ * Returns false if the percent-encoding is wrong. `URLSearchParams` would replace wrong bytes with U+FFFD, which may
+ * stand in the text of another object.
+ */
+function isEncodedUtf8(query: string): boolean {
+  if (!query.includes('%')) return true;
+  try {
+    decodeURIComponent(query);
+    return true;
+  } catch {
+    return false;
+  }
 }

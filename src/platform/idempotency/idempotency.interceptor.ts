@@ -15,6 +15,7 @@ import { Configuration } from '../config';
 import {
   idempotencyKeyRequired,
   idempotencyKeyReused,
+  isTemporaryRefusal,
   type ProblemKind,
   ProblemError,
 } from '../errors';
@@ -59,7 +60,7 @@ export const IdempotencyKey = createParamDecorator(
     idempotencyKeyOf(context.switchToHttp().getRequest<Request>(), bodyField),
 );
 
-/** Kinds of refusals that depend on stored state. Such a refusal is stored as the final answer of its request. */
+/** Kinds of refusals that depend on stored state. If not temporary, they are stored as the final answer of a request. */
 const KEPT: ReadonlySet<ProblemKind> = new Set(['not_found', 'conflict', 'rule_broken']);
 
 /** Transformations of an answer before it is stored and before it is sent. */
@@ -161,8 +162,8 @@ function answerOf(response: Response, body: unknown): Answer {
 
 function refusalOf(error: unknown, requestId: string): Answer | null {
   if (!(error instanceof ProblemError) || !KEPT.has(error.definition.kind)) return null;
-  // Does not store a temporary refusal, because the client is to send the same request again.
-  if (error.occurrence.retryAfterSeconds !== undefined) return null;
+  // The client is to send the same request again.
+  if (isTemporaryRefusal(error)) return null;
   // The key belongs to another request, whose answer must not be replaced.
   if (error.definition === idempotencyKeyReused.definition) return null;
   const { status, headers, body } = problemResponse(error, requestId);

@@ -5,6 +5,7 @@ import { Database } from '../database';
 import {
   idempotencyKeyInUse,
   idempotencyKeyReused,
+  isTemporaryRefusal,
   PlannedRollback,
   type ProblemError,
 } from '../errors';
@@ -78,7 +79,14 @@ export class Idempotency {
   inPhases(request: KeyedRequest, work: KeyedWork): Promise<KeyedOutcome> {
     return this.once(request, work, async () => {
       const current: KeyedCall = { request, claimed: false, stored: null };
-      const answer = await this.database.commits.run(() => this.answering.run(current, work.act));
+      const answer = await this.database.commits
+        .run(() => this.answering.run(current, work.act))
+        .catch(async (error: unknown) => {
+          // Another process may have taken the work over with the same key. Its answer is that of this request.
+          const wasClaimed = current.claimed && isTemporaryRefusal(error);
+          if (wasClaimed && (await this.find(request)) !== null) throw new KeyTaken();
+          throw error;
+        });
       if (!current.claimed) return this.claimAndStore(request, answer);
       if (current.stored !== null) return current.stored;
       // Another process, or a notification from the payment provider, may have stored an answer first.
