@@ -61,13 +61,18 @@ describe('entitlements', () => {
     ]);
   });
 
-  it.each(['boolean', 'static', 'metered'])(
-    'of type %s need no unit and no meter',
-    async (type) => {
+  it.each([
+    ['boolean', []],
+    ['static', []],
+    ['metered', [80, 100]],
+  ])(
+    'of type %s need no unit and no meter, and have the thresholds %j',
+    async (type, thresholds) => {
       expect(await createEntitlement({ type })).toMatchObject({
         type,
         unit: null,
         meter_id: null,
+        thresholds,
         metadata: {},
       });
     },
@@ -97,16 +102,38 @@ describe('entitlements', () => {
     expect(refused?.body).toMatchObject({ code: 'entitlement_key_taken', status: 409 });
   });
 
-  it.each(['boolean', 'static'])('of type %s accept no meter', async (type) => {
+  it.each(['boolean', 'static'])('of type %s accept no meter and no thresholds', async (type) => {
     const answer = await engine.http
       .post('/v1/entitlements')
-      .send(entitlementWith({ type, meter_id: METER }));
+      .send(entitlementWith({ type, meter_id: METER, thresholds: [50] }));
     expect(answer.status).toBe(422);
     expect(answer.body).toMatchObject({
       code: 'entitlement_terms_contradict',
-      errors: [{ pointer: '/meter_id' }],
+      errors: [{ pointer: '/meter_id' }, { pointer: '/thresholds' }],
     });
   });
+
+  it.each(['boolean', 'static'])(
+    'of type %s show no thresholds that earlier releases stored, and are given none by updates',
+    async (type) => {
+      const { id } = await createEntitlement({ type, thresholds: [] });
+      await engine.database.query(`UPDATE entitlement SET thresholds = '{80,100}' WHERE id = $1`, [
+        id,
+      ]);
+      const path = `/v1/entitlements/${id}`;
+      expect((await engine.http.get(path)).body).toMatchObject({ thresholds: [] });
+      const refused = await engine.http.patch(path).send({ thresholds: [50] });
+      expect(refused.status).toBe(422);
+      expect(refused.body).toMatchObject({
+        code: 'entitlement_terms_contradict',
+        errors: [{ pointer: '/thresholds' }],
+      });
+      const renamed = await engine.http.patch(path).send({ name: 'Places', thresholds: [] });
+      expect(renamed.body).toMatchObject({ name: 'Places', thresholds: [] });
+      const [, updated] = await eventsOf(engine, id);
+      expect(updated?.data).toMatchObject({ previous: { name: 'Seats' } });
+    },
+  );
 
   it.each([
     [{ key: undefined }, '/key', 'matches'],

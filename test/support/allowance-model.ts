@@ -61,7 +61,10 @@ const NONE: Allowed = { amount: 0, isSoft: false, isGiven: false, window: null }
 export class AllowanceModel {
   readonly grants: ModelGrant[] = [];
   readonly events: ModelEvent[] = [];
-  /** True if the entitlement has come back to a window that it had left. That window may notify its thresholds again. */
+  /**
+   * True if the entitlement has come back to a window that it had left for another one. That window may notify its
+   * thresholds again.
+   */
   hasReturned = false;
   private readonly entered: Window[] = [];
   private allowed = NONE;
@@ -75,8 +78,6 @@ export class AllowanceModel {
   private readonly consumptions: { readonly at: number; readonly n: number }[] = [];
   private expiredGrantUsage = 0;
   private planUsage = 0;
-  /** True if a threshold was notified in the current window. */
-  private isNotified = false;
 
   constructor(
     private readonly isCounted: boolean,
@@ -118,14 +119,14 @@ export class AllowanceModel {
   recalculate(now: number, subscriptions: readonly ModelSubscription[]): void {
     const next = this.allowedBy(subscriptions, now);
     const wasEntitled = this.allowed.isGiven || this.running.length > 0;
-    this.coverByPlans();
+    this.cover();
     for (const grant of this.running.filter((one) => expiryOf(one) <= now)) {
       this.endGrant(grant, 'expired', expiryOf(grant));
     }
     if (!wasEntitled && this.window !== null && this.window.endAt <= now) this.begin(null, 0, now);
     const isNothingLeft = !next.isGiven && this.running.length === 0;
-    const isUsed = this.used > 0 || this.expiredGrantUsage > 0 || this.isNotified;
-    const isOver = this.window !== null && (this.window.endAt <= now || (isNothingLeft && !isUsed));
+    const isOver =
+      this.window !== null && (this.window.endAt <= now || (isNothingLeft && !this.isUsed));
     const target =
       next.window ??
       (this.window !== null && !isOver
@@ -140,6 +141,13 @@ export class AllowanceModel {
     if (!next.isGiven && this.running.length === 0 && !isNothingLeft) this.begin(null, 0, now);
     this.allowed = next;
     if (this.used !== usedBefore) this.cover();
+  }
+
+  /** Adds a grant. If nothing gave the entitlement until now, a window without usage ends first. */
+  grant(terms: Omit<ModelGrant, 'balance' | 'status'>, now: number): void {
+    const isEntitled = this.allowed.isGiven || this.running.length > 0;
+    if (!isEntitled && !this.isUsed) this.begin(null, 0, now);
+    this.grants.push({ ...terms, balance: terms.value, status: 'active' });
   }
 
   /** Consumes a quantity if it is allowed. Returns true if it was. */
@@ -191,16 +199,14 @@ export class AllowanceModel {
     return Math.max(this.allowed.amount, this.planUsage) + granted + this.expiredGrantUsage;
   }
 
-  /** Updates the plan usage, and whether a threshold was notified. */
-  private cover(): void {
-    this.coverByPlans();
-    const isEntitled = this.allowed.isGiven || this.running.length > 0;
-    if (isEntitled && this.used > 0 && this.used * 100 >= this.limit * 80) this.isNotified = true;
+  private get isUsed(): boolean {
+    return this.used > 0 || this.expiredGrantUsage > 0;
   }
 
-  private coverByPlans(): void {
+  /** Updates the plan usage. */
+  private cover(): void {
     const coverable = Math.max(this.planUsage, this.allowed.amount);
-    const beyond = Math.max(this.used - this.allowed.amount, 0);
+    const beyond = Math.max(this.used - coverable, 0);
     const uncounted = Math.max(this.counted - this.used, 0);
     this.expiredGrantUsage = Math.max(
       this.expiredGrantUsage - uncounted,
@@ -258,14 +264,13 @@ export class AllowanceModel {
     }
     this.window = window;
     if (window !== null) {
-      this.hasReturned ||= this.entered.some((one) => isSame(one, window));
+      this.hasReturned ||= this.entered.slice(0, -1).some((one) => isSame(one, window));
       this.entered.push(window);
     }
     this.consumed = 0;
     this.counted = 0;
     this.expiredGrantUsage = 0;
     this.planUsage = 0;
-    this.isNotified = false;
     if (!isOverlapping) return;
     this.consumed = this.consumptions
       .filter(({ at }) => at >= window.startAt)

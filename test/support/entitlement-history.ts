@@ -116,6 +116,8 @@ export class PairedHistory {
     if (kind === 'grant') return this.grant(one, two, three, four);
     if (kind === 'voidGrant') return this.voidGrant(one);
     if (kind === 'gap') return this.gap(by);
+    if (kind === 'voidInPause') return this.voidInPause(by);
+    if (kind === 'grantInPause') return this.grantInPause(by);
     if (kind === 'link') await this.link(one, two, three);
     else if (kind === 'alternate') await this.alternate(two);
     else if (kind === 'leave') await this.command('change', 0, WITHOUT_ENTITLEMENT, 0);
@@ -241,7 +243,7 @@ export class PairedHistory {
       expiresAt,
       rollover: rollover % 2 === 0 ? null : { min: rollover % 7 === 0 ? max / 2 : 0, max },
     };
-    this.model.grants.push({ ...terms, balance: terms.value, status: 'active' });
+    this.model.grant(terms, this.now);
     const body = {
       value: String(terms.value),
       priority: terms.priority,
@@ -307,6 +309,28 @@ export class PairedHistory {
     await this.run({ kind: 'advance', by });
     await this.run({ kind: 'report', by });
     await this.run({ kind: 'alternate', by });
+  }
+
+  /** Uses a grant that is voided after that. Voids usage while the first subscription is paused. */
+  private async voidInPause(by: readonly number[]): Promise<void> {
+    await this.run({ kind: 'grant', by });
+    for (const n of by.slice(0, 2)) await this.report(this.now, 20 + (n % 120) / 4);
+    await this.run({ kind: 'voidGrant', by: [this.model.grants.length - 1] });
+    await this.run({ kind: 'pause', by: [0] });
+    await this.run({ kind: 'voidEvent', by: [this.model.events.length - 1] });
+    await this.run({ kind: 'resume', by: [0] });
+  }
+
+  /** Voids usage that may have reached thresholds, before or in a pause in which a grant follows. */
+  private async grantInPause(by: readonly number[]): Promise<void> {
+    await this.report(this.now, 100);
+    const voided = { kind: 'voidEvent', by: [this.model.events.length - 1] };
+    const pause = { kind: 'pause', by: [0] };
+    for (const step of (by[0] ?? 0) % 2 === 0 ? [voided, pause] : [pause, voided])
+      await this.run(step);
+    await this.run({ kind: 'grant', by });
+    await this.run({ kind: 'nextDay', by });
+    await this.run({ kind: 'resume', by: [0] });
   }
 
   private async command(kind: string, which: number, plan: number, addons: number): Promise<void> {

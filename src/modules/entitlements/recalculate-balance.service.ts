@@ -22,6 +22,7 @@ import {
   endGrant,
   isReplacedBy,
   isSameWindow,
+  isWindowOf,
   nextBoundary,
   reset,
   type Recalculation,
@@ -165,9 +166,10 @@ export class RecalculateBalanceService {
               endAt: boundary.at,
             });
     }
-    if (state.grants.length === 0 && (given.windowRule === null || !isEntitled)) {
+    const isNothingLeft = given.windowRule === null && state.grants.length === 0;
+    if (isNothingLeft || !isEntitled) {
       state = dropUnneededWindow(state, now, isEntitled);
-      if (given.windowRule === null && state.counter.window === null) return state;
+      if (isNothingLeft && state.counter.window === null) return state;
     }
     if (windowRule !== given.windowRule) state = withoutEnded(state, windowRule, now);
     const { window } = state.counter;
@@ -295,7 +297,8 @@ function isSameSpan(one: ResetWindow | null, other: ResetWindow | null): boolean
 function withNotified(record: BalanceRecord, before: BalanceRow): BalanceRow {
   const { row } = record;
   const window = windowOf(row);
-  if (window === null || isSameWindow(windowOf(before), window)) return row;
+  const former = { window: windowOf(before), coveredUntil: before.coveredUntil };
+  if (window === null || isWindowOf(former, window)) return row;
   const reached = { ...record, row: { ...row, notifiedThresholds: [] } };
   const notifiedThresholds = newlyReached(balanceOf(reached), row.notifiedThresholds);
   return { ...row, notifiedThresholds };

@@ -34,8 +34,7 @@ export class FeaturesController {
   @Post()
   @Operation({
     summary: 'Create an entitlement',
-    description:
-      'The type is `boolean`, `static` or `metered`. Only a metered one has a meter and thresholds.',
+    description: 'Only a metered one has a meter and thresholds.',
     access: 'entitlements:write',
     status: 201,
     answer: EntitlementDto,
@@ -82,7 +81,7 @@ export class FeaturesController {
       'Changes name, unit or thresholds, or merges the metadata. Omitted fields keep their values.',
     access: 'entitlements:write',
     answer: EntitlementDto,
-    problems: [entitlementNotFound, metadataTooLarge],
+    problems: [entitlementTermsContradict, entitlementNotFound, metadataTooLarge],
   })
   async updateEntitlement(
     @Param('id', entitlementId) id: string,

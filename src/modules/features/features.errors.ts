@@ -19,7 +19,7 @@ export const entitlementKeyTaken = defineProblem({
 export const entitlementTermsContradict = defineContradiction({
   code: 'entitlement_terms_contradict',
   title: 'The terms of the entitlement contradict each other',
-  meaning: 'Only entitlements of type `metered` can have a `meter_id`.',
+  meaning: 'Only entitlements of type `metered` can have a `meter_id` or `thresholds`.',
 });
 
 export const entitlementInUse = defineProblem({

@@ -75,12 +75,15 @@ export class FeaturesService {
 
   /**
    * Changes name, unit or thresholds and merges the metadata. A no-op update writes nothing and records no event.
-   * @throws {ProblemError} `entitlement_not_found`, `precondition_failed`, `metadata_too_large`
+   * @throws {ProblemError} `entitlement_not_found`, `precondition_failed`, `entitlement_terms_contradict`,
+   *   `metadata_too_large`
    */
   update(id: string, change: FeatureChange, expected: VersionCondition): Promise<Feature> {
     return this.database.transaction(async () => {
       const before = (await this.features.lock(id, 'change')) ?? raise(entitlementNotFound(id));
       assertVersion(expected, before);
+      const faults = faultsOfFeature({ ...before, thresholds: change.thresholds ?? [] });
+      if (faults.length > 0) throw entitlementTermsContradict(faults);
       const after = revise(before, change, this.clock.now());
       if (after === before) return before;
       await this.features.update(after);

@@ -92,7 +92,7 @@ describe('plan usage', () => {
     ['all of it, without a limit', ['0', '0', '0'], '120', null, '120'],
     ['what they allowed before', ['90', '0', '80'], '95', '10', '80'],
     ['no more than is left of it', ['90', '0', '80'], '30', '10', '30'],
-    ['not what grants covered that are gone', ['90', '20', '70'], '85', '10', '65'],
+    ['all of it, if grants covered what is voided', ['90', '20', '70'], '85', '10', '70'],
     ['more, since they allow more', ['90', '0', '80'], '200', '100', '100'],
   ])('%s', (_, [before, spent, covered], used, allowance, expected) => {
     const { counter } = balance({ used: before, spent, covered });
@@ -110,6 +110,7 @@ describe('expired grant usage', () => {
     ['stays while overage is voided', '125', '90', '20'],
     ['ends with voided usage below a larger allowance', '119', '200', '19'],
     ['ends with voided usage below no limit', '110', null, '10'],
+    ['ends with voided usage after the allowance fell below plan usage', '105', '10', '5'],
   ])('%s', (_, used, allowance, expected) => {
     const { counter } = balance({ used: '120', spent: '20', covered: '100' });
     const before = used === '125' ? { ...counter, used: number('130') } : counter;

@@ -19,7 +19,8 @@ export interface UsageCounter {
   readonly window: ResetWindow | null;
   /**
    * If the balance has no window: usage before this instant has counted in former windows. In a later window, this
-   * usage becomes plan usage, so that it is not taken from grants. Null if the balance has a window or never had one.
+   * usage becomes plan usage, so that it is not taken from grants. This is the start of the former window if that window
+   * had no usage. Null if the balance has a window or never had one.
    */
   readonly coveredUntil: Date | null;
   readonly used: Rational;
@@ -30,7 +31,7 @@ export interface UsageCounter {
    * part.
    */
   readonly planUsage: Rational;
-  /** Thresholds in percent whose events were recorded in this window. */
+  /** Thresholds in percent whose events were recorded in this window or, without a window, in the former one. */
   readonly notifiedThresholds: readonly number[];
 }
 
@@ -121,23 +122,24 @@ export function newlyReached(
 /**
  * Returns the counter with a new total of usage.
  * - `expiredGrantUsage` does not change if the total rises. If the total falls, for example because a usage event was
- *   voided, `expiredGrantUsage` falls by the same amount, but not below the part of the new total that exceeds the
- *   allowance.
- * - `planUsage` is the rest of the total, but not more than the greater of the allowance (null: no limit) and the
- *   former `planUsage`.
+ *   voided, `expiredGrantUsage` falls by the same amount, but not below the part of the new total that plans cannot
+ *   cover.
+ * - `planUsage` is the rest of the total, as far as plans can cover it: up to the greater of the allowance (null: no
+ *   limit) and the former `planUsage`.
  */
 export function withUsed<
   Counted extends Pick<UsageCounter, 'used' | 'expiredGrantUsage' | 'planUsage'>,
 >(counter: Counted, used: Rational, allowance: Rational | null): Counted {
-  const beyond = allowance === null ? ZERO : greaterOf(subtract(used, allowance), ZERO);
+  const coverable = allowance === null ? null : greaterOf(counter.planUsage, allowance);
+  const beyond = coverable === null ? ZERO : greaterOf(subtract(used, coverable), ZERO);
   const uncounted = greaterOf(subtract(counter.used, used), ZERO);
   const expiredGrantUsage = greaterOf(
     subtract(counter.expiredGrantUsage, uncounted),
     lesserOf(counter.expiredGrantUsage, beyond),
   );
   const rest = greaterOf(subtract(used, expiredGrantUsage), ZERO);
-  const coverable = allowance === null ? rest : greaterOf(counter.planUsage, allowance);
-  return { ...counter, used, expiredGrantUsage, planUsage: lesserOf(rest, coverable) };
+  const planUsage = coverable === null ? rest : lesserOf(rest, coverable);
+  return { ...counter, used, expiredGrantUsage, planUsage };
 }
 
 /**

@@ -7,7 +7,7 @@ export type FeatureType = (typeof FEATURE_TYPES)[number];
 
 export const FEATURE_KEY = /^[a-z][a-z0-9_.-]{0,63}$/;
 
-/** Default thresholds of a new entitlement, in percent of the limit. */
+/** Default thresholds of a new metered entitlement, in percent of the limit. */
 export const DEFAULT_THRESHOLDS: readonly number[] = [80, 100];
 
 /** Definition of what customers can be entitled to: a feature, a fixed number such as seats, or an amount of usage. */
@@ -23,7 +23,10 @@ export interface Feature {
   readonly unit: string | null;
   /** Meter that counts usage; only for type `metered`. */
   readonly meterId: string | null;
-  /** Percentages of the limit, ascending. An event is recorded when the usage of a customer reaches one of them. */
+  /**
+   * Percentages of the limit, ascending. An event is recorded when the usage of a customer reaches one of them. Without
+   * effect unless the type is `metered`: earlier releases stored them for all types.
+   */
   readonly thresholds: readonly number[];
   /**
    * Incremented when a link between an add-on and the entitlement is created, changed or deleted. Balances cached for
@@ -43,9 +46,19 @@ export type FeatureTerms = Pick<
 
 export type FeatureChange = ChangeOf<Feature, 'name' | 'unit' | 'thresholds' | 'metadata'>;
 
-/** Returns a fault if a feature of another type than `metered` has a meter. */
-export function faultsOfFeature(terms: FeatureTerms): readonly TermsFault[] {
-  return terms.type !== 'metered' && terms.meterId !== null
-    ? [{ pointer: '/meter_id', message: 'must be null unless the type is metered' }]
-    : [];
+/** Returns a fault for each of meter and thresholds that a feature of another type than `metered` has. */
+export function faultsOfFeature({
+  type,
+  meterId,
+  thresholds,
+}: Pick<FeatureTerms, 'type' | 'meterId' | 'thresholds'>): readonly TermsFault[] {
+  if (type === 'metered') return [];
+  return [
+    ...(meterId === null
+      ? []
+      : [{ pointer: '/meter_id', message: 'must be null unless the type is metered' }]),
+    ...(thresholds.length === 0
+      ? []
+      : [{ pointer: '/thresholds', message: 'must be empty unless the type is metered' }]),
+  ];
 }

@@ -49,7 +49,7 @@ export class CreateEntitlementDto {
   @EnumField(
     FEATURE_TYPES,
     '`boolean`: on or off; `static`: a fixed number; `metered`: a limit on usage.',
-    { example: 'static' },
+    { example: 'metered' },
   )
   readonly type!: FeatureType;
   @TextField('Display name of the unit that the value counts.', {
@@ -60,12 +60,12 @@ export class CreateEntitlementDto {
   readonly unit?: string | null;
   @IdField(
     'meter',
-    'Id of the meter that counts usage; only for type `metered`. Without one, only `consume` requests count.',
+    'Id of the meter that counts usage. Without one, only `consume` requests count.',
     { nullable: true, example: null },
   )
   readonly meter_id?: string | null;
   @ThresholdsField(
-    'Percentages of the limit, 1 to 1000. Reaching one records an event, once per period. Default: 80 and 100.',
+    'Percentages of the limit. Reaching one records an event, once per period. Default: 80 and 100.',
   )
   readonly thresholds?: readonly number[];
   @MetadataField() readonly metadata?: Record<string, unknown>;
@@ -78,7 +78,7 @@ export function toFeatureTerms(dto: CreateEntitlementDto): FeatureTerms {
     type: dto.type,
     unit: dto.unit ?? null,
     meterId: dto.meter_id ?? null,
-    thresholds: inOrder(dto.thresholds ?? DEFAULT_THRESHOLDS),
+    thresholds: inOrder(dto.thresholds ?? (dto.type === 'metered' ? DEFAULT_THRESHOLDS : [])),
     metadata: dto.metadata ?? {},
   };
 }

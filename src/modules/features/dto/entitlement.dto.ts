@@ -7,7 +7,7 @@ import {
   TextProperty,
   mapperTo,
 } from '../../../platform/http';
-import { FEATURE_TYPES, type FeatureType } from '../domain/feature';
+import { type Feature, FEATURE_TYPES, type FeatureType } from '../domain/feature';
 
 export class EntitlementDto {
   @IdProperty('ent_01h455vb4pex5vsknk084sn02q') readonly id!: string;
@@ -16,13 +16,13 @@ export class EntitlementDto {
   @EnumProperty(
     FEATURE_TYPES,
     '`boolean`: on or off; `static`: a fixed number; `metered`: a limit on usage.',
-    'static',
+    'metered',
   )
   readonly type!: FeatureType;
   @TextProperty('Display name of the unit that the value counts.', 'calls', { nullable: true })
   readonly unit!: string | null;
   @TextProperty(
-    'Id of the meter that counts usage; only for type `metered`. Without one, only `consume` requests count.',
+    'Id of the meter that counts usage. Without one, only `consume` requests count.',
     null,
     { nullable: true },
   )
@@ -38,4 +38,9 @@ export class EntitlementDto {
   @InstantProperty('When it last changed.') readonly updated_at!: string;
 }
 
-export const toEntitlementDto = mapperTo(EntitlementDto);
+const toDto = mapperTo(EntitlementDto);
+
+/** Shows no thresholds unless the type is `metered`. */
+export function toEntitlementDto(feature: Feature): EntitlementDto {
+  return toDto(feature.type === 'metered' ? feature : { ...feature, thresholds: [] });
+}

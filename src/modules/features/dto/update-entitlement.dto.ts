@@ -16,9 +16,7 @@ export class UpdateEntitlementDto {
     example: 'calls',
   })
   readonly unit?: string | null;
-  @ThresholdsField(
-    'Percentages of the limit, 1 to 1000. Reaching one records an event, once per period.',
-  )
+  @ThresholdsField('Percentages of the limit. Reaching one records an event, once per period.')
   readonly thresholds?: readonly number[];
   @MetadataField() readonly metadata?: Record<string, unknown>;
 }

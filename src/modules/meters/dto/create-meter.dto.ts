@@ -59,7 +59,7 @@ export class CreateMeterDto {
   readonly aggregation!: Aggregation;
   @TextField(
     'Property to read; required except for `count`. An event without it does not count. A number may be a JSON number, or ' +
-      'text such as "-12.5" with at most 20 digits before the decimal point and 18 after it.',
+      'text such as "-12.5" without leading zeros, at most 20 digits before the decimal point and 18 after it.',
     { max: MAX_PROPERTY_LENGTH, nullable: true, example: 'tokens' },
   )
   readonly value_property?: string | null;
