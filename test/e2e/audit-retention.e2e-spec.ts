@@ -1,4 +1,5 @@
 import { AsyncResource } from 'node:async_hooks';
+import { Logger } from '@nestjs/common';
 import { Client } from 'pg';
 import { AuditPartitions } from '../../src/modules/audit/audit-partitions';
 import { AuditRetention } from '../../src/modules/audit/audit-retention';
@@ -145,6 +146,16 @@ describe('the retention of the audit log', () => {
     expect(await dropDuring(verify)).toMatchObject([false, { ok: true, dropped_months: [] }]);
     expect(await dropAll('2026-05-01T00:00:00Z')).toBe(1);
     expect(await verify()).toMatchObject({ ok: true, dropped_months: [{ month: '2026-01' }] });
+  });
+
+  it('logs no fault of a month that another process drops at the same time', async () => {
+    await threeMonths();
+    engine.clock.set('2026-05-01T00:00:00Z');
+    const log = jest.spyOn(Logger.prototype, 'error');
+    const results = await dropDuring(() => engine.app.get(AuditRetention).runDue());
+    const errors = log.mock.calls;
+    log.mockRestore();
+    expect({ results, errors }).toEqual({ results: [true, false], errors: [] });
   });
 
   it.each([
