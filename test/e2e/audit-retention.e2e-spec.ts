@@ -1,7 +1,10 @@
+import { AsyncResource } from 'node:async_hooks';
+import { Logger } from '@nestjs/common';
 import { Client } from 'pg';
 import { AuditPartitions } from '../../src/modules/audit/audit-partitions';
 import { AuditRetention } from '../../src/modules/audit/audit-retention';
 import { sealAll } from '../support/audit-seals';
+import { untilSessionsWait } from '../support/lock-waits';
 import { startTestApp, type TestApp } from '../support/test-app';
 
 interface Verification {
@@ -107,6 +110,52 @@ describe('the retention of the audit log', () => {
     });
     const exported = await engine.http.get('/v1/audit-log/export').buffer(true);
     expect(exported.text.trim().split('\n')).toHaveLength(4);
+  });
+
+  /**
+   * Starts reads outside of the transaction that drops a month, and drops the month while the reads wait for the seals.
+   * Returns whether the month was dropped, and the result of the reads.
+   */
+  async function dropDuring<Result>(reads: () => Promise<Result>): Promise<[boolean, Result]> {
+    const start = AsyncResource.bind(reads);
+    const observer = new Client({ connectionString: engine.databaseUrl });
+    await observer.connect();
+    const query = async (sql: string) => (await observer.query<object>(sql)).rows;
+    let result: Promise<Result> | undefined;
+    let dropped = false;
+    try {
+      await engine.database.transaction(async () => {
+        await engine.database.query('LOCK TABLE audit_seal');
+        result = start();
+        await untilSessionsWait({ query });
+        dropped = await engine.app.get(AuditRetention).runDue();
+      });
+    } catch (error) {
+      // A drop that waits too long for its lock fails, and the transaction of this test with it.
+      expect(error).toMatchObject({ message: expect.stringContaining('Nothing was committed') });
+    } finally {
+      await observer.end();
+    }
+    if (result === undefined) throw new Error('The reads were not started.');
+    return [dropped, await result];
+  }
+
+  it('drops no month during a verification, which would then miss its changes', async () => {
+    await threeMonths();
+    engine.clock.set('2026-05-01T00:00:00Z');
+    expect(await dropDuring(verify)).toMatchObject([false, { ok: true, dropped_months: [] }]);
+    expect(await dropAll('2026-05-01T00:00:00Z')).toBe(1);
+    expect(await verify()).toMatchObject({ ok: true, dropped_months: [{ month: '2026-01' }] });
+  });
+
+  it('logs no fault of a month that another process drops at the same time', async () => {
+    await threeMonths();
+    engine.clock.set('2026-05-01T00:00:00Z');
+    const log = jest.spyOn(Logger.prototype, 'error');
+    const results = await dropDuring(() => engine.app.get(AuditRetention).runDue());
+    const errors = log.mock.calls;
+    log.mockRestore();
+    expect({ results, errors }).toEqual({ results: [true, false], errors: [] });
   });
 
   it.each([

@@ -127,6 +127,16 @@ export class AuditDropsRepository {
     return (await this.database.query(DIFFERENCES)).length === 0;
   }
 
+  /**
+   * Keeps all months until the transaction ends. Must come before the first query: afterwards the snapshot of the
+   * transaction may be older than a drop, and then shows neither the rows of the month nor the record of its drop.
+   * Does not block writers. A drop gives up, and is retried.
+   */
+  async keepMonths(): Promise<void> {
+    this.database.requireTransaction();
+    await this.database.query('LOCK TABLE audit_log, audit_change IN ACCESS SHARE MODE');
+  }
+
   /** Limits how long the transaction waits for the lock that dropping needs. */
   async limitLockWait(): Promise<void> {
     this.database.requireTransaction();

@@ -72,8 +72,9 @@ export class AuditRetention implements OnModuleInit {
     return false;
   }
 
-  /** Logs why a month is kept. Returns false. */
-  private keep(month: string, seal: bigint, fault: SealFault): false {
+  /** Logs why a month is kept. Logs nothing if another process has dropped it, which explains the fault. Returns false. */
+  private async keep(month: string, seal: bigint, fault: SealFault): Promise<false> {
+    if (!(await this.drops.findDroppableMonths()).includes(month)) return false;
     const text = 'a month of the audit log is kept, because it does not match its seals';
     this.logger.error({ month, seal: seal.toString(), fault }, text);
     return false;

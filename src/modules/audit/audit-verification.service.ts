@@ -78,6 +78,7 @@ export class AuditVerificationService {
    */
   verify(): Promise<AuditVerification> {
     return this.reports.run('verification', async () => {
+      await this.drops.keepMonths();
       const unreadable: AuditCheck[] = [];
       const check: Check = async (name, otherwise, reads) => {
         const result = await nullIfUnreadable(this.database, reads);
