@@ -55,11 +55,14 @@ export function createValidationPipe(): PipeTransform {
 type Violated = readonly [constraint: string, message: string];
 
 /**
- * A missing field violates all rules of its field. Returns only the rule that states its type, for example `isArray`, or
- * the first rule if none does.
+ * A missing field violates all rules of its field. Returns only the rule that states its type, or the first rule if none
+ * does. For a list, that is `isArray`: the other rules whose names begin with `is` are those of its items.
  */
 function ruleOfType(violated: readonly Violated[]): readonly Violated[] {
-  const ofType = violated.find(([constraint]) => constraint.startsWith('is')) ?? violated[0];
+  const ofType =
+    violated.find(([constraint]) => constraint === 'isArray') ??
+    violated.find(([constraint]) => constraint.startsWith('is')) ??
+    violated[0];
   return ofType === undefined ? [] : [ofType];
 }
 
