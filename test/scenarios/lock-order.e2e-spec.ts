@@ -7,6 +7,7 @@ import { startTestApp, Story, type TestApp } from '../support/story';
 
 const START = '2026-03-01T00:00:00.000Z';
 const INVOICES = 'SELECT FROM invoice WHERE customer_id = $1 FOR UPDATE';
+const CUSTOMER = 'SELECT FROM customer WHERE id = $1 FOR UPDATE';
 const STREAMS = 'SELECT FROM usage_stream WHERE customer_id = $1 FOR UPDATE';
 const FIRST_ACCESS = 'INSERT INTO customer_access (customer_id, version) VALUES ($1, 1)';
 const ACCESS = 'SELECT FROM customer_access WHERE customer_id = $1 FOR UPDATE NOWAIT';
@@ -96,6 +97,14 @@ describe('the order of locks is kept', () => {
       const check = () => engine.http.get(path);
       const streams = `${STREAMS} NOWAIT`;
       expect(await lockLater(customerId, [FIRST_ACCESS, streams], check)).toBe(1);
+    });
+
+    it('by the first check, while the customer is deleted', async () => {
+      const { customerId, path } = await begin();
+      for (const table of ['customer_entitlement', 'customer_access'])
+        await engine.database.query(`DELETE FROM ${table} WHERE customer_id = $1`, [customerId]);
+      const check = () => engine.http.get(path);
+      expect(await lockLater(customerId, [CUSTOMER, FIRST_ACCESS], check)).toBe(1);
     });
 
     it('by the first grant', async () => {

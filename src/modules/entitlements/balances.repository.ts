@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { In } from 'typeorm';
 import { invariant } from '../../core/invariant';
 import { Database, listOfAnyLength } from '../../platform/database';
+import { CustomersService } from '../customers';
 import { CustomerAccessEntity } from './customer-access.entity';
 import { CustomerEntitlementEntity } from './customer-entitlement.entity';
 import { toNumeric } from './decimal-column';
@@ -98,7 +99,10 @@ const BEGIN_GRACE = `
  */
 @Injectable()
 export class BalancesRepository {
-  constructor(private readonly database: Database) {}
+  constructor(
+    private readonly database: Database,
+    private readonly customers: CustomersService,
+  ) {}
 
   /** Returns the balance if its versions are current; null if it must be recalculated. Does not check `validUntil`. */
   async findCurrent(customerId: string, key: string): Promise<BalanceRecord | null> {
@@ -178,12 +182,14 @@ export class BalancesRepository {
   }
 
   /**
-   * Returns the access version of a customer. Inserts version 1 if there is none. Does not lock the row: another
-   * transaction that has locked the row may be waiting for locks of the caller, which would be a deadlock.
+   * Returns the access version of a customer. Inserts version 1 if there is none; before that, locks the customer, as the
+   * deletion of the customer does before it changes the version. Does not lock an existing row: another transaction that
+   * has locked the row may be waiting for locks of the caller, which would be a deadlock.
    */
   async accessVersionOf({ id, testClockId }: EntitledCustomer): Promise<number> {
     const known = await this.findAccess(id);
     if (known !== null) return known.version;
+    await this.customers.lockForHistory(id);
     await this.database.query(ENSURE_ACCESS, [id, testClockId]);
     const row = await this.findAccess(id);
     invariant(row !== null, `The customer ${id} has an access version.`);
