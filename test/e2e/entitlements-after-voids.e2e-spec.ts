@@ -40,6 +40,10 @@ describe('an entitlement whose usage was voided', () => {
       resume: () => story.command(id, 'resume'),
       cancel: () => story.command(id, 'cancel', { when: 'now' }),
       subscribe: () => story.subscribe(plan),
+      subscribeYearly: async () => {
+        const terms = { entitlement_id: entitlementId, value: '10', reset: 'year' };
+        await story.subscribe(await story.plan(0, { entitlements: [terms] }));
+      },
       downgrade: () => change(smallerPlan),
       upgrade: () => change(plan),
       notified: async () => {
@@ -95,19 +99,26 @@ describe('an entitlement whose usage was voided', () => {
     },
   );
 
-  it('notifies no threshold again in the same window after a pause', async () => {
+  it('notifies thresholds again after a pause, because the window ended with it', async () => {
     const one = await subscriber('period');
     await one.void(await one.use(20));
     await one.pause();
     await one.use(8);
-    // The window ended with the pause.
     expect((await one.allowances.of(one.key)).used).toBe('0');
     await one.resume();
     expect(await one.figures()).toEqual(['10', '8', '2']);
     await one.use(2);
-    expect(await one.notified()).toEqual([80, 100]);
-    await one.story.advance('2026-02-11T00:00:00.000Z');
-    await one.use(8, '2026-02-10T12:00:00.000Z');
-    expect(await one.notified()).toEqual([80, 100, 80]);
+    expect(await one.notified()).toEqual([80, 100, 80, 100]);
+  });
+
+  it('notifies the thresholds of a later window, although it starts with the former one', async () => {
+    const one = await subscriber('month');
+    await one.void(await one.use(20));
+    await one.cancel();
+    await one.story.advance('2026-08-10T00:00:00.000Z');
+    await one.subscribeYearly();
+    await one.use(20, '2026-08-10T00:00:00.000Z');
+    expect(await one.figures()).toEqual(['10', '20', '0']);
+    expect(await one.notified()).toEqual([80, 100, 80, 100]);
   });
 });

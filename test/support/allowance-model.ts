@@ -62,8 +62,7 @@ export class AllowanceModel {
   readonly grants: ModelGrant[] = [];
   readonly events: ModelEvent[] = [];
   /**
-   * True if the entitlement has come back to a window that it had left for another one. That window may notify its
-   * thresholds again.
+   * True if the entitlement has come back to a window that it had left. That window may notify its thresholds again.
    */
   hasReturned = false;
   private readonly entered: Window[] = [];
@@ -264,7 +263,7 @@ export class AllowanceModel {
     }
     this.window = window;
     if (window !== null) {
-      this.hasReturned ||= this.entered.slice(0, -1).some((one) => isSame(one, window));
+      this.hasReturned ||= this.entered.some((one) => isSame(one, window));
       this.entered.push(window);
     }
     this.consumed = 0;

@@ -22,7 +22,6 @@ import {
   endGrant,
   isReplacedBy,
   isSameWindow,
-  isWindowOf,
   nextBoundary,
   reset,
   type Recalculation,
@@ -297,8 +296,7 @@ function isSameSpan(one: ResetWindow | null, other: ResetWindow | null): boolean
 function withNotified(record: BalanceRecord, before: BalanceRow): BalanceRow {
   const { row } = record;
   const window = windowOf(row);
-  const former = { window: windowOf(before), coveredUntil: before.coveredUntil };
-  if (window === null || isWindowOf(former, window)) return row;
+  if (window === null || isSameWindow(windowOf(before), window)) return row;
   const reached = { ...record, row: { ...row, notifiedThresholds: [] } };
   const notifiedThresholds = newlyReached(balanceOf(reached), row.notifiedThresholds);
   return { ...row, notifiedThresholds };

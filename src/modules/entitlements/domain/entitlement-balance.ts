@@ -31,7 +31,7 @@ export interface UsageCounter {
    * part.
    */
   readonly planUsage: Rational;
-  /** Thresholds in percent whose events were recorded in this window or, without a window, in the former one. */
+  /** Thresholds in percent whose events were recorded in this window. */
   readonly notifiedThresholds: readonly number[];
 }
 

@@ -107,10 +107,7 @@ export function reset(
   };
 }
 
-/**
- * Replaces a window without an end, or no window, by `next`. Nothing lapses: grants keep their remaining balances. Keeps
- * the notified thresholds if `next` is the window that the balance had before.
- */
+/** Replaces a window without an end, or no window, by `next`. Nothing lapses: grants keep their remaining balances. */
 export function carryInto(
   { counter, grants, ended }: Recalculation,
   allowance: Rational | null,
@@ -123,10 +120,7 @@ export function carryInto(
     ]),
   );
   return {
-    counter: {
-      ...newCounter(next),
-      notifiedThresholds: isWindowOf(counter, next) ? counter.notifiedThresholds : [],
-    },
+    counter: newCounter(next),
     grants: grants.map((grant) => ({ ...grant, balance: left.get(grant.id) ?? grant.balance })),
     ended,
   };
@@ -175,9 +169,9 @@ export function counterOfReplacement(
 }
 
 /**
- * Drops the window of a customer who no longer has the entitlement. Keeps a window with usage until it ends, and the
- * thresholds of a window until then. A later window may start before the end of the dropped one: usage that has counted already becomes
- * plan usage in the later window (`coveredUntil`).
+ * Drops the window of a customer who no longer has the entitlement. Keeps a window with usage until it ends. A later
+ * window may start before the end of the dropped one: usage that has counted already becomes plan usage in the later
+ * window (`coveredUntil`).
  * @param isEntitled true if the customer had the entitlement until now. If the window ended earlier, usage has then
  *   counted in later windows up to now.
  */
@@ -186,15 +180,13 @@ export function dropUnneededWindow(
   now: Date,
   isEntitled: boolean,
 ): Recalculation {
-  const { window, used, expiredGrantUsage, notifiedThresholds } = state.counter;
+  const { window, used, expiredGrantUsage } = state.counter;
   if (window === null) return state;
   const { startAt, endAt } = window;
   const isOver = endAt !== null && endAt <= now;
   if (isOver) return { ...state, counter: newCounter(null, isEntitled ? now : endAt) };
   const isUsed = compare(used, ZERO) > 0 || compare(expiredGrantUsage, ZERO) > 0;
-  return isUsed
-    ? state
-    : { ...state, counter: { ...newCounter(null, startAt), notifiedThresholds } };
+  return isUsed ? state : { ...state, counter: newCounter(null, startAt) };
 }
 
 /** If the window ended before now, enters the window that contains now. To be called for a balance without grants. */
@@ -232,16 +224,6 @@ export function isSameWindow(one: ResetWindow | null, other: ResetWindow): boole
     one.startAt.getTime() === other.startAt.getTime() &&
     isEndless(one) === isEndless(other)
   );
-}
-
-/** Returns true if `other` is the window of the counter or, if it has none, starts with the one that it had before. */
-export function isWindowOf(
-  { window, coveredUntil }: Pick<UsageCounter, 'window' | 'coveredUntil'>,
-  other: ResetWindow,
-): boolean {
-  return window === null
-    ? coveredUntil?.getTime() === other.startAt.getTime()
-    : isSameWindow(window, other);
 }
 
 /**
