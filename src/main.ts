@@ -131,7 +131,10 @@ function stopOnSignal(running: Running, configuration: Configuration, logger: Lo
     const inTime = await finishWithin(configuration.shutdownTimeoutMs, running.app?.close());
     if (!inTime) logger.error('requests and jobs in flight did not finish in time');
     await running.stopTracing?.();
-    await (await running.embedded)?.stop();
+    const started = running.embedded.then(() => undefined);
+    if (await finishWithin(configuration.shutdownTimeoutMs, started)) {
+      await (await running.embedded)?.stop();
+    }
     logger.info('stopped');
     // A part of the service that stops the process sets `process.exitCode` first.
     process.exit(inTime ? (process.exitCode ?? 0) : 1);

@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { Client } from 'pg';
 import { allProblems } from '../../src/platform/errors';
 import { createCustomer } from '../support/billing';
@@ -104,6 +106,14 @@ describe('a refusal', () => {
     const waiting = codesOf(stored.filter(({ meaning }) => asksToWait.test(meaning)));
     expect(codesOf(stored.filter(({ isTemporary }) => isTemporary))).toEqual(waiting);
     expect(waiting).toEqual(expect.arrayContaining(['meter_backfilling', 'subscription_behind']));
+    // The console repeats such a request with its key, until the outcome of all attempts is known.
+    const console = await readFile(
+      join(__dirname, '../../studio/src/api/idempotency-keys.ts'),
+      'utf8',
+    );
+    const [, listed = ''] = /NOT_STORED: readonly string\[\] = \[([^\]]*)\]/.exec(console) ?? [];
+    const known = Array.from(listed.matchAll(/'(\w+)'/g), ([, code]) => code);
+    expect([...known, 'idempotency_key_in_use'].sort()).toEqual([...waiting].sort());
   });
 
   it('is stored only after a running request with the same key has ended', async () => {

@@ -162,10 +162,17 @@ describe('a client that starts a body and does not finish it', () => {
     expect(await answer).toMatch(/^HTTP\/1\.1 200 /);
   });
 
-  it('leaves slots to other API keys', async () => {
+  it.each([
+    ['10', SHARE],
+    ['3', 1],
+  ])('leaves slots to other API keys, with %s connections', async (pool, share) => {
     const keyed = await startTestApp({
       databaseUrl: engine.databaseUrl,
-      environment: { AUTH: 'required', BOOTSTRAP_API_KEY: BOOTSTRAP_KEY },
+      environment: {
+        AUTH: 'required',
+        BOOTSTRAP_API_KEY: BOOTSTRAP_KEY,
+        DATABASE_POOL_SIZE: pool,
+      },
     });
     try {
       const { body } = await keyed.http
@@ -174,11 +181,11 @@ describe('a client that starts a body and does not finish it', () => {
         .send({ name: 'Slow', scopes: ['usage:write'] });
       const slow = `Authorization: Bearer ${(body as { secret: string }).secret}`;
       const holders = await Promise.all(Array.from({ length: 2 * SLOTS }, () => hold(keyed, slow)));
-      await until('its slots are taken', async () => (await staging()) === SHARE);
+      await until('its slots are taken', async () => (await staging()) === share);
       const lines = linesOf(MANY_LINES);
       const other = send(keyed, lines).set('Authorization', `Bearer ${BOOTSTRAP_KEY}`);
       expect((await other).body).toMatchObject({ accepted: MANY_LINES });
-      expect(await staging()).toBe(SHARE);
+      expect(await staging()).toBe(share);
       const answers = holders.map((socket) => text(socket));
       for (const holder of holders) holder.write(END);
       for (const answer of await Promise.all(answers)) expect(answer).toMatch(/^HTTP\/1\.1 200 /);

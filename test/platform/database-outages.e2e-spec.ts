@@ -294,6 +294,15 @@ it('a statement of an ended transaction does not run in another one', async () =
   });
 });
 
+it('a connection may be idle for any time, whatever the database allows others', async () => {
+  const name = new URL(own.url).pathname.slice(1);
+  await administer(`ALTER DATABASE ${name} SET idle_session_timeout = '60s'`);
+  undo.push(() => administer(`ALTER DATABASE ${name} RESET idle_session_timeout`));
+  const { database } = await startEngine();
+  const shown = await database.query('SHOW idle_session_timeout');
+  expect(shown).toEqual([{ idle_session_timeout: '0' }]);
+});
+
 it('each connection releases locks of a vanished process within a minute', async () => {
   const { database } = await startEngine();
   const settings = await database.query<{ name: string; setting: string }>(

@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import perfHooks from 'node:perf_hooks';
+import { text } from 'node:stream/consumers';
 import supertest from 'supertest';
 import { MonitoringServer } from '../../src/platform/observability';
 import { DatabaseProxy } from '../support/database-proxy';
@@ -113,6 +115,12 @@ describe('the monitoring port of a worker', () => {
   ])('on loopback answers no web page of another site: %j', async (headers, status) => {
     await supertest(url).get('/metrics').set(headers).expect(status);
     await supertest(url).get('/health/live').set(headers).expect(status);
+  });
+
+  it('on loopback answers a probe that sends no Host', async () => {
+    const socket = connect(Number(new URL(url).port), '127.0.0.1');
+    socket.end('GET /health/live HTTP/1.0\r\n\r\n');
+    expect(await text(socket)).toMatch(/^HTTP\/1\.1 200 /);
   });
 
   it('may be called by any host name beyond loopback', async () => {

@@ -72,7 +72,9 @@ export const paymentNotRefundable = defineProblem({
   code: 'payment_not_refundable',
   kind: 'conflict',
   title: 'The payment has not succeeded',
-  meaning: 'Only a payment with status `succeeded` can be refunded.',
+  isTemporary: true,
+  meaning:
+    'Only a payment with status `succeeded` can be refunded. Wait until a processing one has succeeded.',
   occurrence: (id: string, status: string) => ({
     detail: `The payment ${id} is ${status}; only a succeeded payment can be refunded.`,
     extensions: { payment_status: status },

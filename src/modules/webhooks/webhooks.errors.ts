@@ -50,7 +50,8 @@ export const webhookDeliveryPending = defineProblem({
   code: 'webhook_delivery_pending',
   kind: 'conflict',
   title: 'The webhook delivery is still pending',
-  meaning: 'Only a delivery that succeeded, failed or was discarded can be retried.',
+  isTemporary: true,
+  meaning: 'Wait until the delivery has succeeded, failed or been discarded.',
   detail: (id: string) =>
     `The webhook delivery ${id} is still pending and will be attempted automatically.`,
 });

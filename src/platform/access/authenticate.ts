@@ -70,6 +70,7 @@ export function authenticate(
       return;
     }
     principal.then((verified) => {
+      identification.atMs = performance.now();
       setPrincipal(request, verified);
       next();
     }, next);

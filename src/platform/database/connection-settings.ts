@@ -33,6 +33,8 @@ function sessionSettings(statementTimeoutMs: number): Readonly<Record<string, st
     lock_timeout: LOCK_TIMEOUT_MS,
     statement_timeout: statementTimeoutMs,
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
+    // A connection is idle while it waits for the rest of a long NDJSON body.
+    idle_session_timeout: 0,
     // Statements are too short for JIT compilation to pay off.
     jit: 'off',
     // Keepalives in seconds: a client whose machine does not answer is disconnected after 20 + 5 * 5 s.

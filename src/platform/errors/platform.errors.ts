@@ -161,7 +161,7 @@ export const requestTimeout = defineProblem({
   title: 'The body arrived too slowly',
   meaning:
     'No byte of an NDJSON body arrived for `NDJSON_IDLE_TIMEOUT_MS` (default 30 s), or the body took longer than this, at ' +
-    'less than 500 bytes a second. Other bodies get 10 s, plus a second for each 10 kB that arrived. Nothing was stored, ' +
+    'less than 500 bytes a second. Other bodies get 10 s, plus a second for each further 10 kB that arrived. Nothing was stored, ' +
     'and the connection is closed. Send the request again.',
   detail: (longestPauseMs: number) =>
     `Too little of the body arrived within ${longestPauseMs} ms. Nothing was stored. Send the request again.`,

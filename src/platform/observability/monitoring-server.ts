@@ -53,7 +53,9 @@ export class MonitoringServer implements OnApplicationShutdown {
   }
 
   private async answer(request: IncomingMessage): Promise<MonitoringAnswer> {
-    const refusal = isLoopback(this.configuration.host) ? loopbackRefusal(request) : null;
+    // Some probes send no Host. Browsers always send it.
+    const isGuarded = isLoopback(this.configuration.host) && request.headers.host !== undefined;
+    const refusal = isGuarded ? loopbackRefusal(request) : null;
     if (refusal !== null)
       return { status: 403, type: TEXT, body: `${refusal.occurrence.detail}\n` };
     const { method, url = '/' } = request;

@@ -9,19 +9,11 @@ export type ProblemBody = Schemas['ProblemDto'];
 export class RequestFailed extends Error {
   readonly problem: ProblemBody | null;
   readonly status: number;
-  /** True if the response asks to send the same request again later. */
-  readonly isTemporary: boolean;
 
-  constructor(
-    message: string,
-    status: number,
-    problem: ProblemBody | null = null,
-    isTemporary = false,
-  ) {
+  constructor(message: string, status: number, problem: ProblemBody | null = null) {
     super(message);
     this.status = status;
     this.problem = problem;
-    this.isTemporary = isTemporary;
   }
 }
 
@@ -78,8 +70,7 @@ async function failureOf(response: Response): Promise<RequestFailed> {
   const text = await response.clone().text();
   try {
     const problem = JSON.parse(text) as ProblemBody;
-    const isTemporary = response.headers.has('Retry-After');
-    return new RequestFailed(problem.detail, response.status, problem, isTemporary);
+    return new RequestFailed(problem.detail, response.status, problem);
   } catch {
     return new RequestFailed(`The service answered ${response.status}.`, response.status);
   }

@@ -71,6 +71,21 @@ type Outcome = 'final' | 'refused' | 'unknown';
 /** Statuses of refusals that the service stores as the answer for the key: 404 not found, 409 conflict, 422 broken rule. */
 const STORED_STATUSES: readonly number[] = [404, 409, 422];
 
+/** Codes of refusals with these statuses that are not stored, because they only ask to wait. */
+const NOT_STORED: readonly string[] = [
+  'api_key_rolling',
+  'invoice_payment_pending',
+  'meter_backfilling',
+  'payment_disputed',
+  'payment_not_refundable',
+  'reconciliation_running',
+  'subscription_behind',
+  'test_clock_advancing',
+  'too_many_webhook_secrets',
+  'webhook_delivery_pending',
+  'webhook_replay_running',
+];
+
 /**
  * Classifies how an attempt ended.
  * @param error null after a success
@@ -78,10 +93,11 @@ const STORED_STATUSES: readonly number[] = [404, 409, 422];
 function outcomeOf(error: unknown): Outcome {
   if (error === null) return 'final';
   if (!(error instanceof RequestFailed)) return 'unknown';
-  const { status, problem, isTemporary } = error;
+  const { status, problem } = error;
   if (status === 0 || status >= 500) return 'unknown';
   if (problem?.code === 'idempotency_key_in_use') return 'unknown';
-  const isStored = problem !== null && !isTemporary && STORED_STATUSES.includes(status);
+  const isStored =
+    problem !== null && !NOT_STORED.includes(problem.code) && STORED_STATUSES.includes(status);
   return isStored ? 'final' : 'refused';
 }
 

@@ -5,8 +5,6 @@ import { MAX_EVENTS_IN_MEMORY } from './staged-events';
 const MAX_SHORT = 4;
 /** Maximum number of long bodies at a time. Each uses a database connection for as long as its client sends. */
 const MAX_LONG = 4;
-/** Maximum number of long bodies of one caller, so that a caller who sends slowly does not keep all others waiting. */
-const MAX_LONG_OF_CALLER = 2;
 /** Maximum size of a short body. */
 const MAX_SHORT_BYTES = 2 ** 20;
 
@@ -29,11 +27,17 @@ interface CallerTurns {
 export class StreamTurns {
   private readonly short = new ConcurrencyLimiter(MAX_SHORT);
   private readonly long: ConcurrencyLimiter;
+  private readonly maxLongOfCaller: number;
   private readonly byCaller = new Map<string, CallerTurns>();
 
-  /** @param poolSize number of connections; long bodies leave at least one of them to others */
+  /**
+   * A caller has half of the long bodies at a time, so that one who sends slowly does not keep all others waiting.
+   * @param poolSize number of connections; long bodies leave at least one of them to others
+   */
   constructor(poolSize: number) {
-    this.long = new ConcurrencyLimiter(Math.min(MAX_LONG, poolSize - 1));
+    const maxLong = Math.min(MAX_LONG, poolSize - 1);
+    this.long = new ConcurrencyLimiter(maxLong);
+    this.maxLongOfCaller = Math.ceil(maxLong / 2);
   }
 
   /**
@@ -69,7 +73,7 @@ export class StreamTurns {
   private async enterLong(caller: string | null): Promise<() => void> {
     if (caller === null) return this.long.enter();
     const own = this.byCaller.get(caller) ?? {
-      limiter: new ConcurrencyLimiter(MAX_LONG_OF_CALLER),
+      limiter: new ConcurrencyLimiter(this.maxLongOfCaller),
       waitingOrRunning: 0,
     };
     this.byCaller.set(caller, own);
