@@ -1,4 +1,4 @@
-import { createCoupon } from '../support/coupons';
+import { createCoupon, redemptionOf } from '../support/coupons';
 import { post, startTestApp, Story, type TestApp } from '../support/story';
 
 const on = (date: string): string => `2026-${date}T00:00:00.000Z`;
@@ -190,6 +190,54 @@ describe('the coupon of a void bill', () => {
       ['late calls 03', 0],
       ['calls 06', 500],
     ]);
+    await story.verify();
+  });
+
+  it('is used once more, beside late usage that it discounted, with the rest of an amount', async () => {
+    const story = await Story.begin(engine, on('03-01'), { currency: 'USD' });
+    const calls = await story.meter();
+    const { id: planId } = await story.planOf([
+      { name: 'Fee', model: 'flat', timing: 'in_advance', amount: 3_100 },
+      {
+        ...{ name: 'Calls', model: 'per_unit', timing: 'in_arrears', unit_amount: '0.75' },
+        meter_id: calls.id,
+      },
+    ]);
+    const gift = await createCoupon(engine, {
+      ...{ type: 'amount', amount_off: 4_321, currency: 'USD', duration: 'once' },
+    });
+    const half = await createCoupon(engine, { ...HALF, duration: 'once' });
+    const { id } = await story.subscribe(planId, {
+      collection: 'send_invoice',
+      coupon: gift.code,
+    });
+    await story.command(id, 'coupons', { code: half.code });
+    await story.advance(on('04-01'));
+    await story.reportUsage(calls.event, on('03-31'), { n: 0.7 });
+    await story.advance(on('05-01'));
+    const discounts = async () =>
+      (await story.invoices()).map(({ lines }) =>
+        lines.map(({ amount, discount }) => [amount, discount]),
+      );
+    const [start, bill, late] = [
+      [[3_100, 3_100]],
+      [[3_100, 2_771]],
+      [
+        [3_100, 0],
+        [1, 1],
+      ],
+    ];
+    expect(await discounts()).toEqual([start, bill, late]);
+    await post(engine, `/v1/invoices/${(await story.invoices())[1]?.id ?? ''}/void`, {});
+    const unused = { remaining_amount: null, ended_at: null };
+    expect(await redemptionOf(engine, half.id)).toMatchObject(unused);
+    const rest = { applied_amount: 3_100, remaining_amount: 1_221, ended_at: null };
+    expect(await redemptionOf(engine, gift.id)).toMatchObject(rest);
+    await story.advance(on('07-01'));
+    expect(await discounts()).toEqual([start, bill, late, [[3_100, 2_771]], [[3_100, 0]]]);
+    expect(await redemptionOf(engine, half.id)).toMatchObject({ ended_at: on('06-01') });
+    const usedUp = { applied_amount: 4_321, remaining_amount: 0, ended_at: on('06-01') };
+    expect(await redemptionOf(engine, gift.id)).toMatchObject(usedUp);
     await story.verify();
   });
 });
