@@ -229,13 +229,16 @@ describe('the coupon of a void bill', () => {
     ];
     expect(await discounts()).toEqual([start, bill, late]);
     await post(engine, `/v1/invoices/${(await story.invoices())[1]?.id ?? ''}/void`, {});
-    const unused = { remaining_amount: null, ended_at: null };
+    const unused = { applied_amount: 1, remaining_amount: null, ended_at: null };
     expect(await redemptionOf(engine, half.id)).toMatchObject(unused);
     const rest = { applied_amount: 3_100, remaining_amount: 1_221, ended_at: null };
     expect(await redemptionOf(engine, gift.id)).toMatchObject(rest);
     await story.advance(on('07-01'));
     expect(await discounts()).toEqual([start, bill, late, [[3_100, 2_771]], [[3_100, 0]]]);
-    expect(await redemptionOf(engine, half.id)).toMatchObject({ ended_at: on('06-01') });
+    expect(await redemptionOf(engine, half.id)).toMatchObject({
+      applied_amount: 1_551,
+      ended_at: on('06-01'),
+    });
     const usedUp = { applied_amount: 4_321, remaining_amount: 0, ended_at: on('06-01') };
     expect(await redemptionOf(engine, gift.id)).toMatchObject(usedUp);
     await story.verify();

@@ -18,6 +18,7 @@ export class CouponRedemptionEntity implements CouponRedemption {
   @InstantColumn({ nullable: true }) readonly endsAt!: Date | null;
   @AmountColumn({ nullable: true }) readonly remainingAmount!: bigint | null;
   @AmountColumn() readonly appliedAmount!: bigint;
+  @AmountColumn({ default: 0 }) readonly correctionsAmount!: bigint;
   @InstantColumn({ nullable: true }) readonly endedAt!: Date | null;
   @InstantColumn({ nullable: true }) readonly removedAt!: Date | null;
 }

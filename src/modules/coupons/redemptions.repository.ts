@@ -109,14 +109,25 @@ export class RedemptionsRepository {
   async updateAll(redemptions: readonly CouponRedemption[]): Promise<void> {
     await this.database.updateMany(
       CouponRedemptionEntity,
-      redemptions.map(({ id, remainingAmount, appliedAmount, endsAt, endedAt, removedAt }) => ({
-        id,
-        remainingAmount,
-        appliedAmount,
-        endsAt,
-        endedAt,
-        removedAt,
-      })),
+      redemptions.map(
+        ({
+          id,
+          remainingAmount,
+          appliedAmount,
+          correctionsAmount,
+          endsAt,
+          endedAt,
+          removedAt,
+        }) => ({
+          id,
+          remainingAmount,
+          appliedAmount,
+          correctionsAmount,
+          endsAt,
+          endedAt,
+          removedAt,
+        }),
+      ),
     );
   }
 

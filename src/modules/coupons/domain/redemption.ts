@@ -22,6 +22,11 @@ export interface CouponRedemption {
   readonly remainingAmount: bigint | null;
   /** Minor units taken off so far, minus discounts returned by credits. */
   readonly appliedAmount: bigint;
+  /**
+   * For an unused percentage with duration `once`: minor units that it took off usage corrections of a bill that is void.
+   * They are not in `appliedAmount`, because they do not use the percentage up. Otherwise 0.
+   */
+  readonly correctionsAmount: bigint;
   /** Set when the redemption was used up or removed, or its subscription ended. */
   readonly endedAt: Date | null;
   /**
@@ -88,6 +93,7 @@ export function redemptionOf(
     endsAt: null,
     remainingAmount: coupon.duration === 'once' ? coupon.amountOff : null,
     appliedAmount: 0n,
+    correctionsAmount: 0n,
     endedAt: null,
     removedAt: null,
   };
@@ -158,17 +164,20 @@ export function withApplied(
   if (!changesRest && unusableMinor === 0n) return redemption;
   // The invoice with the discount of the percentage was voided, so the percentage is unused again. A later correction
   // of that invoice returns a discount, which must not become the limit of the percentage.
-  if (amountMinor === 0n && isUnusedPercentage({ redemption, coupon })) return redemption;
+  const { correctionsAmount } = redemption;
+  const changeMinor = amountMinor - returnedMinor - unusableMinor;
+  if (amountMinor === 0n && isUnusedPercentage({ redemption, coupon }))
+    return { ...redemption, correctionsAmount: greater(correctionsAmount + changeMinor, 0n) };
+  const appliedMinor = redemption.appliedAmount + changeMinor;
   // A percentage stays used if all its discounts return and none can be used again.
   const isLimited = coupon.amountOff !== null || returnedMinor + unusableMinor > 0n;
   const isLeft = redemption.remainingAmount !== null || (coupon.duration === 'once' && isLimited);
   const rest = changesRest ? unusedMinor : (redemption.remainingAmount ?? 0n);
   const after = {
     ...redemption,
-    appliedAmount: greater(
-      redemption.appliedAmount + amountMinor - returnedMinor - unusableMinor,
-      0n,
-    ),
+    appliedAmount: greater(appliedMinor, 0n),
+    correctionsAmount:
+      appliedMinor < 0n ? greater(correctionsAmount + appliedMinor, 0n) : correctionsAmount,
     remainingAmount: isLeft ? rest : null,
     endsAt: amountMinor > 0n ? earlier(redemption.endsAt, endsAt) : redemption.endsAt,
   };
@@ -248,11 +257,16 @@ export function withoutInvoice(
   const rest = greater((remainingAmount ?? 0n) + ownMinor + fromRemainingMinor - returnedMinor, 0n);
   const used = {
     appliedAmount: isPercentage ? greater(others.appliedMinor, 0n) : applied,
+    correctionsAmount: 0n,
     remainingAmount: isPercentage && remainingAmount === null && rest === 0n ? null : rest,
   };
   // The percentage is unused again if no other invoice used it. Discounts on usage that corrections added to the void
   // invoice do not use it up.
-  const unused = { appliedAmount: 0n, remainingAmount: null };
+  const unused = {
+    appliedAmount: 0n,
+    correctionsAmount: greater(others.appliedMinor, 0n),
+    remainingAmount: null,
+  };
   const after = { ...redemption, ...(isPercentage && !others.isUsed ? unused : used) };
   return endedIfUsedUp(redemption, { redemption: after, coupon }, now);
 }

@@ -48,5 +48,10 @@ export class CouponRedemptionDto {
 }
 
 export function toCouponRedemptionDto({ redemption, coupon }: RedeemedTerms): CouponRedemptionDto {
-  return toDto(CouponRedemptionDto, { ...redemption, couponId: coupon.id, code: coupon.code });
+  return toDto(CouponRedemptionDto, {
+    ...redemption,
+    appliedAmount: redemption.appliedAmount + redemption.correctionsAmount,
+    couponId: coupon.id,
+    code: coupon.code,
+  });
 }
