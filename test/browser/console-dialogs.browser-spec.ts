@@ -252,8 +252,13 @@ describe('dialogs of the console', () => {
   it('explain in plain words what the service explains to programs', async () => {
     const { id: customer_id } = await teller.post('customers', { name: 'Cash Ltd' });
     const lines = [{ description: 'Workshop', amount: 1_000 }];
-    const body = { customer_id, currency: 'USD', collection: 'send_invoice', lines };
-    const { id } = await teller.post('invoices', body);
+    const terms = { collection: 'send_invoice', days_until_due: 30 };
+    const { id } = await teller.post('invoices', {
+      customer_id,
+      currency: 'USD',
+      lines,
+      ...terms,
+    });
     await teller.post(`invoices/${id}/finalize`, {});
     await engine.open(page, `/invoices/${id}`);
     await button('Collect…').click();
