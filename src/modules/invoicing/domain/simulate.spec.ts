@@ -42,6 +42,7 @@ const line = (id: string, trace: LineTrace, parts: Partial<InvoiceLine> = {}): I
 
 const perUnit = (unitAmount: string): Price => ({ model: 'per_unit', unitAmount });
 const priceOf = (rating: Price, parts: Partial<SimulatedPrice> = {}): SimulatedPrice => ({
+  isByGroup: false,
   rating,
   minimumMinor: null,
   maximumMinor: null,
@@ -115,6 +116,22 @@ const calls = (quantity: bigint) => () => [
   { group: null, quantity: rational(quantity), events: quantity, charged: null },
 ];
 
+/** Bill of a period without usage, whose only line is the minimum. */
+const ONLY_MINIMUM: readonly InvoiceLine[] = [
+  line('il_1', {
+    kind: 'true_up',
+    billedMinor: 0n,
+    minimumMinor: 1_000n,
+    maximumMinor: null,
+    proration: null,
+  }),
+];
+const FEE: Price = {
+  model: 'volume',
+  chargeFlatAtZero: true,
+  tiers: [{ upTo: null, unitAmount: '10', flatAmountMinor: 699n }],
+};
+
 describe('the lines of an item at another price', () => {
   it.each<[string, readonly InvoiceLine[], SimulatedPrice, bigint]>([
     ['the same price', [line('il_1', rated())], priceOf(perUnit('1000')), 3_000n],
@@ -170,6 +187,13 @@ describe('the lines of an item at another price', () => {
       2_500n,
     ],
     ['an older credit of the price', creditedSeat('333.5'), priceOf(perUnit('333.5')), 173n],
+    ['the fee of no usage, where only a minimum was billed', ONLY_MINIMUM, priceOf(FEE), 699n],
+    [
+      'no fee without groups, where only a minimum was billed',
+      ONLY_MINIMUM,
+      priceOf(FEE, { isByGroup: true }),
+      0n,
+    ],
   ])('%s', (_, lines, price, expected) => {
     expect(simulateItem(lines, price, () => [])).toBe(expected);
   });

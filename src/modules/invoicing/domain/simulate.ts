@@ -18,6 +18,7 @@ import {
 } from './usage';
 
 export interface SimulatedPrice {
+  readonly isByGroup: boolean;
   readonly rating: Price;
   readonly minimumMinor: bigint | null;
   readonly maximumMinor: bigint | null;
@@ -94,7 +95,7 @@ function simulateBill(
   const charges = lines.filter((line) => line.trace.kind !== 'true_up');
   const chargedMinor =
     charges.length === 0
-      ? amountAtZeroUsage(price.rating, prorationOf(lines))
+      ? amountAtZeroUsage(price, prorationOf(lines))
       : charges.reduce((total, line) => total + simulateCharge(line, price, partsOf), 0n);
   const { minimumMinor, maximumMinor } = price;
   const due = trueUp(chargedMinor, { minimumMinor, maximumMinor }, prorationOf(lines));
@@ -248,11 +249,17 @@ function fullAmount(price: Price, quantity: string): Rational {
   return rate(price, { kind: 'quantity', quantity: parseDecimal(quantity) }).amount;
 }
 
-/** Returns the amount that a price charges for a quantity of 0. Used for a bill whose only line is a true-up. */
-function amountAtZeroUsage(price: Price, proration: Proration | null): bigint {
-  return price.model === 'percentage'
+/**
+ * Returns the amount that a price charges for a quantity of 0. Used for a bill whose only line is a true-up. A price by
+ * group then had no groups to charge.
+ */
+function amountAtZeroUsage(
+  { rating, isByGroup }: SimulatedPrice,
+  proration: Proration | null,
+): bigint {
+  return isByGroup || rating.model === 'percentage'
     ? 0n
-    : roundAtLine(rate(price, { kind: 'quantity', quantity: ZERO }).amount, proration);
+    : roundAtLine(rate(rating, { kind: 'quantity', quantity: ZERO }).amount, proration);
 }
 
 function totalOf(bills: readonly Bill[]): bigint {
