@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { isId } from '../../../platform/ids';
 import {
   DisputesService,
@@ -26,6 +26,8 @@ import { ResumePaymentWorkflow } from './resume-payment.workflow';
  */
 @Injectable()
 export class ApplyProviderEventWorkflow {
+  private readonly logger = new Logger('provider-events');
+
   constructor(
     private readonly events: ProviderEventsRepository,
     private readonly payments: PaymentsRepository,
@@ -98,7 +100,8 @@ export class ApplyProviderEventWorkflow {
   /**
    * Finds the payment that was refunded or disputed. Records the payment if the database lacks it, and settles it if
    * it has no final outcome. Then calls `record` with the id of the payment. Does nothing for a payment that another
-   * service made with the same provider account. Returns false if the notification has to be applied again.
+   * service made with the same provider account, and only logs a warning for a second charge of a payment. Returns
+   * false if the notification has to be applied again.
    */
   private async withPayment(
     provider: ProviderName,
@@ -110,9 +113,15 @@ export class ApplyProviderEventWorkflow {
       if (!(await this.adoptPayment.adopt(provider, chargeReference))) return false;
       payment = await this.payments.find(paymentId);
     }
+    if (payment === null) return true;
     // After a restore from a backup, a payment may lack its provider reference. A poll of the provider restores it.
-    if (payment?.providerReference === null && !hasEnded(payment)) return false;
-    if (payment?.providerReference !== chargeReference) return true;
+    if (payment.providerReference === null && !hasEnded(payment)) return false;
+    if (payment.providerReference !== chargeReference) {
+      const message =
+        'a refund or dispute is not recorded: its charge is not the one of its payment';
+      this.logger.warn({ payment_id: paymentId, reference: chargeReference }, message);
+      return true;
+    }
     return (hasEnded(payment) || (await this.hasEndedAfterResume(paymentId))) && record(paymentId);
   }
 
