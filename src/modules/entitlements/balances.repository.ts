@@ -72,8 +72,8 @@ const ENSURE_BALANCE = `
   ON CONFLICT DO NOTHING`;
 
 /**
- * Balances that are recalculated in the commit that changes a subscription: balances of metered entitlements with a
- * meter, or with grants of the customer that have not ended.
+ * Balances that are recalculated in the commit that changes a subscription. These are balances of metered entitlements
+ * whose usage a meter counts, or for which the customer has a grant that has not ended.
  */
 const EAGER_BALANCES = `
   SELECT h.customer_id AS "customerId", h.entitlement_id AS "entitlementId"

@@ -48,8 +48,8 @@ export class WrittenBalances {
   }
 
   /**
-   * Stops the use of the cached state of a balance that another process changed or locked. The state is used again when a
-   * write by this process finds the balance as this process wrote it before.
+   * Stops the use of the cached state of a balance that another process changed or locked. It is used again after two
+   * writes by this process without a change by another process between them.
    */
   suspend(name: string): void {
     const entry = this.entries.get(name);

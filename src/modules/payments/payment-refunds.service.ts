@@ -144,9 +144,9 @@ export class PaymentRefundsService {
   }
 
   /**
-   * Turns a reserved amount of a locked payment into a refunded amount and records the event, in the caller's
-   * transaction.
-   * @returns the part of the amount that was credit of the customer
+   * Turns a reserved amount of a locked payment into a refunded amount and records the event of the payment, in the
+   * caller's transaction.
+   * @returns the part of the amount that did not pay an invoice, but had become credit of the customer
    */
   async markRefunded(
     refundId: string,
@@ -159,8 +159,8 @@ export class PaymentRefundsService {
   }
 
   /**
-   * Releases a reserved amount of a locked payment and records the event, in the caller's transaction. Credit that
-   * becomes available again covers losses of the payment.
+   * Releases a reserved amount of a locked payment and records the event of the payment, in the caller's transaction.
+   * Credit that becomes available again covers losses of the payment.
    */
   async releaseReserve(
     refundId: string,

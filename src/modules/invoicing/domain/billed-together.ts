@@ -5,9 +5,9 @@ import type { InvoiceLine } from './invoice';
  * not count.
  */
 export interface BilledElsewhere {
-  /** Net amounts without tax, less the amounts that credit notes took back. */
+  /** Net amounts of these lines without tax, after subtracting the amounts that credit notes took back. */
   readonly netMinor: bigint;
-  /** Amounts less discounts, credit lines and credit notes. */
+  /** Amounts that these lines still bill, after subtracting discounts, credit lines and credit notes. */
   readonly heldMinor: bigint;
 }
 

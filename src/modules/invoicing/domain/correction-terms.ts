@@ -30,9 +30,8 @@ export interface CorrectedBills {
  */
 export interface CorrectionTerms {
   /**
-   * Returns the discounts and taxes of the first bill of a period, for usage that is added to the bill. Subtracts
-   * the discounts of this usage from the remaining amounts of the coupons. Returns null if the first bill is
-   * unknown.
+   * Returns the discounts and taxes for usage that is billed after the first bill of its period: those of that bill.
+   * Subtracts these discounts from the remaining amounts of the coupons. Returns null if the first bill is unknown.
    */
   readonly added: (request: UsageLineRequest, addedMinor: bigint) => BilledBy | null;
   /** Records that a correction takes back usage of this amount at list prices. */

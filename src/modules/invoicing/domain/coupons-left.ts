@@ -48,8 +48,8 @@ export class CouponsLeft {
   }
 
   /**
-   * Adds a returned discount to the remaining amount. Ignores percentages with another duration than `once`: they have
-   * no remaining amount.
+   * Adds a returned discount to the remaining amount of its coupon. Does nothing for percentages that repeat or last
+   * forever: they have no remaining amount.
    */
   returnDiscount({ redemptionId, billedFrom, amountMinor }: HeldDiscount): void {
     const coupon = this.find(redemptionId, billedFrom);

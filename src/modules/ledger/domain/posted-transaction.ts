@@ -7,7 +7,10 @@ export interface PostingContext {
    * most one transaction of each kind and version.
    */
   readonly sourceId: string;
-  /** Version of the source, if several changes of the source post this kind. Absent, or 0: the first or only change. */
+  /**
+   * Version of the source. Distinguishes transactions of the same kind if several changes of the source post one each.
+   * Absent or 0: the first or only one.
+   */
   readonly sourceVersion?: number;
   readonly customerId: string;
   /** Time of the change, on the clock of the customer. */

@@ -16,7 +16,7 @@ export function pollLease(realNow: Date, owner: number): Lease {
   return { endsAt: new Date(realNow.getTime() + POLL_LEASE_MS), owner };
 }
 
-/** Lease of payments that are not stored yet. */
+/** Lease for new payments. They are stored with it, so that no other process polls them while they are started. */
 export interface StartedLease {
   readonly lease: Lease;
   /** Real time at which the payments were started. */

@@ -9,8 +9,8 @@ const MAX_WRITTEN_BYTES = 512 * MIB;
 /** Maximum cost of bcrypt, which takes about 1 s. Each step of the cost doubles the time. */
 const MAX_BCRYPT_COST = 14;
 /**
- * Maximum number of iterations of PBKDF2, over all blocks of 32 bytes: more than three times the 600,000 that OWASP
- * recommends.
+ * Maximum cost of a PBKDF2 hash: iterations times the number of 32-byte blocks of the output. OWASP recommends 600,000
+ * iterations.
  */
 const MAX_PBKDF2_ITERATIONS = 2_000_000;
 const PBKDF2_BLOCK_BYTES = 32;
