@@ -260,7 +260,7 @@ describe('bills of archived usage', () => {
       status: 409,
       code: 'usage_archived',
       detail: expect.stringMatching(
-        /^Events before 2026-03-10T10:20:00.000Z are archived: .* cannot be voided.* Issue a credit note/,
+        /^Events before 2026-03-10T10:20:00.000Z are closed for the archive.* cannot be voided.* Issue a credit note/,
       ) as unknown,
     };
     for (const invoice of [first, second]) {

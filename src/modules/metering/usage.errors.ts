@@ -45,9 +45,9 @@ export const usageEventArchived = defineProblem({
   kind: 'conflict',
   title: 'The event is archived',
   meaning:
-    'The event lies in a month whose events are archived, or in a billed period with such a month. Such an event stays counted and cannot be voided. `GET /v1/usage-archive/months` lists the files with the events of a customer.',
+    'The event lies in a month that is closed for the archive, or in a billed period with such a month. It stays counted and cannot be voided. `GET /v1/usage-archive/months` lists the files of a customer.',
   detail: (key: string) =>
-    `The event ${JSON.stringify(key)} is in an archived month, or in a billed period that begins in one. Such an event cannot be voided, and once it is removed from the database it cannot be read either.`,
+    `The event ${JSON.stringify(key)} is in a month that is closed for the archive, or in a billed period that begins in one. Such an event cannot be voided, and once it is removed from the database it cannot be read either.`,
 });
 
 export const usageArchived = defineProblem({
@@ -57,7 +57,7 @@ export const usageArchived = defineProblem({
   meaning:
     'The request needs single events of an archived month, but only totals of whole UTC hours are stored. The answer says what to do instead. To read usage, request a period that begins and ends at whole UTC hours, or is after the archived months. An invoice that billed usage of such a month cannot be voided, nor regenerated unless a later invoice billed that usage. A new recurring meter would lack the values that archived events set. A subscription with metered prices cannot start before the end of the archived months of its customer. A start or change is also refused if an entitlement would count usage from the middle of an hour whose events were removed, or usage that was archived before its meter was created.',
   detail: (before: Date, instead?: string) =>
-    `Events before ${before.toISOString()} are archived: only totals of whole UTC hours are stored. ${instead ?? 'Request whole hours, or a period after that instant.'}`,
+    `Events before ${before.toISOString()} are closed for the archive, which leaves only totals of whole UTC hours. ${instead ?? 'Request whole hours, or a period after that instant.'}`,
 });
 
 export const usagePeriodEmpty = defineProblem({

@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { mkdir, open, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -7,6 +7,9 @@ import { gzip } from 'node:zlib';
 import type { ArchiveFile } from '../domain/archive-file';
 
 const compress = promisify(gzip);
+
+/** Size of the file that proves that the directory can be written: about that of a compressed file of 10,000 events. */
+const PROBE_BYTES = 1_048_576;
 
 /** Directory with the archived events. A file gets its final name only when it is complete and on disk. */
 export class ArchiveDirectory {
@@ -20,8 +23,7 @@ export class ArchiveDirectory {
   async write(month: Date, number: number, lines: readonly string[]): Promise<ArchiveFile> {
     const content = await compress(`${lines.join('\n')}\n`);
     const sha256 = createHash('sha256').update(content).digest('hex');
-    const folder = month.toISOString().slice(0, 7);
-    await mkdir(join(this.path, folder)).catch(ignoreExisting);
+    const folder = await this.makeFolder(month);
     const base = `${folder}/usage-${folder}-${String(number).padStart(6, '0')}-${sha256.slice(0, 16)}`;
     const name = `${base}.ndjson.gz`;
     const file = { month, number, name, events: lines.length, bytes: content.length, sha256 };
@@ -83,14 +85,36 @@ export class ArchiveDirectory {
   async requireMounted(latest: Pick<ArchiveFile, 'name' | 'bytes'> | null): Promise<void> {
     const path = join(this.path, latest?.name ?? '');
     const found = await stat(path).catch(() => null);
-    if (found === null && latest === null) {
+    if (latest === null && found?.isDirectory() !== true) {
       throw new Error(
         `The archive has no directory ${path}. Does it exist? Is its volume mounted?`,
       );
     }
-    if (found === null || (latest !== null && found.size !== latest.bytes)) {
+    if (latest !== null && found?.size !== latest.bytes) {
       throw new Error(`The archive has no ${path} of the recorded size. Is its volume mounted?`);
     }
+  }
+
+  /**
+   * Requires that a file of this month can be written. Creates the folder of the month, writes a file into it, and
+   * deletes that file.
+   * @throws {Error} of the file system, for example `EACCES`, `EROFS` or `ENOSPC`
+   */
+  async requireWritable(month: Date): Promise<void> {
+    const probe = join(this.path, await this.makeFolder(month), `${randomUUID()}.tmp`);
+    try {
+      // Random, because a file system may compress what it stores.
+      await writeSynced(probe, randomBytes(PROBE_BYTES));
+    } finally {
+      await rm(probe, { force: true });
+    }
+  }
+
+  /** Creates the folder of a month if it does not exist. Returns its name. */
+  private async makeFolder(month: Date): Promise<string> {
+    const folder = month.toISOString().slice(0, 7);
+    await mkdir(join(this.path, folder)).catch(ignoreExisting);
+    return folder;
   }
 
   private async writeFile(name: string, content: Buffer): Promise<void> {
@@ -98,17 +122,24 @@ export class ArchiveDirectory {
     // The name is random, because a worker that lost its database connection, and so its lock, may still be writing the
     // same file.
     const temporary = `${path}.${randomUUID()}.tmp`;
-    const handle = await open(temporary, 'w');
     try {
-      await handle.writeFile(content);
-      await handle.sync();
+      await writeSynced(temporary, content);
       await rename(temporary, path);
     } catch (error) {
       await rm(temporary, { force: true });
       throw error;
-    } finally {
-      await handle.close();
     }
+  }
+}
+
+/** Writes a file, and waits until its content is on disk. */
+async function writeSynced(path: string, content: Buffer): Promise<void> {
+  const handle = await open(path, 'w');
+  try {
+    await handle.writeFile(content);
+    await handle.sync();
+  } finally {
+    await handle.close();
   }
 }
 

@@ -71,7 +71,7 @@ export class ArchiveUsage {
       return 'done';
     }
     const current = currentOrNewSearch(progress, keptFrom(now, usageArchive.retentionMonths), now);
-    return current === null ? 'none' : this.find(current, now);
+    return current === null ? 'none' : this.find(current, now, directory);
   }
 
   /**
@@ -145,8 +145,13 @@ export class ArchiveUsage {
   /**
    * Searches the next streams for events of the month that is being archived. Returns the streams to close, or `done`
    * if none has such events.
+   * @throws {Error} if the directory takes no file of the month: a month that is closed cannot be opened again
    */
-  private async find(progress: ArchiveProgress, now: Date): Promise<ArchiveStep> {
+  private async find(
+    progress: ArchiveProgress,
+    now: Date,
+    directory: ArchiveDirectory,
+  ): Promise<ArchiveStep> {
     const found = await this.archive.nextStreams(progress, STREAMS_PER_STEP, EVENTS_PER_FILE);
     const last = found.at(-1);
     if (last === undefined) {
@@ -169,6 +174,7 @@ export class ArchiveUsage {
       await this.archive.advance(current);
       return 'done';
     }
+    await directory.requireWritable(month);
     return { progress: current, month: monthOf(month), streams };
   }
 

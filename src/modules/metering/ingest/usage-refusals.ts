@@ -5,7 +5,7 @@ const MESSAGES = {
   usage_in_future: 'The timestamp lies more than 24 hours ahead of the time of the customer.',
   usage_late: 'The period of the event is billed, and a meter that counts it takes no late events.',
   usage_archived:
-    'The timestamp lies in a month whose events are archived, or in a billed period with such a month.',
+    'The timestamp lies in a month that is closed for the archive, or in a billed period with such a month.',
   idempotency_key_reused: 'The idempotency key was used before, for another event.',
 } as const;
 
