@@ -58,8 +58,8 @@ async function addPermissions(path: string, permissions: number): Promise<void> 
 }
 
 /**
- * Copies the programs to `copy`, readable by all users. A complete copy is renamed to its final name. When two services
- * copy at once, the second rename fails and both use the first copy.
+ * Copies the programs to the directory `copy`, and lets all users read them. The copy gets this name only when it is
+ * complete. When two services copy at once, the second rename fails and both use the first copy.
  */
 export async function copyBinaries(native: string, copy: string): Promise<void> {
   await removeDrafts(copy);
@@ -78,7 +78,7 @@ export async function copyBinaries(native: string, copy: string): Promise<void> 
   }
 }
 
-/** Removes unfinished copies of processes that were killed. */
+/** Removes unfinished copies that killed processes left. */
 async function removeDrafts(copy: string): Promise<void> {
   const prefix = `${basename(copy)}.draft-`;
   for (const name of await readdir(dirname(copy))) {

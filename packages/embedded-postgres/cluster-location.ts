@@ -27,10 +27,10 @@ export const COMPLETE_MARKER_FILE = 'billing-engine-complete';
 const LOCATION_FILE = 'postgres-cluster';
 
 /**
- * Locates the cluster of the engine's `directory` (a real path). A new cluster is placed in this directory if the server's
- * user can enter it, otherwise below /var/lib/billing-engine.
+ * Locates the cluster of the engine's `directory` (a real path). A new cluster is placed in this directory if the
+ * server's user can enter it, otherwise below /var/lib/billing-engine.
  *
- * @throws {EmbeddedPostgresError} when a recorded cluster is missing or cannot be reached
+ * @throws {EmbeddedPostgresError} when an existing cluster cannot be reached, or the recorded one is missing
  */
 export async function locateCluster(directory: string, log: Log): Promise<Cluster> {
   const inside = join(directory, 'cluster');
@@ -77,8 +77,9 @@ export async function recordLocation(directory: string, dataDirectory: string): 
 }
 
 /**
- * Renames a directory that exists at the path of a new cluster. It is an unfinished cluster, or it belonged to an
- * engine directory with the same path that was deleted. It is not deleted, because it may contain data.
+ * Renames a directory that already exists at the path of a new cluster, after stopping its server. The directory is an
+ * unfinished cluster, or it belonged to a deleted engine directory with the same path. It is not deleted, because it
+ * may contain data.
  */
 export async function setAsideOldCluster(dataDirectory: string, log: Log): Promise<void> {
   if ((await ifExists(stat(dataDirectory))) === undefined) return;
@@ -91,9 +92,9 @@ export async function setAsideOldCluster(dataDirectory: string, log: Log): Promi
 }
 
 /**
- * Stops servers that still run although their engine was killed and its directory was deleted. PostgreSQL ends by
- * itself if its data files are deleted, but the data files of these servers are in the system directory and still
- * exist.
+ * Stops servers that still run although their engine was killed and the engine's directory was deleted. PostgreSQL ends
+ * by itself if its data files are deleted. The data files of these servers still exist, because they are in the system
+ * directory.
  */
 async function stopOrphanedServers(home: string, log: Log): Promise<void> {
   for (const name of await readdir(home)) {

@@ -24,11 +24,14 @@ export interface NewCluster {
   readonly log: (message: string) => void;
 }
 
-/** Readable by this user only. The server stores a SCRAM verifier, not the password. */
+/**
+ * File with the password of the database user. Only the user of this process can read it. The server stores a SCRAM
+ * verifier, not the password.
+ */
 const PASSWORD_FILE = 'postgres-password';
 
 /**
- * Returns the password of the database user `postgres`, which is created together with the cluster.
+ * Returns the password of the database user `postgres`. Creates the password if the cluster is new.
  *
  * @throws {EmbeddedPostgresError} when data exists but its password is lost
  */
@@ -92,7 +95,10 @@ function stagingPrefix(dataDirectory: string): string {
   return `${dataDirectory}.new-`;
 }
 
-/** Removes the temporary directories that killed starts have left. Retries, because their initdb may still be running. */
+/**
+ * Removes the temporary directories of starts that were killed. Retries, because an initdb of such a start may still
+ * run.
+ */
 async function removeStagingDirectories(dataDirectory: string): Promise<void> {
   const prefix = basename(stagingPrefix(dataDirectory));
   for (const name of await readdir(dirname(dataDirectory))) {
@@ -134,7 +140,10 @@ async function initdb(task: NewCluster, draft: string, passwordFile: string): Pr
   );
 }
 
-/** Returns a hint for ENOENT. The system reports ENOENT also for a program that exists, if its dynamic loader is missing. */
+/**
+ * Returns a hint for the error code ENOENT; an empty text for other codes. The system reports ENOENT also for a program
+ * that exists, if its dynamic loader is missing.
+ */
 function hintFor(systemError: string | undefined): string {
   return systemError === 'ENOENT' ? 'The programs need a system with glibc (not Alpine). ' : '';
 }

@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process';
 import { codeOf, messageOf } from './files';
 
 /**
- * All environment variables of the server and its tools. They inherit none from the surrounding shell, because a PGDATA
- * or a locale there could change what they do, and because they need no secrets.
+ * All environment variables of the server and its tools. The variables of this process are not passed on: a PGDATA or a
+ * locale could change what the server does, and the server needs no secrets.
  */
 export const CHILD_ENVIRONMENT: Readonly<Record<string, string>> = {
   PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
@@ -24,7 +24,7 @@ export interface CommandOutcome {
   /** True when the exit code was 0. */
   readonly succeeded: boolean;
   readonly output: string;
-  /** stderr, or the reason why the command could not be run. */
+  /** Output on stderr. If a failed command wrote nothing there, the message of the error. */
   readonly complaint: string;
   /** Error code of the system, such as ENOENT, when the command could not be run. */
   readonly systemError?: string | undefined;

@@ -41,8 +41,8 @@ async function withClient<T>(login: Login, work: (client: Client) => Promise<T>)
 }
 
 /**
- * Returns the data directory of the server on the port; `refused` if the password is wrong; undefined if there is no
- * answer.
+ * Returns the data directory of the server on the port; `refused` if the server refuses the password; undefined if it
+ * does not answer, or answers with another error.
  */
 export async function askDataDirectory(
   login: Login,

@@ -57,7 +57,10 @@ function pidFileOf(dataDirectory: string): string {
   return join(dataDirectory, 'postmaster.pid');
 }
 
-/** Parses the file: pid, data directory, start time, port, socket directory, address, shared memory and status, one per line. */
+/**
+ * Parses `postmaster.pid`. It has one value per line: pid, data directory, start time, port, socket directory, address,
+ * shared memory and status.
+ */
 async function readPidFile(dataDirectory: string): Promise<RunningServer | undefined> {
   const text = await readIfExists(pidFileOf(dataDirectory));
   if (text === undefined) return undefined;
@@ -123,9 +126,9 @@ function argumentsOf({ dataDirectory, port, settings }: Launch): string[] {
 
 /**
  * Deletes the `postmaster.pid` of a killed server if it would prevent a start. PostgreSQL refuses to start while a
- * process with the recorded id exists. This can be another process of the same user, or the dead server as a zombie, in
- * a container whose process 1 does not reap orphans. Deleting the file is safe: PostgreSQL detects surviving child
- * processes by their shared memory.
+ * process with the recorded id exists. This can be another process of the same user. It can also be the dead server
+ * itself, as a zombie in a container whose process 1 does not reap orphans. Deleting the file is safe: PostgreSQL
+ * detects surviving child processes by their shared memory.
  */
 async function removeMisleadingPidFile(dataDirectory: string): Promise<void> {
   const left = await readPidFile(dataDirectory);
@@ -135,8 +138,8 @@ async function removeMisleadingPidFile(dataDirectory: string): Promise<void> {
 }
 
 /**
- * Rotates the log while no server runs. Copies and truncates the file instead of renaming it: so the file keeps its
- * owner, also if this process is root.
+ * Rotates the log if it is too large. Call this only while no server runs. Copies and truncates the file instead of
+ * renaming it, so that the file keeps its owner even if this process is root.
  */
 async function rotateLog(logFile: string): Promise<void> {
   const log = await ifExists(stat(logFile));
@@ -167,7 +170,7 @@ export async function stopServer(dataDirectory: string): Promise<void> {
   );
 }
 
-/** Sends a signal and ignores a process that has already ended. */
+/** Sends a signal to a process. Does nothing if the process has already ended. */
 export function send(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);

@@ -11,10 +11,13 @@ import { startWatchdog } from './watchdog';
 
 export type EphemeralOptions = Pick<EmbeddedOptions, 'log' | 'database'>;
 
-/** Prefix of the name of a server's directory. The process id of its owner follows. */
+/**
+ * Start of the name of an ephemeral server's directory. Then follows the id of the server's owner, the process that
+ * started it.
+ */
 const PREFIX = 'billing-engine-postgres-';
 
-/** Speed instead of durability, and enough connections for several pools. */
+/** PostgreSQL settings that prefer speed to durability, and allow enough connections for several pools. */
 const SETTINGS = {
   fsync: 'off',
   synchronous_commit: 'off',
@@ -69,7 +72,10 @@ async function parentDirectory(): Promise<string> {
   );
 }
 
-/** Stops the servers of dead owners and removes their directories. Needed if an owner and its watchdog were both killed. */
+/**
+ * Stops the servers whose owner process has ended, and removes their directories. Needed if an owner and its watchdog
+ * were both killed.
+ */
 async function removeOrphans(parent: string, log: (message: string) => void): Promise<void> {
   for (const name of await readdir(parent)) {
     if (!name.startsWith(PREFIX)) continue;

@@ -19,8 +19,8 @@ export function messageOf(error: unknown): string {
 }
 
 /**
- * Awaits `read`, or returns undefined if the file does not exist. For a file in /proc, ESRCH means that the process has
- * ended.
+ * Returns the result of `read`; undefined if the file does not exist. A file in /proc whose process has ended (ESRCH)
+ * counts as missing.
  */
 export async function ifExists<T>(read: Promise<T>): Promise<T | undefined> {
   try {
@@ -39,7 +39,7 @@ export function readLinkIfExists(path: string): Promise<string | undefined> {
   return ifExists(readlink(path));
 }
 
-/** Flushes a directory. A rename or a new name survives a power failure only after this. */
+/** Flushes a directory to disk. Only then does a new or renamed file in it survive a power failure. */
 export async function syncDirectory(path: string): Promise<void> {
   const directory = await open(path, 'r');
   try {

@@ -4,14 +4,14 @@ const MIB = 1024 * 1024;
 const LEAST_MIB = 128;
 const MAX_MIB = 2_048;
 /**
- * One eighth of the memory is for `shared_buffers`. PostgreSQL's manual suggests a quarter, but the service needs memory
+ * `shared_buffers` gets one eighth of the memory. PostgreSQL's manual suggests a quarter, but the service needs memory
  * too.
  */
 const SHARED_BUFFERS_DIVISOR = 8;
 
 /**
- * Returns settings that fit the memory of the machine, or of the container.
- * @param bytes memory in bytes; by default that of the machine or the container
+ * Returns the PostgreSQL settings for an amount of memory.
+ * @param bytes memory in bytes; default: the memory of the container or the machine
  */
 export function memorySettings(bytes = memoryBytes()): Readonly<Record<string, string>> {
   const buffersMib = Math.floor(bytes / MIB / SHARED_BUFFERS_DIVISOR);
@@ -22,8 +22,8 @@ export function memorySettings(bytes = memoryBytes()): Readonly<Record<string, s
 }
 
 /**
- * Returns the memory of the container or the machine. If a container has no limit, Node reports either 0 or more memory
- * than the machine has.
+ * Returns the memory limit of the container, in bytes; without a limit, the memory of the machine. Node reports a
+ * missing limit as 0, or as more memory than the machine has.
  */
 function memoryBytes(): number {
   const limit = process.constrainedMemory();

@@ -11,8 +11,8 @@ const PORT_FILE = 'postgres-port';
 
 /**
  * Chooses a port for the server: the requested one; otherwise the port of the last start, if it is free; otherwise any
- * free port. Another program can take the port before the server does. Then the server ends, and the caller chooses
- * again.
+ * free port. Another program can still take the port before the server does. The server then fails to start, and the
+ * caller chooses again.
  *
  * @throws {EmbeddedPostgresError} when the requested port is taken
  */
@@ -29,7 +29,10 @@ export async function choosePort(directory: string, wanted: number | undefined):
   throw new EmbeddedPostgresError(`No port of ${LOOPBACK} is free for the embedded database.`);
 }
 
-/** Overwrites the file in place, so that it keeps its owner when root writes it. A partly written number is harmless. */
+/**
+ * Stores the port for the next start. Overwrites the file in place, so that the file keeps its owner when root writes
+ * it. A partly written number is harmless.
+ */
 export async function rememberPort(directory: string, port: number): Promise<void> {
   await writeFile(join(directory, PORT_FILE), `${port}\n`);
 }

@@ -10,7 +10,10 @@ export type ServerUser = Account;
 
 const SERVER_USER_NAME = 'postgres';
 
-/** Time limit to find or create the user. When two services create it at once, one of them fails, and then finds it. */
+/**
+ * Time limit to find or create the user. When two services create the user at once, one of them fails. It then finds
+ * the user that the other one created.
+ */
 const MAKE_USER_TIMEOUT_MS = 5_000;
 
 export function isRoot(): boolean {
@@ -38,8 +41,8 @@ export async function postgresUser(): Promise<ServerUser> {
 }
 
 /**
- * Returns the user that must run the server of existing data: the owner of the data, or the user `postgres` if that is
- * root.
+ * Returns the user that must run the server of existing data: the owner of the data, or the user `postgres` if the
+ * owner is root.
  */
 export async function ownerOf(dataDirectory: string): Promise<ServerUser> {
   const { uid, gid } = await stat(dataDirectory);

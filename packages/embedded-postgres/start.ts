@@ -16,12 +16,15 @@ import { hasUsers, register, unregister } from './registry';
 export interface EmbeddedServer {
   /** `postgres://postgres:<password>@127.0.0.1:<port>/<database>` */
   readonly connectionString: string;
-  /** True when the server was already running, because its last user process died without stopping it. */
+  /**
+   * True when the server was already running although no live process used it. The last process that used it died
+   * without stopping it.
+   */
   readonly takenOver: boolean;
   /**
-   * Ends the use of the server by this caller. If no other caller uses the server, stops it and waits until it has
-   * ended. Open transactions are aborted; committed ones are kept. A second call waits for the first one and does
-   * nothing else.
+   * Ends this caller's use of the server. If no other caller uses the server, stops it and waits until it has ended. A
+   * stop aborts open transactions and keeps committed ones. A second call waits for the first one and does nothing
+   * else.
    */
   stop(): Promise<void>;
 }
@@ -38,7 +41,7 @@ export interface EmbeddedOptions {
   readonly port?: number;
 }
 
-/** Options with `directory` as a real path, and the cluster and password found there. */
+/** Options with `directory` as a real path, and the cluster and password of this directory. */
 interface Start extends EmbeddedOptions {
   readonly cluster: Cluster;
   readonly password: string;
@@ -46,7 +49,7 @@ interface Start extends EmbeddedOptions {
 
 interface UsableServer {
   readonly port: number;
-  /** True when another process launched the server. */
+  /** True when the server was already running. */
   readonly wasRunning: boolean;
 }
 
@@ -57,7 +60,7 @@ const DATABASE_NAME_LIMIT_BYTES = 63;
 const QUOTED_LOG_LINES = 12;
 
 /**
- * Matches the log of a start that can be tried again, because another program took the port, or an earlier server still
+ * Matches the log of a failed start that can be tried again: another program took the port, or an earlier server still
  * uses the data.
  */
 const RACE_LOST =
@@ -78,7 +81,10 @@ export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<E
   });
 }
 
-/** Refuses names that PostgreSQL would truncate, or that contain characters which a connection string cannot contain. */
+/**
+ * Refuses empty names, names that PostgreSQL would truncate, and names with characters that a connection string cannot
+ * contain.
+ */
 function assertDatabaseName(name: string): void {
   const length = Buffer.byteLength(name);
   if (length > 0 && length <= DATABASE_NAME_LIMIT_BYTES && !/[?#\0]/.test(name)) return;
@@ -124,7 +130,7 @@ function onlyOnce(work: () => Promise<void>): () => Promise<void> {
   return () => (done ??= work());
 }
 
-/** Removes this process from the registry, and stops the server if no other process uses it. */
+/** Removes an entry of this process from the registry. Stops the server if no entry of a live process is left. */
 async function leave(start: Start, entry: string): Promise<void> {
   const { cluster, directory, log } = start;
   const stopLast = async (): Promise<void> => {
@@ -144,7 +150,7 @@ async function leave(start: Start, entry: string): Promise<void> {
  * Joins or launches the server. Tries again when an earlier server is just ending, or another program takes the chosen
  * port.
  *
- * @throws {EmbeddedPostgresError} when the server ends for any other reason
+ * @throws {EmbeddedPostgresError} when the server ends for any other reason, or is not ready in time
  */
 async function joinOrLaunch(start: Start): Promise<UsableServer> {
   let binaries: Binaries | undefined;
@@ -164,14 +170,17 @@ async function joinOrLaunch(start: Start): Promise<UsableServer> {
   return server;
 }
 
-/** Returns the port of the running server; undefined when none is running, or it ended during the wait. */
+/**
+ * Waits until the running server accepts connections, and returns its port. Returns undefined when no server runs, or
+ * when the server ends during the wait.
+ */
 async function joinRunning(start: Start): Promise<number | undefined> {
   const isRunning = async (): Promise<boolean> =>
     (await findServer(start.cluster.dataDirectory)) !== undefined;
   return start.cluster.isComplete && (await isRunning()) ? awaitReady(start, isRunning) : undefined;
 }
 
-/** Prepares the programs, and creates the cluster if it does not exist. */
+/** Prepares the programs, and creates the cluster if it does not exist. Refuses a cluster of another major version. */
 async function prepare(start: Start): Promise<Binaries> {
   const { cluster, directory, log, password, settings = {} } = start;
   const binaries = await prepareBinaries({ directory, user: cluster.user, log });
@@ -207,7 +216,7 @@ function didNotStart({ directory }: Start, log: string): EmbeddedPostgresError {
 }
 
 /**
- * Waits until the server accepts connections and returns its port; undefined when the server ended instead.
+ * Waits until the server accepts connections, and returns its port. Returns undefined when the server ends instead.
  *
  * @throws {EmbeddedPostgresError} after the time limit, or when the server refuses the password or has another data
  * directory

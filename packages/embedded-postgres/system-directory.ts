@@ -6,14 +6,14 @@ import { canReach, type ServerUser } from './server-user';
 
 /**
  * Directory for the server's files when root starts the engine in a directory that no other user can enter, such as one
- * below /root or made by `mktemp -d`. Owned by root and readable by all, so that no other user can place programs there.
+ * below /root or made by `mktemp -d`. Owned by root: other users can read the programs in it, but cannot replace them.
  */
 const SYSTEM_DIRECTORY = '/var/lib/billing-engine';
 
 const WRITABLE_BY_OTHERS = 0o022;
 
 /**
- * Returns a directory below the system directory, creating it if missing.
+ * Returns a directory below the system directory that `user` can enter. Creates it if it does not exist.
  *
  * @throws {EmbeddedPostgresError} when it cannot be created, or is not safe to use
  */

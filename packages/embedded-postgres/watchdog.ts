@@ -5,14 +5,16 @@ import { CHILD_DIRECTORY, CHILD_ENVIRONMENT } from './commands';
 
 export interface Watchdog {
   /**
-   * Ends the watchdog. Call this after the server is stopped and its directory removed; the watchdog then does nothing.
+   * Ends the watchdog. Call this after the server is stopped and its directory removed, so that the watchdog has
+   * nothing left to do.
    */
   end(): Promise<void>;
 }
 
 /**
- * Shell script. Waits until its input ends, which happens whenever the owner ends, for any reason. Then stops the
- * server and removes the directory. Signals a process only if its command line contains the data directory.
+ * Shell script of the watchdog. Waits until its standard input ends, which happens when the process that started the
+ * server ends, for any reason. Then stops the server and removes its directory. Signals a process only if its command
+ * line contains the data directory.
  */
 const WATCH = `
 directory=$1
@@ -33,10 +35,11 @@ rm -rf -- "$directory"
 `;
 
 /**
- * Watches an ephemeral server from a separate process, because no process can clean up after its own SIGKILL. A shell needs
- * much less memory than a second Node process. Its script is a string, because the path of a file would differ between
- * sources and build. The pipe closes as soon as the owner ends; polling its process id could mistake another process for
- * the owner.
+ * Starts a process that stops an ephemeral server and removes `directory` when this process ends. It must be a separate
+ * process, because no process can clean up after its own SIGKILL. It is a shell, which needs much less memory than a
+ * second Node process. The script is a string, because the path of a file would differ between sources and build. The
+ * watchdog waits for the end of a pipe, which closes as soon as this process ends. If it polled the id of this process,
+ * it could mistake another process with the same id for it.
  */
 export async function startWatchdog(directory: string): Promise<Watchdog> {
   const child = spawn('/bin/sh', ['-c', WATCH, 'billing-engine-postgres-watchdog', directory], {

@@ -2,8 +2,8 @@
 const REORDERING = /[\u202a-\u202e\u2066-\u2069]/g;
 
 /**
- * Returns text for one printed line: in normal form NFC, without control characters and characters that reorder other
- * text, with single spaces.
+ * Returns the text as one line for printing: in normal form NFC, and without characters that reorder other text.
+ * Spaces, line breaks and control characters become single spaces, with none at the start or the end.
  */
 export function printableText(text: string): string {
   return text
@@ -22,7 +22,9 @@ export function isolated(text: string): string {
   return `\u2068${text}\u2069`;
 }
 
-/** Returns the first characters of the text. Counts code points, as the API and PostgreSQL do. */
+/**
+ * Returns at most the first `max` characters of the text. A character is a code point, as in the API and in PostgreSQL.
+ */
 export function firstCharacters(text: string, max: number): string {
   return Array.from(text).slice(0, max).join('');
 }

@@ -1,6 +1,9 @@
 import type { GrantedScope, Scope } from './scopes';
 
-/** Resources whose events need another scope in addition to `events:read`, each with this scope. */
+/**
+ * Scopes that a caller needs in addition to `events:read` to read the events of a resource. Keys: the resources. Events
+ * of all other resources need no additional scope.
+ */
 const NEEDED_SCOPES: Readonly<Record<string, Scope>> = {
   api_key: 'keys:read',
   second_factor: 'studio:read',

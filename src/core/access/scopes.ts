@@ -46,7 +46,7 @@ export type Scope = keyof typeof SCOPES;
 /** Scope of a credential. `*` stands for all scopes, also those of later versions. */
 export type GrantedScope = Scope | '*';
 
-/** Callers of an operation: the holders of a scope, or everyone. */
+/** Callers that may use an operation: those with the scope, or everyone (`public`). */
 export type Access = Scope | 'public';
 
 export const ALL_SCOPES = Object.keys(SCOPES) as readonly Scope[];

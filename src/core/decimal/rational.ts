@@ -47,8 +47,8 @@ export function divide(left: Rational, right: Rational): Rational {
 }
 
 /**
- * Returns the exact sum of any number of values; zero for none. Reduces the fraction only once, at the end, which keeps
- * the sum of a long list fast.
+ * Returns the exact sum of any number of values; zero for none. Brings the result to lowest terms only once, at the
+ * end, so that the sum of a long list is fast.
  */
 export function sum(values: Iterable<Rational>): Rational {
   let numerator = 0n;
@@ -64,7 +64,7 @@ export function sum(values: Iterable<Rational>): Rational {
   return rational(numerator, denominator);
 }
 
-/** Returns -1, 0 or 1 if `left` is less than, equal to or greater than `right`. */
+/** Returns -1 if `left` is less than `right`, 0 if they are equal, and 1 if `left` is greater. */
 export function compare(left: Rational, right: Rational): -1 | 0 | 1 {
   const gap = left.numerator * right.denominator - right.numerator * left.denominator;
   return gap < 0n ? -1 : gap > 0n ? 1 : 0;

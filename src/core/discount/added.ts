@@ -10,16 +10,20 @@ export type AddedCoupon = {
   readonly redemptionId: string;
   /** Percent as a decimal string; null for a coupon with an amount. */
   readonly percentOff: string | null;
-  /** Amount to which the percentage was applied so far: lines of the invoice, with later additions and corrections. */
+  /**
+   * Amount to which the percentage applies before the addition: lines of the invoice, with earlier additions and
+   * corrections.
+   */
   readonly baseMinor: bigint;
   /**
-   * Part of the added amount on which a percentage discounts at most `restMinor`: the part that was billed and credited
-   * earlier. If the coupon can use only discounts that credits returned, this part is the whole amount.
+   * Part of the added amount that was billed before, then credited, and is now billed again. On this part, a percentage
+   * discounts at most `restMinor`. If the coupon can give only discounts that credits returned to it, this part is the
+   * whole added amount.
    */
   readonly againMinor: bigint;
   /**
-   * Discount that the coupon can still give. For a coupon with an amount, it limits the whole discount. For a
-   * percentage, it limits only the discount on `againMinor`.
+   * Discount that the coupon can still give; a negative number counts as 0. For a coupon with an amount, this limits
+   * the whole discount. For a percentage, this limits only the discount on `againMinor`.
    */
   readonly restMinor: bigint;
 };
@@ -32,9 +36,10 @@ export type AddedDiscount = {
 };
 
 /**
- * Returns the discounts of an amount that is added to an invoice later. A percentage is computed and rounded twice: on
- * the base with the added amount, and on the base alone. The discount is the difference. Two additions of 1 therefore
- * get the same discount as one addition of 2. A coupon with an amount discounts up to `restMinor`.
+ * Returns the discounts of an amount that is added to an invoice later. Each coupon discounts the amount that remains
+ * after the coupons before it. A percentage is computed and rounded twice: on the base with the added amount, and on
+ * the base alone. The discount is the difference. Two additions of 1 therefore get the same discount as one addition of
+ * 2. A coupon with an amount discounts up to `restMinor`.
  *
  * @param coupons coupons with a percentage first, then coupons with an amount
  */
@@ -61,8 +66,8 @@ export function discountAdded(
 }
 
 /**
- * Returns the amount that each percentage applies to, by redemption id. This is the sum of the lines that the coupon
- * may discount, less the discounts of earlier percentages.
+ * Returns the amount that each percentage applies to, by redemption id: the sum of the lines that the coupon may
+ * discount, after subtracting the discounts of the percentages applied before it.
  */
 export function percentageBases(
   lines: readonly DiscountableLine[],

@@ -38,11 +38,11 @@ export type AppliedCoupon = {
   readonly redemptionId: string;
   /** Amount that this coupon takes off, zero or more. */
   readonly amountMinor: bigint;
-  /** Part of `amountMinor` on each line, in the order of the lines. */
+  /** Part of `amountMinor` that is taken off each line, in the order of the lines. */
   readonly sharesMinor: readonly bigint[];
   /**
-   * Discount that the coupon keeps for later invoices: the rest of `limitMinor`, or of an amount with the duration
-   * `once`. Otherwise zero.
+   * Discount that is left for later invoices. For a percentage with `limitMinor`: the rest of the limit. For an amount
+   * with the duration `once`: the rest of the amount. Otherwise zero.
    */
   readonly unusedMinor: bigint;
 };

@@ -19,12 +19,12 @@ export type InvoiceContents = {
 };
 
 /**
- * Calculates an invoice in this order: lines, minimum and maximum true-ups, coupons on the positive lines, tax on each
- * line's net amount, credit balance, amount due. A line with `fixedDiscounts` or `exactTaxes` keeps these discounts or
+ * Calculates an invoice in this order: lines, minimum and maximum true-ups, coupons on the positive lines, tax on the
+ * discounted lines, credit balance, amount due. A line with `fixedDiscounts` or `exactTaxes` keeps these discounts or
  * taxes, which come from an earlier bill. A negative total becomes credit balance, and nothing is due. All amounts are
  * minor units of one currency.
- * @throws InvariantError when lines or credits differ in currency, a line id comes twice, or a total differs from its
- *   lines.
+ * @throws InvariantError when a line or a credit has another currency than the invoice, two lines have the same id, or
+ *   a total differs from the sum of its lines.
  */
 export function assembleInvoice(contents: InvoiceContents): AssembledInvoice {
   const { currency, coupons, taxRates, taxTreatment, creditGrants } = contents;
@@ -95,7 +95,7 @@ export function assembleInvoice(contents: InvoiceContents): AssembledInvoice {
 
 /**
  * Asserts the invariants of every invoice, new or stored. Totals equal the sums of the lines. A total of zero or more
- * equals the amount due plus the applied credit. A total of -5 adds 5 to the credit balance.
+ * equals the amount due plus the applied credit. A negative total is added to the credit balance: a total of -5 adds 5.
  * @throws InvariantError when an invariant does not hold.
  */
 export function assertInvoiceAddsUp(invoice: AssembledInvoice): void {

@@ -14,14 +14,14 @@ export type Commitment = {
   readonly alreadyBilledMinor: bigint;
   readonly minimumMinor: bigint | null;
   readonly maximumMinor: bigint | null;
-  /** Fraction by which the limits are prorated; null: they apply in full. */
+  /** Fraction of the minimum and maximum that applies to the period; null: they apply in full. */
   readonly proration: Proration | null;
   readonly taxRateIds: readonly string[];
 };
 
 /**
- * Returns the true-up lines of an invoice, in the order of the commitments. Also returns the amount that a maximum
- * takes off each line; coupons do not discount this amount.
+ * Returns the true-up lines of an invoice, in the order of the commitments. `cappedMinor` is, by line id, the amount by
+ * which maximums lower a line. Coupons do not discount this amount.
  * @throws InvariantError when a commitment counts a line that is not on the invoice, or its minimum is above its
  *   maximum.
  */

@@ -40,7 +40,7 @@ export type CreditNoteAmounts = {
   readonly totalMinor: bigint;
 };
 
-/** Returns how much of a line, without tax, can still be credited; zero for a line that is itself a credit. */
+/** Returns the amount of a line, without tax, that can still be credited; zero for a line that is itself a credit. */
 export function creditableMinor(line: CreditableLine): bigint {
   const leftMinor = line.netMinor - line.creditedNetMinor;
   return leftMinor > 0n ? leftMinor : 0n;
@@ -56,12 +56,12 @@ export function isOnlyTaxLeft(line: CreditableLine): boolean {
 
 /**
  * Returns the credit note for parts of lines, in positive minor units. The exact taxes of the requested net amounts are
- * added up, rounded once, half away from zero, and split over lines and rates by largest remainder. When the last part
- * of a line is credited, all tax that is left of the line is credited too. All notes together therefore credit exactly
- * the tax of the line. For a line that has only tax left, a request for zero credits this tax.
- * @throws InvariantError when a line is requested twice or is unknown, an amount is above {@link creditableMinor}, or
- *   zero is requested although {@link isOnlyTaxLeft} returns false. The caller must first check amounts that come from
- *   an API client.
+ * added up, rounded once, half away from zero, and split over lines and rates by largest remainder. A request for all
+ * that is left of a line also credits all tax that is left of it. Together, the credit notes of a line therefore credit
+ * exactly the tax of the line. For a line that has only tax left, a request for zero credits this tax.
+ * @throws InvariantError when a line is requested twice or is unknown, an amount is negative or above
+ *   {@link creditableMinor}, or zero is requested although {@link isOnlyTaxLeft} returns false. The caller must first
+ *   check amounts that come from an API client.
  */
 export function creditNote(
   requests: readonly CreditRequest[],
@@ -94,7 +94,9 @@ export function creditNote(
   return { lines: noteLines, netMinor, taxMinor, totalMinor: netMinor + taxMinor };
 }
 
-/** Returns the exact tax of a part of a line. The last part gets all tax that is left of the line. */
+/**
+ * Returns the exact tax of a part of a line: at most the tax that is left of the line, and all of it for the last part.
+ */
 function exactTax(line: CreditableLine, netMinor: bigint): Rational {
   const taxMinor = taxOf(line.taxShares);
   const left = rational(taxMinor - taxOf(line.creditedTaxShares));

@@ -13,12 +13,14 @@ import { allocate } from '../money';
 import { type AppliedTaxRate, exactTaxesOf } from '../tax';
 import type { DiscountShare } from './line';
 
-/** A tax rate of finalized lines. `leftMinor` is the billed tax less the tax that credits took back, in minor units. */
+/**
+ * A tax rate of finalized lines. `leftMinor` is the billed tax minus the tax that credits took back, in minor units.
+ */
 export type HeldTax = AppliedTaxRate & { readonly leftMinor: bigint };
 
 /** Amounts of finalized lines that credits have not taken back yet. */
 export type HeldLines<Share extends DiscountShare = DiscountShare> = {
-  /** Amount after discounts and earlier credits. Contains inclusive tax, but not exclusive tax. */
+  /** Amount of the lines after discounts and earlier credits. Contains inclusive tax, but not exclusive tax. */
   readonly heldMinor: bigint;
   readonly taxes: readonly HeldTax[];
   /** True if all lines have the same tax rates. */
@@ -34,8 +36,9 @@ export type CreditedShare<Share extends DiscountShare = DiscountShare> = {
 };
 
 /**
- * Returns the credit for a share of {@link HeldLines}. The amount is rounded once, half away from zero. The discounts
- * that return to coupons are added up, rounded once and split by largest remainder.
+ * Returns the credit for a share of {@link HeldLines}. The credited amount is rounded once, half away from zero. The
+ * discounts that return to coupons are this share of the sum of all discounts, rounded once and split by largest
+ * remainder.
  *
  * @param share from 0 to 1
  * @param limitMinor maximum amount of the credit; null: no maximum. A credit above the maximum is reduced to it, and
@@ -68,10 +71,10 @@ export function creditShare<Share extends DiscountShare>(
 }
 
 /**
- * Returns the exact tax of a part of {@link HeldLines}, by tax rate, in minor units. If all lines have the same rates,
- * calculates the tax with these rates, but at most the tax that is left. If the lines have different rates, takes the
- * same share of the tax that is left at each rate. The last part takes all tax that is left, so that the credits
- * together return exactly the billed tax.
+ * Returns the exact tax of `amountMinor`, a part of {@link HeldLines}, by tax rate id, in minor units. If all lines
+ * have the same rates, the tax is calculated with these rates, but is at most the tax that is left. If the lines have
+ * different rates, the part takes the same share of the tax that is left at each rate. The last part takes all tax that
+ * is left, so that the credits together return exactly the billed tax.
  */
 export function taxOfPart(
   { heldMinor, taxes, hasOneSetOfRates }: HeldLines,
@@ -90,8 +93,8 @@ export function taxOfPart(
 }
 
 /**
- * Returns the largest possible total of a part of {@link HeldLines}, exclusive tax included. Rounds each tax up,
- * because the invoice with the credit may do the same.
+ * Returns the largest possible total of `amountMinor`, a part of {@link HeldLines}, with exclusive tax. Rounds each tax
+ * up, because the invoice with the credit may do the same.
  */
 export function maxWithTax(held: HeldLines, amountMinor: bigint): bigint {
   const taxes = taxOfPart(held, amountMinor);

@@ -13,7 +13,7 @@ export type LineAmount = {
   readonly amountMinor: bigint;
   readonly currency: string;
   readonly taxRateIds: readonly string[];
-  /** Exact tax by rate, for a line that keeps the tax of an earlier bill; negative for a credit. */
+  /** Exact tax by tax rate id, for a line that keeps the tax of an earlier bill; negative for a credit. */
   readonly exactTaxes?: ReadonlyMap<string, Rational>;
   /**
    * Discounts of a line that keeps the discounts of an earlier bill. The coupons of the invoice do not discount this

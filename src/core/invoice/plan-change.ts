@@ -10,7 +10,7 @@ import {
 import { invariant } from '../invariant';
 import { factorOf, type Proration } from '../proration';
 
-/** A finalized line for a price paid in advance, with the amounts credited since. */
+/** A finalized line for a price billed in advance, with the amount credited since. */
 export type PrepaidLine = {
   /** Amount that the line would have for the full period, in minor units (see {@link forFullPeriod}). */
   readonly fullAmount: Rational;
@@ -33,9 +33,9 @@ export function forFullPeriod(amountMinor: bigint, proration: Proration | null):
 }
 
 /**
- * Returns the unused share of a line for a price paid in advance, from 0 to 1: the amount for the full period, times
- * the unused part of the period, divided by the amount of the line. If the new plan version prorates by another unit,
- * the unused part is counted in the new unit. The share could then exceed 1, and is limited to 1.
+ * Returns the unused share of a line for a price billed in advance, from 0 to 1: (amount for the full period x unused
+ * part of the period) / amount of the line. If a new plan version prorates by another unit, the unused part is counted
+ * in that unit. The share could then exceed 1, and is limited to 1. The share of a line of zero or less is 0.
  * @throws InvariantError when the line and the unused part have the same unit, and the unused part is larger than the
  *   billed part or has another denominator.
  */
@@ -56,8 +56,9 @@ export function unusedShare(
 }
 
 /**
- * Returns the credit for the unused part of a price paid in advance, zero or more, in minor units. It is the {@link
- * unusedShare} of the line's amount after discounts and earlier credits, rounded once, half away from zero.
+ * Returns the credit for the unused part of a price billed in advance, zero or more, in minor units. The credit is the
+ * amount of the line after discounts and earlier credits, times the {@link unusedShare} of the line, rounded once, half
+ * away from zero.
  * @throws InvariantError in the cases of {@link unusedShare}, and when the line was credited beyond its billed amount.
  */
 export function creditForUnused(line: PrepaidLine, unused: Proration): bigint {

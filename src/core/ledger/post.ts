@@ -17,10 +17,10 @@ export type RevenueLine = {
 };
 
 /**
- * Posts a finalized invoice: debits the receivable with the total less the applied credit. A negative total becomes
- * credit of the customer. Discounts are not subtracted from revenue, but debited to an account of their own. If a
- * deferred line of 100 has a discount of 20, 80 is deferred, and 20 is posted at once as revenue and as a discount.
- * Later, exactly the deferred amount is moved to revenue.
+ * Posts a finalized invoice. Debits the receivable with the total, after subtracting the applied credit. A negative
+ * total becomes credit of the customer. Discounts are not subtracted from revenue, but debited to an account of their
+ * own. If a deferred line of 100 has a discount of 20, 80 is deferred, and 20 is posted at once as revenue and as a
+ * discount. Later, exactly the deferred amount is moved to revenue.
  * @throws InvariantError when the applied credit is negative or exceeds the total.
  */
 export function postInvoice(invoice: {
@@ -71,10 +71,10 @@ export function postPayment(payment: {
 }
 
 /**
- * Moves the payment of a voided invoice from the receivable to the customer's credit. The part that was refunded
- * already is credited to the refunds account instead, where it balances the refund. The part that a dispute took is
- * credited to the dispute losses.
- * @throws InvariantError when a part is negative, or the parts exceed the payment.
+ * Moves the amount that a payment applied to a voided invoice from the receivable to the customer's credit. A part that
+ * was refunded already is credited to the refunds account instead, where it balances the refund. A part that a dispute
+ * took is credited to the dispute losses.
+ * @throws InvariantError when a part is negative, or the parts exceed `appliedMinor`.
  */
 export function postPaymentReturned(returned: {
   readonly currency: string;
@@ -116,17 +116,18 @@ export function postRefund(refund: {
 }
 
 /**
- * Posts a succeeded refund that the customer's bank returned: debits the cash clearing account of the provider. If the
- * refund had reduced the customer's credit, restores this credit, except a part that now covers a loss from a dispute.
+ * Posts a succeeded refund that the customer's bank returned. Debits the cash clearing account of the provider. Credits
+ * `toCreditMinor` to the customer's credit, except `recoveredMinor`, which reduces the dispute losses. Credits the rest
+ * of the refund to the refunds account.
  * @throws InvariantError when `toCreditMinor` or `recoveredMinor` is negative, or `toCreditMinor` exceeds the amount.
  */
 export function postRefundReturned(returned: {
   readonly currency: string;
   readonly provider: string;
   readonly amountMinor: bigint;
-  /** Part of the refund that was taken from the customer's credit. */
+  /** Part of the amount that the refund had taken from the customer's credit. */
   readonly toCreditMinor: bigint;
-  /** Part of the credit that is used to reduce a loss from a dispute. */
+  /** Credit of the customer that now covers a loss from a dispute. */
   readonly recoveredMinor: bigint;
 }): LedgerTransaction {
   const { currency, provider, amountMinor, toCreditMinor, recoveredMinor } = returned;
@@ -158,8 +159,8 @@ export function postDisputeWithdrawn(withdrawn: {
 }
 
 /**
- * Posts a lost dispute. The part of the payment that had become credit of the customer is taken from that credit; the
- * rest is a loss.
+ * Posts a lost dispute: credits the amount to the `disputed` account. The part of the payment that had become credit of
+ * the customer is debited to the customer's credit. The rest of the amount is debited to the dispute losses.
  * @throws InvariantError when `fromCreditMinor` is negative or exceeds the amount.
  */
 export function postDisputeLost(lost: {
@@ -178,8 +179,8 @@ export function postDisputeLost(lost: {
 }
 
 /**
- * Posts disputed funds that a provider paid back. After a lost dispute, also reverses the loss, and restores the credit
- * that the dispute had reduced.
+ * Posts disputed funds that a provider paid back. If the dispute was lost before, also reverses the loss, and restores
+ * the credit that the lost dispute had reduced.
  * @throws InvariantError when a part is negative, or the parts exceed the amount.
  */
 export function postDisputeReinstated(reinstated: {
@@ -203,8 +204,8 @@ export function postDisputeReinstated(reinstated: {
 }
 
 /**
- * Posts customer credit that covers a refund made at the provider. Used if the credit became available only after the
- * provider had paid out the refund. Credits the refunds account, which the refund had debited.
+ * Posts credit of the customer that covers a refund. Used if the credit became available only after the provider had
+ * paid out the refund. Credits the refunds account, which the refund had debited.
  */
 export function postRefundRecovered(recovered: {
   readonly currency: string;
@@ -219,8 +220,8 @@ export function postRefundRecovered(recovered: {
 }
 
 /**
- * Posts customer credit that covers the loss of a dispute. Used if the credit became available only after the dispute
- * was lost.
+ * Posts credit of the customer that covers the loss of a dispute. Used if the credit became available only after the
+ * dispute was lost.
  */
 export function postLossRecovered(recovered: {
   readonly currency: string;
@@ -235,15 +236,16 @@ export function postLossRecovered(recovered: {
 }
 
 /**
- * Posts a credit note: debits revenue, deferred revenue and tax. Credits the total to the receivable, the customer's
- * credit and the refunds account.
- * @throws InvariantError when the credited parts differ from the total, or the deferred part exceeds the net.
+ * Posts a credit note: debits revenue, deferred revenue and tax. The total is credited in three parts: to the
+ * receivable, the customer's credit and the refunds account.
+ * @throws InvariantError when a part is negative, the parts do not add up to the total, or the deferred part exceeds
+ *   the net.
  */
 export function postCreditNote(note: {
   readonly currency: string;
   readonly netMinor: bigint;
   readonly taxMinor: bigint;
-  /** The part of the net that was not yet released to revenue. */
+  /** Part of the net amount that was not yet released to revenue. */
   readonly deferredMinor: bigint;
   readonly toReceivableMinor: bigint;
   readonly toCreditMinor: bigint;

@@ -15,8 +15,8 @@ export function isWithinMetadataLimits(value: unknown): value is Metadata {
 }
 
 /**
- * Merges an update into stored metadata. The value of a sent key replaces the stored value; nested maps are replaced,
- * not merged. `null` removes the key. Other stored keys stay.
+ * Merges an update into stored metadata. The value of a sent key replaces the stored value, also if both are maps.
+ * `null` removes the key. Stored keys that were not sent stay.
  */
 export function mergeMetadata(stored: Metadata, sent: Metadata | undefined): Metadata {
   if (sent === undefined) return stored;

@@ -26,15 +26,15 @@ export function allocate(amountMinor: bigint, weights: readonly bigint[]): bigin
 
 /**
  * Splits `amountMinor`, the rounded sum of the exact shares `shareNumerators[i] / denominator`, into whole parts by
- * largest remainder, as {@link allocate} does. Each part differs from its share by less than one minor unit; a whole
- * share is unchanged.
+ * largest remainder, as {@link allocate} does. Each part differs from its share by less than one minor unit. A share
+ * that is a whole number is unchanged.
  *
  * Shares may differ in sign, for example the taxes of a charge and of a credit that are rounded together. All shares
  * are rounded down, and the remaining minor units go to the largest remainders. A negative amount is split like its
  * positive counterpart, and then all signs are reversed. An amount of zero counts as negative if the first share that
  * is not zero is negative.
- * @throws InvariantError unless `amountMinor` is within one minor unit of the sum of the shares, or when `denominator`
- *   is not positive.
+ * @throws InvariantError when `amountMinor` differs from the sum of the shares by one minor unit or more, or when
+ *   `denominator` is not positive.
  */
 export function allocateShares(
   amountMinor: bigint,

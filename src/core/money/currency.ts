@@ -2,8 +2,8 @@ import { data } from 'currency-codes';
 import { invariant } from '../invariant';
 
 /**
- * Currencies of ISO 4217 (edition of 2026-01-01) that the package `currency-codes` does not have yet, with their
- * digits. XCG replaced ANG in 2025.
+ * Currencies of ISO 4217 (edition of 2026-01-01) that the package `currency-codes` does not have yet, with the number
+ * of digits after the decimal point. XCG replaced ANG in 2025.
  */
 const INTRODUCED: readonly (readonly [code: string, digits: number])[] = [['XCG', 2]];
 
@@ -14,11 +14,11 @@ const INTRODUCED: readonly (readonly [code: string, digits: number])[] = [['XCG'
 const WITHDRAWN: ReadonlySet<string> = new Set(['ANG', 'BGN']);
 
 /**
- * Digits after the decimal point by currency code, former currencies included. Of the codes that start with X, the map
- * has only the currencies that several countries share (XAF, XCD, XCG, XOF, XPF). The other X codes are metals, bond
- * units, units of account, the test code and "no currency". The standard gives them no minor unit ("N.A."), but the
- * package stores 0 digits for them. The filter recognizes them because the package lists at most one country or
- * institution for each.
+ * Number of digits after the decimal point, by currency code. Includes former currencies. Of the codes that start with
+ * X, the map has only the currencies that several countries share (XAF, XCD, XCG, XOF, XPF). The other X codes are
+ * metals, bond units, units of account, the test code and "no currency". The standard gives them no minor unit
+ * ("N.A."), but the package stores 0 digits for them. The filter recognizes them because the package lists at most one
+ * country or institution for each.
  */
 export const digitsByCode: ReadonlyMap<string, number> = new Map([
   ...data
@@ -37,10 +37,10 @@ export function isCurrency(code: string): boolean {
 }
 
 /**
- * Returns the digits after the decimal point in major units of `code`: 2 for USD, 0 for JPY, 3 for KWD (ISO 4217).
- * Includes former currencies, so that amounts stored in them stay readable.
- * @throws InvariantError when `code` is not a currency. The caller must first check external input with {@link
- *   isCurrency}.
+ * Returns the number of digits after the decimal point of an amount in major units: 2 for USD, 0 for JPY, 3 for KWD
+ * (ISO 4217). Includes former currencies, so that amounts stored in them stay readable.
+ * @throws InvariantError when `code` is not a currency. The caller must first check external input with
+ *   {@link isCurrency}.
  */
 export function minorDigits(code: string): number {
   const digits = digitsByCode.get(code);

@@ -16,19 +16,20 @@ export type Proration = {
 /** A part of a period, and how the part ends. */
 export type ProratedPart = Period & {
   /**
-   * `border`: the part ends where a new price or the next period starts. With proration by day, the date of the end is
+   * `border`: the part ends where a new price or the next period starts. With proration by day, the date of `endAt` is
    * not billed with the part. `termination`: the part ends where the subscription ends or a pause begins. With
-   * proration by day, the date of the end is billed with the part.
+   * proration by day, the date of `endAt` is billed with the part.
    */
   readonly end: 'border' | 'termination';
 };
 
 /**
- * Returns the part as a fraction of `fullPeriod`. The unit `day` counts local dates in `timeZone`. The date of a price
- * change counts for the new price. The date on which a subscription ends or is paused counts for the part. If the full
- * period ends on that date too, the date counts only for the next period. The unit `second` counts elapsed time. The
- * denominator is the length of the full period. In the mode `calendar`, a short first period is a part of a whole
- * calendar period.
+ * Returns the part as a fraction of `fullPeriod`. The denominator is the length of the full period. With a `calendar`
+ * billing anchor, the full period of a short first period is the whole calendar period.
+ *
+ * The unit `day` counts local dates in `timeZone`. The date of a price change counts for the new price. The date on
+ * which a subscription ends or is paused counts for the part. If the full period ends on that date too, the date counts
+ * only for the next period. The unit `second` counts elapsed time.
  *
  * @throws InvariantError when the part is not within the full period, the full period is empty, or the zone is unknown.
  */
@@ -59,11 +60,12 @@ export function prorate(
 export type PartBoundary = { readonly at: Date; readonly unit: 'day' | 'second' };
 
 /**
- * Returns the part between two boundaries. The parts of a period add up to the whole, even if their boundaries have
- * different units. If both boundaries have the same unit, or the part starts with the period, the part has the unit of
- * its end. Otherwise, the part is in seconds. The days before a boundary by day are then converted to seconds, as if
- * all days of the full period were equally long. If this gives no whole number, numerator and denominator are
- * multiplied by the number of days of the full period. If the converted end lies before the start, the part is zero.
+ * Returns the part of `fullPeriod` between two boundaries. The parts of a period add up to the whole, even if their
+ * boundaries have different units. If both boundaries have the same unit, or the period starts at `from`, the part has
+ * the unit of `to`. Otherwise, the part is in seconds: the days before the boundary with the unit `day` are converted
+ * to seconds, as if all days of the full period were equally long. If this gives no whole number of seconds, numerator
+ * and denominator are multiplied by the number of days of the full period. If the converted `to` lies before `from`,
+ * the part is zero.
  */
 export function prorateBetween(
   from: PartBoundary,
@@ -91,7 +93,7 @@ export function prorateBetween(
 }
 
 /**
- * Returns `billed` less `used`: the unused part, which is credited. Both parts must have the same start.
+ * Returns `billed` minus `used`: the unused part, which is credited. Both parts must have the same start.
  *
  * @throws InvariantError when more was used than billed, or the two differ in denominator or unit.
  */

@@ -24,7 +24,7 @@ import {
 export type ChargedEvents = {
   /** Number of events that are not wholly free. */
   readonly events: bigint;
-  /** Sum of the base amounts of these events, less free parts, in minor units. */
+  /** Sum of the base amounts of these events, without their free parts, in minor units. */
   readonly base: Rational;
   /** Amount added by the minimum per event, and by the rule that all events together cost at least zero. */
   readonly raisedBy: Rational;
@@ -41,9 +41,10 @@ export interface EventCharger {
 
 /**
  * Returns a charger for the events of a percentage price. Events are free until the free events or the free amount are
- * used up; all later events are charged. If only a part of an event is free, the event costs the fixed amount plus the
- * rate on the other part. The price's minimum and maximum per event limit the cost of each charged event. All events
- * together cost at least zero, even if their base amounts are negative (refunds). Nothing is rounded.
+ * used up, whichever happens first; all later events are charged. If only a part of an event's base amount is free, the
+ * event costs the fixed amount plus the rate on the other part. The price's minimum and maximum per event limit the
+ * cost of each charged event. All events together cost at least zero, even if their base amounts are negative
+ * (refunds). Nothing is rounded.
  */
 export function chargeEvents(price: PercentagePrice): EventCharger {
   const rate = parseDecimal(price.rate);
@@ -97,8 +98,8 @@ export function ratePercentage(
 }
 
 /**
- * Returns a function to call with the base amount of each event, in time order. The function returns the base amount
- * less its free part, or null if the event is wholly free.
+ * Returns a function to call with the base amount of each event, in time order. The function returns the part of the
+ * base amount that is not free, or null if the event is wholly free.
  */
 function freeQuota(price: PercentagePrice): (base: Rational) => Rational | null {
   const freeAmount = price.freeAmountMinor > 0n ? toRational(price.freeAmountMinor) : null;

@@ -18,7 +18,7 @@ export type PerUnitPrice = { readonly model: 'per_unit'; readonly unitAmount: st
  */
 export type GraduatedPrice = { readonly model: 'graduated' } & Tiered;
 
-/** The tier that contains the quantity sets the price of all units. */
+/** All units have the price of the tier that contains the quantity. The flat amount of this tier is added. */
 export type VolumePrice = { readonly model: 'volume' } & Tiered;
 
 /** Bills ceil((quantity - free units) / size) packages; nothing for a quantity up to the free units. */
@@ -32,8 +32,10 @@ export type PackagePrice = {
 };
 
 /**
- * Rate x (base - free amount) + fixed amount x (events - free events). The minimum and maximum per event limit the
- * amount of each event. If a price has a free amount and free events, nothing is free after one of the two is used up.
+ * Rate x sum of the base amounts of the charged events + fixed amount x number of charged events. The base amount of an
+ * event is the amount that the event reports, such as the amount of a payment. The first events are free. If a price
+ * has a free amount and free events, nothing is free after one of the two is used up. The event that exceeds the free
+ * amount is charged only for the part above the free amount.
  */
 export type PercentagePrice = {
   readonly model: 'percentage';
@@ -43,8 +45,9 @@ export type PercentagePrice = {
   readonly fixedAmountMinor: bigint;
   readonly freeEvents: bigint;
   readonly freeAmountMinor: bigint;
-  /** Least and largest amount of one charged event; null: no limit. */
+  /** Minimum amount of one charged event; null: no minimum. */
   readonly eventMinimumMinor: bigint | null;
+  /** Maximum amount of one charged event; null: no maximum. */
   readonly eventMaximumMinor: bigint | null;
 };
 
@@ -54,7 +57,9 @@ type Tiered = {
    * the last tier has no `upTo`.
    */
   readonly tiers: readonly Tier[];
-  /** True if the flat amount of the first tier is due even at a quantity of zero. The default is true. */
+  /**
+   * True if the flat amount of the first tier is due even at a quantity of zero. Optional in the API; default: true.
+   */
   readonly chargeFlatAtZero: boolean;
 };
 

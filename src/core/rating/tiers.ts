@@ -26,7 +26,8 @@ export function rateGraduated(price: GraduatedPrice, quantity: Rational): RatedA
 
 /**
  * Returns the exact volume amount for `quantity`: all units at the unit amount of one tier, plus that tier's flat
- * amount. A quantity on a bound belongs to the tier that ends there. A quantity of zero belongs to the first tier.
+ * amount. A quantity on a bound belongs to the tier that ends there. A quantity of zero belongs to the first tier, and
+ * costs its flat amount only with `chargeFlatAtZero`.
  * @throws InvariantError unless the tiers ascend and only the last one has no upper bound.
  */
 export function rateVolume(price: VolumePrice, quantity: Rational): RatedAmount {

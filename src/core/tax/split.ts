@@ -12,8 +12,8 @@ export type RateSplit = {
 };
 
 /**
- * Rounds the sum of the exact taxes of the lines once, half away from zero, and splits this sum over the lines by
- * largest remainder.
+ * Splits the tax of one rate over the lines. The sum of the exact taxes is rounded once, half away from zero, and split
+ * by largest remainder.
  */
 export function splitByExactTaxes(inclusive: boolean, exactTaxes: readonly Rational[]): RateSplit {
   const shares = overCommonDenominator(exactTaxes);
@@ -27,11 +27,11 @@ export function splitByExactTaxes(inclusive: boolean, exactTaxes: readonly Ratio
  * never exceeds the amount. The taxes of two rates can, if both were rounded up: 0.01 + 0.01 on a line of 0.01 would
  * leave a net amount of -0.01.
  *
- * One minor unit of tax then moves to another line whose amount is large enough, and on which the tax of the same rate
- * was rounded down. Of several possible rates, the last one is chosen. Of several possible lines, the line with the
- * largest remainder is chosen; of equal remainders, the earlier line. The total tax of each rate stays, and each part
- * stays within one minor unit of its exact share. With three or more high rates on tiny lines, no such line may exist.
- * The split then stays as it is.
+ * In this case, one minor unit of the tax of one rate moves to another line. On that line, the tax of this rate was
+ * rounded down, and the taxes still fit after the move. Of several possible rates, the last one is chosen. Of several
+ * possible lines, the line with the largest remainder is chosen; of equal remainders, the earlier line. The total tax
+ * of each rate does not change, and each part stays within one minor unit of its exact share. With three or more high
+ * rates on tiny lines, no such line may exist. The taxes then still exceed the amount.
  */
 export function withinAmounts(
   amountsMinor: readonly bigint[],
@@ -67,9 +67,7 @@ function partOf({ partsMinor }: RateSplit, line: number): bigint {
   return partsMinor[line] ?? 0n;
 }
 
-/**
- * Returns the exact tax of a line less its rounded tax, times the denominator. Positive if the tax was rounded down.
- */
+/** Returns (exact tax - rounded tax) of a line, times the denominator. Positive if the tax was rounded down. */
 function remainderOf(split: RateSplit, line: number): bigint {
   return (split.numerators[line] ?? 0n) - partOf(split, line) * split.denominator;
 }

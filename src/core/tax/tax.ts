@@ -27,15 +27,15 @@ export type TaxableLine = {
   readonly amountMinor: bigint;
   readonly taxRateIds: readonly string[];
   /**
-   * Exact tax by rate, for a line that keeps the tax of an earlier bill; negative for a credit. Used instead of the tax
-   * from `taxRateIds`, even if the customer is exempt.
+   * Exact tax by tax rate id, for a line that keeps the tax of an earlier bill; negative for a credit. For the rates in
+   * `taxRateIds`, this tax replaces the calculated tax, even if the customer is exempt.
    */
   readonly exactTaxes?: ReadonlyMap<string, Rational>;
 };
 
 /**
- * Tax status of the customer. Exempt and reverse-charge (`reverse`) customers are billed without tax, and the invoice
- * says so in a note.
+ * Tax status of the customer. `none`: no special status, so that tax is charged. Exempt and reverse-charge (`reverse`)
+ * customers are billed without tax, and the invoice says so in a note.
  */
 export type TaxTreatment = 'none' | 'exempt' | 'reverse';
 
@@ -73,8 +73,9 @@ export type InvoiceTax = {
  * net = amount / (1 + sum of the inclusive rates). If the inclusive taxes of a line would exceed its amount,
  * {@link withinAmounts} moves a minor unit of tax to another line. Exclusive rates apply to the net amount and do not
  * compound. An exempt or reverse-charge customer owes the amounts unchanged, without tax, and the result has a note.
- * Lines with `exactTaxes` keep that tax in any case.
- * @throws InvariantError when a line names an unknown rate, or names a rate twice, or a percentage is negative.
+ * Lines with `exactTaxes` keep these taxes even then.
+ * @throws InvariantError when a line names an unknown rate or names one rate twice, a rate is given twice, or a
+ *   percentage is negative.
  */
 export function taxInvoice(
   given: readonly TaxableLine[],

@@ -7,8 +7,8 @@ export type Interval = 'day' | 'week' | 'month' | 'year';
 
 /**
  * Origin of all periods of a subscription. In the mode `anniversary`, intervals are counted from the local date and
- * time of `startAt`. In the mode `calendar`, periods start at the first local midnight of a day, ISO week (Monday),
- * month or year. Only the first period starts at `startAt`, and may therefore be shorter.
+ * time of `startAt`. In the mode `calendar`, periods start at the local midnight at which a day, ISO week (Monday),
+ * month or year begins. Only the first period starts at `startAt`, and may therefore be shorter.
  */
 export type BillingAnchor = {
   readonly mode: 'anniversary' | 'calendar';
@@ -122,7 +122,7 @@ function originOf(anchor: BillingAnchor): Temporal.PlainDateTime {
   return anchor.mode === 'anniversary' ? local : calendarStart(local, anchor.interval);
 }
 
-/** Returns the first midnight of the day, ISO week, month or year that contains `local`. */
+/** Returns the midnight at which the day, ISO week, month or year that contains `local` begins. */
 function calendarStart(local: Temporal.PlainDateTime, interval: Interval): Temporal.PlainDateTime {
   const midnight = local.withPlainTime();
   switch (interval) {

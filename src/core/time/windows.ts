@@ -5,8 +5,8 @@ import { localHourAfter } from './zone';
 export type WindowInterval = 'hour' | Exclude<Interval, 'year'>;
 
 /**
- * Longest possible length of a window (a local hour, day, week or month), clock changes included. A period longer than
- * `max` times this length has more than `max` windows.
+ * Longest possible length of each kind of window (a local hour, day, week or month), clock changes included. A period
+ * longer than `max` times this length has more than `max` windows.
  */
 const LONGEST_MS: Readonly<Record<WindowInterval, number>> = {
   hour: 2 * 3_600_000,

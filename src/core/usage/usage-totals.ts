@@ -56,9 +56,9 @@ export const FOR_EVER = new Date('9999-12-31T00:00:00.000Z');
 const BEGINNING = new Date('0001-01-01T00:00:00.000Z');
 
 /**
- * Returns the instant from which values of a `weighted_sum` still count in a later period; null if none do. On a
- * recurring meter, all earlier values count there. On other meters, only the values since `heldSince` do; if
- * `heldSince` is undefined, none do.
+ * Returns the instant from which values of earlier periods still count in a later period; null if no values carry over.
+ * Only values of a `weighted_sum` carry over: on a recurring meter, all earlier values; on other meters, the values
+ * since `heldSince`, and none if `heldSince` is undefined.
  */
 export function carryOverStart(
   {
@@ -72,7 +72,8 @@ export function carryOverStart(
 }
 
 /**
- * Returns the exact quantity of a period with these totals; 0 without events. A period without time has the quantity 0.
+ * Returns the exact quantity of a period with these totals. Without events, the quantity is 0, or for a `weighted_sum`
+ * the value carried over. The `weighted_sum` of a period of no length is 0.
  * @param carriedOver value of a `weighted_sum` at the start of the period, which counts for the whole period
  */
 export function valueOf(
@@ -107,8 +108,9 @@ interface WindowPart extends Period {
 }
 
 /**
- * Returns the exact usage of a registered window, counting only the events before `endAt`. A `weighted_sum` is divided
- * by the length of the whole window. If the window lasts until {@link FOR_EVER}, the usage is the sum of the values.
+ * Returns the exact usage of a registered window, counting only the events before `endAt`. A `weighted_sum` counts each
+ * value until the end of the whole window, and is divided by the length of the whole window. If the window never ends
+ * ({@link FOR_EVER}), a `weighted_sum` is the sum of the values.
  * @param totals totals of the period from `startAt` to `endAt`
  * @param carriedOver value of a `weighted_sum` at the start of the window
  */
@@ -126,8 +128,9 @@ export function usageOfWindow(
 }
 
 /**
- * Returns the usage of adjoining windows by group, sorted by group key. A group is listed if it has events or a value
- * that carries over. A meter without groups always has one entry.
+ * Returns the usage of each of several adjoining windows, by group and sorted by group key. A window lists the groups
+ * that have events in it or a value that carries over into it. A meter without groups always has one entry.
+ * @param totals totals of each window, in the order of the windows
  * @param before totals before the first window. These totals, and the totals of each window, carry over into all later
  *   windows. Null: nothing carries over, and each window starts at zero
  */
