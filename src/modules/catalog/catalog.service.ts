@@ -108,7 +108,8 @@ export class CatalogService {
 
   /**
    * Returns the add-on that a field of a request refers to. Other callers of this method wait until the caller's
-   * transaction ends: they add no references while the caller counts the references to the add-on.
+   * transaction ends. Therefore only one caller at a time can count the entitlements linked to the add-on and link
+   * another one.
    * @param pointer JSON pointer to the field
    * @throws {ProblemError} `reference_not_found`
    */
@@ -118,7 +119,7 @@ export class CatalogService {
 
   /**
    * Returns the plan that a field of a request refers to, with its active version. The plan cannot be archived until
-   * the caller's transaction ends. Other transactions may refer to it, or activate a newer version, meanwhile.
+   * the caller's transaction ends. Meanwhile, other transactions may refer to the plan or activate a newer version.
    * @param pointer JSON pointer to the field
    * @throws {ProblemError} `reference_not_found`
    */
@@ -126,12 +127,17 @@ export class CatalogService {
     return (await this.plans.lock(id, 'reference')) ?? raise(referenceNotFound(pointer, id));
   }
 
-  /** Returns the plan with its active version, even if the plan is archived; null if it does not exist. Takes no lock. */
+  /**
+   * Returns the plan with its active version, even if the plan is archived; null if the plan does not exist. Takes no
+   * lock.
+   */
   findPlanIncludingArchived(id: string): Promise<Plan | null> {
     return this.plans.findIncludingArchived(id);
   }
 
-  /** Returns the names of plans, archived ones included. Ids without a plan are left out. */
+  /**
+   * Returns the id, code, name and archiving time of plans, archived ones included. Ids without a plan are left out.
+   */
   getPlanNames(ids: readonly string[]): Promise<readonly PlanName[]> {
     return this.plans.findNames(ids);
   }
@@ -175,7 +181,10 @@ export class CatalogService {
     return this.prices.namesOf(ids);
   }
 
-  /** Returns the currency of a plan and the prices of all its versions; null if there is no plan. Includes archived plans. */
+  /**
+   * Returns the currency of a plan and the prices of all its versions, even if the plan is archived; null if the plan
+   * does not exist.
+   */
   findPricesOfPlan(
     planId: string,
   ): Promise<{ readonly currency: string; readonly prices: readonly CatalogPrice[] } | null> {

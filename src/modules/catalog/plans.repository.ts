@@ -67,7 +67,7 @@ export class PlansRepository {
     return this.withVersionOrNull(await this.database.selectOne(PlanEntity, BY_ID, [id]));
   }
 
-  /** Returns the names of plans, archived or not. Ids without a plan are left out. */
+  /** Returns the id, code, name and archiving time of plans, archived or not. Ids without a plan are left out. */
   findNames(ids: readonly string[]): Promise<readonly PlanName[]> {
     return this.database.select(PlanEntity, 'WHERE id = ANY ($1)', [ids]);
   }
@@ -84,7 +84,9 @@ export class PlansRepository {
     return { items: await this.withVersions(items), next };
   }
 
-  /** Returns the versions with these ids. Includes versions of archived plans, because subscriptions keep using them. */
+  /**
+   * Returns the versions with these ids. Includes versions of archived plans, because subscriptions keep using them.
+   */
   async findVersions(ids: readonly string[]): Promise<readonly PlanVersion[]> {
     if (ids.length === 0) return [];
     return this.withContents(
@@ -92,7 +94,10 @@ export class PlansRepository {
     );
   }
 
-  /** Returns the currency of a plan and the prices of all its versions; null if there is no plan. Includes archived plans. */
+  /**
+   * Returns the currency of a plan and the prices of all its versions, even if the plan is archived; null if the plan
+   * does not exist.
+   */
   async findPrices(
     planId: string,
   ): Promise<{ readonly currency: string; readonly prices: readonly CatalogPrice[] } | null> {

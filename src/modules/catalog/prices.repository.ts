@@ -39,7 +39,10 @@ export class PricesRepository {
     for (const row of rows) await this.database.insert(PriceEntity, row);
   }
 
-  /** Returns the prices of each owner, in the order of the request; an empty list for an owner without prices. */
+  /**
+   * Returns the prices of plan versions or add-ons (`owner`), by owner id and in the order of the request that created
+   * them. An owner without prices has an empty list.
+   */
   async findByOwners(
     owner: Owner,
     ids: readonly string[],

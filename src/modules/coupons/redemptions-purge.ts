@@ -1,6 +1,9 @@
 import { purgeProvider } from '../test-clocks';
 
-/** Deletes the redemptions of customers, and subtracts their number from `times_redeemed` of the coupons. */
+/**
+ * Deletes the redemptions of the customers on a deleted test clock, and subtracts the number of deleted redemptions
+ * from `times_redeemed` of their coupons.
+ */
 export const redemptionsPurge = purgeProvider('redemptions', [
   `
   WITH removed AS (DELETE FROM coupon_redemption WHERE customer_id = ANY ($1) RETURNING id, coupon_id),

@@ -13,8 +13,8 @@ import type { Coupon } from './domain/coupon';
 import type { CouponRedemption, EndedSubscription, RedeemedTerms } from './domain/redemption';
 
 /**
- * Counts a redemption of a coupon. Checks the limits of the coupon again, because other redemptions may have reached
- * them since the caller read the coupon.
+ * Adds 1 to `times_redeemed` of a coupon that can be redeemed. Checks the limits of the coupon again, because other
+ * redemptions may have reached them since the caller read the coupon.
  */
 const COUNT = `
   UPDATE coupon SET times_redeemed = times_redeemed + 1, version = version + 1, updated_at = $3
@@ -36,8 +36,8 @@ export class RedemptionsRepository {
   }
 
   /**
-   * Counts a redemption of the coupon. Returns false, without counting, if the coupon is inactive, expired or
-   * exhausted.
+   * Adds 1 to `timesRedeemed` of the coupon and returns true. Returns false, without a change, if the coupon is
+   * inactive, expired or exhausted.
    * @param now instant of the redemption, on the clock of the customer
    * @param updatedAt real time at which the row of the coupon changes
    */

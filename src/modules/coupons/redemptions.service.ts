@@ -71,9 +71,9 @@ export class RedemptionsService {
   }
 
   /**
-   * Removes a coupon from its subscription, in the caller's transaction. A second call changes nothing. The coupon no
-   * longer discounts new charges, and discounts that credits return to the coupon cannot be used again. It still
-   * discounts usage corrections of invoices that it discounted before this call.
+   * Removes a coupon from its subscription, in the caller's transaction. A second call changes nothing. Afterwards, the
+   * coupon discounts no new charges, and discounts that credits return cannot be used again. The coupon still discounts
+   * usage corrections of invoices that it discounted before this call.
    * @param now time of the customer's clock
    * @throws {ProblemError} `coupon_redemption_not_found`
    */
@@ -103,9 +103,10 @@ export class RedemptionsService {
   }
 
   /**
-   * Returns the redemptions without `endedAt`, by subscription, in the order of redemption. Does not check `endsAt`.
-   * Does not compare `redeemedAt` with the time of an invoice, because the clocks of processes differ. Instead, the
-   * lock on the subscription decides whether a redemption precedes an invoice.
+   * Returns the redemptions whose `endedAt` is null, by subscription id, in the order of redemption. Includes repeating
+   * coupons whose months are over, because `endsAt` is not checked. `redeemedAt` is not compared with the time of an
+   * invoice, because the clocks of processes differ. Instead, the order in which transactions lock the subscription
+   * decides whether a redemption precedes an invoice.
    */
   async runningRedemptions(
     subscriptionIds: readonly string[],
@@ -115,7 +116,7 @@ export class RedemptionsService {
   }
 
   /**
-   * Returns the redemptions that are neither used up nor removed, by subscription, in the order of redemption.
+   * Returns the redemptions that are neither used up nor removed, by subscription id, in the order of redemption.
    * Includes redemptions that ended with their subscription.
    */
   async unusedRedemptions(
@@ -128,8 +129,8 @@ export class RedemptionsService {
   }
 
   /**
-   * Returns, by id, the redemptions that are not used up, including ended ones. Locks the redemptions until the
-   * transaction ends.
+   * Returns, by id, those of the given redemptions that are not used up. Includes redemptions that ended for another
+   * reason, for example with their subscription. Locks all given redemptions until the transaction ends.
    */
   async remainingTermsOf(
     redemptionIds: readonly string[],
@@ -141,8 +142,8 @@ export class RedemptionsService {
   }
 
   /**
-   * Records the discounts of invoices and ends used-up redemptions, in the transaction of the invoices. Returns the changed
-   * redemptions.
+   * Records the discounts of invoices and ends used-up redemptions, in the transaction of the invoices. Returns the
+   * changed redemptions.
    * @param applied at most one element per redemption
    */
   async recordApplied(
@@ -189,8 +190,8 @@ export class RedemptionsService {
   }
 
   /**
-   * Returns, by id, the redemptions with duration `once` that are used up and not removed. A credit may return a
-   * discount to such a redemption.
+   * Returns, by id, those of the given redemptions that have the duration `once`, are used up and were not removed. A
+   * credit may return a discount to such a redemption.
    */
   async usedUpOf(redemptionIds: readonly string[]): Promise<ReadonlyMap<string, RedeemedTerms>> {
     const found = await this.redemptions.findAll(redemptionIds);

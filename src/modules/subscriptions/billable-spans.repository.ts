@@ -11,8 +11,8 @@ const SUBSCRIBED = `
   WHERE customer_id = $1 AND status NOT IN ('incomplete', 'incomplete_expired')`;
 
 /**
- * Spans of items with a price for a meter. If the planned start of an item falls into a pause, its span starts with the
- * period that begins at the resume.
+ * Spans in which subscription items of a customer bill the usage of a meter. If the planned start of an item falls into
+ * a pause, its span starts with the period that begins at the resume.
  */
 const SOLD = `
   SELECT greatest(item.start_at, period.start_at) AS "startAt", item.end_at AS "endAt", trial.end_at AS "trialEndAt",
@@ -61,8 +61,8 @@ export class BillableSpansRepository {
   constructor(private readonly database: Database) {}
 
   /**
-   * Returns, by customer, the earliest start of the current periods of the customer's subscriptions. Ended
-   * subscriptions do not count. For a subscription without a period, the start of the subscription is used.
+   * Returns, by customer id, the start of the earliest current period of the customer's subscriptions. Leaves out ended
+   * subscriptions. A subscription that has no period yet counts with its own start.
    */
   async openSince(customerIds: readonly string[]): Promise<ReadonlyMap<string, Date>> {
     const rows = await this.database.query<{ customerId: string; startAt: Date }>(OPEN_SINCE, [

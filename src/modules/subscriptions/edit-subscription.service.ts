@@ -22,7 +22,7 @@ export class EditSubscriptionService {
   ) {}
 
   /**
-   * Merges the metadata. A no-op writes nothing and records no event.
+   * Merges the given metadata into the metadata of the subscription. A no-op writes nothing and records no event.
    * @throws {ProblemError} `subscription_not_found`, `precondition_failed`, `metadata_too_large`,
    *   `test_clock_advancing`, `test_clock_failed`
    */

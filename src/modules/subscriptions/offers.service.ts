@@ -14,7 +14,7 @@ import {
 
 export interface PlanChoice {
   readonly planId: string;
-  /** The only version that may be sold; null: any. */
+  /** Plan version that the client expects; another one is refused with `plan_version_changed`. Null: any. */
   readonly planVersionId: string | null;
   /** Decimal string. */
   readonly quantity: string;
@@ -44,7 +44,7 @@ export class OffersService {
   constructor(private readonly catalog: CatalogService) {}
 
   /**
-   * Resolves the active version of a plan and add-ons for a new subscriber, in the caller's transaction.
+   * Resolves the active version of a plan, and add-ons, for a new subscription, in the caller's transaction.
    * @throws {ProblemError} `reference_not_found`, `plan_version_changed`, `subscription_terms_contradict`,
    *   `subscription_too_large`
    */
@@ -56,8 +56,8 @@ export class OffersService {
   }
 
   /**
-   * Resolves a change of a subscription, in the caller's transaction. Accepts the archived version and archived
-   * add-ons that the subscription already has.
+   * Resolves a change of a subscription, in the caller's transaction. The plan version and the add-ons that the
+   * subscription already has are accepted, even if the plan or an add-on is archived.
    * @throws {ProblemError} `reference_not_found`, `plan_version_changed`, `subscription_terms_contradict`,
    *   `subscription_too_large`
    */
@@ -150,7 +150,10 @@ function assertFits(
   }
 }
 
-/** Refuses prices that cost more in a full period than an invoice can bill, because each renewal would fail. */
+/**
+ * Refuses an offer whose prices without a meter cost more in a full period than an invoice can bill, because each
+ * renewal would fail.
+ */
 function assertBillable(items: Offer['items']): void {
   const amounts = items
     .filter((item) => !isMetered(item))

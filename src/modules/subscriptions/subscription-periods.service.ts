@@ -19,8 +19,8 @@ export interface BilledState {
   /** Ends of items, past or planned, by item id. */
   readonly itemEnds: ReadonlyMap<string, Date>;
   /**
-   * True for the first invoice of a subscription with `default_incomplete`. Without the payment of this invoice, the
-   * billed period never began.
+   * True for the first invoice of a subscription with `default_incomplete`. If this invoice is void, the period that it
+   * billed never began.
    */
   readonly hasNeverBegun: boolean;
   readonly hasEnded: boolean;
@@ -51,8 +51,7 @@ export class SubscriptionPeriodsService {
   }
 
   /**
-   * Returns the billing periods of subscriptions, oldest first, starting with the period that contains the given
-   * instant or ends at it.
+   * Returns, by subscription id, the billing periods that end at or after the given instant, oldest first.
    * @param since pairs of a subscription id and an instant; of several pairs with one id, the earliest instant counts
    */
   async billingPeriods(
@@ -77,7 +76,7 @@ export class SubscriptionPeriodsService {
   }
 
   /**
-   * Returns the requests for the credits of ended items with a price in advance, by item id. Items without an end are
+   * Returns, by item id, the credit that the end of an item with a price in advance caused. Items without an end are
    * absent.
    */
   async creditsAtEnd(itemIds: readonly string[]): Promise<ReadonlyMap<string, CreditLine>> {

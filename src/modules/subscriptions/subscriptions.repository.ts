@@ -151,8 +151,8 @@ export class SubscriptionsRepository {
   }
 
   /**
-   * Returns snapshots in the sequence of the given ids, without missing subscriptions. Locks the subscriptions by
-   * ascending id, so that two transactions do not deadlock.
+   * Returns snapshots in the order of the given ids. Ids without a subscription are left out. Locks the subscriptions
+   * by ascending id, so that two transactions do not deadlock.
    */
   async lockSnapshots(ids: readonly string[]): Promise<readonly Snapshot[]> {
     const locked = 'WHERE id = ANY ($1) ORDER BY id FOR NO KEY UPDATE';
@@ -169,7 +169,7 @@ export class SubscriptionsRepository {
     );
   }
 
-  /** Returns the newest started period of each of these subscriptions. */
+  /** Returns the newest period of each of these subscriptions. Subscriptions that have not started are left out. */
   newestPeriods(ids: readonly string[]): Promise<readonly SubscriptionPeriod[]> {
     return this.database.select(SubscriptionPeriodEntity, NEWEST_PERIODS, [ids]);
   }
@@ -216,7 +216,10 @@ export class SubscriptionsRepository {
     return this.database.select(SubscriptionItemEntity, tail, [ids, at]);
   }
 
-  /** Returns up to `limit` subscriptions in real time that have not ended, with ids above `id`, by ascending id. */
+  /**
+   * Returns up to `limit` subscriptions with ids above `id` that have not ended and are not on a test clock, by
+   * ascending id.
+   */
   findRunningAfter(id: string, limit: number): Promise<readonly Subscription[]> {
     const tail = `WHERE id > $1 AND test_clock_id IS NULL
       AND status NOT IN ('canceled', 'incomplete_expired') ORDER BY id LIMIT $2`;
@@ -240,7 +243,7 @@ export class SubscriptionsRepository {
     return this.database.query<ItemEnding>(ENDINGS, [itemIds]);
   }
 
-  /** Returns the last period that started at or before an instant; null before the first one. */
+  /** Returns the last period that started at or before the instant `at`; null if none had started. */
   async periodAt(subscriptionId: string, at: Date): Promise<SubscriptionPeriod | null> {
     const newest =
       'WHERE subscription_id = $1 AND start_at <= $2 ORDER BY start_at DESC, end_at DESC LIMIT 1';
@@ -302,7 +305,7 @@ export class SubscriptionsRepository {
     );
   }
 
-  /** Returns scheduled changes, newest first, including past ones. */
+  /** Returns scheduled changes, newest first, including applied and undone ones. */
   scheduledChanges(subscriptionId: string, request: PageRequest): Promise<Page<ScheduledChange>> {
     const query = new ListQuery('scheduled_change').where('subscription_id = $', subscriptionId);
     return query.page(this.database, ScheduledChangeEntity, request);

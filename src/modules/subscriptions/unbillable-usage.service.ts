@@ -22,9 +22,9 @@ export class UnbillableUsageService {
   constructor(private readonly spans: BillableSpansRepository) {}
 
   /**
-   * Returns, by customer, the earliest start of the current periods of the customer's subscriptions. Usage since then
-   * is not billed yet. Earlier usage may be on draft invoices of renewals, which this method does not read. Leaves out
-   * customers whose subscriptions have all ended.
+   * Returns, by customer id, the start of the earliest current period of the customer's subscriptions. Usage from this
+   * instant on may still have to be billed. Earlier usage may be on draft invoices of renewals, which this method does
+   * not read. Leaves out customers whose subscriptions have all ended.
    */
   openSince(customerIds: readonly string[]): Promise<ReadonlyMap<string, Date>> {
     return this.spans.openSince(customerIds);

@@ -53,8 +53,8 @@ export class WebhookEndpointsService {
   ) {}
 
   /**
-   * Registers an endpoint. The endpoint gets no events that were recorded earlier. The caller reads those changes from
-   * the API instead, so this method waits up to ten seconds until they are committed ({@link
+   * Registers an endpoint. The endpoint gets no events that were recorded earlier; the client reads those changes from
+   * the API instead. This method therefore waits up to ten seconds until they are committed ({@link
    * Outbox.waitForUncommittedEvents}).
    * @throws {ProblemError} `webhook_url_not_allowed`, `too_many_webhook_endpoints`
    */
@@ -104,8 +104,8 @@ export class WebhookEndpointsService {
 
   /**
    * Changes an endpoint and merges its metadata. A no-op update writes nothing and records no event. A change of
-   * `events` or `is_active` applies to events that are recorded later. If the endpoint is active after the change,
-   * waits as {@link create} does.
+   * `events` or `is_active` applies to events that are recorded later. If the endpoint is active after such a change,
+   * this method waits as {@link create} does.
    * @throws {ProblemError} `webhook_endpoint_not_found`, `webhook_url_not_allowed`, `precondition_failed`,
    *   `metadata_too_large`
    */

@@ -22,8 +22,8 @@ export interface RotatedSecret {
 }
 
 /**
- * Creates, rotates and decrypts the signing secrets of endpoints, which are stored encrypted. Methods that change secrets must
- * be called in the transaction that locked the endpoint.
+ * Creates, rotates and decrypts the signing secrets of endpoints, which are stored encrypted. Methods that change
+ * secrets must be called in the transaction that locked the endpoint.
  */
 @Injectable()
 export class WebhookSecretsService implements OnModuleInit {

@@ -1,6 +1,6 @@
 import type { TermsFault } from '../../../core/terms-fault';
 
-/** Fields of a plan entitlement that depend on the type of the entitlement. */
+/** Fields of a plan entitlement that {@link faultsOfPlanEntitlements} checks. */
 interface AllowedByPlan {
   readonly entitlementId: string;
   readonly value: string | null;

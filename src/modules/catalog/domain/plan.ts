@@ -5,13 +5,16 @@ import type { CatalogPrice, PriceTerms } from './price';
 export const PLAN_INTERVALS = ['day', 'week', 'month', 'year'] as const;
 export type PlanInterval = (typeof PLAN_INTERVALS)[number];
 
-/** Unit of proration for changes within a period. `none`: a change neither credits nor charges a part of the period. */
+/**
+ * Unit in which parts of a period are prorated. `none`: by default, a change within a period neither credits nor
+ * charges a part of the period.
+ */
 export const PLAN_PRORATIONS = ['day', 'second', 'none'] as const;
 export type PlanProration = (typeof PLAN_PRORATIONS)[number];
 
 /**
- * When a metered allowance is reset: at the start of each billing period, or of each calendar day, week (from Monday),
- * month or year in the time zone of the subscription, or never.
+ * When a metered allowance is reset. `period`: at the start of each billing period. `day`, `week` (from Monday),
+ * `month` and `year`: at the start of each calendar unit in the time zone of the subscription. `never`: not at all.
  */
 export const ENTITLEMENT_RESETS = ['period', 'day', 'week', 'month', 'year', 'never'] as const;
 export type EntitlementReset = (typeof ENTITLEMENT_RESETS)[number];
@@ -19,7 +22,9 @@ export type EntitlementReset = (typeof ENTITLEMENT_RESETS)[number];
 /** Entitlement that a plan grants to its subscribers. */
 export interface PlanEntitlement {
   readonly entitlementId: string;
-  /** Decimal string; null for a boolean entitlement, or for no limit. */
+  /**
+   * Number or allowance, as a decimal string. Null for a boolean entitlement, and for a metered one without a limit.
+   */
   readonly value: string | null;
   /** If true, usage beyond the value is refused; otherwise it is overage. */
   readonly isHardLimit: boolean;

@@ -62,8 +62,9 @@ export function faultsOfPrices(
 }
 
 /**
- * Returns all contradictions in the terms of one price: fields of another model, tiers that do not rise, a metered
- * price in advance, a minimum above the maximum. The caller has checked that decimal strings are well formed.
+ * Returns all contradictions in the terms of one price, for example fields of another model, tiers that do not ascend,
+ * a metered price billed in advance, or a minimum above the maximum. The caller has checked that decimal strings are
+ * well formed.
  * @param pointer JSON pointer to the price, such as `/prices/0`
  */
 export function faultsOfPrice(terms: PriceTerms, pointer: string): readonly TermsFault[] {
@@ -118,7 +119,7 @@ function isWhole(decimal: string): boolean {
   return /^\d+(\.0+)?$/.test(decimal);
 }
 
-/** Checks that tiers start above zero, rise strictly and cover every quantity. */
+/** Checks that tiers start above zero, ascend strictly and cover every quantity. */
 function faultsOfTiers(tiers: readonly PriceTier[]): readonly TermsFault[] {
   if (tiers.length === 0) return [{ pointer: '/tiers', message: 'must hold at least one tier' }];
   return tiers.flatMap(({ upTo }, index) => {
@@ -134,8 +135,8 @@ function faultsOfTiers(tiers: readonly PriceTier[]): readonly TermsFault[] {
 }
 
 /**
- * Checks the meter of a price. Metered usage is billed in arrears, because it is known only at the end of a period. A
- * percentage price needs a meter.
+ * Checks the meter of a price. Metered usage is billed in arrears, because the usage is known only at the end of a
+ * period. A percentage price needs a meter.
  */
 function faultsOfMeter({ model, timing, meterId, isByGroup }: PriceTerms): readonly TermsFault[] {
   if (meterId === null) {
@@ -169,8 +170,8 @@ function scaled(text: string, decimals: number): bigint {
 }
 
 /**
- * Returns the contradictions between a price and its meter: a `percentage` price needs a meter that sums, and
- * `by_group` needs a meter with groups.
+ * Returns the contradictions between a price and its meter. A `percentage` price needs a meter with the aggregation
+ * `sum`. A price by group needs a meter with `group_by`.
  */
 export function faultsOfMeteredPrice(
   { model, isByGroup }: PriceTerms,

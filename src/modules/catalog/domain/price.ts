@@ -14,19 +14,24 @@ export type PriceModel = (typeof PRICE_MODELS)[number];
 export const PRICE_TIMINGS = ['in_advance', 'in_arrears'] as const;
 export type PriceTiming = (typeof PRICE_TIMINGS)[number];
 
-/** Units above the previous tier, up to and including `upTo`. */
+/**
+ * A tier of a graduated or volume price: the quantity above `upTo` of the previous tier, up to and including `upTo`.
+ */
 export interface PriceTier {
   /** Decimal string; null: no upper limit. */
   readonly upTo: string | null;
-  /** Minor units per unit, as a decimal string. */
+  /** Price of one unit in minor units, as a decimal string. */
   readonly unitAmount: string;
-  /** Minor units, charged if the quantity reaches the tier. */
+  /**
+   * Flat amount in minor units. A graduated price charges it if the quantity reaches the tier; a volume price charges
+   * it if the quantity lies in the tier.
+   */
   readonly flatAmount: bigint;
 }
 
 /**
- * Terms of a price as sent and stored. A field is null if the model does not have the field, or if the request asks
- * for the default.
+ * Terms of a price as sent and stored. A field is null if the model does not have the field, or if the request omits
+ * it. {@link toPrice} applies the defaults.
  */
 export interface PriceTerms {
   readonly name: string;

@@ -21,7 +21,7 @@ class WithPlanDto {
   readonly plan?: ExpandedPlanDto;
 }
 
-/** Returns a class that describes, in OpenAPI, an `item` together with its plan. */
+/** Returns a DTO class for OpenAPI: the fields of the class `item`, and the optional field `plan`. */
 export function withPlan<Item extends object>(item: Type<Item>): Type<Item & WithPlanDto> {
   return withFields(item, WithPlanDto, item.name.replace(/Dto$/, 'AndPlanDto'));
 }

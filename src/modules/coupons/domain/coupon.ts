@@ -25,7 +25,7 @@ export interface Coupon {
   readonly durationInMonths: number | null;
   readonly maxRedemptions: number | null;
   readonly timesRedeemed: number;
-  /** Last instant at which the coupon can be redeemed. */
+  /** Last instant at which the coupon can be redeemed; null: no limit. */
   readonly redeemBy: Date | null;
   /** Ids of the plans whose prices are discounted; empty for all prices. */
   readonly planIds: readonly string[];

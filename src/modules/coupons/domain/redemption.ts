@@ -15,22 +15,25 @@ export interface CouponRedemption {
    */
   readonly endsAt: Date | null;
   /**
-   * Amount that a coupon with duration `once` can still take off, in minor units. For a coupon with a fixed amount: the
-   * unused part. For a percentage: the discounts that credits returned to the coupon; null if none was returned yet.
-   * Null for other durations.
+   * Amount that a coupon with duration `once` can still take off, in minor units; null for other durations.
+   * - Coupon with a fixed amount: the unused part of the amount.
+   * - Percentage: the discounts that credits and usage corrections returned and that the coupon can give again. Null if
+   *   no discount was returned.
    */
   readonly remainingAmount: bigint | null;
-  /** Minor units taken off so far, minus discounts returned by credits. */
+  /** Discounts given so far, after subtracting returned discounts, in minor units. */
   readonly appliedAmount: bigint;
   /**
-   * For an unused percentage with duration `once`: minor units that it took off usage corrections of a bill that is void.
-   * They are not in `appliedAmount`, because they do not use the percentage up. Otherwise 0.
+   * For a percentage with duration `once` that became unused because a bill was voided: the discounts that it gave on
+   * usage corrections of that bill, in minor units. They do not use the percentage up, so `appliedAmount` does not
+   * include them. Otherwise 0.
    */
   readonly correctionsAmount: bigint;
-  /** Set when the redemption was used up or removed, or its subscription ended. */
+  /** When the redemption was used up or removed, or when its subscription ended; null: it has not ended. */
   readonly endedAt: Date | null;
   /**
-   * Set when the coupon was removed by request. The redemption then stays ended, even if a credit returns a discount.
+   * When the coupon was removed by request; null: not removed. The redemption then stays ended, even if a credit
+   * returns a discount.
    */
   readonly removedAt: Date | null;
 }
@@ -110,8 +113,8 @@ export function discountsPeriodFrom({ endsAt }: CouponRedemption, startAt: Date)
 }
 
 /**
- * Returns true if a coupon with duration `once` has nothing left: `remainingAmount` is 0, or the coupon is a percentage
- * that gave a discount and got none back from a credit.
+ * Returns true if a coupon with duration `once` has nothing left to take off: `remainingAmount` is 0, or the coupon is
+ * a percentage that has given a discount of which nothing was returned.
  */
 export function isUsedUp({ redemption, coupon }: RedeemedTerms): boolean {
   if (coupon.duration !== 'once') return false;
@@ -139,9 +142,15 @@ export interface AppliedRedemption {
   readonly amountMinor: bigint;
   /** Discount that credits and usage corrections on the invoice returned to the coupon for another use. */
   readonly returnedMinor: bigint;
-  /** Returned discount that is not in `returnedMinor`, because it cannot be used again. Only lowers `appliedAmount`. */
+  /**
+   * Discount that credits and usage corrections on the invoice returned, but that the coupon cannot give again. Not
+   * part of `returnedMinor`.
+   */
   readonly unusableMinor: bigint;
-  /** Amount that is left for the next invoice; 0 if the duration is not `once`. */
+  /**
+   * Rest of the fixed amount, or of the returned discounts, that is left for the next invoice; 0 if the duration is not
+   * `once`.
+   */
   readonly unusedMinor: bigint;
   /**
    * For duration `repeating`: end of the discounted months, counted from the first period that the invoice discounts.
@@ -152,8 +161,8 @@ export interface AppliedRedemption {
 
 /**
  * Returns the redemption after an invoice that the coupon discounted, or whose credits returned a discount to the
- * coupon. With duration `once`, the redemption ends after the first use of a percentage, or when a fixed amount is used
- * up. Returned discounts can be used again.
+ * coupon. A redemption with duration `once` ends when a percentage is first used, or when a fixed amount is used up. It
+ * runs again if a discount is returned for another use, unless the coupon was removed.
  */
 export function withApplied(
   { redemption, coupon }: RedeemedTerms,
@@ -202,11 +211,13 @@ function endedIfUsedUp(
 
 /** Discounts that a percentage with duration `once` gave on invoices in effect. */
 export interface OnceDiscounts {
-  /** Sum of the discounts in minor units, minus discounts returned by credits. */
+  /**
+   * Sum of the discounts in minor units, after subtracting the discounts that credits and usage corrections returned.
+   */
   readonly appliedMinor: bigint;
   /**
-   * True if the percentage discounted charges of an invoice without a limit, or if a usage correction was the first use
-   * of the coupon. An invoice on which the percentage could only use returned discounts does not count.
+   * True if the percentage is used: it discounted the charges of an invoice, or its first use was a usage correction.
+   * An invoice on which the percentage could only give returned discounts again does not count.
    */
   readonly isUsed: boolean;
 }
@@ -220,19 +231,23 @@ export interface InvoiceDiscount {
    * Discount that credits and usage corrections on the invoice returned to the coupon for another use; absent: none.
    */
   readonly returnedMinor?: bigint;
-  /** Returned discount that is not in `returnedMinor`, because it cannot be used again; absent: none. */
+  /**
+   * Discount that credits and usage corrections on the invoice returned, but that the coupon cannot give again. Not
+   * part of `returnedMinor`; absent: none.
+   */
   readonly unusableMinor?: bigint;
-  /** Limit of the discount, if the percentage could only use returned discounts; null or absent: no limit. */
+  /** Maximum discount, if the percentage could only give returned discounts again; null or absent: no maximum. */
   readonly limitMinor?: bigint | null;
-  /** Part of `amountMinor` for usage corrections, which bill late usage of earlier periods; absent: none. */
+  /** Part of `amountMinor` that discounts usage corrections, which bill late usage of earlier periods; absent: none. */
   readonly correctedMinor?: bigint;
   /** Part of `correctedMinor` that was taken from `remainingAmount`; absent: none. */
   readonly fromRemainingMinor?: bigint;
   /** For a percentage with duration `once`: its discounts on all other invoices in effect; absent: none. */
   readonly others?: OnceDiscounts;
   /**
-   * For a repeating coupon: new end of the discounted months, because this invoice is voided. Counted from the first
-   * period that another invoice in effect discounts; null if there is no such period. Absent: the end does not change.
+   * For a repeating coupon: end of the discounted months after this invoice is voided. The months are counted from the
+   * first period that another invoice in effect discounts; null if there is no such period. Absent: the end does not
+   * change.
    */
   readonly endsAt?: Date | null;
 }

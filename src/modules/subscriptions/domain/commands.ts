@@ -4,7 +4,7 @@ import type { AddonQuantity, BillingAnchorMode, PaymentBehavior } from './subscr
 export interface CreateSubscription {
   readonly customerId: string;
   readonly planId: string;
-  /** The only version that may be sold; null: any. */
+  /** Plan version that the client expects; another one is refused with `plan_version_changed`. Null: any. */
   readonly planVersionId: string | null;
   readonly quantity: string;
   readonly addons: readonly AddonQuantity[];
@@ -32,7 +32,7 @@ export interface ChangeSubscription {
   readonly planId: string | null;
   /** Null: `current` if `planId` is null, otherwise `latest`. */
   readonly planVersion: PlanVersionChoice | null;
-  /** The only version that may be sold; null: any. */
+  /** Plan version that the client expects; another one is refused with `plan_version_changed`. Null: any. */
   readonly planVersionId: string | null;
   readonly quantity: string | null;
   readonly addons: readonly AddonQuantity[] | null;

@@ -122,7 +122,7 @@ export function decideChangeNow(
   });
 }
 
-/** Decides a change at the end of the period. A no-op if the subscription already has these terms. */
+/** Schedules a change for the end of the period. A no-op if the subscription already has the terms of the offer. */
 export function decideChangeAtEnd(
   snapshot: Snapshot,
   offer: Offer,
@@ -136,8 +136,9 @@ export function decideChangeAtEnd(
 }
 
 /**
- * Returns true if an earlier change replaced `item` by one of `others`, in the plan or in the same add-on. That change
- * credited the prepaid line of `item`. If the invoice with this credit is void, the credit is still due.
+ * Returns true if one of `others` replaced `item` in an earlier change: both items belong to the plan, or both to the
+ * same add-on. That change credited the prepaid line of `item`. If the invoice with this credit is void, the credit is
+ * still due.
  */
 function isReplacedBy(item: SubscriptionItem, others: readonly SubscriptionItem[]): boolean {
   return others.some(
@@ -254,8 +255,8 @@ export function decidePause({ subscription: before, items }: Snapshot, now: Date
 }
 
 /**
- * Decides the end of a pause. The paid period continues; if it has ended, a new period begins now. With proration
- * by day, the reopened items are charged for the date of the resume.
+ * Decides the end of a pause. The current period continues; if it ended during the pause, a new period begins now. With
+ * proration by day, the reopened items are charged for the date of the resume.
  */
 export function decideResume(snapshot: Snapshot, now: Date, ids: NewSubscriptionIds): Outcome {
   const { subscription: before, period, items, pending } = snapshot;

@@ -5,8 +5,8 @@ import { earnedItems, outcomeOf, type Outcome } from './outcome';
 import type { Snapshot } from './subscription';
 
 /**
- * Decides what happens at the time limit of the first payment. If a payment is in flight, the subscription waits for
- * the outcome of the payment and has no due work until then.
+ * Decides what happens at the time limit of the first payment. The subscription expires. But if a payment is in flight,
+ * the subscription waits for the outcome of the payment and has no due work until then.
  */
 export function decideExpiry(snapshot: Snapshot, isBeingPaid: boolean): Outcome {
   const { subscription } = snapshot;

@@ -208,8 +208,9 @@ function isProrated({ proration }: SubscriptionItem): boolean {
 }
 
 /**
- * Returns when prepaid items end that are not credited, if the subscription ends at `at`. Within a paid period, this is
- * the end of the period. In a trial, without a period, or after the end of the period, it is `at`.
+ * Returns the end of prepaid items that are not credited when the subscription ends at `at`. If `at` is within a paid
+ * period, they end with the period. Otherwise they end at `at`: in a trial, without a period, or after the end of the
+ * last period.
  */
 function paidUntilOf(period: SubscriptionPeriod | null, at: Date): Date {
   return period === null || period.isTrial || period.endAt < at ? at : period.endAt;
@@ -217,8 +218,8 @@ function paidUntilOf(period: SubscriptionPeriod | null, at: Date): Date {
 
 /**
  * Decides the end of the subscription of a deleted customer. The subscription ends when its next work is due, or at
- * `now` if no work is due. Bills nothing. Metered items end at the start of the period that is not billed yet, so that
- * no price applies to the usage in that period.
+ * `now` if no work is due. Bills nothing. Metered items already end at the start of the current period, which is not
+ * billed yet, so that no price applies to the usage in this period.
  */
 export function decideEndOfDeletedCustomer(snapshot: Snapshot, now: Date): Outcome {
   const { subscription, items, period } = snapshot;
@@ -235,8 +236,8 @@ export function decideEndOfDeletedCustomer(snapshot: Snapshot, now: Date): Outco
 }
 
 /**
- * Returns requests to credit the items with prices in advance for the time after `unusedFrom`. Includes items that an
- * earlier change ended and credited: if the invoice with that credit is void, the credit is still due.
+ * Returns, for each item with a price in advance, the request to credit the time from `unusedFrom` on. Includes items
+ * that an earlier change ended and credited: if the invoice with that credit is void, the credit is still due.
  * @param unit proration unit of the plan version after a change; undefined: the unit of each credited line
  */
 export function creditsOf(

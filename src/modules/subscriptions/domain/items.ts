@@ -58,13 +58,14 @@ export interface SwappedItems {
 }
 
 /**
- * Replaces items by the items of an offer, from `at` on.
- * - If the version and the quantity of the plan stay the same, the items of the plan do not change. Replacements that
- *   are planned for the end of the period stay planned. The same is true for an add-on.
- * - Any other item continues if the offer contains its price and quantity, even in another version of the plan.
+ * Replaces the items of a subscription by the items of an offer, from `at` on.
+ * - The items of the plan do not change if the plan version and the quantity stay the same. Their planned starts and
+ *   ends stay planned. The same is true for the items of an add-on whose quantity stays the same.
+ * - Any other item continues if the offer has the same price with the same quantity, even in another version of the
+ *   plan.
  * - All other items end at `at`. Items that would start later are deleted.
- * - If only the quantity changes, prices that start at the end of the period keep this start. Until then, the present
- *   prices apply to the new quantity.
+ * - If only the quantity changes, new prices that an earlier change planned for the end of the period still start then.
+ *   Until then, the present prices apply to the new quantity.
  */
 export function swapItems(
   items: readonly SubscriptionItem[],
@@ -158,7 +159,7 @@ function isSamePriceOf(
   );
 }
 
-/** Compares names and terms. Ignores ids and the notation of decimals. */
+/** Returns true if two prices have the same name and terms. Ignores their ids and the notation of decimals. */
 function isSamePrice(one: SoldPrice, other: SoldPrice): boolean {
   return one.name === other.name && termsOf(one) === termsOf(other);
 }
@@ -198,12 +199,18 @@ function quantityOf(
   return addons.find((addon) => addon.addonId === addonId)?.quantity ?? null;
 }
 
-/** Returns the quantity of an item under an offer. The offer must contain the plan or add-on of the item. */
+/**
+ * Returns the quantity of an item under an offer. The item keeps its quantity if its price is flat or metered, or if
+ * the offer does not have its add-on.
+ */
 function quantityFor({ price, addonId, quantity }: SubscriptionItem, offer: Offer): string {
   return hasNoAgreedQuantity(price) ? quantity : (quantityOf(offer, addonId) ?? quantity);
 }
 
-/** Returns true if `before` and `offer` both have the add-on. For a null `addonId`, compares their plan versions. */
+/**
+ * Returns true if `before` and `offer` both have the add-on. If `addonId` is null, returns true if both have the same
+ * plan version.
+ */
 function keepsVersion(before: SubscribedTerms, offer: Offer, addonId: string | null): boolean {
   if (addonId === null) return before.planVersionId === offer.planVersionId;
   return quantityOf(before, addonId) !== null && quantityOf(offer, addonId) !== null;

@@ -23,7 +23,7 @@ export interface ChargeLine {
   readonly isInAdvance: boolean;
 }
 
-/** Usage of an item in a period, or in the part of the period in which the item is sold. */
+/** Request to bill the usage of an item in a period, or in the part of the period in which its price applies. */
 export interface UsageLine extends Omit<
   ChargeLine,
   'kind' | 'isProration' | 'quantity' | 'isInAdvance'
@@ -40,7 +40,10 @@ export interface CreditLine {
   readonly itemId: string;
   readonly unusedFrom: Date;
   readonly end: 'border' | 'termination';
-  /** Proration unit of the plan version after a change; absent: the unit of the credited line. */
+  /**
+   * Unit in which the unused part is counted: after a change, the proration unit of the new plan version. Absent: the
+   * unit of the credited line.
+   */
   readonly unit?: 'day' | 'second';
 }
 
@@ -150,8 +153,9 @@ export function isNoOp(before: Subscription, { subscription, events }: Outcome):
 }
 
 /**
- * Returns true if the decision ends a period early or credits charges in advance. With `itemId`, only credits of this
- * item count. Draft invoices with the affected charges are finalized before such a decision is applied.
+ * Returns true if the decision ends a period early, or credits charges that were billed in advance. With `itemId`,
+ * credits of other items do not count. Draft invoices with the affected charges are finalized before such a decision is
+ * applied.
  */
 export function affectsPrepaidCharges({ billing, earned }: Outcome, itemId?: string): boolean {
   return (

@@ -7,9 +7,9 @@ export type PaymentEvent =
   | 'failed'
   /** An automatic charge failed, and no further one is planned. */
   | 'used_up'
-  /** Another payment method can be tried. */
+  /** The customer has a new payment method that can be charged. */
   | 'retried'
-  /** No invoice is open: each invoice is paid, credited, void or written off. */
+  /** No invoice of the subscription is open: each finalized invoice is paid, credited, void or written off. */
   | 'settled';
 
 /** New status by event and present status. A missing combination keeps the status. */

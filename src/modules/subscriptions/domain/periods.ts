@@ -73,14 +73,14 @@ export function trialPeriod(
   };
 }
 
-/** Counts the periods after the trial that have started by an instant, up to `max`. */
+/** Counts the periods after the trial that have started by the instant `at`, up to `max`. */
 export function periodsBegun(subscription: Subscription, at: Date, max: number): number {
   const { anchorAt, trialEndAt } = subscription;
   const anchor = anchorOf({ ...subscription, anchorAt: trialEndAt ?? anchorAt });
   return periodsBegunBy(anchor, at, max);
 }
 
-/** Counts the periods that are overdue for billing at an instant, up to `max`. */
+/** Counts the periods that are overdue for billing at the instant `at`, up to `max`. */
 export function periodsOverdue(subscription: Subscription, at: Date, max: number): number {
   const { nextBillingAt: anchorAt } = subscription;
   if (anchorAt === null || anchorAt > at) return 0;
@@ -93,7 +93,7 @@ export function trialEnd(startAt: Date, days: number, timeZone: string): Date {
   return periodAt({ ...trial, intervalCount: days }, 0).endAt;
 }
 
-/** Returns the instant two years after a start, counted in local time. */
+/** Returns the instant two years after `startAt`, counted in local time. */
 export function twoYearsAfter(startAt: Date, timeZone: string): Date {
   const years = { mode: 'anniversary', startAt, timeZone, interval: 'year' } as const;
   return periodAt({ ...years, intervalCount: 2 }, 0).endAt;
@@ -137,7 +137,10 @@ export function arrearsCharges(
   until: {
     readonly at: Date;
     readonly end: 'border' | 'termination';
-    /** Proration unit of the plan version after a change; absent: the unit of each item. */
+    /**
+     * Unit in which the end is counted: the proration unit of the plan version after a change. Absent: the unit of each
+     * item.
+     */
     readonly unit?: 'day' | 'second';
   },
 ): readonly (ChargeLine | UsageLine)[] {
@@ -183,13 +186,13 @@ export interface ItemEnding {
   readonly endedBy: SubscriptionItem['endedBy'];
   /** True if the item ended with its subscription. */
   readonly isLast: boolean;
-  /** Proration of the items that follow; null: no item follows. */
+  /** Proration of an item that starts when this item ends; null: no item starts then. */
   readonly nextProration: SubscriptionItem['proration'] | null;
 }
 
 /**
- * Returns the request for the credit of an ended item with a price in advance. If such an item ended within a billed
- * period, its unused time was credited.
+ * Returns the credit that the end of an item with a price in advance caused: if the item ended within a billed period,
+ * its unused time was credited.
  */
 export function creditAtEnd({ itemId, endAt, isLast, ...item }: ItemEnding): CreditLine {
   const common = { kind: 'credit' as const, itemId, unusedFrom: endAt };
@@ -201,7 +204,10 @@ export function creditAtEnd({ itemId, endAt, isLast, ...item }: ItemEnding): Cre
   return { ...common, end: 'border', unit };
 }
 
-/** Returns the unit in which a change counts the end of an item; null: the unit of the item's own proration. */
+/**
+ * Returns the unit in which the end of an item is counted, if a change ended the item; null: the unit of the item's own
+ * proration.
+ */
 function changeUnitOf({ endedBy }: Pick<SubscriptionItem, 'endedBy'>): 'day' | 'second' | null {
   switch (endedBy) {
     case 'day_change':
@@ -228,7 +234,7 @@ export function usageSoFar({
   return arrearsCharges(subscription, items, period, until).filter((line) => line.kind === 'usage');
 }
 
-/** Returns the charge for the rest of a period, from the start of the item. */
+/** Returns the charge of an item for the rest of a period, from the start of the item to the end of the period. */
 export function restOfPeriodCharge(
   subscription: Subscription,
   item: SubscriptionItem,

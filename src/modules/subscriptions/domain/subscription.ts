@@ -67,7 +67,10 @@ export interface Subscription {
   readonly quantity: string;
   readonly addons: readonly AddonQuantity[];
   readonly currency: string;
-  /** IANA time zone of the customer when it subscribed. Periods keep this zone, even if the customer's zone changes. */
+  /**
+   * IANA time zone that the customer had when the subscription was created. Periods keep this zone, even if the
+   * customer's zone changes.
+   */
   readonly timeZone: string;
   readonly collection: 'automatic' | 'send_invoice';
   readonly daysUntilDue: number;
@@ -77,7 +80,7 @@ export interface Subscription {
   readonly intervalCount: number;
   readonly proration: ProrationMode;
   readonly startAt: Date;
-  /** Time limit of the first payment; null if the subscription does not wait for it. */
+  /** Time limit of the first payment; null if the subscription does not wait for a first payment. */
   readonly incompleteExpiresAt: Date | null;
   readonly trialEndAt: Date | null;
   /** When to announce the end of the trial; null: already announced, or no trial. */
@@ -98,7 +101,7 @@ export interface Subscription {
   /** Time of the next due work: billing, an end or an announcement; null: none. */
   readonly nextBillingAt: Date | null;
   /**
-   * When the due work was first refused after its last success, for example because an invoice would exceed the largest
+   * When the due work was first refused after its last success, for example because an invoice would exceed the maximum
    * amount. Null: the last attempt succeeded.
    */
   readonly renewalFailedAt: Date | null;
@@ -117,7 +120,7 @@ export interface SoldPrice {
   readonly rating: Price;
   readonly minimumMinor: bigint | null;
   readonly maximumMinor: bigint | null;
-  /** Absent if no meter counts the quantity. */
+  /** Absent if the price has no meter. */
   readonly usage?: SoldUsage;
 }
 
@@ -152,11 +155,11 @@ export interface SubscriptionItem {
   readonly isPaused: boolean;
   /** `endAt` as it was before a pause ended the item; a resume restores it. Null: no end was planned, or no pause. */
   readonly plannedEndAt: Date | null;
-  /** Null: the end is counted in the unit of the item's own proration. */
+  /** Event that decides how the end is counted; null: the end is counted in the unit of the item's own proration. */
   readonly endedBy: ItemEnd | null;
 }
 
-/** A billed period, or a free one in a trial. */
+/** A billing period, or the free period of a trial. */
 export interface SubscriptionPeriod {
   readonly id: string;
   readonly subscriptionId: string;
@@ -210,7 +213,7 @@ export interface Snapshot {
   readonly items: readonly SubscriptionItem[];
   /** The newest period; null if the subscription has not started. */
   readonly period: SubscriptionPeriod | null;
-  /** The scheduled change; null: none. It must be applied or undone before another is scheduled. */
+  /** The scheduled change or cancellation; null: none. It must be applied or undone before another is scheduled. */
   readonly pending: ScheduledChange | null;
 }
 

@@ -58,8 +58,8 @@ export function unbillablePeriods(
 }
 
 /**
- * Returns the span in which events affect the bills of a price. If values carry over, this span can start earlier than
- * the span of the price.
+ * Returns the span in which events affect the bills of a price; empty if the price never starts. If values carry over,
+ * this span can start earlier than the span of the price.
  */
 function countedIn(sold: BillableSpan, carryOver: CarryOver, now: Date): readonly Period[] {
   const { trialEndAt, periodStartAt } = sold;
@@ -80,9 +80,9 @@ function countedIn(sold: BillableSpan, carryOver: CarryOver, now: Date): readonl
 }
 
 /**
- * Returns the end of a span whose values carry over up to `heldUntil`. Normally this is `endAt`. If a pause ended the
- * span, a resume can still bill values up to the planned end or up to `heldUntil`, whichever is earlier. Returns this
- * instant while it is in the future.
+ * Returns the end of the span in which events affect the bills of a price whose values carry over up to `heldUntil`.
+ * Without a pause, this is `endAt`. If a pause ended the span, a resume can still bill values up to the planned end or
+ * up to `heldUntil`, whichever is earlier. Returns this instant if it is in the future, otherwise `endAt`.
  */
 function resumableUntil({ endAt, pause }: BillableSpan, now: Date, heldUntil: Date): Date {
   if (pause === null) return endAt ?? END;
@@ -90,7 +90,7 @@ function resumableUntil({ endAt, pause }: BillableSpan, now: Date, heldUntil: Da
   return until > now ? until : (endAt ?? END);
 }
 
-/** Returns the span from `heldSince` to `endAt`. Returns nothing if the price would start at `endAt` or later. */
+/** Returns the span from `heldSince` to `endAt`; empty if the price would start at `endAt` or later. */
 function spanOf(startAt: Date, heldSince: Date, endAt: Date): readonly Period[] {
   return startAt < endAt ? [{ startAt: heldSince, endAt }] : [];
 }

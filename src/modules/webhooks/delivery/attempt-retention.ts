@@ -31,7 +31,7 @@ export class AttemptRetention implements OnModuleInit {
     });
   }
 
-  /** Drops at most one partition. Returns true if one was dropped. */
+  /** Creates missing partitions, and drops at most one partition. Returns true if one was dropped. */
   async runDue(): Promise<boolean> {
     const now = this.clock.now();
     await this.partitions.createMonths(TABLE, now, MONTHS);

@@ -63,12 +63,12 @@ export interface NumberedAttempt extends Attempt {
 /**
  * Inserts deliveries. For ordered endpoints, also inserts or updates the heads. A head marks the first of an endpoint's
  * pending deliveries about one object.
- * - An inactive endpoint gets deliveries of events that are dispatched for the first time, because it was active when
- *   these events were recorded. They wait until it is active again. It gets no other deliveries, and none at all after
- *   a 410.
+ * - For an inactive endpoint, inserts only deliveries of kind `event`, because the endpoint was active when these
+ *   events were recorded. These deliveries wait until the endpoint is active again. An endpoint that was disabled after
+ *   a 410 gets no deliveries.
  * - FOR KEY SHARE conflicts with the deletion of an endpoint. If this statement is first, the deletion waits and then
  *   discards these deliveries. If the deletion is first, no delivery is inserted.
- * - ON CONFLICT locks an existing head even if it does not change the head.
+ * - ON CONFLICT locks an existing head even if the head does not change.
  */
 const INSERT = `
   WITH live AS MATERIALIZED (
@@ -111,8 +111,8 @@ const CLAIM = `
   RETURNING delivery.id, delivery.endpoint_id, delivery.event_id, delivery.attempts, delivery.fence`;
 
 /**
- * Writes the results of attempts. Ignores a result if the delivery is no longer pending, or if it has a newer fencing
- * token: then the lease ended, and the delivery was claimed again. Maintains `webhook_failure`: a success deletes the
+ * Writes the results of attempts. Ignores a result if the delivery is no longer pending, or if the delivery has a newer
+ * fencing token, because its lease ended and it was claimed again. Maintains `webhook_failure`: a success deletes the
  * row of the endpoint, and a failure inserts a row if there is none.
  */
 const RECORD = `

@@ -38,7 +38,10 @@ export class DeliveryWorker implements OnModuleInit, OnModuleDestroy, BeforeAppl
   private readonly logger = new Logger('webhook-deliveries');
   /** Number of attempts in flight, by endpoint id. */
   private readonly inFlight = new Map<string, number>();
-  /** Claims in flight, by group key. `isWanted` is true if the job ran again during the claim and skipped the group. */
+  /**
+   * Claims in flight, by group key. `isWanted` is true if the job ran again during the claim and skipped the group. The
+   * end of the claim then wakes the job.
+   */
   private readonly claiming = new Map<string, { isWanted: boolean }>();
   private readonly orderedClaims = new ConcurrencyLimiter(ORDERED_CLAIMS);
   private readonly busy = new Set<Promise<unknown>>();

@@ -37,7 +37,10 @@ export class EndpointQueue {
     }
   }
 
-  /** Discards the pending deliveries, and undispatched events that were recorded before the endpoint's last change. */
+  /**
+   * Discards the pending deliveries of an endpoint. Events that were recorded before the endpoint's last change, and
+   * are not dispatched yet, are not sent to the endpoint either.
+   */
   async discard(endpointId: string, now: Date): Promise<void> {
     await this.receivers.forgetSubscriptions(endpointId);
     await this.deliveries.discardPending(endpointId, now);

@@ -45,15 +45,19 @@ const CLAIM = `
   FROM due LEFT JOIN taken ON taken.object_id = due.object_id`;
 
 /**
- * Waits for transactions that make one of these endpoints ordered or unordered, because they create or delete heads.
- * Until this transaction ends, no other one can begin to do so. The next statement reads the committed heads.
+ * Locks the endpoints of deliveries. Waits for transactions that make one of these endpoints ordered or unordered,
+ * because such a transaction creates or deletes heads. Until this transaction ends, no other transaction can do so. The
+ * next statement therefore reads committed heads.
  */
 const LOCK_ENDPOINTS = `
   SELECT ordered FROM webhook_endpoint
   WHERE id = ANY (ARRAY(SELECT endpoint_id FROM webhook_delivery WHERE id = ANY ($1)))
   ORDER BY id ${ROW_LOCKS.reference}`;
 
-/** Locks in the order of the primary key, like the insertion of heads, so that two transactions do not deadlock. */
+/**
+ * Locks the heads of deliveries in the order of the primary key, like the insertion of heads, so that two transactions
+ * do not deadlock.
+ */
 const LOCK = `
   SELECT endpoint_id, object_id FROM webhook_head
   WHERE delivery_id = ANY ($1) ORDER BY endpoint_id, object_id FOR UPDATE`;
@@ -167,7 +171,10 @@ export class HeadsRepository {
     ]);
   }
 
-  /** Makes the heads of released deliveries due at `now`. The caller must have committed the release. */
+  /**
+   * Makes the heads of deliveries due at `now`, because the leases of a dead process were released. The caller must
+   * have committed the release.
+   */
   async release(deliveryIds: readonly string[], now: Date): Promise<void> {
     await this.database.query(LOCK_ENDPOINTS, [deliveryIds]);
     await this.database.query(RELEASE, [deliveryIds, now]);

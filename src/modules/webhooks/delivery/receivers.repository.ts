@@ -96,8 +96,8 @@ export class ReceiversRepository {
 
   /**
    * Stores the subscription of an endpoint before a change, because events that were recorded before the change may not
-   * be dispatched yet. Deletes older former subscriptions that no undispatched event needs. Such an event is in the
-   * queue, or may be in an open transaction.
+   * be dispatched yet. Deletes older former subscriptions, except those that an undispatched event may need: an event
+   * in the queue, or an event of an open transaction.
    * @param events empty if the endpoint was inactive
    * @param untilEventId id of the event that reports the change
    */

@@ -20,8 +20,9 @@ export class ResultWriter {
   ) {}
 
   /**
-   * Writes the result of an attempt, together with other results. Resolves with true after the result is written.
-   * Resolves with false if the result was ignored, because the delivery was claimed again, discarded or deleted.
+   * Writes the result of an attempt, in one statement with other results. Resolves with true after the result is
+   * written. Resolves with false if the result was ignored, because the delivery was claimed again, discarded or
+   * deleted.
    */
   write(result: AttemptResult): Promise<boolean> {
     return this.batcher.add(result);

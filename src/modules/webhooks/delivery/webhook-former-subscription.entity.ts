@@ -2,8 +2,8 @@ import { Column, Entity } from 'typeorm';
 import { IdColumn } from '../../../platform/database';
 
 /**
- * Events that an endpoint received before a change of `events` or `is_active`. Needed for the events that were recorded before
- * the change and dispatched after it.
+ * Names or patterns of the events that an endpoint received before a change of `events` or `is_active`. Needed for
+ * events that were recorded before the change and are dispatched after it.
  */
 @Entity('webhook_former_subscription')
 export class WebhookFormerSubscriptionEntity {

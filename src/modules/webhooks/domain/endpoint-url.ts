@@ -25,8 +25,8 @@ const RULES: readonly UrlRule[] = [
 ];
 
 /**
- * Returns the reason why the text of a URL is not allowed; null if it is allowed. The address of the host is checked elsewhere,
- * at registration and at every attempt.
+ * Returns the reason why the text of a URL is not allowed; null if it is allowed. The address of the host is checked
+ * elsewhere, at registration and at every attempt.
  */
 export function faultOfUrl(url: string): UrlFault | null {
   const broken = RULES.find(([isBroken]) => isBroken(url));

@@ -3,7 +3,7 @@ export const MAX_EVENT_NAME_LENGTH = 80;
 /** A name of visible ASCII characters, or `*`, or a name followed by `.*`. `*` is not allowed elsewhere. */
 export const EVENT_NAME = /^(\*|[!-)+-~]+(\.\*)?)$/;
 
-/** Checks only the form of an event name or pattern: the event type need not exist. */
+/** Returns true if a value has the form of an event name or pattern. The event type need not exist. */
 export function isEventName(text: unknown): text is string {
   return typeof text === 'string' && text.length <= MAX_EVENT_NAME_LENGTH && EVENT_NAME.test(text);
 }

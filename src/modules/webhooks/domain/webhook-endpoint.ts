@@ -15,17 +15,17 @@ export interface WebhookEndpoint {
   readonly version: number;
   /** URL as the client sent it, checked by `faultOfUrl`. */
   readonly url: string;
-  /** `resource.happened`, `resource.*` or `*`; unique, 1 to `MAX_EVENT_NAMES`. */
+  /** Subscribed names and patterns: `resource.happened`, `resource.*` or `*`. Unique, 1 to `MAX_EVENT_NAMES`. */
   readonly events: readonly string[];
   readonly description: string | null;
   /** False: no events are sent to the endpoint. */
   readonly isActive: boolean;
   /** True: an event is sent only after all deliveries of earlier events of the same object have ended. */
   readonly ordered: boolean;
-  /** Set when the engine disables the endpoint; null again after the endpoint is enabled. */
+  /** Reason why the engine disabled the endpoint; null if it did not, or after the endpoint was enabled again. */
   readonly disabledReason: DisabledReason | null;
   readonly metadata: Metadata;
-  /** Deletion time. The row stays, because deliveries refer to it. */
+  /** Deletion time; null: not deleted. The row stays, because deliveries refer to it. */
   readonly deletedAt: Date | null;
   readonly createdAt: Date;
   readonly updatedAt: Date;

@@ -4,7 +4,7 @@ import { faultOfUrl, MAX_URL_LENGTH } from '../domain/endpoint-url';
 import { EVENT_NAME, isEventName, MAX_EVENT_NAME_LENGTH } from '../domain/event-names';
 import { MAX_EVENT_NAMES } from '../domain/webhook-endpoint';
 
-/** The error message does not repeat the URL, which may contain a credential. */
+/** Checks that a field is an allowed URL. The error message does not repeat the URL, which may contain a credential. */
 function IsEndpointUrl(): PropertyDecorator {
   return ValidateBy({
     name: 'isEndpointUrl',

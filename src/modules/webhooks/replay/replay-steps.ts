@@ -30,7 +30,7 @@ export class ReplaySteps {
 
   /**
    * Reads the next events of a locked replay, creates deliveries of matching events and stores the progress. The replay
-   * becomes `failed` if it would exceed {@link MAX_REPLAYED}, or if the endpoint is inactive.
+   * becomes `failed` if it would create more than {@link MAX_REPLAYED} deliveries, or if the endpoint is inactive.
    */
   async run(before: Replay): Promise<Replay> {
     const { endpointId, readToAt, readToId, toAt } = before;

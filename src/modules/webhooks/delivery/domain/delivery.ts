@@ -4,11 +4,11 @@ export const DELIVERY_STATUSES = ['pending', 'succeeded', 'failed', 'discarded']
 /** `discarded`: the endpoint was deleted or answered 410. Final statuses never change: a retry is a new delivery. */
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
-/** Reason why a delivery was created. `test`: a test event was requested. */
+/** Reason why a delivery was created: the event was dispatched, or a retry, a replay or a test was requested. */
 export const DELIVERY_KINDS = ['event', 'retry', 'replay', 'test'] as const;
 export type DeliveryKind = (typeof DELIVERY_KINDS)[number];
 
-/** Filter of a list; null matches all. */
+/** Filter of a list of deliveries. A null field matches all deliveries. */
 export interface DeliveryFilter {
   readonly endpointId: string | null;
   readonly eventType: string | null;

@@ -7,7 +7,7 @@ export type ReplayFailure = (typeof REPLAY_FAILURES)[number];
 /** Largest number of deliveries that one replay creates. */
 export const MAX_REPLAYED = 100_000;
 
-/** Sends the events of a period to one endpoint again. Runs in the background, step by step. */
+/** A request to send the events of a period to one endpoint again. It runs in the background, step by step. */
 export interface Replay {
   readonly id: string;
   readonly endpointId: string;
@@ -19,7 +19,10 @@ export interface Replay {
   readonly status: ReplayStatus;
   /** Set if the replay has failed, otherwise null. */
   readonly failureCode: ReplayFailure | null;
-  /** Instant and id of the last event that was read. The next step continues after this event. */
+  /**
+   * Instant and id of the last event that was read; before the first event, `fromAt` and an empty id. The next step
+   * continues after this event.
+   */
   readonly readToAt: Date;
   readonly readToId: string;
   /** Number of events read so far, matching or not. */
