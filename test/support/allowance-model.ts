@@ -240,7 +240,7 @@ export class AllowanceModel {
    * Starts another window. Grants keep the balance that rolls over, or all of it if the old window had no end. If the
    * old window has not ended, the new one counts the usage since its start, and keeps the split into plan usage and
    * expired grant usage. If it also starts no later than the old one, only usage that nothing covered is still to be
-   * covered. After a time without a window, this is the usage of that time.
+   * covered, and usage after the end of the old one. After a time without a window, this is the usage of that time.
    */
   private begin(window: Window | null, amount: number, now: number): void {
     const usage = this.grantUsage(this.used);
@@ -248,9 +248,8 @@ export class AllowanceModel {
     const formerPlanUsage = this.planUsage;
     const former = this.window ?? { startAt: this.coveredUntil, endAt: this.coveredUntil };
     const uncovered =
-      this.window === null
-        ? this.usedIn(this.coveredUntil, window?.endAt ?? 0)
-        : Math.max(this.used - formerPlanUsage - taken, 0);
+      Math.max(this.used - formerPlanUsage - taken, 0) +
+      this.usedIn(former.endAt, window?.endAt ?? 0);
     const isOverlapping = window !== null && former.endAt > window.startAt;
     const isEndless = this.window === null || this.window.endAt === Infinity;
     const isWhole = window !== null && window.startAt <= former.startAt;
