@@ -62,6 +62,7 @@ describe('signing in with OpenID Connect', () => {
   beforeEach(() => {
     provider.forged = null;
     provider.signsWithOtherKey = false;
+    provider.hasNewKey = false;
     provider.person = ADA;
   });
 
@@ -331,6 +332,17 @@ describe('signing in with OpenID Connect', () => {
     expect(problem(answer)).toEqual([401, 'openid_refused']);
     expect(cookieOf(answer, 'billing_session')).toBeUndefined();
     expect(await countOf('admin_session')).toBe(before);
+  });
+
+  it('works again after one sign-in when the provider has changed its key', async () => {
+    const app = await start({ databaseUrl: engine.databaseUrl, environment: settings() });
+    await createAdmin(engine, 'viewer', 'keys@example.com');
+    const person = { ...ADA, email: 'keys@example.com' };
+    expect((await signIn(person, app)).status).toBe(303);
+    provider.hasNewKey = true;
+    expect(problem(await signIn(person, app))).toEqual([503, 'openid_unavailable']);
+    expect((await signIn(person, app)).status).toBe(303);
+    await app.close();
   });
 
   it.each([
