@@ -15,6 +15,7 @@ import {
   identifyAfterBody,
   principalOf,
   publicRoutes,
+  TLS_ONLY,
 } from './platform/access';
 import { Configuration } from './platform/config';
 import { notForCustomerToken } from './platform/errors';
@@ -70,7 +71,9 @@ export function configureHttp(app: HttpApplication): void {
   express.set('etag', false);
   express.set('query parser', 'simple');
   express.disable('x-powered-by');
-  express.set('trust proxy', app.get(Configuration).trustedProxies);
+  const { trustedProxies, openId } = app.get(Configuration);
+  express.set('trust proxy', trustedProxies);
+  express.set(TLS_ONLY, openId !== null && new URL(openId.redirectUrl).protocol === 'https:');
   routeExactly(express);
   removeParsers(express);
   useFastJson(express);

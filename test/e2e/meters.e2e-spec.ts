@@ -101,6 +101,18 @@ describe('meters', () => {
     ['the same property twice', { group_by: ['a', 'a'] }, '/group_by'],
     ['a group property with a comma', { group_by: ['a', 'b,c'] }, '/group_by'],
     ['a property that is not a string', { group_by: [1] }, '/group_by'],
+    // Events cannot have this property, so that such a meter would count nothing.
+    [
+      'the value of __proto__',
+      { aggregation: 'sum', value_property: '__proto__' },
+      '/value_property',
+    ],
+    [
+      'a filter on __proto__',
+      { filters: [{ property: '__proto__', in: ['a'] }] },
+      '/filters/0/property',
+    ],
+    ['groups by __proto__', { group_by: ['a', '__proto__'] }, '/group_by'],
     ['another policy for late events', { late_events: 'drop' }, '/late_events'],
     ['an unknown field', { unit: 'calls' }, '/unit'],
   ])('refuse %s', async (_, fields, pointer) => {

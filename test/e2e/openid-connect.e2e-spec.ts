@@ -62,6 +62,7 @@ describe('signing in with OpenID Connect', () => {
   beforeEach(() => {
     provider.forged = null;
     provider.signsWithOtherKey = false;
+    provider.hasNewKey = false;
     provider.person = ADA;
   });
 
@@ -70,7 +71,7 @@ describe('signing in with OpenID Connect', () => {
 
   function cookieOf({ headers }: Response, name: string): string | undefined {
     const cookies = (headers['set-cookie'] ?? []) as unknown as readonly string[];
-    return cookies.find((cookie) => cookie.startsWith(`${name}=`));
+    return cookies.find((cookie) => cookie.replace('__Secure-', '').startsWith(`${name}=`));
   }
 
   interface Begun {
@@ -132,9 +133,9 @@ describe('signing in with OpenID Connect', () => {
     });
     const cookie = cookieOf(answer, 'billing_openid') ?? '';
     expect(cookie).toMatch(
-      /^billing_openid=v1:test:[\w-]+; Max-Age=600; Path=\/v1\/session\/oidc; /,
+      /^__Secure-billing_openid=v1:test:[\w-]+; Max-Age=600; Path=\/v1\/session\/oidc; /,
     );
-    expect(cookie).toMatch(/; HttpOnly; SameSite=Lax$/);
+    expect(cookie).toMatch(/; HttpOnly; Secure; SameSite=Lax$/);
     expect(cookie).not.toContain(url.searchParams.get('state'));
     expect(answer.headers['cache-control']).toBe('no-store');
   });
@@ -144,7 +145,7 @@ describe('signing in with OpenID Connect', () => {
     const person = { email: 'grace@EXAMPLE.com', email_verified: true, name: 'Other' };
     const answer = await signIn(person, engine, '?return_to=/docs%3Fa=b');
     expect([answer.status, answer.headers['location']]).toEqual([303, '/docs?a=b']);
-    expect(cookieOf(answer, 'billing_session')).toMatch(/; HttpOnly; SameSite=Strict$/);
+    expect(cookieOf(answer, 'billing_session')).toMatch(/; HttpOnly; Secure; SameSite=Strict$/);
     expect(cookieOf(answer, 'billing_openid')).toContain('Expires=Thu, 01 Jan 1970');
     const { body } = await http(engine).get('/v1/session').set('Cookie', pageOf(answer).Cookie);
     const { id: sessionId } = body as { readonly id: string };
@@ -156,6 +157,34 @@ describe('signing in with OpenID Connect', () => {
     expect((audit.body as { data: readonly object[] }).data).toEqual([
       expect.objectContaining({ actor: { id, type: 'admin' } }),
     ]);
+  });
+
+  it('sets secure cookies, also behind a proxy that sends a Host of loopback', async () => {
+    await createAdmin(engine, 'admin', 'proxied@example.com');
+    const signedIn = pageOf(await signIn({ ...ADA, email: 'proxied@example.com' }));
+    expect(signedIn.Cookie).toMatch(/^__Secure-billing_session=/);
+    const session = await http(engine).get('/v1/session').set('Cookie', signedIn.Cookie);
+    const { csrf_token: csrf } = session.body as { readonly csrf_token: string };
+    const page = { ...signedIn, 'X-CSRF-Token': csrf, Origin: PUBLIC_URL };
+    const created = await http(engine).post('/v1/customers').set(page).send({ name: 'Grace' });
+    expect(created.status).toBe(201);
+    // Somebody in the network can plant a cookie without the prefix.
+    const planted = { Cookie: signedIn.Cookie.replace('__Secure-', '') };
+    expect(problem(await http(engine).get('/v1/customers').set(planted))).toEqual([
+      401,
+      'unauthenticated',
+      'missing',
+    ]);
+  });
+
+  it('sets cookies without TLS if browsers reach the service on loopback', async () => {
+    const local = await start({
+      databaseUrl: engine.databaseUrl,
+      environment: settings({ PUBLIC_URL: 'http://localhost:3000' }),
+    });
+    const { cookie } = await begin(local);
+    expect(cookie).toMatch(/^billing_openid=/);
+    await local.close();
   });
 
   it('needs no second factor of this service, also where one is required', async () => {
@@ -305,6 +334,17 @@ describe('signing in with OpenID Connect', () => {
     expect(await countOf('admin_session')).toBe(before);
   });
 
+  it('works again after one sign-in when the provider has changed its key', async () => {
+    const app = await start({ databaseUrl: engine.databaseUrl, environment: settings() });
+    await createAdmin(engine, 'viewer', 'keys@example.com');
+    const person = { ...ADA, email: 'keys@example.com' };
+    expect((await signIn(person, app)).status).toBe(303);
+    provider.hasNewKey = true;
+    expect(problem(await signIn(person, app))).toEqual([503, 'openid_unavailable']);
+    expect((await signIn(person, app)).status).toBe(303);
+    await app.close();
+  });
+
   it.each([
     [
       'an error of the provider',
@@ -332,7 +372,7 @@ describe('signing in with OpenID Connect', () => {
     const other = await begin();
     expect(problem(await finish(query, ''))).toEqual(expired);
     expect(problem(await finish(query, other.cookie))).toEqual(expired);
-    expect(problem(await finish(query, 'billing_openid=v1:test:AAAA'))).toEqual(expired);
+    expect(problem(await finish(query, '__Secure-billing_openid=v1:test:AAAA'))).toEqual(expired);
     expect(problem(await finish('', mine.cookie))).toEqual(expired);
     expect(provider.tokenRequests).toBe(requests);
     const answers = await Promise.all(

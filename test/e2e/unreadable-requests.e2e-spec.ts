@@ -73,6 +73,13 @@ describe('a request that cannot be read as HTTP', () => {
 
   it.each([
     ['a missing Host', 'HTTP/1.1\r\n', 400, 'malformed_request'],
+    ['two Hosts', 'HTTP/1.1\r\nHost: localhost\r\nHost: other\r\n', 400, 'malformed_request'],
+    [
+      'the same Host twice',
+      'HTTP/1.0\r\nHost: localhost\r\nhost: localhost\r\n',
+      400,
+      'malformed_request',
+    ],
     // Only HTTP/1.1 requires the header.
     ['a missing name of this machine', 'HTTP/1.0\r\n', 403, 'host_not_loopback'],
     ['its Expect', 'HTTP/1.1\r\nHost: localhost\r\nExpect: foo\r\n', 417, 'expectation_failed'],

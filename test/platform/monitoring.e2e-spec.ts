@@ -123,6 +123,12 @@ describe('the monitoring port of a worker', () => {
     expect(await text(socket)).toMatch(/^HTTP\/1\.1 200 /);
   });
 
+  it('answers no request with two Hosts', async () => {
+    const socket = connect(Number(new URL(url).port), '127.0.0.1');
+    socket.end('GET /metrics HTTP/1.1\r\nHost: localhost\r\nHost: evil.example\r\n\r\n');
+    expect(await text(socket)).toMatch(/^HTTP\/1\.1 400 .*\r\n\r\n.*several Host headers/s);
+  });
+
   it('may be called by any host name beyond loopback', async () => {
     const other = await startTestApp({
       databaseUrl: proxy.url,

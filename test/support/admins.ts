@@ -31,7 +31,7 @@ export async function createAdmin(
 /** Returns the headers that a page sends after a sign-in. `answer` is the response to the sign-in. */
 export function pageOf(answer: Response): PageHeaders {
   const cookies = (answer.headers['set-cookie'] ?? []) as unknown as readonly string[];
-  const cookie = cookies.find((text) => text.startsWith('billing_session=')) ?? '';
+  const cookie = cookies.find((text) => /^(__Secure-)?billing_session=/.test(text)) ?? '';
   return {
     Cookie: cookie.split(';', 1)[0] ?? '',
     'Sec-Fetch-Site': 'same-origin',

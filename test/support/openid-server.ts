@@ -1,4 +1,10 @@
-import { createPrivateKey, generateKeyPairSync, sign } from 'node:crypto';
+import {
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  type KeyObject,
+  sign,
+} from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import Provider from 'oidc-provider';
@@ -26,6 +32,8 @@ export class OpenIdServer {
    */
   forged: ((claims: IdTokenClaims) => IdTokenClaims) | null = null;
   signsWithOtherKey = false;
+  /** If true, ID tokens are signed with another key, the only one that is published. */
+  hasNewKey = false;
   tokenRequests = 0;
 
   private constructor(
@@ -77,6 +85,7 @@ export class OpenIdServer {
     const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2_048 });
     const other = generateKeyPairSync('rsa', { modulusLength: 2_048 }).privateKey;
     const jwk = { ...privateKey.export({ format: 'jwk' }), kid: 'k1', use: 'sig', alg: 'RS256' };
+    const newKey = { ...createPublicKey(other).export({ format: 'jwk' }), kid: 'k2', alg: 'RS256' };
     const provider = new Provider(this.issuer, {
       clients: [CLIENT, OTHER_CLIENT].map(({ id, secret }) => ({
         client_id: id,
@@ -105,12 +114,15 @@ export class OpenIdServer {
     });
     provider.use(async (context, next) => {
       await next();
+      if (context.path === '/jwks' && this.hasNewKey) context.body = { keys: [newKey] };
       if (context.path !== '/token') return;
       this.tokenRequests += 1;
       const body = context.body as { id_token?: string };
-      if (body.id_token === undefined || (this.forged === null && !this.signsWithOtherKey)) return;
-      const key = this.signsWithOtherKey ? other : createPrivateKey({ key: jwk, format: 'jwk' });
-      body.id_token = resigned(body.id_token, this.forged ?? ((claims) => claims), key);
+      const isOther = this.signsWithOtherKey || this.hasNewKey;
+      if (body.id_token === undefined || (this.forged === null && !isOther)) return;
+      const key = isOther ? other : createPrivateKey({ key: jwk, format: 'jwk' });
+      const kid = this.hasNewKey ? newKey.kid : jwk.kid;
+      body.id_token = resigned(body.id_token, this.forged ?? ((claims) => claims), { key, kid });
     });
     const answer = provider.callback();
     this.server.on('request', (request, response) => {
@@ -127,10 +139,13 @@ export class OpenIdServer {
 function resigned(
   token: string,
   change: (claims: IdTokenClaims) => IdTokenClaims,
-  key: Parameters<typeof sign>[2],
+  { key, kid }: { readonly key: KeyObject; readonly kid: string },
 ): string {
-  const [header = '', payload = ''] = token.split('.');
+  const [, payload = ''] = token.split('.');
   const claims = JSON.parse(Buffer.from(payload, 'base64url').toString()) as IdTokenClaims;
-  const text = `${header}.${Buffer.from(JSON.stringify(change(claims))).toString('base64url')}`;
+  const parts = [{ alg: 'RS256', kid }, change(claims)];
+  const text = parts
+    .map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'))
+    .join('.');
   return `${text}.${sign('sha256', Buffer.from(text), key).toString('base64url')}`;
 }

@@ -138,9 +138,9 @@ export class SecondFactorController {
   }
 
   /** @throws {ProblemError} `admin_session_required` */
-  private currentOf({ headers }: Request, { kind }: Principal): Promise<CurrentSession> {
+  private currentOf(request: Request, { kind }: Principal): Promise<CurrentSession> {
     if (kind !== 'admin') throw adminSessionRequired();
-    return this.sessions.current(sessionSecretOf(headers));
+    return this.sessions.current(sessionSecretOf(request));
   }
 
   private async senderOf(request: Request, caller: Principal) {

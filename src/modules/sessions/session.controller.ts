@@ -50,7 +50,7 @@ export class SessionController {
     const browser = { address: ip, userAgent: headers['user-agent'] ?? '' };
     const begun = await this.signIns.signIn(toCredentials(body), browser);
     const { secret } = begun;
-    await this.sessions.signOut(sessionSecretOf(headers));
+    await this.sessions.signOut(sessionSecretOf(request));
     setSessionCookie({ request, response }, { secret, expiresInMs: LONGEST_SESSION_MS });
     return toCurrentSessionDto(begun, csrfTokenOf(secret));
   }
@@ -64,7 +64,7 @@ export class SessionController {
     problems: [unauthenticated],
   })
   async getSession(@Req() request: Request): Promise<CurrentSessionDto> {
-    const secret = sessionSecretOf(request.headers);
+    const secret = sessionSecretOf(request);
     if (secret !== null) refuseCrossSiteRequest(request, secret);
     return toCurrentSessionDto(await this.sessions.current(secret), csrfTokenOf(secret ?? ''));
   }
@@ -80,7 +80,7 @@ export class SessionController {
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
   ): Promise<void> {
-    const secret = sessionSecretOf(request.headers);
+    const secret = sessionSecretOf(request);
     if (secret !== null) refuseCrossSiteRequest(request, secret);
     await this.sessions.signOut(secret);
     setSessionCookie({ request, response }, null);

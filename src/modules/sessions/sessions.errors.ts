@@ -74,7 +74,7 @@ export const openIdUnavailable = defineProblem({
   kind: 'unavailable',
   title: 'The OpenID provider does not answer',
   meaning:
-    'The OpenID provider cannot be reached, or does not describe itself as the issuer in `OIDC_ISSUER`. The log of the service has the reason.',
+    'The OpenID provider cannot be reached, is not the issuer in `OIDC_ISSUER`, or has a new key: try again. The log of the service has the reason.',
   detail: () => 'The OpenID provider does not answer. Try again, or ask who runs this service.',
 });
 

@@ -116,7 +116,7 @@ function isIdentifiedLongAgo(request: Request): boolean {
 
 function identify(request: Request, verifiers: Verifiers): Principal | Promise<Principal> {
   const { headers } = request;
-  const secret = headers.authorization === undefined ? sessionSecretOf(headers) : null;
+  const secret = headers.authorization === undefined ? sessionSecretOf(request) : null;
   if (secret === null) return verifiers.credential(credentialOf(request));
   refuseCrossSiteRequest(request, secret);
   return verifiers.session(secret);

@@ -1,6 +1,5 @@
-import type { IncomingHttpHeaders } from 'node:http';
 import type { CookieOptions, Request, Response } from 'express';
-import { cookieOf, nameOfCookie, needsSecureCookie } from './session-cookie';
+import { cookieOf, type CookieRequest, nameOfCookie, needsSecureCookie } from './session-cookie';
 
 /** Cookie of a sign-in with OpenID Connect that is in progress. */
 const FLOW_COOKIE = 'billing_openid';
@@ -14,19 +13,19 @@ interface Exchange {
  * Returns the options of the cookie. `sameSite` is `lax`, because the provider redirects from another site, and
  * browsers send no `strict` cookie with such a request.
  */
-function optionsOf({ headers }: Request) {
+function optionsOf(request: CookieRequest) {
   return {
     httpOnly: true,
     sameSite: 'lax',
     path: '/v1/session/oidc',
-    secure: needsSecureCookie(headers),
+    secure: needsSecureCookie(request),
     // The cookie holds a sealed (encrypted) text, whose characters need no encoding.
     encode: String,
   } as const satisfies CookieOptions;
 }
 
-export function flowCookieOf(headers: IncomingHttpHeaders): string | null {
-  return cookieOf(headers, FLOW_COOKIE);
+export function flowCookieOf(request: CookieRequest): string | null {
+  return cookieOf(request, FLOW_COOKIE);
 }
 
 export function setFlowCookie(

@@ -25,4 +25,5 @@ export {
   SESSION_COOKIE,
   sessionSecretOf,
   setSessionCookie,
+  TLS_ONLY,
 } from './session-cookie';

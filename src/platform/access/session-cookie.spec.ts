@@ -5,7 +5,13 @@ import {
   refuseCrossSiteSignIn,
   refuseCrossSiteRequest,
   sessionSecretOf,
+  TLS_ONLY,
 } from './session-cookie';
+
+function requestWith(headers: Request['headers'], tlsOnly = false) {
+  const enabled = (setting: string): boolean => setting === TLS_ONLY && tlsOnly;
+  return { headers, app: { enabled } } as Request;
+}
 
 function refusal(check: () => void): string | null {
   try {
@@ -29,7 +35,7 @@ describe('the session cookie', () => {
     ['billing_session=abc; __Secure-billing_session=def', 'def'],
   ])('is read on loopback from %j: %j', (cookie, secret) => {
     const headers = { host: '127.0.0.1:3000', ...(cookie !== undefined && { cookie }) };
-    expect(sessionSecretOf(headers)).toBe(secret);
+    expect(sessionSecretOf(requestWith(headers))).toBe(secret);
   });
 
   it.each([
@@ -37,7 +43,10 @@ describe('the session cookie', () => {
     ['__Secure-billing_session=abc', 'abc'],
     ['billing_session=abc; __Secure-billing_session=def', 'def'],
   ])('is read elsewhere from %j: %j', (cookie, secret) => {
-    expect(sessionSecretOf({ host: 'billing.example.com', cookie })).toBe(secret);
+    const elsewhere = requestWith({ host: 'billing.example.com', cookie });
+    expect(sessionSecretOf(elsewhere)).toBe(secret);
+    const proxied = requestWith({ host: '127.0.0.1:3000', cookie }, true);
+    expect(sessionSecretOf(proxied)).toBe(secret);
   });
 
   it.each([
@@ -52,7 +61,8 @@ describe('the session cookie', () => {
     [{ host: 'billing.example.com' }, true],
     [{}, true],
   ])('of a page with %j is secure: %s', (headers, secure) => {
-    expect(needsSecureCookie(headers)).toBe(secure);
+    expect(needsSecureCookie(requestWith(headers))).toBe(secure);
+    expect(needsSecureCookie(requestWith(headers, true))).toBe(true);
   });
 });
 

@@ -11,6 +11,12 @@ export const SESSION_COOKIE = 'billing_session';
 /** Browsers accept a cookie with this prefix only over TLS, so that an attacker in the network cannot set it. */
 const SECURE_PREFIX = '__Secure-';
 
+/** Setting of Express: true if browsers reach the service over TLS only. */
+export const TLS_ONLY = 'tls only';
+
+/** Parts of a request that decide the name of its cookies. */
+export type CookieRequest = Pick<Request, 'app' | 'headers'>;
+
 const CSRF_HEADER = 'x-csrf-token';
 
 /**
@@ -24,9 +30,10 @@ export function nameOfCookie(name: string, isSecure: boolean): string {
  * Returns the value of a cookie of the request, or null. For a page with TLS, ignores a cookie that was set without
  * TLS.
  */
-export function cookieOf(headers: IncomingHttpHeaders, name: string): string | null {
+export function cookieOf(request: CookieRequest, name: string): string | null {
+  const { headers } = request;
   const secure = valueOf(headers, nameOfCookie(name, true));
-  return secure ?? (needsSecureCookie(headers) ? null : valueOf(headers, name));
+  return secure ?? (needsSecureCookie(request) ? null : valueOf(headers, name));
 }
 
 function valueOf({ cookie }: IncomingHttpHeaders, name: string): string | null {
@@ -35,8 +42,8 @@ function valueOf({ cookie }: IncomingHttpHeaders, name: string): string | null {
   return pair?.trim().slice(prefix.length) ?? null;
 }
 
-export function sessionSecretOf(headers: IncomingHttpHeaders): string | null {
-  return cookieOf(headers, SESSION_COOKIE);
+export function sessionSecretOf(request: CookieRequest): string | null {
+  return cookieOf(request, SESSION_COOKIE);
 }
 
 /** Sets the session cookie of the browser; clears it if the session is null. */
@@ -48,15 +55,20 @@ export function setSessionCookie(
     httpOnly: true,
     sameSite: 'strict',
     path: '/v1',
-    secure: needsSecureCookie(request.headers),
+    secure: needsSecureCookie(request),
   } as const satisfies CookieOptions;
   const name = nameOfCookie(SESSION_COOKIE, options.secure);
   if (session === null) response.clearCookie(name, options);
   else response.cookie(name, session.secret, { ...options, maxAge: session.expiresInMs });
 }
 
-/** Returns true, except for a page on loopback without TLS. Some browsers store no secure cookie there. */
-export function needsSecureCookie({ origin, host = '' }: IncomingHttpHeaders): boolean {
+/**
+ * Returns true, except for a page on loopback without TLS: some browsers store no secure cookie there. With
+ * {@link TLS_ONLY}, returns true for every page, because a proxy may send a `Host` of loopback.
+ */
+export function needsSecureCookie({ app, headers }: CookieRequest): boolean {
+  if (app.enabled(TLS_ONLY)) return true;
+  const { origin, host = '' } = headers;
   const page = origin ?? `http://${host}`;
   if (!URL.canParse(page)) return true;
   const { protocol, hostname } = new URL(page);

@@ -8,15 +8,15 @@ import { toValidationError, unknownField } from './faults';
 const refusals = new WeakMap<IncomingMessage, ProblemError>();
 
 /**
- * Finds three kinds of requests: targets that Express cannot parse (`http://[/v1`), a missing `Host` and an unknown
- * `Expect`. Node or Express would refuse them before any middleware, with an answer that is no RFC 9457 problem.
- * Instead, they are logged and measured like any other request, and refused by `guardUrl`.
+ * Finds three kinds of requests: targets that Express cannot parse (`http://[/v1`), a missing or repeated `Host` and an
+ * unknown `Expect`. Node or Express would accept a repeated `Host`, and refuse the others before any middleware, with an
+ * answer that is no RFC 9457 problem. Instead, they are logged and measured like any other request, and refused by
+ * `guardUrl`.
  */
 export function catchUnroutable(server: Server): void {
   server.prependListener('request', (request: IncomingMessage & { originalUrl?: string }) => {
-    if (request.headers.host === undefined && request.httpVersion === '1.1') {
-      refusals.set(request, malformedRequest('The request has no Host header.'));
-    }
+    const fault = hostFault(request);
+    if (fault !== null) refusals.set(request, malformedRequest(fault));
     const target = request.url ?? '';
     if (isReadable(target)) return;
     refusals.set(request, malformedRequest('The request target is neither a path nor a URL.'));
@@ -27,6 +27,16 @@ export function catchUnroutable(server: Server): void {
     refusals.set(request, expectationFailed());
     server.emit('request', request, response);
   });
+}
+
+/**
+ * Returns a sentence that says why the `Host` of the request breaks RFC 9112, section 3.2; null: it does not. Node uses
+ * the first of several `Host` headers, while a proxy in front may use another.
+ */
+export function hostFault({ headersDistinct, httpVersion }: IncomingMessage): string | null {
+  const { host = [] } = headersDistinct;
+  if (host.length > 1) return 'The request has several Host headers.';
+  return host.length === 0 && httpVersion === '1.1' ? 'The request has no Host header.' : null;
 }
 
 function isReadable(target: string): boolean {

@@ -5,6 +5,7 @@ import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { Configuration, isLoopback } from '../config';
 import { ProblemError } from '../errors';
 import { loopbackRefusal } from '../http/loopback-guard';
+import { hostFault } from '../http/url-guard';
 import { Metrics } from './metrics';
 import { Readiness } from './readiness';
 
@@ -53,6 +54,8 @@ export class MonitoringServer implements OnApplicationShutdown {
   }
 
   private async answer(request: IncomingMessage): Promise<MonitoringAnswer> {
+    const fault = hostFault(request);
+    if (fault !== null) return { status: 400, type: TEXT, body: `${fault}\n` };
     // Some probes send no Host. Browsers always send it.
     const isGuarded = isLoopback(this.configuration.host) && request.headers.host !== undefined;
     const refusal = isGuarded ? loopbackRefusal(request) : null;

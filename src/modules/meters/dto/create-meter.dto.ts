@@ -1,4 +1,4 @@
-import { Matches } from 'class-validator';
+import { Matches, NotEquals } from 'class-validator';
 import { type Aggregation, AGGREGATIONS } from '../../../core/usage';
 import {
   BooleanField,
@@ -20,7 +20,16 @@ const MAX_FILTERS = 10;
 const MAX_TEXTS = 100;
 const MAX_GROUP_PROPERTIES = 5;
 
+/** Refuses a property that no event can have. */
+function IsEventProperty(options: { readonly each?: true } = {}): PropertyDecorator {
+  return NotEquals('__proto__', {
+    ...options,
+    message: 'must not be __proto__, which events cannot contain',
+  });
+}
+
 class MeterFilterInputDto {
+  @IsEventProperty()
   @TextField('Property of the event.', { max: MAX_PROPERTY_LENGTH, example: 'region' })
   readonly property!: string;
   @ListField(
@@ -57,6 +66,7 @@ export class CreateMeterDto {
     { example: 'sum' },
   )
   readonly aggregation!: Aggregation;
+  @IsEventProperty()
   @TextField(
     'Property to read; required except for `count`. An event without it does not count. A number may be a JSON number, or ' +
       'text such as "-12.5" without leading zeros, at most 20 digits before the decimal point and 18 after it.',
@@ -73,6 +83,7 @@ export class CreateMeterDto {
     [
       IsText(1, MAX_PROPERTY_LENGTH, { each: true }),
       Matches(/^[^,]*$/, { each: true, message: 'must not hold a comma' }),
+      IsEventProperty({ each: true }),
     ],
     'Properties that usage is grouped by. None may contain a comma, which separates them in queries.',
     { max: MAX_GROUP_PROPERTIES, unique: true, optional: true, example: ['model'] },

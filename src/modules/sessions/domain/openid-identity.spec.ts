@@ -49,6 +49,9 @@ describe('the identity of an OpenID provider', () => {
     [{ email: ['ada@example.com'] }, 'no_email'],
     [{ email: 'a\u0000da@example.com' }, 'no_email'],
     [{ email: 'ada\ud83d@example.com' }, 'no_email'],
+    // KELVIN SIGN, which is `k` without regard to case.
+    [{ email: '\u212aim@example.com' }, 'no_email'],
+    [{ email: 'ada@\u212aiwi.example' }, 'no_email'],
     [{ email_verified: false }, 'email_not_verified'],
     [{ email_verified: undefined }, 'email_not_verified'],
     [{ email_verified: 'false' }, 'email_not_verified'],
@@ -61,6 +64,17 @@ describe('the identity of an OpenID provider', () => {
     [{ groups: { owner: true } }, 'no_role'],
   ])('of %j is refused: %s', (claims, fault) => {
     expect(identityOf({ ...CLAIMS, ...claims }, POLICY)).toBe(fault);
+  });
+
+  it('has no email with a character that becomes an ASCII character in a comparison', () => {
+    const others = Array.from({ length: 0x11_0000 - 0x80 }, (_, index) =>
+      String.fromCodePoint(index + 0x80),
+    );
+    const alike = others.filter((one) => /^[\0-\x7f]+$/.test(one.normalize('NFC').toLowerCase()));
+    expect(alike).toContain('\u212a');
+    for (const one of alike) {
+      expect(identityOf({ ...CLAIMS, email: `a${one}da@example.com` }, POLICY)).toBe('no_email');
+    }
   });
 
   it('has no role where the provider does not decide it', () => {

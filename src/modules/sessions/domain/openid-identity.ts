@@ -28,6 +28,12 @@ const MAX_NAME_LENGTH = 200;
 const EMAIL = /^[^@\s\p{Cc}\p{Cs}]+@(?<domain>[^@\s\p{Cc}\p{Cs}]+)$/u;
 
 /**
+ * The characters that Unicode normalization or lower case changes to an ASCII character: Greek question mark (`;`), Greek
+ * varia (backtick) and Kelvin sign (`k`). An email with one of them would open the account of another email.
+ */
+const EQUAL_TO_ASCII = /[\u037e\u1fef\u212a]/;
+
+/**
  * Joins the claims of the ID token and of the user information endpoint. The ID token is signed, so its claims take
  * precedence. An `email_verified` claim counts only for the email in the same document, because the two documents may
  * have different emails.
@@ -48,7 +54,7 @@ export function identityOf(
   const { email, email_verified: isVerified, name } = claims;
   if (typeof email !== 'string' || email.length > MAX_EMAIL_LENGTH) return 'no_email';
   const { domain } = EMAIL.exec(email)?.groups ?? {};
-  if (domain === undefined) return 'no_email';
+  if (domain === undefined || EQUAL_TO_ASCII.test(email)) return 'no_email';
   // Only the boolean counts, because the text "false" is truthy.
   if (isVerified !== true) return 'email_not_verified';
   if (!policy.allowedDomains.includes(domain.toLowerCase())) return 'foreign_domain';

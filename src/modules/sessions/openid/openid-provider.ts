@@ -5,6 +5,7 @@ import {
   buildAuthorizationUrl,
   calculatePKCECodeChallenge,
   type Configuration as ClientConfiguration,
+  ClientError,
   ClientSecretBasic,
   ClientSecretPost,
   customFetch,
@@ -108,6 +109,11 @@ export class OpenIdProvider implements OnApplicationShutdown {
       return joinClaims(claims, shown);
     } catch (error) {
       this.log(error);
+      if (isKeyUnknown(error)) {
+        // The next sign-in reads the metadata and the keys again. This one has used its code.
+        this.client = null;
+        throw openIdUnavailable();
+      }
       throw isUnreachable(error) ? openIdUnavailable() : openIdRefused();
     }
   }
@@ -161,6 +167,11 @@ export class OpenIdProvider implements OnApplicationShutdown {
 function messagesOf(error: unknown): readonly string[] {
   if (!(error instanceof Error)) return [];
   return [error.message, ...messagesOf(error.cause)];
+}
+
+/** Returns true if the ID token is signed with a key that was not published when the keys were read. */
+function isKeyUnknown(error: unknown): boolean {
+  return error instanceof ClientError && error.code === 'OAUTH_KEY_SELECTION_FAILED';
 }
 
 function isUnreachable(error: unknown): boolean {

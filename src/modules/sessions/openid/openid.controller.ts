@@ -89,7 +89,7 @@ export class OpenIdController {
   ): Promise<void> {
     const { ip = '', headers, originalUrl } = request;
     const browser = { address: ip, userAgent: headers['user-agent'] ?? '' };
-    const cookie = flowCookieOf(headers);
+    const cookie = flowCookieOf(request);
     if (cookie !== null) clearFlowCookie({ request, response });
     const query = new URL(originalUrl, 'http://localhost').search.slice(1);
     await redirect({ request, response }, async () => {

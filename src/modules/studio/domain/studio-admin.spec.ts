@@ -86,6 +86,8 @@ describe('emails', () => {
   it.each([
     ['ada@example.com', 'ADA@Example.com', true],
     ['\u00e9va@example.com', 'E\u0301VA@example.com', true],
+    // KELVIN SIGN
+    ['kim@example.com', '\u212aim@example.com', true],
     ['ada@example.com', 'ada+1@example.com', false],
   ])('%s and %s are the same: %s', (one, other, same) => {
     expect(emailKeyOf(one) === emailKeyOf(other)).toBe(same);
