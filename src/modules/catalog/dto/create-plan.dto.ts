@@ -70,7 +70,7 @@ class PlanTermsInputDto {
   readonly trial_days?: number;
   @EnumField(
     PLAN_PRORATIONS,
-    'Unit of proration. Default: `day`. `none`: parts of a period are neither charged nor credited.',
+    'Unit of proration. Default: `day`. `none`: parts of a period are charged or credited only by changes that ask for it.',
     { optional: true, example: 'day' },
   )
   readonly proration?: PlanProration;

@@ -46,7 +46,7 @@ export class PlanVersionTermsDto {
   @IntegerProperty('Trial days before the first period; 0: none.', 14) readonly trial_days!: number;
   @EnumProperty(
     PLAN_PRORATIONS,
-    'Unit of proration. `none`: parts of a period are neither charged nor credited.',
+    'Unit of proration. `none`: parts of a period are charged or credited only by changes that ask for it.',
     'day',
   )
   readonly proration!: PlanProration;
