@@ -1,18 +1,44 @@
 import { createOpenApiDocument } from '../../src/openapi';
 import { startTestApp, type TestApp } from '../support/test-app';
 
+interface Answer {
+  readonly $ref?: string;
+  readonly content?: Readonly<Record<string, { readonly examples?: object }>>;
+}
+
+interface Parameter {
+  readonly in: string;
+  readonly name: string;
+  readonly example: string;
+}
+
 /**
  * Sends to every operation of the OpenAPI document what JSON, URLs and headers can express. No input may give a 5xx.
  */
 describe('hostile input gives no 5xx', () => {
   let engine: TestApp;
-  let operations: readonly { method: Verb; path: string; takesBody: boolean }[];
+  let operations: readonly {
+    readonly method: Verb;
+    readonly path: string;
+    readonly takesBody: boolean;
+    /** Examples of the parameters in the path, by name. */
+    readonly examples: ReadonlyMap<string, string>;
+    /** Documented codes of errors. */
+    readonly codes: readonly string[];
+  }[];
 
   type Verb = 'get' | 'post' | 'patch' | 'delete';
 
   beforeAll(async () => {
     engine = await startTestApp();
-    const { paths } = createOpenApiDocument(engine.app);
+    const { paths, components } = createOpenApiDocument(engine.app);
+    const shared = components?.responses as Readonly<Record<string, Answer>>;
+    const codesOf = (answers: Readonly<Record<string, Answer>>): readonly string[] =>
+      Object.values(answers).flatMap(({ $ref, content }) => {
+        const contents =
+          $ref === undefined ? content : shared[$ref.split('/').at(-1) ?? '']?.content;
+        return Object.keys(contents?.['application/problem+json']?.examples ?? {});
+      });
     operations = Object.entries(paths).flatMap(([path, methods]) =>
       (['get', 'post', 'patch', 'delete'] as const)
         .filter((method) => methods[method] !== undefined)
@@ -20,6 +46,12 @@ describe('hostile input gives no 5xx', () => {
           method,
           path,
           takesBody: methods[method]?.requestBody !== undefined,
+          examples: new Map(
+            ((methods[method]?.parameters ?? []) as readonly Parameter[])
+              .filter((one) => one.in === 'path')
+              .map(({ name, example }) => [name, example]),
+          ),
+          codes: codesOf((methods[method]?.responses ?? {}) as Record<string, Answer>),
         })),
     );
   });
@@ -118,6 +150,19 @@ describe('hostile input gives no 5xx', () => {
       );
       expect(answer.status).toBeGreaterThanOrEqual(400);
       expect(answer.status).toBeLessThan(500);
+    }
+  });
+
+  it('in one parameter of the path, with a documented code', async () => {
+    for (const { method, path, examples, codes } of operations) {
+      for (const name of examples.keys()) {
+        const at = path.replaceAll(/\{(\w+)\}/g, (_, other: string) =>
+          other === name ? 'x' : (examples.get(other) ?? ''),
+        );
+        const { body } = await engine.http[method](at).send(method === 'get' ? undefined : {});
+        const { code } = body as { readonly code: string };
+        expect([method, at, codes]).toEqual([method, at, expect.arrayContaining([code])]);
+      }
     }
   });
 

@@ -1,5 +1,7 @@
+import { Client } from 'pg';
 import { DuePayments } from '../../src/modules/billing/payments/due-payments';
 import { postingsOf } from '../support/ledger';
+import { untilSessionsWait } from '../support/lock-waits';
 import { startTestApp, Story, type Invoice, type TestApp } from '../support/story';
 import { eventsOf } from '../support/test-app';
 
@@ -114,6 +116,33 @@ describe('payments of invoices', () => {
     expect((await pay(id, { provider: 'manual' })).body).toMatchObject({ provider: 'manual' });
     expect(await read(id)).toMatchObject({ status: 'paid' });
     await story.verify();
+  });
+
+  it.each([
+    ['/pay', 404, { code: 'invoice_not_found' }],
+    [
+      '/v1/payments',
+      422,
+      {
+        code: 'reference_not_found',
+        errors: [expect.objectContaining({ pointer: '/invoice_id' })],
+      },
+    ],
+  ])('of a draft that is deleted at the same time: %s answers %d', async (path, status, body) => {
+    const story = await begin();
+    const id = await draft(story, 1_000);
+    const holder = new Client({ connectionString: engine.databaseUrl });
+    await holder.connect();
+    await holder.query('BEGIN');
+    await holder.query('SELECT FROM invoice WHERE id = $1 FOR UPDATE', [id]);
+    const deleted = engine.http.delete(`/v1/invoices/${id}`).then((answer) => answer.status);
+    await untilSessionsWait(engine.database);
+    const paid = (path === '/pay' ? pay(id) : payPart(story, id, 500)).then((answer) => answer);
+    await untilSessionsWait(engine.database, 2);
+    await holder.query('COMMIT');
+    await holder.end();
+    expect(await deleted).toBe(204);
+    expect(await paid).toMatchObject({ status, body });
   });
 
   it('of parts add up, and never exceed the remaining amount', async () => {

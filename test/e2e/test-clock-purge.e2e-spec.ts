@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { Client } from 'pg';
 import { DeleteTestClockService } from '../../src/modules/test-clocks/delete-test-clock.service';
 import { EventDispatcher } from '../../src/modules/webhooks/delivery/event-dispatcher';
@@ -422,6 +423,94 @@ describe('deleting a test clock', () => {
     const period = `from=${START}&to=2026-04-01T00:00:00.000Z`;
     const proof = `/v1/meters/${meterId}/proof?customer_id=${customerId}&${period}`;
     expect((await engine.http.get(proof)).status).toBe(200);
+  });
+
+  describe('with a balance of a metered entitlement', () => {
+    /** Creates a customer on a test clock and one without, each with a balance that counts events of one name. */
+    async function begin() {
+      const { id: clockId } = await post('/v1/test-clocks', { name: 'Metered', now: START });
+      const gone = await createCustomer(engine, { test_clock_id: clockId });
+      const kept = await createCustomer(engine);
+      const eventName = `metered-${randomUUID()}`;
+      const meter_id = await insertMeter(engine, { eventName });
+      const { key } = await createEntitlement(engine, { type: 'metered', meter_id });
+      for (const id of [gone, kept]) {
+        await post(`/v1/customers/${id}/entitlements/${key}/grants`, { value: '9' });
+      }
+      let sent = 0;
+      const event = (customer_id: string) => ({
+        idempotency_key: `${eventName} ${(sent += 1)}`,
+        customer_id,
+        event_name: eventName,
+        timestamp: customer_id === gone ? START : engine.clock.now().toISOString(),
+      });
+      return { clockId: String(clockId), gone, kept, event };
+    }
+
+    const send = (body: object) => engine.http.post('/v1/usage-events').send(body);
+    const sendLines = (events: readonly object[]) =>
+      engine.http
+        .post('/v1/usage-events')
+        .set('Content-Type', 'application/x-ndjson')
+        .send(events.map((one) => JSON.stringify(one)).join('\n'));
+    const hide = (clockId: string) =>
+      engine.database.query('UPDATE test_clock SET deleted_at = now() WHERE id = $1', [clockId]);
+
+    it('rejects usage of its customers until they are purged, and stores that of others', async () => {
+      const { clockId, gone, kept, event } = await begin();
+      const stored = event(gone);
+      expect((await send(stored)).body).toMatchObject({ accepted: 1 });
+      await hide(clockId);
+      const events = () => [event(kept), event(gone), event(kept)];
+      const outcome = {
+        accepted: 2,
+        duplicates: 0,
+        rejected: [{ index: 1, code: 'customer_not_found' }],
+      };
+      expect((await send({ events: events() })).body).toMatchObject(outcome);
+      expect((await sendLines(events())).body).toMatchObject(outcome);
+      expect((await send(event(gone))).body).toMatchObject({
+        code: 'usage_event_rejected',
+        errors: [{ code: 'customer_not_found' }],
+      });
+      const { idempotency_key } = stored;
+      await engine.http.post('/v1/usage-events/void').send({ idempotency_key }).expect(200);
+    });
+
+    it('stores usage that is counted while it is deleted', async () => {
+      const { clockId, gone, kept, event } = await begin();
+      const holder = new Client({ connectionString: engine.databaseUrl });
+      await holder.connect();
+      await holder.query('BEGIN');
+      await holder.query('SELECT FROM customer_entitlement WHERE customer_id = $1 FOR UPDATE', [
+        gone,
+      ]);
+      const sent = sendLines([event(gone), event(kept)]).then(({ body }) => body as unknown);
+      await untilSessionsWait(engine.database);
+      const removed = remove(clockId).then(({ status }) => status);
+      await untilSessionsWait(engine.database, 2);
+      await holder.query('COMMIT');
+      await holder.end();
+      expect(await sent).toMatchObject({ accepted: 2, rejected: [] });
+      expect(await removed).toBe(204);
+      expect(await tablesWith([gone])).toEqual([]);
+    });
+
+    it('is purged by background work if a portion meets a deadlock', async () => {
+      const { clockId, gone } = await begin();
+      await engine.database.query(`
+        CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$
+          BEGIN RAISE 'deadlock' USING ERRCODE = 'deadlock_detected'; END $$`);
+      await engine.database.query(
+        'CREATE TRIGGER refuse BEFORE DELETE ON customer FOR EACH ROW EXECUTE FUNCTION refuse()',
+      );
+      const { status } = await remove(clockId);
+      await engine.database.query('DROP FUNCTION refuse CASCADE');
+      expect(status).toBe(204);
+      expect(await tablesWith([gone])).not.toEqual([]);
+      while (await engine.app.get(DeleteTestClockService).runDue()) continue;
+      expect(await tablesWith([gone, clockId])).toEqual([]);
+    });
   });
 
   it('answers requests for entitlements of its customers with 404 test_clock_not_found', async () => {

@@ -69,7 +69,7 @@ describe('the order of locks is kept', () => {
 
   describe('for a balance that has no window yet', () => {
     async function begin() {
-      const { customerId } = await Story.begin(engine, START);
+      const { customerId, clockId } = await Story.begin(engine, START);
       const meter_id = await createMeter(engine);
       const [{ event_name = '' } = {}] = await engine.database.query<{ event_name?: string }>(
         'SELECT event_name FROM meter WHERE id = $1',
@@ -80,7 +80,7 @@ describe('the order of locks is kept', () => {
       await engine.http.get(path);
       const event = { idempotency_key: key, customer_id: customerId, event_name };
       await engine.http.post('/v1/usage-events').send({ ...event, timestamp: START });
-      return { customerId, path };
+      return { customerId, clockId, path };
     }
 
     it('by a check', async () => {
@@ -105,6 +105,12 @@ describe('the order of locks is kept', () => {
         await engine.database.query(`DELETE FROM ${table} WHERE customer_id = $1`, [customerId]);
       const check = () => engine.http.get(path);
       expect(await lockLater(customerId, [CUSTOMER, FIRST_ACCESS], check)).toBe(1);
+    });
+
+    it('by the deletion of the test clock of its customer', async () => {
+      const { customerId, clockId } = await begin();
+      const remove = () => engine.http.delete(`/v1/test-clocks/${clockId}`);
+      expect(await lockLater(customerId, [STREAMS, BALANCES], remove)).toBe(1);
     });
 
     it('by the first grant', async () => {

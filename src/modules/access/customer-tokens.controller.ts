@@ -15,6 +15,7 @@ import {
 } from './dto/customer-token.dto';
 
 const customerId = new IdPipe('cus', customerNotFound);
+const customerIdOfToken = new IdPipe('cus', customerTokenNotFound);
 const tokenId = new IdPipe('ctok', customerTokenNotFound);
 
 @ApiTags('Customers')
@@ -52,7 +53,7 @@ export class CustomerTokensController {
     problems: [customerTokenNotFound],
   })
   async revokeCustomerToken(
-    @Param('id', customerId) id: string,
+    @Param('id', customerIdOfToken) id: string,
     @Param('token_id', tokenId) token: string,
   ): Promise<void> {
     await this.tokens.revoke(token, id);

@@ -105,22 +105,28 @@ export class CustomersService {
 
   /**
    * Returns the current time of each customer: the time of its test clock, even while the clock advances, otherwise
-   * real time. Unknown and deleted customers are missing.
+   * real time. Unknown and deleted customers are missing, and those on a deleted test clock, which are being purged.
    */
   async currentTimesOf(ids: readonly string[]): Promise<ReadonlyMap<string, Date>> {
     const clocks = await this.customers.testClocksOf(ids);
     const onClocks = [...new Set(clocks.values())].filter((clock) => clock !== null);
-    const instants = await this.testClocks.instantsOf(onClocks);
+    const instants = await this.testClocks.instantsOf(onClocks, 'omit-deleted');
     const now = this.clock.now();
-    return new Map([...clocks].map(([id, clock]) => [id, instants.get(clock ?? '') ?? now]));
+    return new Map(
+      [...clocks].flatMap(([id, clock]): [string, Date][] => {
+        const current = clock === null ? now : instants.get(clock);
+        return current === undefined ? [] : [[id, current]];
+      }),
+    );
   }
 
   /**
    * Returns the time of the test clock of a customer, even while the clock advances. Returns real time if the customer
-   * has no test clock, or if the clock was deleted meanwhile.
+   * has no test clock, or if the customer was purged with the clock meanwhile.
    */
   async currentTimeOf({ testClockId }: Pick<Customer, 'testClockId'>): Promise<Date> {
-    const instants = testClockId === null ? null : await this.testClocks.instantsOf([testClockId]);
+    const instants =
+      testClockId === null ? null : await this.testClocks.instantsOf([testClockId], 'all');
     return instants?.get(testClockId ?? '') ?? this.clock.now();
   }
 

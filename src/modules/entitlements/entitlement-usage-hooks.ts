@@ -1,8 +1,7 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { compare } from '../../core/decimal';
-import { Clock } from '../../platform/clock';
+import { CustomersService } from '../customers';
 import { type ChangedWindow, UsageHooks } from '../metering';
-import { TestClocksService } from '../test-clocks';
 import { BalanceWindowsRepository } from './balance-windows.repository';
 import { isValidAt } from './domain/customer-entitlement';
 import { type MovedBalance, BalanceUsageService } from './balance-usage.service';
@@ -16,8 +15,7 @@ export class EntitlementUsageHooks implements OnModuleInit {
     private readonly windows: BalanceWindowsRepository,
     private readonly recalculateBalance: RecalculateBalanceService,
     private readonly balanceUsage: BalanceUsageService,
-    private readonly testClocks: TestClocksService,
-    private readonly clock: Clock,
+    private readonly customers: CustomersService,
   ) {}
 
   onModuleInit(): void {
@@ -30,7 +28,7 @@ export class EntitlementUsageHooks implements OnModuleInit {
     const moved: MovedBalance[] = [];
     for (const { record, isCurrent, used } of await this.windows.lockCounted(moves)) {
       const { testClockId } = record.row;
-      const now = times.get(testClockId ?? '') ?? (await this.nowOf(testClockId));
+      const now = times.get(testClockId ?? '') ?? (await this.customers.currentTimeOf(record.row));
       times.set(testClockId ?? '', now);
       if (isCurrent && isValidAt(record, now)) {
         if (compare(used, record.row.used) !== 0) moved.push({ record, used, now });
@@ -47,11 +45,5 @@ export class EntitlementUsageHooks implements OnModuleInit {
       moved.push({ record: recalculated, used: recalculated.row.used, now });
     }
     await this.balanceUsage.write(moved);
-  }
-
-  private async nowOf(testClockId: string | null): Promise<Date> {
-    return testClockId === null
-      ? this.clock.now()
-      : (await this.testClocks.get(testClockId)).instant;
   }
 }

@@ -80,7 +80,7 @@ export class InvoicePaymentsService {
    * Reserves the unpaid amount of an invoice, or a part of it, for a payment, in the caller's transaction. An invoice
    * can have several pending payments, as long as their sum is at most the unpaid amount. Records `invoice.updated`.
    * @param requested minor units; null: all that is unpaid and not reserved
-   * @returns the amount reserved
+   * @returns the amount reserved; null if there is no such invoice, because a draft was deleted meanwhile
    * @throws {ProblemError} `precondition_failed`, `invoice_not_payable`, `invoice_payment_pending`, `payment_exceeds_invoice`
    */
   async reserve(
@@ -88,8 +88,9 @@ export class InvoicePaymentsService {
     requested: bigint | null,
     now: Date,
     expected: VersionCondition = 'any',
-  ): Promise<bigint> {
-    const invoice = await this.lock(id);
+  ): Promise<bigint | null> {
+    const invoice = await this.invoices.lock(id);
+    if (invoice === null) return null;
     assertVersion(expected, invoice);
     const decision = decidePayment(invoice, requested);
     switch (decision.kind) {

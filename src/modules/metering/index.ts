@@ -29,7 +29,7 @@ export type { ChangedWindow } from './usage-hooks';
 export type { BilledPeriod } from './usage-billed.repository';
 export { UsageBillingService } from './usage-billing.service';
 export { StoredUsageEventDto, toStoredUsageEventDto } from './dto/stored-usage-event.dto';
-export { UsageStreams } from './store/usage-streams';
+export { LOCK_STREAMS, UsageStreams } from './store/usage-streams';
 export {
   ingestSlotOf,
   changesOnlyWindow,

@@ -1,8 +1,8 @@
-import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { AuditTrail } from '../../platform/audit';
 import { BoundedMap } from '../../platform/caching';
 import { Clock } from '../../platform/clock';
-import { Database } from '../../platform/database';
+import { Database, isLockTimeout, isWorthRetrying } from '../../platform/database';
 import { Jobs } from '../../platform/jobs';
 import { EventLog } from '../../platform/outbox';
 import { ProcessSession } from '../../platform/processes';
@@ -26,6 +26,7 @@ const NO_LEASE: TestClockLease = { endsAt: null, owner: null };
 /** Deletes test clocks with all data about their customers. */
 @Injectable()
 export class DeleteTestClockService implements OnModuleInit {
+  private readonly logger = new Logger('test-clocks');
   /**
    * Number of customers that background work purges in the next portion, by test clock. The map has a maximum size,
    * because the entry of a clock stays here if another process purges the last portion of the clock.
@@ -50,7 +51,7 @@ export class DeleteTestClockService implements OnModuleInit {
   /**
    * Marks a clock as deleted at once, so that no command finds it. Then purges its customers with all their data
    * (billing, ledger, events and deliveries) in several commits. Other customers are not affected. After an
-   * interruption, or after ten seconds, background work continues.
+   * interruption, a deadlock, a lock timeout, or ten seconds, background work continues.
    * @throws {ProblemError} `test_clock_not_found`, `test_clock_advancing`
    */
   async delete(id: string): Promise<void> {
@@ -89,10 +90,18 @@ export class DeleteTestClockService implements OnModuleInit {
     const endsAt = performance.now() + LONGEST_REQUEST_MS;
     let held = lease;
     let size: number | null = FIRST_PORTION;
-    while (size !== null && performance.now() < endsAt) {
-      const next = await this.lease(this.clock.now());
-      size = await this.purgePortion(id, size, held, next);
-      held = next;
+    try {
+      while (size !== null && performance.now() < endsAt) {
+        const next = await this.lease(this.clock.now());
+        size = await this.purgePortion(id, size, held, next);
+        held = next;
+      }
+    } catch (error) {
+      if (!isWorthRetrying(error) && !isLockTimeout(error)) throw error;
+      this.logger.warn(
+        { err: error, test_clock_id: id },
+        'background work purges a test clock, because a portion was in conflict with other work',
+      );
     }
     if (size === null) return;
     await this.clocks.renewLease(id, held, NO_LEASE);

@@ -61,8 +61,9 @@ export class TestClocksRepository {
     return this.database.selectOne(TestClockEntity, WHERE_ID, [id]);
   }
 
-  findAll(ids: readonly string[]): Promise<TestClock[]> {
-    return this.database.select(TestClockEntity, 'WHERE id = ANY($1)', [ids]);
+  findAll(ids: readonly string[], which: 'all' | 'omit-deleted'): Promise<TestClock[]> {
+    const tail = `WHERE id = ANY($1) ${which === 'all' ? '' : 'AND deleted_at IS NULL'}`;
+    return this.database.select(TestClockEntity, tail, [ids]);
   }
 
   /** Locks the clock until the transaction ends. */

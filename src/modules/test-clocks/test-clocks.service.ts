@@ -141,10 +141,16 @@ export class TestClocksService implements OnModuleInit {
     return found.instant;
   }
 
-  /** Returns the current times of test clocks, by id. */
-  async instantsOf(ids: readonly string[]): Promise<ReadonlyMap<string, Date>> {
+  /**
+   * Returns the current times of test clocks, by id.
+   * @param which `all` includes deleted clocks with customers that are not purged yet
+   */
+  async instantsOf(
+    ids: readonly string[],
+    which: 'all' | 'omit-deleted',
+  ): Promise<ReadonlyMap<string, Date>> {
     if (ids.length === 0) return new Map();
-    const clocks = await this.clocks.findAll(ids);
+    const clocks = await this.clocks.findAll(ids, which);
     return new Map(clocks.map(({ id, instant }) => [id, instant]));
   }
 

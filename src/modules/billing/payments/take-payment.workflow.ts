@@ -3,7 +3,7 @@ import type { VersionCondition } from '../../../platform/database';
 import { referenceNotFound, raise } from '../../../platform/errors';
 import { type HeldLease, ReturnedLeases } from '../../../platform/processes';
 import { CustomersService } from '../../customers';
-import { InvoicePaymentsService } from '../../invoicing';
+import { invoiceNotFound, InvoicePaymentsService } from '../../invoicing';
 import {
   type MethodChoice,
   type Payment,
@@ -62,10 +62,11 @@ export class TakePaymentWorkflow {
         return this.starts.insert(started, fields, now);
       }
       const now = await this.testClocks.nowFor(customer.testClockId);
-      const invoice =
-        (await this.invoices.find(invoiceId)) ?? raise(referenceNotFound('/invoice_id', invoiceId));
+      const notFound = referenceNotFound('/invoice_id', invoiceId);
+      const invoice = (await this.invoices.find(invoiceId)) ?? raise(notFound);
       if (invoice.customerId !== customerId) throw paymentContradictsInvoice(invoiceId);
-      await this.invoices.reserve(invoiceId, amount, now);
+      const reserved = await this.invoices.reserve(invoiceId, amount, now);
+      if (reserved === null) throw notFound;
       return this.starts.insert(started, fields, now);
     });
     return this.charge(payment);
@@ -88,7 +89,9 @@ export class TakePaymentWorkflow {
       const { customerId, currency } = await this.invoices.get(invoiceId);
       const customer = await this.customers.requireForReference(customerId, '/customer_id');
       const now = await this.testClocks.nowFor(customer.testClockId);
-      const amount = await this.invoices.reserve(invoiceId, null, now, expected);
+      const amount =
+        (await this.invoices.reserve(invoiceId, null, now, expected)) ??
+        raise(invoiceNotFound(invoiceId));
       const method = await this.methods.choose(customerId, choice);
       const fields = {
         ...method,

@@ -4,6 +4,7 @@ import {
   isWorthRetrying,
   OutcomeUnknownError,
 } from '../../../platform/database';
+import { ProblemError } from '../../../platform/errors';
 import type { AppendResult, IncomingEvent, Rejection } from '../usage-store';
 import { type Refusal, rejectionOf } from './usage-refusals';
 
@@ -76,18 +77,18 @@ export function afterFailure(
 
 /**
  * Returns the error that answers a partly failed request. If some events were stored, an error that says that nothing
- * was stored would be wrong. {@link OutcomeUnknownError} then replaces it.
+ * was stored would be wrong: a refusal, or a failure of the database. {@link OutcomeUnknownError} then replaces it.
  * @param accepted number of events of the request that were stored
  */
 export function failureOf(accepted: number, error: unknown): unknown {
-  const statesNothingDone = isDatabaseUnavailable(error) || isWorthRetrying(error);
+  const statesNothingDone =
+    error instanceof ProblemError || isDatabaseUnavailable(error) || isWorthRetrying(error);
   return accepted > 0 && statesNothingDone ? new OutcomeUnknownError(error) : error;
 }
 
 /**
  * Awaits the parts of a request and returns its outcome.
- * @throws {OutcomeUnknownError} if a part failed because of the database, although events of another part were
- *   stored; otherwise the error of the first part that failed
+ * @throws the error of the first part that failed, as {@link failureOf} returns it
  */
 export async function joinParts(parts: readonly Promise<AppendOutcome>[]): Promise<AppendOutcome> {
   const settled = await Promise.allSettled(parts);

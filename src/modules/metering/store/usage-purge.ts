@@ -1,4 +1,5 @@
 import { purgeProvider } from '../../test-clocks';
+import { LOCK_STREAMS } from './usage-streams';
 
 /** Tables that refer to a stream. The streams themselves are deleted last. */
 const PARTS = [
@@ -12,7 +13,7 @@ const PARTS = [
 
 /** Locks the streams first, so that no event is stored while its stream is being purged. */
 export const usagePurge = purgeProvider('usage', [
-  'SELECT FROM usage_stream WHERE customer_id = ANY ($1) ORDER BY id FOR UPDATE',
+  LOCK_STREAMS,
   ...PARTS.map(
     (table) => `
       DELETE FROM ${table}

@@ -44,7 +44,9 @@ const LOCK = `
   ORDER BY id
   FOR UPDATE`;
 
-const LOCK_ALL = 'SELECT FROM usage_stream WHERE customer_id = ANY ($1) ORDER BY id FOR UPDATE';
+/** SQL that locks all streams of the customers `$1`, in ascending order of their ids. Returns no columns. */
+export const LOCK_STREAMS =
+  'SELECT FROM usage_stream WHERE customer_id = ANY ($1) ORDER BY id FOR UPDATE';
 
 const INVALIDATE_ALL = `
   UPDATE usage_stream SET version = version + 1
@@ -98,7 +100,7 @@ export class UsageStreams {
    */
   async lockAll(customerIds: readonly string[]): Promise<void> {
     this.database.requireTransaction();
-    await this.database.query(LOCK_ALL, [customerIds]);
+    await this.database.query(LOCK_STREAMS, [customerIds]);
   }
 
   /** Locks one stream until the transaction ends. Creates it if it is missing. */
