@@ -91,7 +91,9 @@ describe('requests made from the OpenAPI document', () => {
     const path = new URL(request.path, service.url).pathname;
     const { status, contentType, body } = answer;
     const documented = committedDocument().faultsOf({ method, path, status, contentType, body });
-    return status >= 500 ? [`the status is ${status}`, ...documented] : documented;
+    // On a busy machine the database may answer the readiness probe too late, as documented.
+    const isLate = request.operationId === 'ready' && status === 503;
+    return status >= 500 && !isLate ? [`the status is ${status}`, ...documented] : documented;
   }
 
   async function memory(): Promise<Memory> {
