@@ -168,4 +168,33 @@ describe('the console with several admins in one browser', () => {
       await button('Sign in').waitFor();
     },
   );
+
+  it('asks for a sign-in in front of an invoice whose PDF is opened after the end of the session', async () => {
+    const { id } = await teller.post('invoices', {
+      customer_id: customer,
+      currency: 'USD',
+      collection: 'send_invoice',
+      days_until_due: 30,
+      lines: [{ description: 'Workshop', amount: 1_000 }],
+    });
+    await teller.post(`invoices/${id}/finalize`, {});
+    await engine.open(page, `/invoices/${id}`);
+    const number = await page.getByRole('heading', { level: 1 }).innerText();
+    await page.route(`**/v1/invoices/${id}.pdf`, (route) =>
+      route.fulfill({
+        status: 429,
+        contentType: 'application/problem+json',
+        body: JSON.stringify({ code: 'rate_limited', detail: 'Try again later.', errors: [] }),
+      }),
+    );
+    await button('PDF').click();
+    await page.getByRole('status').filter({ hasText: 'Try again later.' }).first().waitFor();
+    await page.unrouteAll();
+    await page.context().clearCookies();
+    await button('PDF').click();
+    await engine.signInAgain(page);
+    const download = page.waitForEvent('download');
+    await button('PDF').click();
+    expect(number).toContain((await download).suggestedFilename().replace('.pdf', ''));
+  });
 });

@@ -69,7 +69,8 @@ export function setSession(current: Schemas['CurrentSessionDto'] | null): void {
 /** Returns the id of the admin who sends changes; null without a session. */
 export const sendingAdmin = (): string | null => session?.admin.id ?? null;
 
-async function failureOf(response: Response): Promise<RequestFailed> {
+/** Returns the error for an error response. */
+export async function failureOf(response: Response): Promise<RequestFailed> {
   const text = await response.clone().text();
   try {
     const problem = JSON.parse(text) as ProblemBody;
