@@ -170,7 +170,13 @@ describe('access to the console', () => {
     await page.getByLabel('Email').fill(email);
     await page.getByLabel('Password').fill(PASSWORD);
     await page.keyboard.press('Enter');
-    await page.getByLabel(/^Code of your authenticator/).fill(codes[0] ?? '');
+    const code = page.getByLabel(/^Code of your authenticator/);
+    await code.fill(' 000 000');
+    const sent = page.waitForRequest((request) => request.method() === 'POST');
+    await page.keyboard.press('Enter');
+    expect((await sent).postDataJSON()).toMatchObject({ totp_code: '000000' });
+    await page.getByRole('alert').filter({ hasText: 'second_factor_failed' }).waitFor();
+    await code.fill(codes[0]?.replaceAll('-', ' ') ?? '');
     await page.keyboard.press('Enter');
     await page.getByRole('button', { name: 'Sign out' }).waitFor();
     await owner.close();

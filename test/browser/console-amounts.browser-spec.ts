@@ -291,7 +291,68 @@ describe('amounts and dates in the console', () => {
     const invoice = await firstInvoiceOf(customer);
     await engine.open(page, `/invoices/${invoice.id}`);
     await page.getByRole('link', { name: 'Why? Calls' }).click();
-    await page.getByText('Jan 1, 2026 to Feb 1, 2026 (Asia/Tokyo)').waitFor();
+    await page.getByText('Jan 1, 2026 to Jan 31, 2026 (Asia/Tokyo)').waitFor();
+  });
+
+  it('are days of the time zone of the customer, as on the PDF of an invoice', async () => {
+    const zone = 'Pacific/Kiritimati';
+    const now = '2026-12-31T10:00:00Z';
+    const clock = await teller.post('test-clocks', { name: 'Kiritimati', now });
+    const { id: customer } = await teller.post('customers', {
+      name: 'Christmas Island Ltd',
+      timezone: zone,
+      test_clock_id: clock.id,
+    });
+    const body = { customer_id: customer, plan_id: story.plan };
+    const subscription = await teller.post('subscriptions', body);
+    const invoice = await firstInvoiceOf(customer);
+    const period = 'Jan 1, 2027 to Jan 31, 2027';
+    await engine.open(page, `/invoices/${invoice.id}`);
+    const lines = page.getByRole('region', { name: 'Lines, table' });
+    await lines.getByRole('columnheader', { name: `Period (${zone})` }).waitFor();
+    await lines.getByRole('cell', { name: period, exact: true }).waitFor();
+    await page.getByText(`Jan 1, 2027, 12:00 AM (${zone})`).first().waitFor();
+    for (const path of [`/subscriptions/${subscription.id}`, `/customers/${customer}`]) {
+      await engine.open(page, path);
+      await page.getByText(`${period} (${zone})`).waitFor();
+      await page.getByText(`Dates in ${zone}`).waitFor();
+      const row = page.getByRole('region', { name: 'Invoices, table' }).locator('tbody tr');
+      await row.getByRole('cell', { name: period, exact: true }).waitFor();
+      await row.getByRole('cell', { name: 'Jan 1, 2027', exact: true }).first().waitFor();
+      expect(await violationsOf(page)).toEqual([]);
+    }
+    await engine.open(page, `/subscriptions?customer_id=${customer}`);
+    await page.getByText(`${period} (${zone})`).waitFor();
+    await engine.open(page, `/invoices?customer_id=${customer}`);
+    await page.getByRole('columnheader', { name: 'Period (UTC)' }).waitFor();
+    await page.getByRole('cell', { name: 'Dec 31, 2026 to Jan 30, 2027', exact: true }).waitFor();
+  });
+
+  it('show nothing as remaining of a void invoice', async () => {
+    const { id: customer } = await teller.post('customers', { name: 'Void Ltd' });
+    await openInvoice(customer);
+    const { id } = await openInvoice(customer);
+    await teller.post(`invoices/${id}/void`, {});
+    await engine.open(page, `/invoices/${id}?explained=true`);
+    await page.getByText('remaining when it was voided $10.00.').waitFor();
+    const overview = page.getByRole('region', { name: 'Overview' }).locator('dl > div');
+    expect(await overview.filter({ hasText: 'Remaining' }).innerText()).toMatch(/\s–$/);
+    await engine.open(page, `/customers/${customer}`);
+    const row = page.getByRole('row').filter({ hasText: 'void' });
+    expect((await row.getByRole('cell').allInnerTexts()).slice(1, 4)).toEqual([
+      'void',
+      '$10.00',
+      '–',
+    ]);
+    const totals = (text: string): Promise<void> =>
+      page
+        .getByRole('status')
+        .filter({ hasText: `remaining of finalized invoices, without void ones, ${text}` })
+        .waitFor();
+    await engine.open(page, `/invoices?customer_id=${customer}`);
+    await totals('$10.00');
+    await engine.open(page, `/invoices?customer_id=${customer}&status=void`);
+    await totals('$0.00');
   });
 
   it('name a deleted customer without a link', async () => {

@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core';
-import { type PageFaults, violationsOf } from '../support/browser';
+import { type PageFaults, untilQuiet, violationsOf } from '../support/browser';
 import { RunningConsole } from '../support/running-console';
 
 const NARROW = { width: 360, height: 740 };
@@ -72,6 +72,53 @@ describe('the console of meters', () => {
     expect(name?.height).toBeGreaterThan(40);
     expect((name?.x ?? 0) + (name?.width ?? 0)).toBeLessThanOrEqual(NARROW.width);
     await page.setViewportSize(WIDE);
+  });
+
+  it('counts the events of today by the test clock of the customer', async () => {
+    const { teller } = engine;
+    const meter = await teller.post('meters', {
+      key: 'pages',
+      name: 'Pages',
+      event_name: 'pages',
+      aggregation: 'count',
+    });
+    const now = '2031-05-06T10:00:00Z';
+    const clock = await teller.post('test-clocks', { name: 'Later', now });
+    const onClock = await teller.post('customers', {
+      name: 'Clocked Ltd',
+      test_clock_id: clock.id,
+    });
+    const other = await teller.post('customers', { name: 'Now Ltd' });
+    const today = new Date().toISOString();
+    for (const [{ id }, timestamp] of [
+      [onClock, now],
+      [other, today],
+    ] as const) {
+      await teller.post('usage-events', {
+        idempotency_key: `pages-${id}`,
+        customer_id: id,
+        event_name: 'pages',
+        timestamp,
+      });
+    }
+    await engine.open(page, `/meters/${meter.id}`);
+    const card = page.getByRole('region', { name: /^Proof of usage/ });
+    const counted = async (id: string): Promise<readonly string[]> => {
+      await card.getByLabel('Customer id').fill(id);
+      await card.getByRole('button', { name: 'Count' }).click();
+      await untilQuiet(page);
+      return (await card.locator('dl > div').allInnerTexts()).map((text) =>
+        text.replace(/\s+/g, ' '),
+      );
+    };
+    const onItsDay = await counted(onClock.id);
+    expect(onItsDay).toContain('Day (UTC) May 6, 2031');
+    expect(onItsDay).toContain('Accepted 1');
+    expect(await violationsOf(page)).toEqual([]);
+    expect(await counted(other.id)).toContain('Accepted 1');
+    await teller.change('DELETE', `customers/${other.id}`);
+    await engine.open(page, `/meters/${meter.id}`);
+    expect(await counted(other.id)).toContain('Accepted 1');
   });
 
   it('keeps groups apart whose values are the words for the rest and for no value', async () => {

@@ -272,7 +272,7 @@ describe('the pages of the console', () => {
     await engine.open(page, '/invoices?status=draft');
     await page
       .getByRole('status')
-      .filter({ hasText: 'remaining of finalized invoices, also void ones, $0.00' })
+      .filter({ hasText: 'remaining of finalized invoices, without void ones, $0.00' })
       .waitFor();
   });
 

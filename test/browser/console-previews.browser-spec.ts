@@ -270,7 +270,7 @@ describe('what dialogs of the console show before they can be confirmed', () => 
     const row = dialog().getByRole('row').filter({ hasText: 'Calls' });
     expect(await row.getByRole('cell').allInnerTexts()).toEqual([
       'Calls',
-      'Mar 1, 2026 to Apr 1, 2026',
+      'Mar 1, 2026 to Mar 31, 2026',
       '$0.00',
       '$0.10',
     ]);

@@ -59,14 +59,18 @@ export interface ChangeRequest {
 export const bodyOf = ({ body, planVersionId }: ChangeRequest): unknown =>
   planVersionId === undefined ? body : { ...(body as object), plan_version_id: planVersionId };
 
-let csrfToken: string | null = null;
+let session: Schemas['CurrentSessionDto'] | null = null;
 
-/** Sets the CSRF token that is sent with each change; null without a session. */
-export function setCsrfToken(token: string | null): void {
-  csrfToken = token;
+/** Sets the session whose CSRF token is sent with each change; null without a session. */
+export function setSession(current: Schemas['CurrentSessionDto'] | null): void {
+  session = current;
 }
 
-async function failureOf(response: Response): Promise<RequestFailed> {
+/** Returns the id of the admin who sends changes; null without a session. */
+export const sendingAdmin = (): string | null => session?.admin.id ?? null;
+
+/** Returns the error for an error response. */
+export async function failureOf(response: Response): Promise<RequestFailed> {
   const text = await response.clone().text();
   try {
     const problem = JSON.parse(text) as ProblemBody;
@@ -114,7 +118,7 @@ async function sendRequest(request: ChangeRequest): Promise<Response> {
       ...(body !== undefined && { 'Content-Type': 'application/json' }),
       ...(idempotencyKey !== undefined && { 'Idempotency-Key': idempotencyKey }),
       ...(ifMatch !== undefined && { 'If-Match': ifMatch }),
-      ...(csrfToken !== null && { 'X-CSRF-Token': csrfToken }),
+      ...(session !== null && { 'X-CSRF-Token': session.csrf_token }),
     },
     ...(body !== undefined && { body: JSON.stringify(body) }),
   });

@@ -1,4 +1,4 @@
-import { type ChangeRequest, RequestFailed } from './client';
+import { type ChangeRequest, RequestFailed, sendingAdmin } from './client';
 
 /** Returns a new idempotency key. Does not use `randomUUID`, because it exists on secure origins only. */
 function newKey(): string {
@@ -12,6 +12,8 @@ interface Unanswered {
   readonly isKeyed: boolean;
   /** Sent again with the key, because another body would be refused, whatever a newer preview shows. */
   readonly planVersionId: string | undefined;
+  /** Title of its dialog. Not stored, because it may contain customer data. */
+  readonly title?: string;
   /** Number of attempts that are running, or that got no clear answer and may have taken effect. */
   attempts: number;
 }
@@ -21,7 +23,7 @@ const STORED_AS = 'billing-console-unanswered';
 const MAX_STORED = 50;
 
 /**
- * Requests whose outcome is unknown, by the hash of the request. Those with an idempotency key stay until the tab is
+ * Requests whose outcome is unknown, by the hash of the request and the id of the admin, to whom the key belongs. Those with an idempotency key stay until the tab is
  * closed, also if the page is loaded again.
  */
 const unanswered = new Map<string, Unanswered>(stored());
@@ -37,7 +39,10 @@ function stored(): readonly (readonly [hash: string, sent: Unanswered])[] {
 function store(): void {
   const keyed = [...unanswered].filter(([, { isKeyed }]) => isKeyed);
   try {
-    sessionStorage.setItem(STORED_AS, JSON.stringify(keyed.slice(-MAX_STORED)));
+    const text = JSON.stringify(keyed.slice(-MAX_STORED), (name, value: unknown) =>
+      name === 'title' ? undefined : value,
+    );
+    sessionStorage.setItem(STORED_AS, text);
   } catch {
     // The keys last until the page is loaded again.
   }
@@ -59,6 +64,12 @@ function hashOf(text: string): string {
 /** Returns the text that tells requests apart: without `ifMatch` and `planVersionId`, which a newer preview replaces. */
 const textOf = (request: ChangeRequest): string =>
   JSON.stringify({ ...request, ifMatch: undefined, planVersionId: undefined });
+
+/** Returns the hash of a text, followed by the id of the admin who sends it. */
+function ownHashOf(text: string): string {
+  const admin = sendingAdmin();
+  return admin === null ? hashOf(text) : `${hashOf(text)} ${admin}`;
+}
 
 /**
  * Outcome of one attempt to send a request.
@@ -115,7 +126,7 @@ export class IdempotencyKeys {
     const draft = build('');
     if (draft === null) return null;
     const text = textOf(draft);
-    const hash = hashOf(text);
+    const hash = ownHashOf(text);
     const sent = unanswered.get(hash);
     const key = sent?.key ?? this.drafts.get(hash) ?? newKey();
     this.drafts.set(hash, key);
@@ -125,9 +136,10 @@ export class IdempotencyKeys {
     return { hash, key, request, isKeyed: textOf(request) !== text };
   }
 
-  begin({ hash, key, isKeyed, request: { planVersionId } }: KeyedRequest): void {
+  /** @param title title of the dialog */
+  begin({ hash, key, isKeyed, request: { planVersionId } }: KeyedRequest, title: string): void {
     const attempts = unanswered.get(hash)?.attempts ?? 0;
-    unanswered.set(hash, { key, isKeyed, planVersionId, attempts: attempts + 1 });
+    unanswered.set(hash, { key, isKeyed, planVersionId, title, attempts: attempts + 1 });
     store();
   }
 
@@ -148,9 +160,24 @@ export function isUnanswered({ hash, key }: KeyedRequest): boolean {
   return unanswered.get(hash)?.key === key;
 }
 
+/** As {@link isUnanswered}, for the same request of another admin in this tab. It would be done again, with another key. */
+export function isUnansweredOfAnother({ hash }: KeyedRequest): boolean {
+  const [request] = hash.split(' ');
+  return [...unanswered.keys()].some((one) => one !== hash && one.split(' ')[0] === request);
+}
+
+/** Returns the titles of the dialogs from which an admin sent a request whose outcome is unknown. */
+export function unansweredOf(admin: string): readonly string[] {
+  const own = [...unanswered].filter(([hash]) => hash.endsWith(` ${admin}`));
+  return own.map(([, { title }]) => title ?? 'an earlier change');
+}
+
 /** A request with its idempotency key. */
 export interface KeyedRequest {
-  /** Hash of the request without its key, and without what the preview showed, which may differ between two attempts. */
+  /**
+   * Hash of the request without its key, and without what the preview showed, which may differ between two attempts;
+   * followed by the id of the admin.
+   */
   readonly hash: string;
   readonly key: string;
   readonly request: ChangeRequest;

@@ -1,5 +1,6 @@
 import type { paths } from '../../generated/api';
-import { api, reach, read, RequestFailed } from './client';
+import { api, read } from './client';
+import { download } from './download';
 
 interface JsonList {
   readonly get: {
@@ -65,17 +66,7 @@ export function readSummary(path: ListPath, query: Parameters): Promise<Summary>
  * Downloads every row that matches the filters, as CSV.
  * @throws {RequestFailed} for an error response
  */
-export async function downloadCsv(path: string, query: Parameters, name: string): Promise<void> {
+export function downloadCsv(path: string, query: Parameters, name: string): Promise<void> {
   const values = Object.entries(query).map(([key, value]) => [key, String(value)]);
-  const response = await reach(`${path}?${new URLSearchParams(values).toString()}`, {
-    headers: { Accept: 'text/csv' },
-  });
-  if (!response.ok)
-    throw new RequestFailed(`The service answered ${response.status}.`, response.status);
-  const url = URL.createObjectURL(await response.blob());
-  const link = document.createElement('a');
-  link.href = url;
-  link.download = `${name}.csv`;
-  link.click();
-  URL.revokeObjectURL(url);
+  return download(`${path}?${new URLSearchParams(values).toString()}`, 'text/csv', `${name}.csv`);
 }

@@ -1,4 +1,5 @@
 const NONE = '–';
+const DAY_MS = 86_400_000;
 
 const isNone = (text: OptionalText): text is null | undefined | '' =>
   text === null || text === undefined || text === '';
@@ -20,9 +21,39 @@ const decimal = new Intl.NumberFormat(undefined, { maximumFractionDigits: 20 });
 
 type OptionalText = string | null | undefined;
 
-/** Returns the date in UTC. The heading of the column names the time zone. */
-export function showDay(text: OptionalText): string {
-  return isNone(text) ? NONE : day.format(new Date(text));
+const UTC = 'UTC';
+
+/** Formats the local date of each zone as `2026-03-01`, which is the form of this locale. */
+const datesIn = new Map<string, Intl.DateTimeFormat>();
+
+function dateFormatOf(timeZone: string): Intl.DateTimeFormat {
+  const known = datesIn.get(timeZone);
+  if (known !== undefined) return known;
+  const format = new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short', timeZone });
+  datesIn.set(timeZone, format);
+  return format;
+}
+
+/** Returns the time zone, or UTC if the browser is too old to know it. */
+export function knownZone(timeZone: string): string {
+  try {
+    dateFormatOf(timeZone);
+    return timeZone;
+  } catch {
+    return UTC;
+  }
+}
+
+/** Returns midnight UTC of the local date, in milliseconds. */
+const localDay = (text: string, timeZone: string): number =>
+  Date.parse(dateFormatOf(timeZone).format(new Date(text)));
+
+/**
+ * Returns the local date. The heading of the column names the time zone.
+ * @param timeZone a {@link knownZone}
+ */
+export function showDay(text: OptionalText, timeZone = UTC): string {
+  return isNone(text) ? NONE : day.format(localDay(text, timeZone));
 }
 
 /** Returns the month of an instant in UTC. */
@@ -34,30 +65,36 @@ export function showInstant(text: OptionalText): string {
   return isNone(text) ? NONE : `${instant.format(new Date(text))} UTC`;
 }
 
-export function showPeriod(start: OptionalText, end: OptionalText): string {
-  return isNone(start) || isNone(end) ? NONE : `${showDay(start)} to ${showDay(end)}`;
+/**
+ * Returns the local date and time, and the name of the time zone.
+ * @param timeZone a {@link knownZone}
+ */
+export function showInstantIn(timeZone: string, text: OptionalText): string {
+  if (isNone(text) || timeZone === UTC) return showInstant(text);
+  const local = new Date(text).toLocaleString(undefined, {
+    dateStyle: 'medium',
+    timeStyle: 'short',
+    timeZone,
+  });
+  return `${local} (${timeZone})`;
 }
 
-const dayOfZones = new Map<string, Intl.DateTimeFormat>();
-
-function dayOfZone(timeZone: string): Intl.DateTimeFormat {
-  const known = dayOfZones.get(timeZone);
-  if (known !== undefined) return known;
-  const format = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeZone });
-  dayOfZones.set(timeZone, format);
-  return format;
+/**
+ * Returns the first and the last local day of a period, both included, as the PDF of an invoice does.
+ * @param timeZone a {@link knownZone}
+ */
+export function showPeriod(start: OptionalText, end: OptionalText, timeZone = UTC): string {
+  if (isNone(start) || isNone(end)) return NONE;
+  const first = localDay(start, timeZone);
+  const last = localDay(end, timeZone) - DAY_MS;
+  return last <= first ? day.format(first) : `${day.format(first)} to ${day.format(last)}`;
 }
 
-/** Returns the local dates of a period, and the name of the time zone. */
+/** Returns the period as {@link showPeriod} does, and the name of the time zone. */
 export function showPeriodIn(zone: string, start: OptionalText, end: OptionalText): string {
   if (isNone(start) || isNone(end)) return NONE;
-  try {
-    const local = dayOfZone(zone);
-    return `${local.format(new Date(start))} to ${local.format(new Date(end))} (${zone})`;
-  } catch {
-    // An old browser does not know a new zone.
-    return `${showPeriod(start, end)} (UTC)`;
-  }
+  const timeZone = knownZone(zone);
+  return `${showPeriod(start, end, timeZone)} (${timeZone})`;
 }
 
 /** Returns a number with separators: a decimal string with all its digits, a number with at most three decimals. */

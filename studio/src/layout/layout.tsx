@@ -2,12 +2,16 @@ import './layout.css';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { type ErrorComponentProps, Link, Outlet, useRouter } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
-import { reach, RequestFailed, send } from '../api/client';
+import { isSessionOver, reach, RequestFailed, send } from '../api/client';
+import { unansweredOf } from '../api/idempotency-keys';
 import { serviceSettings } from '../settings';
 import { Button } from '../ui/button';
 import { PendingPage } from '../ui/loaded';
-import { Page } from '../ui/page';
+import { Dialog } from '../ui/dialog';
+import { Page, Problem } from '../ui/page';
+import { useSingleMutation } from '../ui/single-mutation';
 import { Toast } from '../ui/toast';
+import css from '../ui/ui.module.css';
 import { useAccess } from './access';
 import { NAVIGATION } from './navigation';
 import { Palette } from './palette';
@@ -50,18 +54,51 @@ export function FailedPage({ error }: ErrorComponentProps): ReactNode {
 export function Layout(): ReactNode {
   const isOpen = serviceSettings().auth === 'open';
   const session = useQuery({ ...currentSession, enabled: !isOpen });
-  if (isOpen) return <Frame session={null} />;
+  const admin = session.data?.admin ?? null;
+  const [shown, setShown] = useState(admin);
+  const [notice, setNotice] = useState('');
+  if (admin?.id !== shown?.id) {
+    setShown(admin);
+    setNotice(admin && shown ? closedText(admin, shown) : '');
+  }
+  if (isOpen) return <Frame session={null} notice={null} />;
   if (session.data === null) return <SignInPage />;
   if (session.data === undefined) return <PendingPage title="Console" query={session} />;
   return (
     <>
-      <Frame key={session.data.admin.id} session={session.data} />
-      {session.data.hasEnded === true && <SignInAgainDialog />}
+      <Frame
+        key={session.data.admin.id}
+        session={session.data}
+        notice={
+          notice === '' ? null : (
+            <div className="banner" role="alert">
+              {notice} <Button onClick={() => setNotice('')}>Dismiss</Button>
+            </div>
+          )
+        }
+      />
+      {session.data.hasEnded === true && <SignInAgainDialog email={session.data.admin.email} />}
     </>
   );
 }
 
-function Frame({ session }: { readonly session: ShownSession | null }): ReactNode {
+type Admin = CurrentSession['admin'];
+
+/** Returns the text shown after another admin has signed in while the pages of the former one were open. */
+function closedText(admin: Admin, former: Admin): string {
+  const unknown = unansweredOf(former.id);
+  return [
+    `Now signed in as ${admin.email}. What ${former.email} had open here was closed.`,
+    ...(unknown.length === 0 ? [] : [`It is not known if this was done: ${unknown.join('; ')}.`]),
+  ].join(' ');
+}
+
+interface FrameProps {
+  readonly session: ShownSession | null;
+  readonly notice: ReactNode;
+}
+
+function Frame({ session, notice }: FrameProps): ReactNode {
   const [isSearching, setIsSearching] = useState(false);
   const [isMenuOpen, setIsMenuOpen] = useState(false);
   const menuButton = useRef<HTMLSpanElement>(null);
@@ -109,6 +146,7 @@ function Frame({ session }: { readonly session: ShownSession | null }): ReactNod
             You need a second factor. Nothing else is allowed until you enrol one in Settings.
           </div>
         )}
+        {notice}
         <div className="top" role="toolbar" aria-label="Search and account">
           <span ref={menuButton} className="menu-button">
             <Button aria-expanded={isMenuOpen} onClick={() => setIsMenuOpen(true)}>
@@ -190,21 +228,32 @@ function Menu({ isOpen, onClose }: MenuProps): ReactNode {
 
 function Account({ session }: { readonly session: CurrentSession }): ReactNode {
   const cache = useQueryClient();
-  const signOut = (): void => {
-    const forget = (): void => leave(cache);
-    send({ method: 'DELETE', path: '/v1/session' }).then(forget, (error: unknown) => {
-      // 401: the session has ended already. Other errors: another session may have begun, which the reloaded page then shows.
-      if (error instanceof RequestFailed && error.status === 401) forget();
-      else window.location.reload();
-    });
-  };
+  const forget = (): void => leave(cache);
+  const signOut = useSingleMutation({
+    mutationFn: () => send({ method: 'DELETE', path: '/v1/session' }),
+    onSuccess: forget,
+    onError: (error) => {
+      if (isSessionOver(error)) forget();
+    },
+  });
   const { name, email, role } = session.admin;
   return (
     <>
       <span className="admin" title={`${name}, ${email}`}>
         {name} · {role}
       </span>
-      <Button onClick={signOut}>Sign out</Button>
+      <Button disabled={signOut.isPending} onClick={() => signOut.mutate()}>
+        Sign out
+      </Button>
+      {signOut.error !== null && (
+        <Dialog title="You may still be signed in" onClose={signOut.reset}>
+          <Problem error={signOut.error} onRetry={() => signOut.mutate()} />
+          <div className={css['row']}>
+            <span />
+            <Button onClick={signOut.reset}>Close</Button>
+          </div>
+        </Dialog>
+      )}
     </>
   );
 }

@@ -1,5 +1,5 @@
 import { type QueryClient, queryOptions } from '@tanstack/react-query';
-import { api, read, RequestFailed, setCsrfToken } from '../api/client';
+import { api, read, RequestFailed, setSession } from '../api/client';
 import type { CurrentSession } from '../api/objects';
 
 /** The session of the admin whose pages are shown. */
@@ -20,7 +20,7 @@ async function readSession(client: QueryClient): Promise<ShownSession | null> {
   const former = client.getQueryData<ShownSession | null>([OWN]);
   try {
     const session = await read(api.GET('/v1/session'));
-    setCsrfToken(session.csrf_token);
+    setSession(session);
     if (former && former.admin.id !== session.admin.id) {
       // The cached data was read with the rights of another admin.
       client.removeQueries({ predicate: isOfPages });
@@ -48,7 +48,7 @@ export function endSession(cache: QueryClient): void {
 
 /** Removes the session, the pages and their data. */
 export function leave(cache: QueryClient): void {
-  setCsrfToken(null);
+  setSession(null);
   cache.removeQueries({ predicate: isOfPages });
   cache.setQueryData(currentSession.queryKey, null);
 }
@@ -56,7 +56,7 @@ export function leave(cache: QueryClient): void {
 /** Shows the pages after a sign-in. If the same admin has signed in again, the pages and their input stay. */
 export function begin(cache: QueryClient, session: CurrentSession): void {
   const former = cache.getQueryData(currentSession.queryKey);
-  setCsrfToken(session.csrf_token);
+  setSession(session);
   if (former?.admin.id !== session.admin.id) cache.removeQueries({ predicate: isOfPages });
   cache.setQueryData(currentSession.queryKey, session);
   void cache.invalidateQueries({ predicate: isOfPages });

@@ -21,7 +21,8 @@ const codeOf = (error: unknown): string =>
 
 /** Returns the body of a sign-in request. Six digits are sent as a TOTP code, any other text as a recovery code. */
 function withCode(email: string, password: string, code: string): Schemas['CreateSessionDto'] {
-  const text = code.trim();
+  // Apps show the digits in groups.
+  const text = code.replaceAll(/\s/g, '');
   if (text === '') return { email, password };
   return /^\d{6}$/.test(text)
     ? { email, password, totp_code: text }
@@ -130,11 +131,18 @@ export function SignInPage(): ReactNode {
   );
 }
 
+export interface SignInAgainProps {
+  /** Email of the admin whose session has ended. */
+  readonly email: string;
+}
+
 /** Asks for a sign-in in front of a page whose session has ended, so that input on the page is not lost. */
-export function SignInAgainDialog(): ReactNode {
+export function SignInAgainDialog({ email }: SignInAgainProps): ReactNode {
   return (
     <Dialog title="Your session has ended. Sign in again." onClose={null}>
-      <p className={css['hint']}>What you typed is kept.</p>
+      <p className={css['hint']}>
+        What you typed is kept if {email} signs in again. If another admin signs in, it is lost.
+      </p>
       <SignInForm
         oidc={
           <a className={css['button']} href={openIdAddress()} target="_blank" rel="noreferrer">

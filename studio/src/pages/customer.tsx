@@ -3,13 +3,14 @@ import { type ReactNode, useState } from 'react';
 import { $api } from '../api/client';
 import type { Account } from '../api/objects';
 import { money } from '../format/money';
-import { showInstant, showText } from '../format/text';
+import { knownZone, showInstant, showText } from '../format/text';
 import { Button } from '../ui/button';
 import { ObjectLink, Id } from '../ui/links';
 import { Failure, LoadedRows, PendingPage, type Reading, ROWS_SHOWN } from '../ui/loaded';
 import { Card, Details, Page } from '../ui/page';
 import { SmallTable } from '../ui/table';
 import css from '../ui/ui.module.css';
+import { useCustomerClock } from './customer-clock';
 import { CustomerUsage } from './customer-usage';
 import { EditCustomerDialog, NewSubscriptionDialog } from './customer-dialogs';
 import { InvoiceTable } from './invoice-table';
@@ -44,15 +45,10 @@ export function CustomerPage(): ReactNode {
   const methods = $api.useQuery('get', '/v1/customers/{customer_id}/payment-methods', {
     params: { path: { customer_id: id }, query: { limit: ROWS_SHOWN } },
   });
-  const clockId = customer.data?.test_clock_id ?? null;
-  const clock = $api.useQuery(
-    'get',
-    '/v1/test-clocks/{id}',
-    { params: { path: { id: clockId ?? '' } } },
-    { enabled: clockId !== null },
-  );
+  const clock = useCustomerClock(customer.data?.test_clock_id);
   if (customer.data === undefined) return <PendingPage title="Customer" query={customer} />;
   const { data } = customer;
+  const timeZone = knownZone(data.timezone);
   const close = (): void => setDialog(null);
   return (
     <Page
@@ -100,12 +96,12 @@ export function CustomerPage(): ReactNode {
           {(rows) => <SubscriptionTable subscriptions={rows} />}
         </LoadedRows>
       </Card>
-      <Card title="Invoices">
+      <Card title="Invoices" aside={<span className="muted">Dates in {timeZone}</span>}>
         <LoadedRows
           query={invoices}
           all={{ to: '/invoices', search: ofCustomer, label: 'All invoices' }}
         >
-          {(rows) => <InvoiceTable invoices={rows} />}
+          {(rows) => <InvoiceTable invoices={rows} timeZone={timeZone} />}
         </LoadedRows>
       </Card>
       <Card title="Payments">

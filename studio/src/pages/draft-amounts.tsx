@@ -5,6 +5,7 @@ import { money } from '../format/money';
 import { showPeriod } from '../format/text';
 import { SmallTable } from '../ui/table';
 import css from '../ui/ui.module.css';
+import { useInvoiceZones } from './invoice-zones';
 
 type DraftUsage = Schemas['CustomerUsageItemDto'];
 
@@ -43,6 +44,7 @@ export function DraftAmounts({
   readonly usage: readonly DraftUsage[];
 }): ReactNode {
   const { currency, total, subtotal, finalizes_at } = draft;
+  const { ofPeriods } = useInvoiceZones(draft);
   const amount = (minor: number): string => money(minor, currency);
   const added = usage.reduce((sum, one) => sum + one.amount - chargedBy(draft, one), 0);
   if (finalizes_at === null) {
@@ -67,8 +69,9 @@ export function DraftAmounts({
           columns={[
             { title: 'Usage', cell: ({ name }) => name },
             {
-              title: 'Period (UTC)',
-              cell: ({ period_start, period_end }) => showPeriod(period_start, period_end),
+              title: `Period (${ofPeriods})`,
+              cell: ({ period_start, period_end }) =>
+                showPeriod(period_start, period_end, ofPeriods),
             },
             { title: 'In the draft', isNumber: true, cell: (one) => amount(chargedBy(draft, one)) },
             { title: 'Now', isNumber: true, cell: (one) => amount(one.amount) },

@@ -101,7 +101,8 @@ function Totals({ explanation }: { readonly explanation: InvoiceAmounts }): Reac
       )}
       <li>
         Amount due <strong>{amount(evaluated.amount_due)}</strong>; paid {amount(amount_paid)},
-        credited {amount(amount_credited)}, remaining {amount(amount_remaining)}.
+        credited {amount(amount_credited)}, remaining{status === 'void' && ' when it was voided'}{' '}
+        {amount(amount_remaining)}.
       </li>
       {status === 'void' && (
         <li>The invoice is void: nothing is owed, and the credit that it used was returned.</li>

@@ -1,15 +1,25 @@
 import { Link, useParams, useSearch } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import { $api } from '../api/client';
+import { download } from '../api/download';
 import type { Invoice } from '../api/objects';
 import { money } from '../format/money';
-import { showCode, showInstant, showNumber, showPeriod, showText } from '../format/text';
+import {
+  showCode,
+  showInstant,
+  showInstantIn,
+  showNumber,
+  showPeriod,
+  showText,
+} from '../format/text';
 import { Button } from '../ui/button';
 import { Id, ObjectLink, OwnerLink } from '../ui/links';
 import { LoadedRows, PendingPage, ROWS_SHOWN } from '../ui/loaded';
 import { Card, Details, Page } from '../ui/page';
+import { useSingleMutation } from '../ui/single-mutation';
 import { Status } from '../ui/status';
 import { SmallTable } from '../ui/table';
+import { toast } from '../ui/toast';
 import css from '../ui/ui.module.css';
 import { CreditNoteDialog } from './credit-note-dialog';
 import {
@@ -20,6 +30,7 @@ import {
 } from './invoice-actions';
 import { PaymentTable } from './payment-table';
 import { InvoiceExplanation } from './invoice-explanation';
+import { useInvoiceZones } from './invoice-zones';
 import { Timeline } from './timeline';
 import { Why } from './why';
 
@@ -36,11 +47,7 @@ function InvoiceActions({ invoice, regenerated }: InvoiceProps): ReactNode {
   const offered = INVOICE_ACTIONS.filter(({ statuses }) => statuses.includes(invoice.status));
   return (
     <>
-      {invoice.number !== null && (
-        <a className={css['button']} href={`/v1/invoices/${invoice.id}.pdf`}>
-          PDF
-        </a>
-      )}
+      {invoice.number !== null && <PdfButton id={invoice.id} number={invoice.number} />}
       {isCreditable && (
         <Button needs="invoices:write" onClick={() => setIsCrediting(true)}>
           Credit…
@@ -61,8 +68,21 @@ function InvoiceActions({ invoice, regenerated }: InvoiceProps): ReactNode {
   );
 }
 
+function PdfButton({ id, number }: { readonly id: string; readonly number: string }): ReactNode {
+  const pdf = useSingleMutation({
+    mutationFn: () => download(`/v1/invoices/${id}.pdf`, 'application/pdf', `${number}.pdf`),
+    onError: ({ message }) => toast(message),
+  });
+  return (
+    <Button disabled={pdf.isPending} onClick={() => pdf.mutate()}>
+      {pdf.isPending ? 'Downloading…' : 'PDF'}
+    </Button>
+  );
+}
+
 function Overview({ invoice, regenerated }: InvoiceProps): ReactNode {
-  const { currency } = invoice;
+  const { currency, status } = invoice;
+  const { ofDates } = useInvoiceZones(invoice);
   const amount = (minor: number): string => money(minor, currency);
   return (
     <Card title="Overview">
@@ -80,10 +100,10 @@ function Overview({ invoice, regenerated }: InvoiceProps): ReactNode {
           ['Credit applied', amount(invoice.credit_applied)],
           ['Paid', amount(invoice.amount_paid)],
           ['Credited', amount(invoice.amount_credited)],
-          ['Remaining', amount(invoice.amount_remaining)],
+          ['Remaining', status === 'void' ? showText(null) : amount(invoice.amount_remaining)],
           ['Collection', showCode(invoice.collection)],
-          ['Finalized', showInstant(invoice.finalized_at)],
-          ['Due', showInstant(invoice.due_at)],
+          ['Finalized', showInstantIn(ofDates, invoice.finalized_at)],
+          ['Due', showInstantIn(ofDates, invoice.due_at)],
           ['Next attempt', showInstant(invoice.next_attempt_at)],
           ['Id', <Id key="id" id={invoice.id} />],
         ]}
@@ -98,6 +118,60 @@ const optionalLink = (
   label?: string | null,
 ): readonly (readonly [string, ReactNode])[] =>
   id === null ? [] : [[term, <ObjectLink key={term} id={id} label={label ?? undefined} />]];
+
+interface LinesProps {
+  readonly invoice: Invoice;
+  /** Id of the line that is explained. */
+  readonly openLine: string | undefined;
+}
+
+function Lines({ invoice, openLine }: LinesProps): ReactNode {
+  const { ofPeriods } = useInvoiceZones(invoice);
+  return (
+    <SmallTable
+      label="Lines"
+      rows={invoice.lines}
+      keyOf={(one) => one.id}
+      empty="No lines."
+      columns={[
+        {
+          title: 'Description',
+          cell: ({ description }) => description,
+        },
+        { title: 'Type', cell: ({ type }) => showCode(type) },
+        {
+          title: `Period (${ofPeriods})`,
+          cell: ({ period_start, period_end }) => showPeriod(period_start, period_end, ofPeriods),
+        },
+        {
+          title: 'Quantity',
+          isNumber: true,
+          cell: ({ quantity }) => (quantity === null ? showText(null) : showNumber(quantity)),
+        },
+        {
+          title: 'Amount',
+          isNumber: true,
+          cell: ({ amount }) => money(amount, invoice.currency),
+        },
+        {
+          title: 'Explanation',
+          isNumber: true,
+          cell: (one) => (
+            <Link
+              to="."
+              search={(one.id === openLine ? {} : { line: one.id }) as never}
+              replace
+              resetScroll={false}
+            >
+              {one.id === openLine ? 'Close' : 'Why?'}
+              <span className="visually-hidden"> {one.description.slice(0, 80)}</span>
+            </Link>
+          ),
+        },
+      ]}
+    />
+  );
+}
 
 export function InvoicePage(): ReactNode {
   const { id = '' } = useParams({ strict: false });
@@ -140,48 +214,7 @@ export function InvoicePage(): ReactNode {
           </Link>
         }
       >
-        <SmallTable
-          label="Lines"
-          rows={data.lines}
-          keyOf={(one) => one.id}
-          empty="No lines."
-          columns={[
-            {
-              title: 'Description',
-              cell: ({ description }) => description,
-            },
-            { title: 'Type', cell: ({ type }) => showCode(type) },
-            {
-              title: 'Period (UTC)',
-              cell: ({ period_start, period_end }) => showPeriod(period_start, period_end),
-            },
-            {
-              title: 'Quantity',
-              isNumber: true,
-              cell: ({ quantity }) => (quantity === null ? showText(null) : showNumber(quantity)),
-            },
-            {
-              title: 'Amount',
-              isNumber: true,
-              cell: ({ amount }) => money(amount, data.currency),
-            },
-            {
-              title: 'Explanation',
-              isNumber: true,
-              cell: (one) => (
-                <Link
-                  to="."
-                  search={(one === line ? {} : { line: one.id }) as never}
-                  replace
-                  resetScroll={false}
-                >
-                  {one === line ? 'Close' : 'Why?'}
-                  <span className="visually-hidden"> {one.description.slice(0, 80)}</span>
-                </Link>
-              ),
-            },
-          ]}
-        />
+        <Lines invoice={data} openLine={line?.id} />
       </Card>
       {line !== undefined && (
         <Card title={`Why ${money(line.amount, data.currency)}?`}>

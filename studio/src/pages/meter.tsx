@@ -1,7 +1,7 @@
 import { useParams } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
-import { $api, type Schemas } from '../api/client';
-import { showCode, showInstant, showNumber, showText } from '../format/text';
+import { $api, RequestFailed, type Schemas } from '../api/client';
+import { showCode, showDay, showInstant, showNumber, showText } from '../format/text';
 import { Button } from '../ui/button';
 import { CUSTOMER_NAME_COLUMN } from '../ui/columns';
 import { TextInput } from '../ui/field';
@@ -11,12 +11,40 @@ import { Card, Details, Page, Problem } from '../ui/page';
 import { Status } from '../ui/status';
 import { SmallTable } from '../ui/table';
 import css from '../ui/ui.module.css';
+import { useCustomerClock } from './customer-clock';
 import { MeterTotals } from './meter-totals';
 import { windowsUntil } from './usage-bars';
 
+interface ProofProps {
+  readonly meterId: string;
+  readonly customerId: string;
+}
+
 /** Proof that every accepted event of a customer today is billed, pending or unbillable. */
-function Proof({ meterId, customerId }: { meterId: string; customerId: string }): ReactNode {
-  const [range] = useState(() => windowsUntil(new Date().toISOString(), 'day', 1));
+function Proof({ meterId, customerId }: ProofProps): ReactNode {
+  const [openedAt] = useState(() => new Date().toISOString());
+  const customer = $api.useQuery('get', '/v1/customers/{id}', {
+    params: { path: { id: customerId } },
+  });
+  const clock = useCustomerClock(customer.data?.test_clock_id);
+  // A deleted customer cannot be read, but its events can be counted.
+  const isGone = customer.error instanceof RequestFailed && customer.error.status === 404;
+  const isOnNoClock = isGone || customer.data?.test_clock_id === null;
+  const now = isOnNoClock ? openedAt : clock.data?.now;
+  const failed = [customer, clock].find(({ data, error }) => data === undefined && error !== null);
+  if (failed !== undefined && !isGone)
+    return <Problem error={failed.error} onRetry={() => void failed.refetch()} />;
+  if (now === undefined) return <p role="status">Counting…</p>;
+  return <Counts meterId={meterId} customerId={customerId} now={now} />;
+}
+
+interface CountsProps extends ProofProps {
+  /** Instant whose day is counted. */
+  readonly now: string;
+}
+
+function Counts({ meterId, customerId, now }: CountsProps): ReactNode {
+  const range = windowsUntil(now, 'day', 1);
   const proof = $api.useQuery('get', '/v1/meters/{id}/proof', {
     params: { path: { id: meterId }, query: { customer_id: customerId, ...range } },
   });
@@ -30,6 +58,7 @@ function Proof({ meterId, customerId }: { meterId: string; customerId: string })
   return (
     <Details
       items={[
+        ['Day (UTC)', showDay(range.from)],
         ['Accepted', showNumber(counts.accepted)],
         ['Duplicates', showNumber(counts.duplicates)],
         ['Rejected', showNumber(counts.rejected)],
@@ -108,7 +137,7 @@ export function MeterPage(): ReactNode {
       </Card>
       <MeterTotals meter={data} />
       <TopCustomers meterId={id} />
-      <Card title="Proof of usage today (UTC)">
+      <Card title="Proof of usage today">
         <form
           className={css['body']}
           onSubmit={(event) => {
@@ -118,7 +147,7 @@ export function MeterPage(): ReactNode {
         >
           <TextInput
             label="Customer id"
-            hint="Counts the events of one customer: counted = billed + pending + unbillable."
+            hint="Counts the events of one customer on its present day: counted = billed + pending + unbillable."
             value={text}
             onChange={setText}
           />

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import type { Subscription } from '../api/objects';
-import { showInstant, showPeriod } from '../format/text';
+import { showInstant, showPeriodIn } from '../format/text';
 import { CUSTOMER_COLUMN } from '../ui/columns';
 import { ObjectLink, PlanName } from '../ui/links';
 import { Status } from '../ui/status';
@@ -17,8 +17,8 @@ const REST: readonly Column<Subscription>[] = [
   { title: 'Status', cell: ({ status }) => <Status value={status} /> },
   { title: 'Quantity', isNumber: true, cell: ({ quantity }) => quantity },
   {
-    title: 'Current period (UTC)',
-    cell: (one) => showPeriod(one.current_period_start, one.current_period_end),
+    title: 'Current period',
+    cell: (one) => showPeriodIn(one.timezone, one.current_period_start, one.current_period_end),
   },
   { title: 'Next bill', cell: ({ next_billing_at }) => showInstant(next_billing_at) },
 ];

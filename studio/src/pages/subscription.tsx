@@ -2,7 +2,7 @@ import { useParams } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import { $api } from '../api/client';
 import type { Subscription } from '../api/objects';
-import { showCode, showInstant, showPeriod, showText } from '../format/text';
+import { knownZone, showCode, showInstant, showPeriodIn, showText } from '../format/text';
 import { Button } from '../ui/button';
 import { Id, ObjectLink, OwnerLink, PlanLink } from '../ui/links';
 import { LoadedRows, PendingPage, ROWS_SHOWN } from '../ui/loaded';
@@ -102,6 +102,7 @@ export function SubscriptionPage(): ReactNode {
   if (subscription.data === undefined)
     return <PendingPage title="Subscription" query={subscription} />;
   const { data } = subscription;
+  const timeZone = knownZone(data.timezone);
   return (
     <Page
       title={plan.data?.name ?? 'Subscription'}
@@ -119,8 +120,8 @@ export function SubscriptionPage(): ReactNode {
             ['Plan', <PlanLink key="plan" id={data.plan_id} />],
             ['Quantity', data.quantity],
             [
-              'Current period (UTC)',
-              showPeriod(data.current_period_start, data.current_period_end),
+              'Current period',
+              showPeriodIn(data.timezone, data.current_period_start, data.current_period_end),
             ],
             ['Next bill', showInstant(data.next_billing_at)],
             ...(data.renewal_failed_at === null
@@ -156,12 +157,12 @@ export function SubscriptionPage(): ReactNode {
       )}
       <SubscriptionCoupons subscription={data} isEnded={ENDED.includes(data.status)} />
       <ScheduledChanges subscriptionId={id} />
-      <Card title="Invoices">
+      <Card title="Invoices" aside={<span className="muted">Dates in {timeZone}</span>}>
         <LoadedRows
           query={invoices}
           all={{ to: '/invoices', search: { subscription_id: id }, label: 'All invoices' }}
         >
-          {(rows) => <InvoiceTable invoices={rows} />}
+          {(rows) => <InvoiceTable invoices={rows} timeZone={timeZone} />}
         </LoadedRows>
       </Card>
       <Timeline of={{ object_id: id }} />

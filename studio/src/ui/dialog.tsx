@@ -8,7 +8,12 @@ import {
   send,
 } from '../api/client';
 import { toCurl } from '../api/curl';
-import { IdempotencyKeys, isUnanswered, type KeyedRequest } from '../api/idempotency-keys';
+import {
+  IdempotencyKeys,
+  isUnanswered,
+  isUnansweredOfAnother,
+  type KeyedRequest,
+} from '../api/idempotency-keys';
 import { Button } from './button';
 import { IsRepeated } from './field';
 import { Problem } from './page';
@@ -143,7 +148,7 @@ export function ActionDialog<Answer>({
   }, []);
   const change = useSingleMutation({
     mutationFn: ({ request: sent }: KeyedRequest) => send<Answer>(sent),
-    onMutate: (keyed) => keys.begin(keyed),
+    onMutate: (keyed) => keys.begin(keyed, title),
     onSettled: (_, error, keyed) => {
       keys.end(keyed, error);
       // Reads the data again also after an error, because a refusal often means that the page shows an outdated state.
@@ -179,11 +184,7 @@ export function ActionDialog<Answer>({
         }}
       >
         <IsRepeated value={isRepeated}>{children}</IsRepeated>
-        {change.isIdle && isRepeated && built.isKeyed && (
-          <p className={css['notice']} role="alert">
-            {SENT_BEFORE}
-          </p>
-        )}
+        {change.isIdle && built?.isKeyed === true && <SentBefore request={built} />}
         <Failure error={change.error} sent={change.variables} explain={explain} />
         <div className={css['row']}>
           <CopyAsCurl request={keyed?.request ?? null} />
@@ -199,6 +200,17 @@ export function ActionDialog<Answer>({
   );
 }
 
+/** Says that the same request was sent before, and that its outcome is unknown. */
+function SentBefore({ request }: { readonly request: KeyedRequest }): ReactNode {
+  const isOwn = isUnanswered(request);
+  if (!isOwn && !isUnansweredOfAnother(request)) return null;
+  return (
+    <p className={css['notice']} role="alert">
+      {isOwn ? SENT_BEFORE : SENT_BY_ANOTHER}
+    </p>
+  );
+}
+
 const hasStatus = (error: unknown, status: number): boolean =>
   error instanceof RequestFailed && error.status === status;
 
@@ -207,6 +219,9 @@ const REPEATABLE =
 
 const SENT_BEFORE =
   'You sent this before, and the service gave no clear answer. It is sent as the same request again: it is not done twice.';
+
+const SENT_BY_ANOTHER =
+  'Another admin sent this here, and the service gave no clear answer. Check first if it was done: sending it does it again.';
 
 /** Texts for refusals that the service explains to programs, by error code. */
 const TEXTS: Readonly<Record<string, string>> = {

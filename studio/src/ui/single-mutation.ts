@@ -7,7 +7,7 @@ import { useRef } from 'react';
 
 type State<Input> = Pick<
   UseMutationResult<unknown, Error, Input>,
-  'error' | 'isIdle' | 'isPending' | 'variables'
+  'error' | 'isIdle' | 'isPending' | 'reset' | 'variables'
 >;
 
 /**
