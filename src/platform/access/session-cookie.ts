@@ -55,7 +55,7 @@ export function setSessionCookie(
   else response.cookie(name, session.secret, { ...options, maxAge: session.expiresInMs });
 }
 
-/** Returns true, except for a page on loopback without TLS. Some browsers store no secure cookie there. */
+/** Returns false only for a page on loopback without TLS, because some browsers store no secure cookie there. */
 export function needsSecureCookie({ origin, host = '' }: IncomingHttpHeaders): boolean {
   const page = origin ?? `http://${host}`;
   if (!URL.canParse(page)) return true;
