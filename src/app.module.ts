@@ -6,7 +6,10 @@ import { loadConfiguration } from './platform/config';
 
 let fromEnvironment: DynamicModule | undefined;
 
-/** Returns the same object at each call, because Nest would take two objects for two modules. */
+/**
+ * Returns the module of the engine, with the settings of the environment variables. Returns the same object at each
+ * call, because Nest would take two objects for two modules.
+ */
 function engineFromEnvironment(): DynamicModule {
   fromEnvironment ??= EngineModule.with(loadConfiguration(), {
     module: OwnDatabaseModule,

@@ -52,16 +52,19 @@ import { isStudioPath, serveStudio, STUDIO_DIRECTORY } from './studio-pages';
  * later, so that a load balancer never uses a closed connection.
  */
 const KEEP_ALIVE_MS = 65_000;
-/** Time limit for request headers. Longer than the keep-alive time, because it also runs on idle connections. */
+/**
+ * Time limit for the headers of a request. Node also applies it to idle connections, so it is longer than
+ * {@link KEEP_ALIVE_MS}.
+ */
 const HEADERS_MS = 70_000;
 const LARGEST_BODY_BYTES = 2 ** 20;
-/** Enough for a sign-in. Callers without a credential send no other JSON. */
+/** Maximum body of a caller without a credential. Enough for a sign-in, the only JSON that such a caller sends. */
 const LARGEST_ANONYMOUS_BODY_BYTES = 2 ** 14;
 /** Enough for a thousand usage events with all properties. */
 const LARGEST_USAGE_BODY_BYTES = 20 * 2 ** 20;
 /**
- * Memory to reserve for an NDJSON body, which is read in chunks: for at most two unfinished lines, and for 1 MiB of
- * lines that wait to be stored.
+ * Memory, in bytes, to reserve for an NDJSON body, which is read in chunks. Two unfinished lines take at most 2 MiB,
+ * and the lines that wait to be stored take 1 MiB.
  */
 const NDJSON_BYTES_IN_MEMORY = 3 * 2 ** 20;
 
@@ -195,7 +198,7 @@ function bodyReader(lifecycle: Lifecycle): RequestHandler {
   };
 }
 
-/** Returns false for methods without a body. If a client sends one, it is not read. */
+/** Returns false for methods that take no body. A body that a client sends with such a method is not read. */
 function takesBody({ method }: Request): boolean {
   return !SAFE_METHODS.has(method) && method !== 'DELETE';
 }
@@ -213,8 +216,8 @@ function largestBody(request: Request): number {
 }
 
 /**
- * Returns the bytes of memory to reserve before the body is read. Returns 0 for JSON of unknown size, for which memory
- * is reserved while it is read.
+ * Returns the number of bytes of memory to reserve before the body is read. Returns 0 for JSON of unknown size: memory
+ * for such a body is reserved while it is read.
  */
 function bytesToReserve(request: Request): number {
   const announced = encodingOf(request) === null ? announcedBytes(request) : null;

@@ -41,7 +41,7 @@ import { TaxRatesModule } from './modules/tax-rates';
 import { TestClocksModule } from './modules/test-clocks';
 import { WebhooksModule } from './modules/webhooks';
 
-/** All modules, and everything between socket and controllers. */
+/** The whole service: all modules, and everything that a request passes between the socket and the controllers. */
 @Module({
   providers: [
     { provide: APP_PIPE, useFactory: createValidationPipe },

@@ -32,8 +32,8 @@ export class HttpApplication {
   }
 
   /**
-   * Returns the parts of an application that SwaggerModule reads: the controllers, the adapter, and the settings of
-   * paths, which are Nest's defaults.
+   * Returns the parts of an application that SwaggerModule reads: the controllers, the HTTP adapter, and the settings
+   * of paths. The settings of paths are Nest's defaults.
    */
   asSwaggerNeeds(): INestApplication {
     const { httpAdapter } = this.host;

@@ -14,7 +14,10 @@ import { startTracing } from './platform/tracing';
 
 /** Started parts of this process. */
 interface Running {
-  /** Also set while the server starts. Null if the server failed to start, or if there is none. */
+  /**
+   * The embedded database server; already set while the server starts. Resolves to null if `DATABASE_URL` is set, or if
+   * the server failed to start.
+   */
   embedded: Promise<EmbeddedServer | null>;
   app: NestExpressApplication | null;
   /** Exports the last spans, and stops tracing. Null without tracing. */

@@ -38,7 +38,10 @@ export function print(...lines: readonly string[]): void {
   process.stdout.write(`${lines.join('\n')}\n`);
 }
 
-/** Prints a line of cells. No name can then control the terminal, or look like another line or cell. */
+/**
+ * Prints the cells as one line, two spaces apart. Cleans each cell, so that its text can neither control the terminal
+ * nor look like another line or cell.
+ */
 export function printRow(...cells: readonly string[]): void {
   print(cells.map(printableText).join('  '));
 }

@@ -129,7 +129,10 @@ const METHOD_ORDER: readonly string[] = ['post', 'get', 'put', 'patch', 'delete'
  */
 const besideItsObject = (schema: string): string => schema.replace(/^(Create|Update)/, '');
 
-/** @param rank returns the rank of a key; keys of the same rank are in alphabetical order */
+/**
+ * Returns the fields sorted by their keys.
+ * @param rank returns the rank of a key; keys of the same rank are in alphabetical order
+ */
 function sorted<Fields extends object>(
   record: Fields,
   rank: (key: string) => string = (key) => key,

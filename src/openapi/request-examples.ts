@@ -4,7 +4,7 @@ import { STORY, USAGE_EVENT } from './story';
 
 const NDJSON = 'application/x-ndjson';
 
-/** Body of a usage report as text: each line is an event. */
+/** Schema and example of a usage report in NDJSON: each line is one event. */
 const LINES = {
   schema: {
     type: 'string',

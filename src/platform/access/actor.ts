@@ -55,8 +55,8 @@ export function actAsAdmin(id: string): void {
 }
 
 /**
- * Maximum time for which a request keeps its actor after its client has disconnected, because the end of its work is
- * then unknown.
+ * Maximum time for which a request keeps its actor after its client has disconnected. No event reports when the work of
+ * such a request ends.
  */
 const MAX_WORK_AFTER_DISCONNECT_MS = 600_000;
 

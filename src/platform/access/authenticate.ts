@@ -25,8 +25,9 @@ interface Verifiers {
 }
 
 /**
- * Time after which a caller who still sends a body is identified again. With the time for which `Credentials` caches a
- * credential, a lost scope or a revocation takes effect within a second.
+ * Time after which a caller who is still sending a body is identified again. Together with the time for which
+ * `Credentials` caches a credential, this is one second, so the loss of a scope or a revocation takes effect within a
+ * second.
  */
 const IDENTIFIED_MS = 250;
 
@@ -38,7 +39,7 @@ interface Identification {
 
 const IDENTIFICATION = Symbol('identification');
 
-/** Returns undefined for a request that needs no credential. */
+/** Returns how and when the caller of a request was identified; undefined for a request that needs no credential. */
 function identificationOf(request: Request): Identification | undefined {
   return (request as { readonly [IDENTIFICATION]?: Identification })[IDENTIFICATION];
 }
@@ -89,7 +90,7 @@ export async function identifyAgain(request: Request): Promise<void> {
 }
 
 /**
- * Returns middleware that identifies the caller again if reading the body took long. The caller may have lost the
+ * Middleware that identifies the caller again if reading the body took long, because the caller may have lost the
  * credential or a scope meanwhile.
  */
 export const identifyAfterBody: Middleware = (request, _response, next) => {
@@ -98,8 +99,8 @@ export const identifyAfterBody: Middleware = (request, _response, next) => {
 };
 
 /**
- * Identifies the caller of a request that takes long to arrive again, and replaces its principal, unless this was done
- * a moment ago.
+ * Identifies the caller again while the body of the request is still arriving, and updates the principal of the
+ * request. Does nothing if the caller was identified less than {@link IDENTIFIED_MS} ago.
  * @throws {ProblemError} `unauthenticated` if the credential is no longer valid
  */
 export async function identifyWhileSending(request: Request): Promise<void> {

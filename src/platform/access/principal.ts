@@ -14,22 +14,24 @@ export interface Principal {
   readonly id: string;
   /** All scopes that the caller holds. A caller with `*` also holds every single scope. */
   readonly scopes: ReadonlySet<GrantedScope>;
-  /** Only customer whose data the caller may read; null: data of every customer. */
+  /** The only customer whose data the caller may read; null: the caller may read the data of all customers. */
   readonly customerId: string | null;
-  /** Maximum that the caller may refund of one payment, in minor units by currency; null: no limit. */
+  /** Maximum amount, in minor units, that the caller may refund of one payment, by currency; null: no limit. */
   readonly refundLimits: ReadonlyMap<string, bigint> | null;
   /** Rate limits of the API key, or of the issuer of a customer token; null: the configured limits apply. */
   readonly requestLimits: RequestLimits | null;
   /** True for an admin who gets more scopes only after enrolling a second factor. */
   readonly mustEnrol: boolean;
-  /** True for an admin who signed in with a password, and so needs a second factor if the studio requires one. */
+  /**
+   * True for an admin who signed in with a password. Such an admin needs a second factor if the console requires one.
+   */
   readonly usedPassword: boolean;
 }
 
 /** Requests allowed per minute; null: the configured limit applies. */
 export interface RequestLimits {
   readonly perMinute: number | null;
-  /** Requests allowed per minute that report or consume usage. */
+  /** Requests per minute that report or consume usage. */
   readonly usagePerMinute: number | null;
 }
 

@@ -37,9 +37,9 @@ export function requireHeldScopes(
 }
 
 /**
- * Part of a request that contains the id of the customer. A customer token is accepted only for its own customer.
- * `answer`: the request contains no such id, so the handler compares the owner of the data that it reads with the
- * customer of the token.
+ * Part of a request that contains the id of a customer. A customer token is accepted only if this id is that of its own
+ * customer. `answer`: the request contains no such id. The handler then compares the customer of the data that it reads
+ * with the customer of the token.
  */
 export type CustomerPlace = { readonly path: string } | { readonly query: string } | 'answer';
 

@@ -9,7 +9,7 @@ const CHECKSUM_DIGITS = 6;
 const SECRET_PATTERN = /^(?:sk|ct|ss)_[a-z0-9]{1,16}_[0-9A-Za-z]{49}$/;
 
 /**
- * Returns a new secret: prefix, 32 random bytes and a checksum, all in letters and digits. The checksum lets secret
+ * Returns a new secret: the prefix, and 32 random bytes and a checksum as letters and digits. The checksum lets secret
  * scanners recognise the secret, and lets the service refuse a mistyped secret without a database query.
  * @param prefix with its final underscore, such as `sk_live_`
  */

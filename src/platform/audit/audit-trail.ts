@@ -71,7 +71,7 @@ const RECORD = `
  */
 @Injectable()
 export class AuditTrail {
-  /** Entries of the audit log, by the call that makes the changes; for background work, by its transaction. */
+  /** Entry of each call that has made a change. For background work, the key is the transaction instead of the call. */
   private readonly entries = new WeakMap<object, AuditedOperation>();
 
   constructor(

@@ -1,4 +1,4 @@
-/** A resource as the API shows it, and the previous values of its changed fields. */
+/** A resource as the API shows it (`object`), and the values that its changed fields had before (`previous`). */
 export interface ShownChange {
   readonly object: object;
   readonly previous: object;

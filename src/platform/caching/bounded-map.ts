@@ -6,8 +6,9 @@ export class BoundedMap<Key, Value> extends Map<Key, Value> {
   private weight = 0;
 
   /**
-   * @param maxWeight greatest sum of the weights of all values
-   * @param weightOf returns the weight of a value. By default it is 1, so that the map holds up to `maxWeight` entries
+   * @param maxWeight maximum sum of the weights of all values
+   * @param weightOf returns the weight of a value. By default, each value weighs 1, so the map holds up to `maxWeight`
+   *   entries
    */
   constructor(
     private readonly maxWeight: number,

@@ -1,7 +1,10 @@
 import { CallScope } from './call-scope';
 import { ConcurrencyLimiter } from './concurrency-limiter';
 
-/** Maximum wait for the previous piece, which may run for minutes. Then the next piece runs in parallel with it. */
+/**
+ * Maximum wait for the previous piece, which may run for minutes. After this wait, the next piece runs in parallel with
+ * it.
+ */
 const MAX_WAIT_FOR_TURN_MS = 500;
 /** Maximum pause of all background work after one piece, so that a slow piece does not delay other work for long. */
 const MAX_PAUSE_AFTER_PIECE_MS = 250;
@@ -9,9 +12,10 @@ const MAX_PAUSE_AFTER_PIECE_MS = 250;
 const MAX_PAUSE_OF_LONG_WORK_MS = 2_000;
 
 /**
- * Limits the background work of a process while requests arrive. Only one piece of work, such as a transaction, runs at
- * a time. After a piece, background work pauses for as long as the piece took, but at most for the times above.
- * Background work then uses at most about half of one core of the database server.
+ * Limits the background work of a process while requests arrive. Only one piece of background work, such as a
+ * transaction, runs at a time. After a piece, all background work pauses for as long as the piece took, but at most for
+ * {@link MAX_PAUSE_AFTER_PIECE_MS}. The job of a longer piece pauses for longer, but at most for
+ * {@link MAX_PAUSE_OF_LONG_WORK_MS}. Background work then uses at most about half of one core of the database server.
  */
 export class BackgroundTurns {
   private readonly background = new CallScope<true>();
@@ -34,8 +38,8 @@ export class BackgroundTurns {
   }
 
   /**
-   * Runs a piece of background work. While a condition of {@link takeTurnsWhile} is true, the piece waits until the
-   * previous piece and its pause have ended, but at most {@link MAX_WAIT_FOR_TURN_MS}. Otherwise it runs at once.
+   * Runs a piece of background work. If no condition of {@link takeTurnsWhile} is true, runs it at once. Otherwise
+   * waits until the previous piece and its pause have ended, but at most for {@link MAX_WAIT_FOR_TURN_MS}.
    */
   async runBackgroundPiece<Result>(piece: () => Promise<Result>): Promise<Result> {
     if (!this.conditions.some((condition) => condition())) return piece();

@@ -11,9 +11,9 @@ interface BatchOptions {
    */
   readonly waitsForOthers?: true;
   /**
-   * Maximum wait for new items after a batch. Callers that were just answered usually ask again. Without the wait, the
-   * first of them would get a batch of its own. The wait ends early when the queue has half as many items as the batch
-   * and the queue had together when the batch ended. A single caller never waits.
+   * Maximum wait for new items after a batch. Callers that were just answered usually ask again; without the wait, the
+   * first of them would get a batch of its own. The wait ends early as soon as enough items are in the queue: half as
+   * many as were in the batch and in the queue together when the batch ended. A single caller never waits.
    */
   readonly maxWaitForItemsMs?: number;
   /**

@@ -9,7 +9,9 @@ export { ConfigurationError };
 
 /** Maximum number of requests per minute; 0: no limit. */
 export interface RateLimitSettings {
-  /** Limit of each key and admin, and of each address if `AUTH` is `open`. The limit of a customer token is a tenth. */
+  /**
+   * Limit of each key or admin; if `AUTH` is `open`, of each address. The limit of a customer token is a tenth of this.
+   */
   readonly perCaller: number;
   /** Limit of each key or admin for requests that report or consume usage, which do not count towards `perCaller`. */
   readonly usagePerCaller: number;
@@ -42,7 +44,7 @@ interface StripeSettings {
   readonly webhookSecrets: readonly string[];
   /** Base URL of a test double of Stripe; null for Stripe itself. */
   readonly apiUrl: URL | null;
-  /** Automatic charges wait if Stripe's events were last read longer ago than this. */
+  /** Maximum time in minutes since Stripe's events were last read. After a longer time, automatic charges wait. */
   readonly eventsMaxAgeMinutes: number;
 }
 
@@ -83,7 +85,10 @@ interface UsageArchiveSettings {
   readonly directory: string;
 }
 
-/** @throws {ConfigurationError} if events are to be archived and no directory is set */
+/**
+ * Reads the settings of the archive of usage events; null if usage events stay in the database for ever.
+ * @throws {ConfigurationError} if events are to be archived and no directory is set
+ */
 function readUsageArchive(settings: SettingsReader): UsageArchiveSettings | null {
   const retentionMonths = settings.optional('USAGE_RETENTION_MONTHS');
   const directory = settings.optional('USAGE_ARCHIVE_DIRECTORY');
@@ -161,7 +166,9 @@ export class Configuration extends ValidSettings {
   readonly stripe = this.paymentProviders.includes('stripe')
     ? readStripe(this.settings, this.auth, this.paymentProviders)
     : null;
-  /** Days to wait after the first, the second and each later failed automatic attempt to collect an invoice. */
+  /**
+   * Days from each failed automatic attempt to collect an invoice to the next attempt, in the order of the attempts.
+   */
   readonly paymentRetryDays = this.settings.required('PAYMENT_RETRY_DAYS');
   /** Whole months for which the audit log is kept; null: for ever. */
   readonly auditRetentionMonths = this.settings.optional('AUDIT_RETENTION_MONTHS');

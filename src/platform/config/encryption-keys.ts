@@ -8,7 +8,7 @@ export interface EncryptionKey {
   readonly secret: KeyObject;
 }
 
-/** 32 bytes are 44 base64 characters, the last of which is padding. */
+/** Id and base64 text of a key. The base64 text of 32 bytes has 44 characters, the last of which is padding. */
 const KEY = /^([A-Za-z0-9_-]{1,32}):([A-Za-z0-9+/]{43}=)$/;
 
 /**

@@ -21,7 +21,7 @@ const startingWith = (prefix: string): readonly SettingName[] =>
   SETTING_NAMES.filter((name) => name.startsWith(prefix));
 
 /**
- * Conditions under which settings have no effect in any process. None of them looks at `ROLE`, because processes with
+ * Conditions under which settings have no effect in any process. No condition depends on `ROLE`, because processes with
  * different roles often share one file of settings.
  */
 const CONDITIONS: readonly Condition[] = [

@@ -21,7 +21,10 @@ function rolesByValue(text: string): ReadonlyMap<string, AdminRole> | undefined 
   return valid.length === pairs.length ? new Map(valid) : undefined;
 }
 
-/** Returns the text if it is an https URL, or an http URL on loopback, without credentials, query and fragment. */
+/**
+ * Returns the text if it is an https URL, or an http URL on loopback. Returns undefined for any other text, and for a
+ * URL with credentials, a query or a fragment.
+ */
 function secureUrl(text: string): string | undefined {
   if (!URL.canParse(text)) return undefined;
   const { protocol, hostname, username, password, search, hash } = new URL(text);

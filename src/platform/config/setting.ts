@@ -118,7 +118,7 @@ export function postgresUrl(text: string): string | undefined {
   return isKnown && isEncoded && /^postgres(ql)?:$/.test(protocol) ? text : undefined;
 }
 
-/** Returns false if a `%` begins no escape. `URL` accepts such a text, but the database driver does not. */
+/** Returns false if the percent-encoding is wrong. `URL` accepts such a text, but the database driver does not. */
 function canBeDecoded(text: string): boolean {
   try {
     decodeURIComponent(text);

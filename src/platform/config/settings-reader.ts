@@ -14,7 +14,10 @@ type ValueOf<Name extends SettingName> =
   (typeof SETTINGS)[Name] extends Setting<infer Value> ? Value : never;
 
 export class SettingsReader {
-  /** Contains secrets. A private field (`#`) does not appear in printed configurations. */
+  /**
+   * All environment variables, including secrets. The field is private (`#`), so it does not appear in printed
+   * configurations.
+   */
   readonly #environment: Environment;
 
   constructor(environment: Environment) {
@@ -41,7 +44,7 @@ export class SettingsReader {
   }
 
   /**
-   * Checks all settings, also those whose value is not read because of other settings.
+   * Checks every setting, even one whose value this process never reads because of other settings.
    * @param except settings that are not checked
    * @throws {ConfigurationError} for an invalid value
    */
@@ -53,7 +56,10 @@ export class SettingsReader {
     return this.#environment[name] !== undefined;
   }
 
-  /** @throws {ConfigurationError} if the value is invalid, or there is neither a value nor a fallback */
+  /**
+   * Returns the value of a setting that must have one.
+   * @throws {ConfigurationError} if the value is invalid, or there is neither a value nor a fallback
+   */
   required<Name extends SettingName>(name: Name): ValueOf<Name> {
     const value = this.optional(name);
     if (value === null) throw new ConfigurationError(`${name} must be set.`);

@@ -3,7 +3,7 @@ import type { Pool, PoolClient } from 'pg';
 import { CONNECT_TIMEOUT_MS } from './connection-settings';
 import { isConnectionLimit } from './postgres-errors';
 
-/** Time after a refused connection during which the pool tries to open no other. */
+/** Time after a refused connection during which the pool does not try to open another one. */
 const LIMITED_MS = 5_000;
 
 type Callback = (
@@ -71,7 +71,10 @@ class ConnectionQueue {
   private readonly waiting: Caller[] = [];
   /** Number of callers that have a connection or are about to get one. */
   private active = 0;
-  /** Connections that callers have. The pool also reports the release of others, which came too late for a caller. */
+  /**
+   * Connections that callers have. The pool also reports the release of a connection that opened too late for its
+   * caller. Such a connection is not in this set.
+   */
   private readonly held = new Set<PoolClient>();
   /** Maximum of `active`: the size of the pool, or less after the server has refused a connection. */
   private limit: number;

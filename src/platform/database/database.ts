@@ -69,7 +69,10 @@ export class Database {
     }
   }
 
-  /** Runs a statement outside of a transaction; after a deadlock or serialization failure, up to three times. */
+  /**
+   * Runs a statement outside of a transaction. After a deadlock or serialization failure, repeats it, up to three
+   * attempts in all.
+   */
   autocommit<Result>(statement: () => Promise<Result>): Promise<Result> {
     this.refuseTransaction('A commit of its own');
     return withRetries(TRIES, statement);

@@ -14,8 +14,8 @@ export interface ListOrder {
 }
 
 /**
- * Returns the order for a `sort` parameter: a column, with a minus sign before it for descending. Null if the parameter
- * is null.
+ * Returns the order that a `sort` parameter names: a column, after a minus sign if the order is descending. Null if the
+ * parameter is null.
  */
 export function orderOf(sort: string | null): ListOrder | null {
   if (sort === null) return null;

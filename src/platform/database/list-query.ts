@@ -30,7 +30,7 @@ export class ListQuery {
   private isByIndex = false;
 
   /**
-   * @param indexEnd what the indexes for filters and orders end with: the id, or {@link idTime}
+   * @param indexEnd last expression of the indexes for filters and orders: `id`, or `time` for {@link idTime}
    * @param usualOrder order of the pages, unless a filter or the caller sets another one
    */
   constructor(
@@ -39,7 +39,10 @@ export class ListQuery {
     private readonly usualOrder = NEWEST_FIRST,
   ) {}
 
-  /** Adds a condition that has an index. `$` in the condition stands for the value. A null value adds no condition. */
+  /**
+   * Adds a condition on columns that have an index. `$` in the condition stands for the value. If the value is null,
+   * adds no condition.
+   */
   where(condition: string, value: unknown): this {
     if (value !== null) this.isByIndex = true;
     return this.whereUnindexed(condition, value);
@@ -77,7 +80,8 @@ export class ListQuery {
    * Keeps rows whose id is in a column of another table. In the usual order of the list, a page steps through the ids
    * in the index of that column, which is fast even if only few or only old rows match. If another filter leaves only
    * few rows (`isSelective`), adds an ordinary condition instead, so that the database can read those rows first.
-   * @param first column that comes before the ids in the index, and its required value; a null value adds no filter
+   * @param first column that comes before the ids in the index, and the value that it must have; if the value is null,
+   *   the column may have any value
    */
   whereReferredBy(
     { condition, ...column }: ReferringColumn,
@@ -186,8 +190,8 @@ export class ListQuery {
   }
 
   /**
-   * Returns the value by which the row is sorted, as text. Null if the list is sorted by id, if the row does not exist,
-   * or if the value is null.
+   * Returns the value by which the row with this id is sorted, as text. Null if the list is sorted by id, if the row
+   * does not exist, or if the value is null.
    */
   private valueOf(database: Database, { column }: ListOrder, id: string): Promise<string | null> {
     if (column === 'id') return Promise.resolve(null);
@@ -200,7 +204,7 @@ export class ListQuery {
     return this.indexEnd === 'time' && (this.isByIndex || column !== 'id');
   }
 
-  /** Returns the expressions that sort rows with equal values in the column of the order. */
+  /** Returns the expressions by which rows with the same value in the column of the order are sorted. */
   private endOf(order: ListOrder): readonly string[] {
     return this.endsWithIdTime(order) ? [idTime('id'), 'id'] : ['id'];
   }
@@ -245,8 +249,8 @@ export class ListQuery {
   }
 
   /**
-   * Adds the filters of {@link whereOneOf} and {@link whereReferredBy} as ordinary conditions. Only a page in the usual
-   * order can read value by value, or id by id, instead.
+   * Adds the filters of {@link whereOneOf} and {@link whereReferredBy} as ordinary conditions. A page in the usual
+   * order needs no such condition for the filter by which it reads: it reads value by value, or id by id.
    */
   private addRemainingConditions(): void {
     this.addMultipleValues();

@@ -9,7 +9,10 @@ import { monthsFrom } from './partition-months';
  */
 const MAX_LOCK_WAIT_MS = 200;
 
-/** Partitions with their bounds. Bounds of the default partition, and bounds that are no instant, are null. */
+/**
+ * SQL that returns the partitions of a table, with their bounds. The bounds of the default partition are null, as is a
+ * bound that is no instant.
+ */
 const BOUNDS = `
   SELECT name, substring(bounds FROM $$FROM \\('([^']+)'\\)$$)::timestamptz AS start_at,
     substring(bounds FROM $$TO \\('([^']+)'\\)$$)::timestamptz AS end_at
@@ -26,9 +29,9 @@ const OLDEST = `
   SELECT name FROM (${BOUNDS}) AS partition WHERE end_at <= $2 ORDER BY end_at LIMIT 1`;
 
 /**
- * Finds the partitions that lack a TRUNCATE trigger of their table, and returns the statements that create the
- * triggers. PostgreSQL copies only row triggers to partitions. With `OR REPLACE`, several processes can create the same
- * trigger.
+ * SQL that finds the partitions that lack a TRUNCATE trigger of their table, and returns a statement that creates each
+ * missing trigger. PostgreSQL copies only row triggers to partitions. With `OR REPLACE`, several processes can create
+ * the same trigger.
  */
 const MISSING_TRIGGERS = `
   SELECT replace(
@@ -78,7 +81,8 @@ export class Partitions {
   }
 
   /**
-   * Runs a statement in a transaction. Returns false if a lock is not free soon, or existing rows violate the bounds.
+   * Runs a statement in a transaction. Returns false if a lock is not free soon, or if existing rows violate the
+   * bounds.
    */
   private async withShortWaits(sql: string): Promise<boolean> {
     try {

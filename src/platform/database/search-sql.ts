@@ -17,8 +17,8 @@ export const searchedText = (...columns: readonly string[]): string =>
 
 /**
  * Returns SQL for the condition that a text contains a part, without regard to case. The trigram index of the ASCII
- * form finds candidates. Digits in the part can match the octal digits of another character there. Therefore `strpos`
- * then compares the original texts.
+ * form finds candidates. Some candidates are wrong, because digits in the part can match the octal digits of a
+ * character. Therefore `strpos` then compares the original texts.
  * @param part SQL parameter with the part, such as `$1`; `%`, `_` and a backslash in the part stand for themselves
  */
 export const containsPart = (searched: string, part: string): string => {

@@ -79,12 +79,15 @@ const OWN_FAILURES: readonly ProblemKind[] = [
   'internal',
 ];
 
-/** Returns true if a rule refused the work, so that the same data would give the same failure again. */
+/**
+ * Returns true if a rule refused the work. The same request would then be refused again as long as the stored data is
+ * the same.
+ */
 export function isRefusal(error: unknown): error is ProblemError {
   return error instanceof ProblemError && !OWN_FAILURES.includes(error.definition.kind);
 }
 
-/** Returns true for a refusal that may end without a change of the request (see {@link ProblemDefinition}). */
+/** Returns true for a failure after which the same request may succeed later (see {@link ProblemDefinition}). */
 export function isTemporaryRefusal(error: unknown): boolean {
   return error instanceof ProblemError && error.definition.isTemporary === true;
 }
@@ -99,7 +102,10 @@ export interface Problem<Arguments extends readonly unknown[] = readonly never[]
 
 const definitions = new Map<string, ProblemDefinition>();
 
-/** Definition of an error, with a function that returns the detail text of an occurrence, or all its fields. */
+/**
+ * Definition of an error, with a function that returns either the detail text of an occurrence, or the whole
+ * occurrence.
+ */
 type ProblemTexts<Arguments extends readonly unknown[]> = ProblemDefinition &
   (
     | { readonly detail: (...values: Arguments) => string }

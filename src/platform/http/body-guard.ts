@@ -27,10 +27,10 @@ interface Fault {
 }
 
 /**
- * Refuses a body that is not a JSON object, and JSON that could not be returned as it was sent: numbers beyond
+ * Refuses a body that is not a JSON object. Also refuses JSON that could not be returned as it was sent: numbers beyond
  * +-(2^53-1), infinite numbers (`1e309`), negative zero, text with NUL bytes or lone surrogates, and `__proto__` as a
- * key. Also limits the depth, the length of each list, the keys of each object, and the number of lists and objects,
- * because validation takes more than linear time. Runs on every parsed body before other code.
+ * key. Limits the depth of the body, the length of each list, the number of keys of each object, and the number of
+ * lists and objects, because validation takes more than linear time. Runs on every parsed body before other code.
  */
 export function guardBody(request: Request, _response: Response, next: NextFunction): void {
   if (request.body === undefined) {

@@ -22,7 +22,7 @@ class Budget {
   constructor(private readonly maxBytes: number) {}
 
   /**
-   * Takes bytes, or returns false if too few are left.
+   * Takes bytes from the budget. Returns false, and takes nothing, if too few bytes are left.
    * @param caller id of the caller whose share is limited; null: no limit
    */
   take(bytes: number, caller: string | null): boolean {
@@ -64,8 +64,8 @@ export class BodyMemory {
   }
 
   /**
-   * Takes memory until the body has at least `bytes`. Returns false if the budget, or the share of the caller, is used
-   * up.
+   * Takes more memory, so that the body has at least `bytes` in all. Returns false if the budget, or the share of the
+   * caller, has too little left.
    */
   growTo(bytes: number): boolean {
     if (this.isReleased) return false;
@@ -130,7 +130,7 @@ export function limitBodiesInFlight(sizeOf: (request: Request) => number): Reque
   };
 }
 
-/** Returns the id under which {@link MAX_SHARE} limits a caller; null for callers who cannot be told apart. */
+/** Returns the id of the caller whose share {@link MAX_SHARE} limits; null for callers who have no id of their own. */
 export function sharingCaller({ kind, id }: Principal): string | null {
   return kind === 'anonymous' || kind === 'open' ? null : id;
 }

@@ -8,8 +8,9 @@ const MIN_BODY_MS = 10_000;
 const MIN_BYTES_PER_MS = 10;
 
 /**
- * Refuses a body that `read` has not read in time, and closes its connection. Otherwise idle clients could use up the
- * memory for bodies in flight. Counts the bytes that have arrived, because a client can announce any size, or none.
+ * Returns middleware that reads bodies with `read`. Refuses a body that does not arrive in time, and closes its
+ * connection. Otherwise idle clients could use up the memory for bodies in flight. Counts the bytes that have arrived,
+ * because a client can announce any size, or none.
  */
 export function withinBodyTime(read: RequestHandler): RequestHandler {
   return (request, response, next) => {

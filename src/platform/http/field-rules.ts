@@ -91,7 +91,10 @@ export function IsCountry(): PropertyDecorator {
   );
 }
 
-/** Requires a number to be `min` or more. Accepts what is not a number, because another rule refuses it. */
+/**
+ * Requires a number to be `min` or more. Accepts any value that is not a number, because another rule refuses such
+ * values.
+ */
 export function IsAtLeast(min: number): PropertyDecorator {
   return rule(
     'min',
@@ -100,7 +103,10 @@ export function IsAtLeast(min: number): PropertyDecorator {
   );
 }
 
-/** Requires a number to be `max` or less. Accepts what is not a number, because another rule refuses it. */
+/**
+ * Requires a number to be `max` or less. Accepts any value that is not a number, because another rule refuses such
+ * values.
+ */
 export function IsAtMost(max: number): PropertyDecorator {
   return rule(
     'max',
@@ -159,8 +165,9 @@ export function IsDecimal(): PropertyDecorator {
 export type YearRange = readonly [first: number, last: number];
 
 /**
- * Requires an RFC 3339 instant with an offset, within the years 1 to 9999 in UTC. RFC 3339 has no later years, and
- * PostgreSQL has no year 0.
+ * Requires an RFC 3339 instant with an offset from UTC, within the years 1 to 9999 in UTC. RFC 3339 has no later years,
+ * and PostgreSQL has no year 0.
+ * @param years first and last year that are accepted; by default 1 and 9999
  */
 export function IsInstant(years?: YearRange): PropertyDecorator {
   const message = 'must be an RFC 3339 timestamp such as 2026-03-01T00:00:00.000Z';

@@ -274,7 +274,10 @@ export function TimeZoneField(description: string, options?: FieldOptions): Prop
   return Field(textOf(TIME_ZONE_TEXT), [IsTimeZone()], description, options);
 }
 
-/** The schema has no format: `email` allows only ASCII, and few validators know `idn-email`. */
+/**
+ * An email address. The schema has no format, because the format `email` allows only ASCII, and few validators know the
+ * format `idn-email`.
+ */
 export function EmailField(
   description: string,
   { max, ...options }: { readonly max: number } & FieldOptions,

@@ -1,12 +1,12 @@
 import { malformedRequest, type ProblemError } from '../errors';
 
-/** Bodies below this size, in bytes, are not checked, because their values cannot take much memory. */
+/** Minimum size, in bytes, of a body that is checked. The values of a smaller body cannot take much memory. */
 const CHECKED_FROM_BYTES = 65_536;
 
 /** Maximum nesting of JSON values: deeper than any valid body. */
 const MAX_DEPTH = 64;
 
-/** Maximum number of objects and lists in a body: enough for 1,000 usage events with 500 each. */
+/** Maximum number of objects and lists in a body. Enough for 1,000 usage events with 500 objects and lists each. */
 const MAX_CONTAINERS = 500_000;
 const MAX_KEYS = 1_000_000;
 

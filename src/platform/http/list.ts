@@ -91,8 +91,9 @@ function toMinor(amount: number | undefined): bigint | null {
 }
 
 /**
- * Returns the statuses that a list is filtered by; null if the request names none. If the request has another filter,
- * leaves out statuses that rows with this filter never have. Example: `succeeded` for a filter by failure.
+ * Returns the statuses that a list is filtered by; null if the request names none. If the request has another filter as
+ * well, leaves out statuses that no row can have that matches the other filter. Example: a filter by failure leaves out
+ * `succeeded`.
  * @param isFiltered true if the request has the other filter
  * @param matched statuses of the rows that the other filter can find
  */

@@ -11,14 +11,14 @@ const REFUSED =
 
 /**
  * Refuses requests that web pages of other sites make to a service that needs no key. The `Host` header must name
- * loopback, which prevents DNS rebinding. Browsers send `Sec-Fetch-Site` or `Origin`, which show whether a page of
- * another site or port sent the request. Other clients send neither of the two.
+ * loopback, which prevents DNS rebinding. The headers `Sec-Fetch-Site` and `Origin` of browsers show whether a page of
+ * another site or port sent the request. Other clients send neither of the two headers.
  */
 export function guardLoopback(request: Request, _response: Response, next: NextFunction): void {
   next(loopbackRefusal(request) ?? undefined);
 }
 
-/** Returns why a service on loopback refuses the request of a web page; null: it does not. */
+/** Returns the error with which a service on loopback refuses a request; null if it accepts the request. */
 export function loopbackRefusal(request: IncomingMessage): ProblemError | null {
   const { host = '', ...headers } = request.headers;
   if (!namesLoopback(host)) return hostNotLoopback(host.slice(0, 200));

@@ -43,9 +43,9 @@ import { PROBLEM_MEDIA_TYPE, problemType, STATUS_OF_KIND } from './problem-respo
 type AnyProblem = Pick<Problem, 'definition'>;
 
 /**
- * Inputs of an operation, which imply some of its errors. Every operation has a path.
- * `path`: nothing else. `query`: a query. `list`: a query with a cursor. `body`: a body. `post`: a body and an
- * `Idempotency-Key`. `change`: a body and an `If-Match`. `removal`: an `If-Match`.
+ * Inputs of an operation in addition to its path. They imply some of its errors. `path`: no other input. `query`: a
+ * query. `list`: a query with a cursor. `body`: a body. `post`: a body and an `Idempotency-Key`. `change`: a body and
+ * an `If-Match`. `removal`: an `If-Match`.
  */
 type Reads = 'path' | 'query' | 'list' | 'body' | 'post' | 'change' | 'removal';
 
@@ -200,8 +200,8 @@ function describe({ description, access, customerToken }: OperationOptions): str
 }
 
 /**
- * Returns the security schemes, any one of which is enough. OpenAPI has no scopes for HTTP schemes, so the extension
- * `x-required-scope` names the scope.
+ * Returns the security schemes of an operation. A request needs only one of them. OpenAPI has no scopes for HTTP
+ * schemes, so the extension `x-required-scope` names the scope.
  */
 function securityOf(access: Access): Record<string, never[]>[] {
   return access === 'public' ? [] : SECURITY_SCHEMES.map((scheme) => ({ [scheme]: [] }));

@@ -8,10 +8,10 @@ import { toValidationError, unknownField } from './faults';
 const refusals = new WeakMap<IncomingMessage, ProblemError>();
 
 /**
- * Finds three kinds of requests: targets that Express cannot parse (`http://[/v1`), a missing or repeated `Host` and an
+ * Finds three kinds of requests: a target that Express cannot parse (`http://[/v1`), a missing or repeated `Host`, and an
  * unknown `Expect`. Node or Express would accept a repeated `Host`, and refuse the others before any middleware, with an
- * answer that is no RFC 9457 problem. Instead, they are logged and measured like any other request, and refused by
- * `guardUrl`.
+ * answer that is no RFC 9457 problem. Such requests now pass the middleware, which logs and measures them like any other
+ * request, until `guardUrl` refuses them.
  */
 export function catchUnroutable(server: Server): void {
   server.prependListener('request', (request: IncomingMessage & { originalUrl?: string }) => {
@@ -45,9 +45,9 @@ function isReadable(target: string): boolean {
 }
 
 /**
- * Refuses the requests that {@link catchUnroutable} has found, repeated query parameters, query parameters with the
- * name of an inherited property (such as `constructor`), wrong percent-encoding, and NUL bytes, which the database cannot
- * store.
+ * Refuses the requests that {@link catchUnroutable} has found. Also refuses a query with a repeated parameter, with a
+ * parameter that has the name of an inherited property (such as `constructor`), with wrong percent-encoding, or with
+ * NUL bytes, which the database cannot store.
  */
 export function guardUrl(request: Request, _response: Response, next: NextFunction): void {
   const refusal = refusals.get(request);
@@ -86,8 +86,8 @@ export function guardUrl(request: Request, _response: Response, next: NextFuncti
 }
 
 /**
- * Returns false if the percent-encoding is wrong. `URLSearchParams` would replace wrong bytes with U+FFFD, which may
- * stand in the text of another object.
+ * Returns false if the percent-encoding is wrong. `URLSearchParams` would replace wrong bytes with U+FFFD, and the
+ * changed text could then match another object.
  */
 function isEncodedUtf8(query: string): boolean {
   if (!query.includes('%')) return true;

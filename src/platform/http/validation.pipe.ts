@@ -55,8 +55,9 @@ export function createValidationPipe(): PipeTransform {
 type Violated = readonly [constraint: string, message: string];
 
 /**
- * A missing field violates all rules of its field. Returns only the rule that states its type, or the first rule if none
- * does. For a list, that is `isArray`: the other rules whose names begin with `is` are those of its items.
+ * Returns the only rule to report for a missing field, which violates all its rules. It is the rule about the type of
+ * the field, whose name begins with `is`. For a list it is `isArray`, because other rules with `is` concern the items
+ * of the list. If there is no rule about the type, it is the first rule.
  */
 function ruleOfType(violated: readonly Violated[]): readonly Violated[] {
   const ofType =

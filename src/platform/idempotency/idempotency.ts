@@ -16,10 +16,16 @@ const RETENTION_DAYS = 30;
 const DAY_MS = 86_400_000;
 const FIRST_PAUSE_BETWEEN_READS_MS = 10;
 const MAX_PAUSE_BETWEEN_READS_MS = 250;
-/** A running request usually ends within this time. If its process died, another one usually takes over. */
+/**
+ * A running request usually ends within this time. After the death of its process, another process usually takes the
+ * request over within this time.
+ */
 const RETRY_AFTER_SECONDS = 2;
 
-/** Another request has claimed the key. Rolls the transaction back, so that the answer of that request can be read. */
+/**
+ * Thrown if another request has claimed the key. Rolls the transaction back, so that the answer of that request can be
+ * read.
+ */
 class KeyTaken extends PlannedRollback {}
 
 export interface KeyedOutcome {
@@ -73,8 +79,8 @@ export class Idempotency {
 
   /**
    * Executes work that takes several transactions. The work calls `claimFor` in its first transaction. In its last
-   * transaction, it calls `completeFor`, or `releaseFor` after a failure. If the work claims nothing, its answer is
-   * stored afterwards. A repeated request that arrives before that executes the work as well.
+   * transaction, it calls `completeFor`, or `releaseFor` after a failure. If the work has claimed nothing when it ends,
+   * this method claims the key and stores the answer. Until then, a repeated request executes the work as well.
    */
   inPhases(request: KeyedRequest, work: KeyedWork): Promise<KeyedOutcome> {
     return this.once(request, work, async () => {
@@ -162,9 +168,11 @@ export class Idempotency {
   }
 
   /**
-   * Runs the work if its key was not used before; otherwise returns the stored answer. Stores a refusal in a separate
-   * transaction, because the transaction of the work was rolled back. If another request commits the key first, returns
-   * the answer of that request.
+   * Executes the work if its key is unused; otherwise returns the stored answer. If another request claims the key
+   * first, waits for the answer of that request, and returns it. Stores a refusal in a separate transaction, because
+   * the transaction of the work was rolled back.
+   * @throws {ProblemError} `idempotency_key_in_use` if the other request has no answer in time,
+   *   `idempotency_key_reused` if the key belongs to a request with another fingerprint
    */
   private async once(
     request: KeyedRequest,

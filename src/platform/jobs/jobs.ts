@@ -16,11 +16,12 @@ import type { WaitingRows } from './waiting-rows.repository';
 export interface DueWork {
   /** Unique name in kebab-case. */
   readonly name: string;
-  /** Pause in milliseconds after a run that found nothing due. */
+  /** Pause in milliseconds after a run that failed, or that returned false. */
   readonly idleMs: number;
   /**
-   * Claims some due items and processes them. Returns true if more may be due now. An item that fails must not prevent
-   * others from being processed; errors are logged and the work runs again.
+   * Claims some due items and processes them. Returns true if more items may be due now. An item that fails must not
+   * prevent others from being processed. If the run itself fails, the error is logged, and the next run follows after
+   * the pause.
    */
   readonly runDue: () => Promise<boolean>;
   /**

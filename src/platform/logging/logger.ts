@@ -38,8 +38,8 @@ export function createLogger(
 }
 
 /**
- * Writes synchronously, and drops lines after a write has failed, for example on a closed terminal. Otherwise pino
- * would buffer and retry forever, and the process would not end.
+ * Writes synchronously. After a write has failed, for example on a closed terminal, drops all further lines. Otherwise
+ * pino would buffer and retry forever, and the process would not end.
  */
 function standardOutput(): pino.DestinationStream {
   const stream = pino.destination({ dest: 1, sync: true });

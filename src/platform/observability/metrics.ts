@@ -5,7 +5,8 @@ import { DataSource } from 'typeorm';
 import { Database, poolUseOf } from '../database';
 
 /**
- * For this time after a request, background work runs only one piece at a time. Health probes do not count as requests.
+ * Time after a request during which background work runs only one piece at a time. Health probes do not count as
+ * requests.
  */
 const RECENT_MS = 1_000;
 

@@ -20,8 +20,8 @@ export interface ExchangeLimits {
 }
 
 /**
- * Maximum number of bytes that are read and dropped after the kept ones (`keepBytes`). If the body ends within this
- * number, the connection can be used again, which is cheaper than opening a new one.
+ * Maximum number of bytes that are read and dropped after the first `keepBytes` bytes of a body. If the body ends
+ * within these bytes, the connection can be used again, which is cheaper than opening a new one.
  */
 const DRAINED_BYTES = 65_536;
 
@@ -30,10 +30,10 @@ export type Send = (connection: 'kept' | 'new') => ClientRequest;
 
 /**
  * Sends a request and reads its answer. Resolves when the connection is free or closed, so that a limit on calls also
- * limits connections. At the deadline, closes the connection. An answer whose body has ended, or of which `keepBytes`
- * have arrived, is still returned then. If a kept-alive connection turns out to be closed, sends the request once more
- * on a new connection, so a request may arrive twice.
- * @throws {OutboundError} when the call fails or the deadline passes first
+ * limits connections. At the deadline, closes the connection, and resolves if the body of the answer has ended or
+ * `keepBytes` of it have arrived. If a kept-alive connection turns out to be closed, sends the request once more on a
+ * new connection, so a request may arrive twice.
+ * @throws {OutboundError} when the call fails, or the deadline passes, before that much of the answer has arrived
  */
 export function exchange(
   send: Send,
@@ -100,7 +100,7 @@ function isClosed(error: NodeJS.ErrnoException): boolean {
   return error.code === 'ECONNRESET' || error.code === 'EPIPE';
 }
 
-/** Reads the start of a body. May call `report` more than once; the first call counts. */
+/** Reads the start of a body. May call `report` more than once; the caller must ignore all calls except the first. */
 function readStart(
   response: IncomingMessage,
   keepBytes: number,

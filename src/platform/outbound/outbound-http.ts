@@ -116,10 +116,10 @@ export class OutboundHttp implements OnApplicationShutdown {
   }
 
   /**
-   * Returns the reason why a URL cannot be registered as a target ("must …"), or null if it can. Resolves the host name
-   * and checks all its addresses. Accepts a name that cannot be resolved now, because every call checks the addresses
-   * again. Does not resolve the name if private networks are allowed, so that offline development does not wait for a
-   * name server.
+   * Returns the rule ("must …") because of which a URL cannot be registered as a target; null if it can be registered.
+   * Resolves the host name and checks all its addresses. Accepts a name that cannot be resolved now, because every call
+   * checks the addresses again. Does not resolve the name if private networks are allowed, so that offline development
+   * does not wait for a name server.
    */
   async checkTarget(text: string): Promise<string | null> {
     const { url, fault } = this.read(text);

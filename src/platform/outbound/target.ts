@@ -11,8 +11,8 @@ export interface OutboundPolicy {
 const LOOPBACK_NAME = /(^|\.)localhost\.?$/;
 
 /**
- * Returns why no call may go to this URL ("must …"), or null. Checks only the text of the URL; the addresses of its
- * host name are checked when the name is resolved.
+ * Returns the rule that this URL breaks, such as "must start with http:// or https://"; null if calls may go to the
+ * URL. Checks only the text of the URL. The addresses of its host name are checked when the name is resolved.
  */
 export function findTargetFault(url: URL, policy: OutboundPolicy): string | null {
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {

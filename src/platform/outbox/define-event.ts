@@ -8,7 +8,7 @@ export interface DomainEvent<Resource, Dto extends { readonly id: string }> {
   readonly meaning: string;
   readonly dto: Type<Dto>;
   readonly toDto: (resource: Resource) => Dto;
-  /** Fields in which the example event differs from the example of the resource. */
+  /** Fields of the example event whose values differ from the example of the resource, with these values. */
   readonly example?: Partial<Dto>;
 }
 

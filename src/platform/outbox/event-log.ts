@@ -37,7 +37,7 @@ export interface RecordedEvent {
   readonly actor: string | null;
 }
 
-/** Fields of an event that decide which webhook endpoints receive it. */
+/** An event without its data and its actor. The id and the type decide which webhook endpoints receive the event. */
 export type EventHead = Pick<RecordedEvent, 'id' | 'type' | 'objectId' | 'sequence' | 'occurredAt'>;
 
 interface EventHeadRow {
@@ -53,7 +53,10 @@ interface EventLogRow extends EventHeadRow {
   readonly actor: string | null;
 }
 
-/** Pack of a deleted event (see {@link withData}), and the event's place in it. Null for an event stored alone. */
+/**
+ * Place of a deleted event's data: the pack (see {@link withData}), and the position in the pack. Null for an event
+ * that was stored alone.
+ */
 interface PlaceRow {
   readonly pack_id: string | null;
   readonly pack_place: number | null;
@@ -88,8 +91,9 @@ const BY_TIME: ListOrder = { column: 'occurred_at', isAscending: false };
 const CURSOR = 'SELECT occurred_at FROM event WHERE id = $1';
 
 /**
- * Looks up the customers in the index one by one. Without OFFSET 0, PostgreSQL would assume that a list of customers
- * matches a tenth of all events, and would read the whole table.
+ * Selects the ids of the objects whose events are about deleted customers. Looks up the customers in the index one by
+ * one. Without OFFSET 0, PostgreSQL would assume that a list of customers matches a tenth of all events, and would read
+ * the whole table.
  */
 const OBJECTS_OF = `
   SELECT DISTINCT object_id FROM unnest($1::text[]) AS deleted (customer_id) CROSS JOIN LATERAL (
@@ -110,7 +114,7 @@ const LOCK_OLDEST = `
 
 /**
  * Deletes locked events, except events that have got a pending delivery since they were selected. If the newest event
- * of an object is deleted, stores its sequence number, from which the next event continues.
+ * of an object is deleted, stores its sequence number, so that the numbers of later events continue from it.
  */
 const DELETE_EVENTS = `
   WITH deleted AS (

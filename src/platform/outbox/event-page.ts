@@ -53,8 +53,9 @@ export function isByTime({ from, to }: EventLogFilter): boolean {
 }
 
 /**
- * Returns the SQL expressions that come last in the ORDER BY of a list. They are the last columns of the index that the
- * list reads: only the id in the primary key, and {@link idTime} and the id in all other indexes.
+ * Returns the SQL expressions that come last in the ORDER BY of a list. The indexes for filters and times end with
+ * {@link idTime}, so a list that reads such an index is ordered by {@link idTime} and then by id. Any other list is
+ * ordered by id alone.
  * @param id SQL expression of the id
  */
 function endOf(filter: EventLogFilter, id: string): readonly string[] {
@@ -66,7 +67,7 @@ function endOf(filter: EventLogFilter, id: string): readonly string[] {
 /**
  * Returns SQL for a page of matching events, newest first: sorted by id or, if the filter has `from` or `to`, by time.
  * Every page is read from an index. A page of all types of a resource (`resource.*`) is merged from one page per event
- * type. A page of several customers is merged from the pages of those customers whose events are the newest.
+ * type. A page of several customers is merged from one page per customer, for the customers with the newest events.
  */
 export function eventPage(
   filter: EventLogFilter,

@@ -19,9 +19,9 @@ export interface ClaimedWork {
 }
 
 /**
- * Claims due work for this process. The transaction that claims a batch of rows also records the batch, so that the
- * leases of its rows end when the process dies. The record remains until the leases end. If the process dies, finished
- * rows of the batch are not released, because they no longer have the lease of the batch.
+ * Claims due work for this process. The transaction that claims a batch of rows also records the batch. The record
+ * shows which leases to end if the process dies, and remains until the leases end by themselves. Rows whose work is
+ * done are not released, because they no longer have the lease of the batch.
  */
 @Injectable()
 export class Claims {

@@ -14,7 +14,9 @@ const RETRY_MS = 1_000;
 const DATABASE_TIME = `SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS ms`;
 
 interface Comparison {
-  /** Milliseconds by which the clock of this process was ahead of the database. */
+  /**
+   * Milliseconds by which the clock of this process was ahead of the clock of the database; negative if it was behind.
+   */
   readonly aheadMs: number;
   readonly uncertaintyMs: number;
   /** Clock of this process minus its monotonic clock, in milliseconds. */
@@ -66,8 +68,8 @@ export class ClockCheck implements OnModuleInit, OnApplicationShutdown {
   }
 
   /**
-   * The reason why this process is not ready, as a sentence; null before the first comparison, and while its clock
-   * is right.
+   * The reason why this process is not ready, as a sentence. Null before the first comparison, and if the clock of this
+   * process was right at the last comparison.
    */
   get fault(): string | null {
     if (this.last === null || !this.isOff) return null;

@@ -11,25 +11,29 @@ import { ProcessSession } from './process-session';
 
 const RETRY_MS = 1_000;
 /**
- * Maximum number of attempts to give a lease back, one per second. After these attempts, the lease has ended by itself.
+ * Maximum number of attempts to give one lease back, one attempt per second. After the last attempt, the lease has
+ * ended by itself.
  */
 const MAX_TRIES = 150;
 const MAX_RETRY_DELAY_S = 150;
-/** Number of attempts over about 50 minutes. Further attempts are made once an hour. */
+/**
+ * Number of failed attempts at the same work after which it is tried only once an hour. The attempts before that take
+ * about 50 minutes.
+ */
 export const FREQUENT_ATTEMPTS = 26;
 
 /** A lease of this process on a row of a table with `due_at`, `leased_by` and `attempts`. */
 export interface HeldLease {
   readonly table: string;
   readonly id: string;
-  /** Distinguishes the lease from a later lease of the same process on the same row. */
+  /** End of the lease. It distinguishes the lease from a later lease of the same process on the same row. */
   readonly endsAt: Date | null;
 }
 
 /**
- * Leases due rows to this process, and gives leases back whose work failed, for example because the database was
- * restarted before the last commit. Otherwise this work would wait for the end of the lease, because `AbandonedWork`
- * releases only leases of dead processes.
+ * Leases due rows to this process. If the work on a row fails, for example because the database was restarted before
+ * the last commit, gives the lease of the row back. Otherwise the work would wait for the end of the lease, because
+ * `AbandonedWork` releases only leases of dead processes.
  */
 @Injectable()
 export class ReturnedLeases implements OnModuleDestroy, BeforeApplicationShutdown {
@@ -94,7 +98,7 @@ export class ReturnedLeases implements OnModuleDestroy, BeforeApplicationShutdow
   }
 
   /**
-   * Gives a lease back: makes the work due again after a delay that doubles with each failed attempt, from 1 s to
+   * Gives a lease back: makes the work due again after a delay. The delay doubles with each failed attempt, from 1 s to
    * 150 s. After {@link FREQUENT_ATTEMPTS} attempts, the delay is an hour. Repeats the statement until it succeeds, the
    * lease has ended, or the process stops. Changes nothing if the work was done after all, or if the row has another
    * lease by now.

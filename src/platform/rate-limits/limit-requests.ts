@@ -8,7 +8,10 @@ import type { RateLimits } from './rate-limits';
 /** Paths that load balancers and orchestrators probe. */
 const PROBES: ReadonlySet<string> = new Set(['/health/live', '/health/ready']);
 
-/** Divisor of the issuer's limit for customer tokens. Their limit is lower, because each browser has its own token. */
+/**
+ * A customer token has the limit of its issuer, divided by this number. The limit is low, because each browser has its
+ * own token.
+ */
 const TOKEN_SHARE = 10;
 
 type Policy = 'usage' | 'address' | 'default';

@@ -22,9 +22,9 @@ export interface LimitStatus {
 }
 
 interface Bucket {
-  /** Requests in all processes together, as of the last exchange. */
+  /** Requests that all processes together had counted at the last exchange. */
   shared: number;
-  /** Requests that this process has not sent to the database yet. */
+  /** Requests that this process has counted, but not sent to the database yet. */
   unshared: number;
 }
 

@@ -26,7 +26,7 @@ export interface Rotation {
 }
 
 /**
- * Encrypts stored secrets again with the first encryption key, unless they are encrypted with it already. Other
+ * Encrypts all stored secrets with the first encryption key, except secrets that are encrypted with it already. Other
  * processes may run meanwhile, if they have all keys. An interrupted rotation can be started again: it skips texts that
  * are done.
  */

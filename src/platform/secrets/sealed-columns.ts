@@ -6,7 +6,7 @@ export interface SealedColumn {
   /** Column of the primary key. It must have a text type. */
   readonly key: string;
   readonly column: string;
-  /** Returns the owner of the text in the row with this key. The text can be decrypted only with this owner. */
+  /** Returns the owner of the text in the row with this primary key. Decryption needs the same owner as encryption. */
   readonly ownerOf: (key: string) => string;
 }
 

@@ -1,4 +1,7 @@
-/** Maximum number of spans that a run holds back. A run with more spans has found something due, and is exported. */
+/**
+ * Maximum number of spans that a run holds back. A run with more spans is exported, because it must have found
+ * something due.
+ */
 const MAX_HELD = 100;
 
 /**
