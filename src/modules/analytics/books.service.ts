@@ -6,7 +6,7 @@ import type { RevenueGroup, RevenueRow } from './domain/revenue';
 import { type Report, type ReportRange, reportOf } from './report-windows';
 import { RevenueRepository } from './revenue.repository';
 
-/** Maximum number of rows of one currency in a revenue report, for example 12 months times 800 plans. */
+/** Maximum number of windows times groups in a revenue report, for example 100 days times 100 plans. */
 const MAX_ROWS = 10_000;
 
 @Injectable()
@@ -18,8 +18,9 @@ export class BooksService {
   ) {}
 
   /**
-   * Returns revenue by window, such as a month, and by group, such as a plan. Returns only the `limit` groups of each
-   * currency with the most revenue.
+   * Returns the revenue by currency, window (such as a month) and group (such as a plan). For each currency, returns
+   * only the `limit` groups with the most revenue in the whole period.
+   * @param group null: not grouped
    * @throws {ProblemError} `report_period_empty`, `too_many_windows`, `too_many_reports`
    */
   async revenue(
@@ -34,7 +35,8 @@ export class BooksService {
   }
 
   /**
-   * Returns the results of automatic charges by number of the attempt.
+   * Returns the number and the sum of the automatic charges that were created in a period, by currency, number of the
+   * attempt, status and failure code.
    * @throws {ProblemError} `report_period_empty`, `too_many_windows`, `too_many_reports`
    */
   async collection(range: ReportRange, currency: string | null): Promise<Report<CollectionRow>> {

@@ -18,7 +18,8 @@ export class CollectionRepository {
   constructor(private readonly reports: Reports) {}
 
   /**
-   * Returns the automatic charges that were created in a period, by attempt and result.
+   * Counts and sums the automatic charges that were created in a period, by currency, number of the attempt, status and
+   * failure code. Leaves out customers on test clocks.
    * @throws {ProblemError} `too_many_reports`
    */
   within({ startAt, endAt }: Period, currency: string | null): Promise<readonly CollectionRow[]> {

@@ -2,7 +2,7 @@ import type { Period } from '../../core/time';
 import { groupBy } from '../../core/grouping';
 import type { MrrChangeKind, MrrSum } from '../recurring-revenue';
 
-/** Monthly recurring revenue of one currency, and its changes, within a window such as a month. */
+/** Monthly recurring revenue (MRR) in one currency, and how it changed, in one window, such as a month. */
 export interface MrrWindow {
   readonly currency: string;
   readonly period: Period;
@@ -10,7 +10,7 @@ export interface MrrWindow {
   readonly openingMinor: bigint;
   /** MRR at the end of the window, in minor units: `openingMinor` plus all changes. */
   readonly closingMinor: bigint;
-  /** Subscriptions with recurring revenue at the end of the window. */
+  /** Number of subscriptions with recurring revenue at the end of the window. */
   readonly subscriptions: number;
   readonly amounts: Readonly<Record<MrrChangeKind, bigint>>;
   readonly counts: Readonly<Record<MrrChangeKind, number>>;

@@ -6,7 +6,10 @@ import type { Receivables } from './domain/receivables';
 
 const OVERDUE = `$1::timestamptz - due_at`;
 
-/** Returns SQL that sums the amounts that are overdue by more than `from` and at most `to` days; null: no upper limit. */
+/**
+ * Returns SQL that sums the amounts that are overdue by more than `from` days and at most `to` days.
+ * @param to null: no upper limit
+ */
 const late = (from: number, to: number | null): string =>
   sumWhere(
     `${OVERDUE} > interval '${from} days'${to === null ? '' : ` AND ${OVERDUE} <= interval '${to} days'`}`,
@@ -29,8 +32,8 @@ const OPEN_NOW = `
       AND amount_due > amount_paid + amount_credited)`;
 
 /**
- * Postings to receivables, each with the invoice that it changes. Includes the customer id, so that a filter by
- * customer applies before the join with `invoice`.
+ * Postings to receivables, each with an invoice: the invoice that posted it, or the invoice of the payment or credit
+ * note that posted it. Includes the customer id, so that a filter by customer applies before the join with `invoice`.
  */
 const POSTED = `
     SELECT amount_minor, posted.customer_id, coalesce(payment.invoice_id, credit_note.invoice_id, source_id) AS invoice_id
@@ -41,8 +44,9 @@ const POSTED = `
     WHERE account = 'accounts_receivable'`;
 
 /**
- * Key by which amounts owed are summed: the subscription of an invoice, because credit of a later invoice can lower
- * any invoice of the subscription. For an invoice without a subscription, the key is the id of the invoice.
+ * Key by which amounts owed are summed: the id of the subscription, or of the invoice if it has no subscription. The
+ * sums of single invoices would not match the ledger: credit of a negative invoice is posted under that invoice, but
+ * lowers other invoices of its subscription.
  */
 const DEBT_KEY = 'coalesce(subscription_id, invoice.id)';
 
@@ -56,7 +60,8 @@ export const OWED_POSTED = `
   FROM (${POSTED}) AS posted JOIN invoice ON invoice.id = invoice_id`;
 
 /**
- * Subscriptions in which credit of a negative invoice lowered the unpaid amount of other invoices since the instant $1.
+ * Subscriptions in which credit of a negative invoice lowered the unpaid amount of other invoices at the instant $1 or
+ * later.
  */
 const LOWERED_LATER = `
   SELECT subscription_id FROM ledger_transaction JOIN invoice ON invoice.id = source_id
@@ -64,8 +69,8 @@ const LOWERED_LATER = `
 
 /**
  * Credits of negative invoices in the subscriptions of {@link LOWERED_LATER}, each with the amount by which it lowered
- * open invoices. Credit that lowered an uncollectible invoice does not count: the negative invoice also posted a
- * recovery of the same amount, and both cancel out in the sum.
+ * open invoices. Leaves out credit that lowered an uncollectible invoice: the negative invoice posts a recovery of that
+ * amount to receivables as well, so that the sum of its postings does not contain it.
  */
 const CREDITS = `
   SELECT subscription_id AS "subscriptionId", posted.id AS "postedId", posted.occurred_at >= $1 AS "isLater", (
@@ -76,7 +81,7 @@ const CREDITS = `
 
 /**
  * Invoices in the subscriptions of {@link LOWERED_LATER} whose unpaid amount was lowered by credit notes or by credit
- * of negative invoices. `lowered` is the amount from negative invoices: the credited amount less the credit notes.
+ * of negative invoices. `lowered` is the amount from negative invoices: `amount_credited` minus the credit notes.
  */
 const LOWERED = `
   SELECT invoice.id, subscription_id AS "subscriptionId", finalized.id AS "finalizedBy", written_off.id AS "writtenOffBy",
@@ -94,8 +99,8 @@ const FINALIZED_BEFORE = 'invoice.finalized_at < $1 AND invoice.test_clock_id IS
 type ReceivableSource = 'invoice' | 'payment' | 'credit_note';
 
 /**
- * For each kind of transaction, the types of its sources. Lists only sources that post to the receivable of an invoice
- * that was finalized by an earlier transaction.
+ * Types of objects that post each kind of ledger transaction. Contains a type only if the transaction changes the
+ * receivable of an invoice that was finalized before, and if this invoice can be found through the object.
  */
 const SOURCES: Readonly<Record<LedgerTransaction['kind'], readonly ReceivableSource[]>> = {
   payment: ['payment'],
@@ -114,7 +119,10 @@ const SOURCES: Readonly<Record<LedgerTransaction['kind'], readonly ReceivableSou
   dispute_lost: [],
 };
 
-/** Returns SQL: postings at $1 or later to receivables of invoices finalized before $1, with the sign reversed. */
+/**
+ * Returns SQL: the postings at $1 or later by objects of a type, to receivables of invoices finalized before $1. The
+ * sign is reversed.
+ */
 function postedLater(source: ReceivableSource): string {
   const kinds = Object.entries(SOURCES).filter(([, sources]) => sources.includes(source));
   const invoiceId = source === 'invoice' ? 'id' : 'invoice_id';
@@ -127,9 +135,9 @@ function postedLater(source: ReceivableSource): string {
 }
 
 /**
- * Amounts owed at $1 on the invoices finalized before $1: the amounts owed now, less the postings since $1. $2 has the
- * ids of the invoices that credit of negative invoices lowered since $1, and $3 the amounts. They are parameters,
- * because the posting of such credit does not name the lowered invoices.
+ * Amounts owed at $1 on each invoice finalized before $1: the amount owed now, minus the postings at $1 or later.
+ * Parameter $2 has the ids of the invoices that credit of negative invoices lowered at $1 or later, and $3 the amounts
+ * by which it lowered them. Both are parameters, because the posting of such credit does not name the lowered invoices.
  */
 const OPEN_AT = `
   WITH owed AS (
@@ -161,7 +169,10 @@ const byCustomer = (open: string, limit: string): string => `
 
 export interface ReceivablesQuery {
   readonly at: Date;
-  /** True: amounts owed now. False: amounts owed now, less the postings since `at`. */
+  /**
+   * True: returns the amounts owed now. False: returns the amounts owed at `at`, which are the amounts owed now minus
+   * the postings at `at` or later.
+   */
   readonly isNow: boolean;
 }
 
@@ -192,7 +203,7 @@ export class ReceivablesRepository {
     );
   }
 
-  /** Returns the `limit` customers who owe most in each currency. */
+  /** Returns, for each currency, the `limit` customers who owe most in it. */
   byCustomer({ at, isNow }: ReceivablesQuery, limit: number): Promise<readonly Receivables[]> {
     return this.reports.run('analytics', async () =>
       isNow
@@ -206,8 +217,8 @@ export class ReceivablesRepository {
   }
 
   /**
-   * Returns the ids of invoices that credit of negative invoices lowered since an instant, and the amounts in minor
-   * units.
+   * Returns two lists of equal length: the ids of the invoices that credit of negative invoices lowered at an instant
+   * or later, and the amounts by which it lowered them, in minor units.
    */
   private async loweredSince(at: Date): Promise<readonly [readonly string[], readonly string[]]> {
     const credits = await this.database.query<CreditRow>(CREDITS, [at]);

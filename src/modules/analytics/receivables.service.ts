@@ -11,9 +11,10 @@ export class ReceivablesService {
   ) {}
 
   /**
-   * Returns the amounts owed on invoices at an instant, by currency. With `isByCustomer`, returns the `limit`
+   * Returns the amounts owed on invoices at an instant, by currency. With `isByCustomer`, returns them for the `limit`
    * customers who owed most in each currency, largest amount first.
    * @param instant null: now
+   * @throws {ProblemError} `too_many_reports`
    */
   async read(
     instant: Date | null,

@@ -13,8 +13,8 @@ export type ReportInterval = (typeof REPORT_INTERVALS)[number];
 const MAX_WINDOWS = 2_000;
 
 /**
- * Requested period of a report. `interval` is the length of the windows into which the period is divided.
- * {@link reportOf} replaces null by a default.
+ * Requested period of a report. `interval` is the length of the windows into which the period is divided. If `from` or
+ * `to` is null, {@link reportOf} uses a default.
  */
 export interface ReportRange {
   readonly from: Date | null;
@@ -29,8 +29,8 @@ export interface Report<Row> {
 }
 
 /**
- * Returns the period of a report and its windows. By default, the period ends now, and it starts with a calendar month:
- * the month that contains the instant one year before the end.
+ * Returns the period of a report and its windows. By default, the period ends now. The default start is the start of a
+ * month: one year before the month in which the period ends.
  * @param maxWindows maximum number of windows of the period
  * @throws {ProblemError} `report_period_empty`, `too_many_windows`
  */

@@ -4,8 +4,8 @@ import { Reports } from '../../platform/database';
 import type { RevenueGroup, RevenueRow } from './domain/revenue';
 
 /**
- * SQL expression: the current plan of the subscription to which a transaction belongs through its source, such as an
- * invoice; null: no subscription.
+ * SQL expression: id of the plan that the subscription of a transaction has now. The subscription is found through the
+ * object that posted the transaction, such as an invoice. Null if this object has no subscription.
  */
 const PLAN_OF_SOURCE = `(
   SELECT plan_id FROM subscription WHERE id = CASE split_part(source_id, '_', 1)
@@ -29,7 +29,7 @@ const KEYS: Readonly<Record<RevenueGroup, string>> = {
   account: 'account',
 };
 
-/** Returns SQL that sums the postings to an account. With the sign `-`, credits count as positive. */
+/** Returns SQL that sums the postings to an account. With the sign `-`, credits count as positive, otherwise debits. */
 const sumOf = (account: string, sign: '' | '-'): string =>
   `coalesce(${sign}sum(amount_minor) FILTER (WHERE account = '${account}'), 0)`;
 
@@ -37,8 +37,8 @@ const GROSS = sumOf('revenue', '-');
 const DISCOUNTS = sumOf('discounts', '');
 
 /**
- * Returns SQL that sums the postings by currency, window and group. Parameter 5 limits the groups of each currency to
- * those with the most revenue, less discounts, in the whole period.
+ * Returns SQL that sums the postings by currency, window and group. For each currency, returns only the `$5` groups
+ * that have the most revenue after discounts in the whole period.
  */
 const revenueBy = (key: string): string => `
   WITH posted AS MATERIALIZED (
@@ -70,9 +70,9 @@ export class RevenueRepository {
   constructor(private readonly reports: Reports) {}
 
   /**
-   * Returns the sums of each window. Windows without postings are left out.
+   * Returns the sums of the postings by currency, window and group. Windows without postings are left out.
    * @param windows consecutive, in ascending order
-   * @param limit number of groups for each currency
+   * @param limit maximum number of groups for each currency
    * @throws {ProblemError} `too_many_reports`
    */
   async within(

@@ -26,7 +26,7 @@ export interface CheckedSeal {
 
 /** Range of changes that one seal can cover. */
 interface SealableChanges {
-  /** Position of the last change. */
+  /** Last position of the range. */
   readonly to: bigint;
   /** Null: the database can read none of the changes. */
   readonly content: SealedChanges | null;
@@ -94,9 +94,9 @@ export class AuditChain {
   }
 
   /**
-   * Returns the longest range of readable changes that begins after `from` and ends at most at `to`. If the first
-   * change is unreadable, returns a range of unreadable changes. Their seal has no content, so the range must not
-   * contain readable changes.
+   * Returns the longest range of positions that begins after `from`, ends at most at `to`, and whose changes are all
+   * readable. If the first change is unreadable, returns a range of unreadable changes. Their seal does not cover any
+   * content, so this range must not include a readable change.
    */
   async longestSealableRange(from: bigint, to: bigint): Promise<SealableChanges> {
     const whole = await this.readChanges(from, to);
@@ -115,8 +115,8 @@ export class AuditChain {
   }
 
   /**
-   * Returns the next seals. If the database cannot read them all, returns a list of one element: the next seal, or null
-   * if it is unreadable.
+   * Returns the next seals, up to {@link SEALS_PER_READ}, with numbers greater than `number`. If the database cannot
+   * read one of them, returns a list of one element: the next seal, or null if this seal itself is unreadable.
    */
   private async readSealsAfter(number: bigint): Promise<readonly (Seal | null)[]> {
     const batch = await nullIfUnreadable(this.database, () =>

@@ -20,8 +20,8 @@ export class AuditChangeEntity {
   @Column({ type: 'varchar', length: 80, collation: 'C' }) readonly action!: string;
   @ReferenceColumn() readonly objectId!: string;
   /**
-   * Former and new values. Type `json`, not `jsonb`, to keep the sealed text unchanged. Null if a `pack` has the
-   * values.
+   * Values of the changed fields before and after the change; null if a `pack` has them. The type is `json`, because
+   * `jsonb` would change the text, which is sealed.
    */
   @Column({ type: 'json', nullable: true }) readonly changes!: object | null;
   /**

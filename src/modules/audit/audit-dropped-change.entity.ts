@@ -1,6 +1,9 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** Hash of a dropped change. Stored if the seal of the change also covers changes that were not dropped. Append-only. */
+/**
+ * Hash of a dropped change whose seal also covers changes that were kept. Verification of the seal uses this hash in
+ * place of the row. Append-only.
+ */
 @Entity('audit_dropped_change')
 export class AuditDroppedChangeEntity {
   @PrimaryColumn({ type: 'bigint' }) readonly position!: string;

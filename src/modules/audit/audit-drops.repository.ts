@@ -28,10 +28,10 @@ const KEPT_DIGEST = `
   FROM audit_dropped_change WHERE position > $1`;
 
 /**
- * Differences between drops and their entries in the audit log. The entry of a drop belongs to the month in which the
- * drop was made. If that month was dropped later, the entry is gone and no longer needed. Only the last drop always
- * needs its entry. The `object_id` of these entries is a month, which begins with a digit. Ids begin with a letter, so
- * the condition on `object_id` finds the entries in its index.
+ * Finds drops without an equal entry in the audit log, and entries without an equal drop. A drop without an entry is
+ * correct if the month in which the drop was made has been dropped too, because the entry belonged to that month. Only
+ * the last drop always needs its entry. The `object_id` of these entries is the dropped month, which begins with a
+ * digit. Ids begin with a letter, so the condition on `object_id` finds the entries in the index.
  */
 const DIFFERENCES = `
   WITH recorded AS (
@@ -61,7 +61,7 @@ interface MonthRange {
 export class AuditDropsRepository {
   constructor(private readonly database: Database) {}
 
-  /** Returns the months that have partitions of their own, oldest first. */
+  /** Returns the months that have partitions of their own, such as `2026_03`, oldest first. */
   findDroppableMonths(): Promise<readonly string[]> {
     return this.database.queryValues<string>(MONTHS);
   }
@@ -128,9 +128,10 @@ export class AuditDropsRepository {
   }
 
   /**
-   * Keeps all months until the transaction ends. Must come before the first query: afterwards the snapshot of the
-   * transaction may be older than a drop, and then shows neither the rows of the month nor the record of its drop.
-   * Does not block writers. A drop gives up, and is retried.
+   * Prevents all months from being dropped until the transaction ends. Must come before the first query, which fixes
+   * the snapshot of the transaction: if a month were dropped after the snapshot, the transaction would see neither the
+   * rows of the month nor the record of its drop. Does not block writers. A drop that has to wait gives up, and is
+   * retried.
    */
   async keepMonths(): Promise<void> {
     this.database.requireTransaction();

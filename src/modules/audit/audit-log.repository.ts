@@ -55,7 +55,10 @@ const pageSql = ({ objectId }: AuditFilter): string => `
 const CHANGE =
   'change.position, change.action, change.object_id, change.pack_position, change.pack_place';
 
-/** @param values column with the values of a change, if no pack has them */
+/**
+ * Returns SQL for the first changes of each of the entries `$1`.
+ * @param values SQL of the column `changes`: either the stored values, or NULL to leave them unread
+ */
 const changesOfEntries = (values: string): string => `
   SELECT ${CHANGE}, ${values}, change.entry_id, change.created_at
   FROM unnest($1::varchar[]) AS wanted (id) CROSS JOIN LATERAL (
@@ -66,7 +69,10 @@ const COUNTS = `
   SELECT entry_id, count(*)::integer AS count FROM audit_change
   WHERE entry_id = ANY ($1) GROUP BY entry_id`;
 
-/** @param values column with the values of a change, if no pack has them */
+/**
+ * Returns SQL for the first `$8` matching changes with positions in `($6, $7]`.
+ * @param values SQL of the column `changes`: either the stored values, or NULL to leave them unread
+ */
 const changesWithin = (values: string): string => `
   SELECT ${HEAD}, ${CHANGE}, ${values} FROM audit_change AS change
   JOIN audit_log AS entry ON entry.id = change.entry_id AND entry.created_at = change.created_at

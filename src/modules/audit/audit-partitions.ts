@@ -8,8 +8,8 @@ const MONTHS = 3;
 const PARTITIONED = ['audit_log', 'audit_change'] as const;
 
 /**
- * Creates the partitions of the present and the coming months. Rows of a month without a partition go into the default
- * partition, and stay there.
+ * Creates the partitions of the current month and of the next two months. Rows of a month without a partition go into
+ * the default partition, and stay there.
  */
 @Injectable()
 export class AuditPartitions implements OnModuleInit {

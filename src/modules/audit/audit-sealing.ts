@@ -15,8 +15,8 @@ const EVERY_MS = 10_000;
 const POSITIONS_PER_SEAL = 1_000n;
 
 /**
- * A position and a transaction number. After the end of all transactions with lower numbers, no change with this or a
- * lower position can be added any more.
+ * A position and a transaction number. Once all transactions with lower numbers than `transaction` have ended, no
+ * change can be added at `position` or a lower position any more.
  */
 interface Mark {
   readonly position: bigint;
@@ -66,7 +66,10 @@ export class AuditSealing implements OnModuleInit {
     });
   }
 
-  /** Seals one batch of final changes. Returns true if more may be final. */
+  /**
+   * Seals one batch of changes that are final: no change can be added before them any more. Returns true if another
+   * batch may be final.
+   */
   async runDue(): Promise<boolean> {
     const { mark } = this;
     if (mark === null) {

@@ -55,7 +55,10 @@ export class AuditUsageCounts implements OnApplicationBootstrap, BeforeApplicati
     return this.repository.page(request);
   }
 
-  /** Adds the counts since the last call to the database. After a failure, the next call adds these counts too. */
+  /**
+   * Adds the requests counted since the last call of this method to the counts in the database. If that fails, the next
+   * call adds them too.
+   */
   async write(): Promise<void> {
     const counts = [...this.counts.values()];
     if (counts.length === 0) return;

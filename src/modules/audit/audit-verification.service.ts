@@ -22,15 +22,18 @@ interface DroppedSeals {
   readonly seals: number;
   readonly changes: number;
   readonly last: Seal | null;
-  /** Seals of dropped changes that do not continue the seal before them: number or first position differs. */
+  /** Seals of dropped changes whose number or first position does not continue the seal before them. */
   readonly breaks: readonly Seal[];
-  /** Seals of dropped changes of which rows still exist. Includes the first seal, if rows have positions below 1. */
+  /**
+   * Seals whose changes were dropped, but that still have rows. Includes the first seal if there are rows with
+   * positions below 1, which no seal covers.
+   */
   readonly added: readonly Seal[];
 }
 
 const NOTHING_DROPPED: DroppedSeals = { seals: 0, changes: 0, last: null, breaks: [], added: [] };
 
-/** Checks of the audit log, in addition to the checks of its seals. */
+/** Checks of the audit log, in addition to the comparison of each seal with its changes. */
 export type AuditCheck =
   | 'unsealed_changes'
   | 'empty_entries'
@@ -41,7 +44,7 @@ export type AuditCheck =
 export interface AuditVerification {
   readonly sealCount: number;
   readonly sealedChanges: number;
-  /** 0 if the database cannot count the unsealed changes. */
+  /** Number of changes after the last seal; 0 if the database cannot count them. */
   readonly unsealedChanges: number;
   /** Last readable seal; null if there is none. */
   readonly lastSeal: Seal | null;
@@ -51,9 +54,10 @@ export interface AuditVerification {
   /** Months that were dropped after their retention, oldest first. */
   readonly drops: readonly AuditDrop[];
   /**
-   * False if the records of drops are unreadable, or do not match their entries in the audit log. False if the last
-   * record does not match the seal that it names, or the stored hashes. False if hashes are stored although nothing was
-   * dropped.
+   * False if one of these is true:
+   * - The records of drops are unreadable, or do not match their entries in the audit log.
+   * - The last record does not match the seal that it names, or does not match the stored hashes.
+   * - Nothing was dropped, but hashes are stored.
    */
   readonly dropsMatch: boolean;
   /** Checks that could not be made, because the database cannot read a row. */
@@ -72,8 +76,9 @@ export class AuditVerificationService {
   ) {}
 
   /**
-   * Verifies the whole audit log on one snapshot. If the changes of a seal were dropped, checks only that the seal
-   * continues the seal before it. An unreadable row is a fault of its seal; all other rows are still compared.
+   * Verifies the whole audit log on one snapshot. If the changes of a seal were dropped, checks only that no rows of
+   * the seal exist, and that the seal continues the seal before it. An unreadable row is a fault of its seal; all other
+   * rows are still compared.
    * @throws {ProblemError} `too_many_reports`
    */
   verify(): Promise<AuditVerification> {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** Hash over the changes with positions in `(from, to]`, and over the previous seal. */
+/** Hash over the changes with positions in `(from, to]`, and over the hash of the previous seal. */
 export interface Seal {
   /** 1, 2, 3, … without gaps. */
   readonly number: bigint;
@@ -26,7 +26,7 @@ export const UNREADABLE: SealedChanges = { changeCount: 0, hash: 'unreadable' };
 
 export const CHAIN_START: ChainEnd = { number: 0n, to: 0n, hash: '0'.repeat(64) };
 
-/** Returns the seal over the changes up to `end.to` that continues the chain. */
+/** Returns the seal that continues the chain after `previous` and covers the changes up to `end.to`. */
 export function sealAfter(
   previous: ChainEnd,
   content: SealedChanges,

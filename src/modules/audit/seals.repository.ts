@@ -26,8 +26,8 @@ const BREAKS = `
   ORDER BY number`;
 
 /**
- * Seals of dropped changes (numbers up to `$1`, positions up to `$2`) of which rows still exist. Includes the first
- * seal, if rows have positions below 1, which no seal covers.
+ * Seals whose changes were dropped (numbers up to `$1`, positions up to `$2`), but that still have rows. Includes the
+ * first seal if there are rows with positions below 1, which no seal covers.
  */
 const WITH_UNEXPECTED_CHANGES = `
   WHERE number <= greatest($1, 1) AND to_position >= (SELECT min(position) FROM audit_change WHERE position <= $2)
@@ -105,14 +105,14 @@ export class SealsRepository {
     return { seals: row?.seals ?? 0, changes: Number(row?.changes ?? 0) };
   }
 
-  /** Returns each seal whose number or first position does not continue the seal before it. */
+  /** Returns the seals up to `number` whose number or first position does not continue the seal before them. */
   findBreaks(number: bigint, limit: number): Promise<readonly Seal[]> {
     return this.database.select(AuditSealEntity, BREAKS, [number, limit]);
   }
 
   /**
-   * Returns seals of dropped changes of which rows still exist. Includes the first seal, if rows have positions below
-   * 1.
+   * Returns seals whose changes were dropped, but that still have rows. Includes the first seal if there are rows with
+   * positions below 1.
    * @param last the last seal whose changes were all dropped, or the start of the chain
    */
   findWithUnexpectedChanges(
@@ -123,7 +123,7 @@ export class SealsRepository {
     return this.database.select(AuditSealEntity, WITH_UNEXPECTED_CHANGES, parameters);
   }
 
-  /** Returns seals after the given number, in their order. */
+  /** Returns seals with numbers greater than `number`, in ascending order. */
   findAfter(number: bigint, limit: number): Promise<readonly Seal[]> {
     const tail = 'WHERE number > $1 ORDER BY number LIMIT $2';
     return this.database.select(AuditSealEntity, tail, [number, limit]);

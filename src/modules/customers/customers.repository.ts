@@ -87,7 +87,10 @@ export class CustomersRepository {
     return this.database.selectOne(CustomerEntity, `${EXISTING} ${ROW_LOCKS[purpose]}`, [id]);
   }
 
-  /** Returns the test clock id of each customer, null for real time. Unknown and deleted customers are missing. */
+  /**
+   * Returns the test clock id of each customer, by customer id; null for real time. Unknown and deleted customers are
+   * missing.
+   */
   async testClocksOf(ids: readonly string[]): Promise<ReadonlyMap<string, string | null>> {
     const rows = await this.database.queryPrepared<{ id: string; clock: string | null }>(
       'customers-test-clocks',

@@ -104,8 +104,9 @@ export class CustomersService {
   }
 
   /**
-   * Returns the current time of each customer: the time of its test clock, even while the clock advances, otherwise
-   * real time. Unknown and deleted customers are missing, and those on a deleted test clock, which are being purged.
+   * Returns the current time of each customer, by customer id: the time of the test clock of the customer, or real time
+   * if there is none. Also works while a test clock advances. Unknown and deleted customers are missing, and those on a
+   * deleted test clock, which are being purged.
    */
   async currentTimesOf(ids: readonly string[]): Promise<ReadonlyMap<string, Date>> {
     const clocks = await this.customers.testClocksOf(ids);
@@ -121,8 +122,8 @@ export class CustomersService {
   }
 
   /**
-   * Returns the time of the test clock of a customer, even while the clock advances. Returns real time if the customer
-   * has no test clock, or if the customer was purged with the clock meanwhile.
+   * Returns the time of the test clock of a customer. Also works while the clock advances. Returns real time if the
+   * customer has no test clock, or if the customer was purged with the clock meanwhile.
    */
   async currentTimeOf({ testClockId }: Pick<Customer, 'testClockId'>): Promise<Date> {
     const instants =
@@ -287,7 +288,10 @@ function customerOf(customers: ReadonlyMap<string, Customer>, id: string): Custo
   return customer;
 }
 
-/** Applies a change to the details. Omitted fields keep their value; null clears a field. */
+/**
+ * Returns the details of a customer after a change. Omitted fields keep their value, null clears a field, and metadata
+ * is merged.
+ */
 function detailsAfter(before: Customer, change: CustomerChange): CustomerDetails {
   const keep = <Value>(sent: Value | undefined, stored: Value): Value =>
     sent === undefined ? stored : sent;

@@ -22,6 +22,9 @@ class ExpandCustomersInterceptor extends ExpandInterceptor {
   }
 }
 
-/** Lets a list show the customer within each item. The module of the controller must import `CustomersModule`. */
+/**
+ * Lets a list show the customer within each item, on request. The module of the controller must import
+ * `CustomersModule`.
+ */
 export const ExpandsCustomers = (): MethodDecorator =>
   applyDecorators(UseInterceptors(ExpandCustomersInterceptor));

@@ -28,7 +28,7 @@ export class FeaturesRepository {
     return this.database.selectOne(FeatureEntity, 'WHERE id = $1', [id]);
   }
 
-  /** Returns the feature with a key, protected from deletion until the transaction ends. */
+  /** Returns the feature with a key, protected from deletion until the transaction ends; null if there is none. */
   findByKeyForReference(key: string): Promise<Feature | null> {
     return this.database.selectOne(FeatureEntity, `WHERE key = $1 ${ROW_LOCKS.reference}`, [key]);
   }

@@ -117,8 +117,8 @@ export class FeaturesService {
   }
 
   /**
-   * Returns the types of the features that a list in a request refers to, by id. The features are protected from
-   * deletion until the caller's transaction ends.
+   * Returns the types of the features that a list in a request refers to, by feature id. The features are protected
+   * from deletion until the caller's transaction ends.
    * @param pointerOf JSON pointer to the field with the id, by its index in the list
    * @throws {ProblemError} `reference_not_found`
    */
@@ -134,14 +134,17 @@ export class FeaturesService {
     return types;
   }
 
-  /** Returns the rules version of a feature. It increases when a link between an add-on and the feature changes. */
+  /** Returns the rules version of a feature, which increases when a link between an add-on and the feature changes. */
   async rulesVersionOf(id: string): Promise<number> {
     const feature = await this.features.find(id);
     invariant(feature !== null, `The entitlement ${id} exists.`);
     return feature.rulesVersion;
   }
 
-  /** Increments the rules version of a feature. This invalidates its cached balances when the caller's transaction commits. */
+  /**
+   * Increments the rules version of a feature. When the caller's transaction commits, cached balances of the feature
+   * become outdated.
+   */
   async invalidateBalances(id: string): Promise<void> {
     await this.features.incrementRulesVersion(id);
   }
@@ -157,7 +160,8 @@ export class FeaturesService {
   }
 
   /**
-   * Deletes a feature that the caller has locked and that no plan, add-on link, grant or consumption refers to.
+   * Deletes a feature that the caller has locked. Fails if a plan, an add-on, a grant or a consumption still refers to
+   * it.
    * @throws {ProblemError} `entitlement_in_use`
    */
   async delete(feature: Feature): Promise<void> {

@@ -74,7 +74,7 @@ export class LedgerChecks implements OnModuleInit {
     this.register({ name, run: (since) => this.ledger.findDifferences(left, right, since) });
   }
 
-  /** Adds a check that `sql` finds nothing. It runs only if the whole ledger is verified. */
+  /** Adds a check that `sql` finds no violation. The check runs only if the whole ledger is verified. */
   registerQuery({ name, sql }: QueryCheck): void {
     this.register({ name, run: () => this.ledger.findViolations(sql), onlyForWholeLedger: true });
   }

@@ -4,8 +4,8 @@ import { IdColumn, InstantColumn, ReferenceColumn } from '../../platform/databas
 import type { PostedTransaction } from './domain/posted-transaction';
 
 /**
- * Append-only: triggers refuse updates, deletions (except for customers on test clocks), and commits whose postings do
- * not balance.
+ * Append-only: triggers refuse updates, and refuse deletions except for customers on test clocks. Triggers also refuse
+ * a commit if the postings of a new transaction do not balance.
  */
 @Entity('ledger_transaction')
 @Unique('ledger_transaction_source_unique', ['sourceId', 'kind', 'sourceVersion'])

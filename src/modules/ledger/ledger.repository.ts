@@ -39,7 +39,7 @@ const TOTALS = `
   FROM ledger_total
   GROUP BY account, currency HAVING sum(postings) > 0 ORDER BY account, currency`;
 
-/** Finds accounts whose running total, or count of postings, differs from their postings. */
+/** Finds accounts whose postings differ from the running total of the account in a currency, by sum or by number. */
 export const WRONG_TOTALS = `
   SELECT account || ' ' || currency || ': kept ' || sum(kept) || ', posted ' || sum(posted) AS id
   FROM (
@@ -67,7 +67,7 @@ const POSTS_TO = `EXISTS (
 
 /**
  * Returns SQL that sums both sides by key and currency, and selects only the keys whose sums differ.
- * @param customers SQL condition on `customer_id`
+ * @param customers SQL condition on `customer_id` that limits the rows of both sides
  */
 const differences = (left: SummedRows, right: SummedRows, customers: string): string => `
   SELECT key, currency, sum(left_amount)::text AS "left", sum(right_amount)::text AS "right"
@@ -149,7 +149,7 @@ export class LedgerRepository {
     return { items: await this.withPostings(items), next };
   }
 
-  /** Returns the transactions of a source, oldest first. */
+  /** Returns the transactions that one object, such as an invoice, has posted, oldest first. */
   async findBySource(sourceId: string): Promise<readonly PostedTransaction[]> {
     return this.withPostings(
       await this.database.select(LedgerTransactionEntity, 'WHERE source_id = $1 ORDER BY id', [
@@ -180,8 +180,8 @@ export class LedgerRepository {
   }
 
   /**
-   * Returns ids of transactions that do not sum to zero or have no postings.
-   * @param since id to start from; null: all
+   * Returns ids of transactions whose postings do not sum to zero, and of transactions without postings.
+   * @param since id of the first transaction to check; null: all
    */
   findUnbalanced(since: string | null): Promise<readonly string[]> {
     return this.idsOf(UNBALANCED, [since ?? '']);
@@ -189,15 +189,15 @@ export class LedgerRepository {
 
   /**
    * Returns ids of missing transactions: postings refer to them, but they do not exist.
-   * @param since id to start from; null: all
+   * @param since first id to check; null: all
    */
   findOrphaned(since: string | null): Promise<readonly string[]> {
     return this.idsOf(ORPHANED, [since ?? '']);
   }
 
   /**
-   * Returns a text for each key whose sums differ, with both sums in minor units.
-   * @param since limits the rows to customers with a transaction from this id on; null: all customers
+   * Returns a text for each key and currency whose sums differ, with both sums in minor units.
+   * @param since limits the rows to customers who have the transaction with this id or a later one; null: all customers
    */
   async findDifferences(
     left: SummedRows,

@@ -36,10 +36,11 @@ export class LedgerService {
   }
 
   /**
-   * Writes many transactions with one statement. Another statement records events for the transactions that change
-   * a credit balance.
+   * Writes many ledger transactions with one statement, and leaves out transactions without postings. Records an event
+   * for each transaction that changes a credit balance.
    * @returns the ids of the written transactions
-   * @throws {InvariantError} when a transaction does not balance, or its source has already posted this kind and version
+   * @throws {InvariantError} when a transaction does not balance, or its source has already posted this kind and
+   *   version
    */
   async postAll(
     transactions: readonly (LedgerTransaction & PostingContext)[],
@@ -60,7 +61,7 @@ export class LedgerService {
     return posted.map(({ id }) => id);
   }
 
-  /** Returns the transactions of a source, oldest first. */
+  /** Returns the transactions that one object, such as an invoice, has posted, oldest first. */
   transactionsOf(sourceId: string): Promise<readonly PostedTransaction[]> {
     return this.ledger.findBySource(sourceId);
   }

@@ -49,9 +49,14 @@ export interface Difference {
 }
 
 /**
- * Returns the difference between the books and the provider for one charge or refund. Returns null if there is none, if
- * no money has moved on either side, or if the booked payment or refund is still open: a poll will get its outcome.
- * @param isReturned true if the provider's charge is not booked, and was refunded in full there
+ * Returns how the books and the provider differ about one charge or refund. Returns null in these cases:
+ * - There is no difference, or no money has moved on either side.
+ * - The booked payment or refund is still open. A poll will get its outcome.
+ * - The charge at the provider is not booked, and was refunded in full there.
+ * - The provider shows a charge or refund with another id than the booked one, and that charge or refund has not
+ *   succeeded.
+ * @param isReturned true if no payment is booked with the provider's id of the charge, and the charge was refunded in
+ *   full at the provider
  */
 export function differenceBetween(
   booked: BookedMovement | null,

@@ -15,11 +15,14 @@ import { ListedMovementsRepository } from './listed-movements.repository';
 
 /** Number of objects that one step compares. */
 const COMPARE_BATCH_SIZE = 200;
-/** Largest number of differences that one step confirms at the provider, so that the step ends within its lease. */
+/**
+ * Maximum number of possible differences that one step reads again from the provider, so that the step ends within its
+ * lease.
+ */
 const CONFIRM_BATCH_SIZE = 50;
 const DELETE_BATCH_SIZE = 10_000;
 
-/** Result of a step, to be committed. */
+/** Result of a step, which the caller commits. */
 export interface ReconciliationStep {
   readonly listed: readonly ProviderMovement[];
   readonly differences: readonly Difference[];
@@ -37,7 +40,10 @@ interface PossibleDifference {
 
 /** A possible difference that was read again. */
 interface ReadDifference extends PossibleDifference {
-  /** True if the charge is not booked, and was refunded in full at the provider. */
+  /**
+   * True if no payment is booked with the provider's id of the charge, and the charge was refunded in full at the
+   * provider.
+   */
   readonly isReturned: boolean;
 }
 
@@ -106,7 +112,7 @@ export class ReconciliationSteps {
     return this.confirm(run, kind, possible, last);
   }
 
-  /** Finds booked objects that the provider did not list. */
+  /** Finds booked payments or refunds that the provider did not list. */
   private async findMissing(
     run: Reconciliation,
     kind: MovementKind,
@@ -199,8 +205,8 @@ export class ReconciliationSteps {
   }
 
   /**
-   * Returns a predicate that is true for objects of this service. A refund belongs to this service if it has an id of
-   * this service, or if its charge belongs to this service.
+   * Returns a function that returns true for charges and refunds of this service. All listed charges are of this
+   * service. A refund is if the provider has our id of it, or if its charge is booked here.
    */
   private async ownershipPredicate(
     kind: MovementKind,

@@ -44,7 +44,7 @@ export interface Reconciliation {
   readonly phase: Phase;
   /** Position within the phase; null: at the start of the phase. */
   readonly position: string | null;
-  /** Number of objects listed so far. */
+  /** Number of charges that the provider has listed so far. */
   readonly chargesListed: number;
   readonly refundsListed: number;
   readonly differencesFound: number;
@@ -103,7 +103,7 @@ export function newReconciliation(
 
 /** Result of a step that the provider answered. */
 export interface StepProgress {
-  /** Position of the next step in the phase; null: the phase is done. */
+  /** Position in the phase at which the next step continues; null: the phase is done. */
   readonly next: string | null;
   readonly charges: number;
   readonly refunds: number;
@@ -111,7 +111,8 @@ export interface StepProgress {
 }
 
 /**
- * Number of consecutive unanswered steps after which a run fails. Pauses between these steps: about 2.4 hours in total.
+ * Number of consecutive unanswered steps after which a run fails. The pauses between these steps add up to about 2.4
+ * hours.
  */
 const MAX_ATTEMPTS = 12;
 

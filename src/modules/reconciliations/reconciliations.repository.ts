@@ -27,7 +27,7 @@ export class ReconciliationsRepository {
     return this.database.selectOne(ReconciliationEntity, 'WHERE id = $1', [id]);
   }
 
-  /** Returns the run, locked until the transaction ends. */
+  /** Returns the run, locked until the transaction ends; null if it does not exist. */
   lock(id: string): Promise<Reconciliation | null> {
     return this.database.selectOne(ReconciliationEntity, 'WHERE id = $1 FOR UPDATE', [id]);
   }

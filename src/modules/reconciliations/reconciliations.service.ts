@@ -54,7 +54,7 @@ export class ReconciliationsService implements OnModuleInit {
     });
   }
 
-  /** Starts a run for each provider whose last run began at least a day ago. */
+  /** Starts a run for each enabled provider, unless a run is still running or was started in the last 24 hours. */
   async startDaily(): Promise<void> {
     for (const provider of LISTING_PROVIDERS) {
       if (this.provider.isEnabled(provider)) await this.startDailyOf(provider);

@@ -15,8 +15,8 @@ const SUMS = `
   FROM mrr_change WHERE subscription_id = ANY ($1) GROUP BY subscription_id`;
 
 /**
- * Sums changes by currency, window and kind. Windows are numbered from 1; number 0 is the time before the first
- * window.
+ * Sums changes by currency, window and kind. Windows are numbered from 1. Changes before the first window have the
+ * number 0.
  */
 const WINDOWS = `
   SELECT currency, width_bucket(changed_at, $1::timestamptz[]) AS window, kind,
@@ -32,8 +32,8 @@ const EARNING_AFTER_END = `
   ORDER BY subscription_id LIMIT $1`;
 
 /**
- * Finds changes that do not begin with the amount with which the previous change ended (0 for the first change), and
- * changes that do not follow the numbering 1, 2, 3 and so on.
+ * Finds changes whose first amount is not the last amount of the previous change (0 for the first change), and changes
+ * whose sequence is not 1, 2, 3 and so on.
  */
 export const BROKEN_CHAINS = `
   SELECT subscription_id || ' ' || sequence || ': before ' || before_minor || ', expected ' || expected
@@ -66,7 +66,10 @@ export class MrrChangesRepository {
     await this.database.insertMany(MrrChangeEntity, changes);
   }
 
-  /** Returns the sums of all changes, by subscription. */
+  /**
+   * Returns the sum of all changes of each subscription in minor units, by subscription id. It is the recorded
+   * recurring revenue.
+   */
   async sumBySubscription(
     subscriptionIds: readonly string[],
   ): Promise<ReadonlyMap<string, bigint>> {

@@ -45,8 +45,8 @@ export class MrrLedgerCheck implements OnModuleInit {
 
   /**
    * Returns a message for each subscription whose recorded revenue differs from its current revenue. Skips
-   * subscriptions with due billing. Also skips subscriptions that were changed after `now`, by a process whose clock is
-   * ahead: their new items have not started at `now`.
+   * subscriptions whose next billing is due. Also skips subscriptions that were changed after `now`, by a process whose
+   * clock is ahead: their new items have not started at `now`.
    */
   private async differencesIn(
     page: readonly Subscription[],

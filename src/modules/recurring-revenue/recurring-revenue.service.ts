@@ -55,8 +55,8 @@ export class RecurringRevenueService {
   }
 
   /**
-   * Returns the recurring revenue of subscriptions at an instant, by subscription id. Leaves out subscriptions
-   * whose status has no revenue.
+   * Returns the monthly recurring revenue of subscriptions at an instant in minor units, by subscription id. Leaves out
+   * subscriptions whose status gives no revenue.
    */
   async currentAmountsOf(
     subscriptions: readonly Subscription[],
@@ -75,12 +75,12 @@ export class RecurringRevenueService {
     );
   }
 
-  /** Sums the changes by window and kind. Window 0 has the changes before all windows. */
+  /** Sums the changes by currency, window and kind. Window 0 has the changes before all windows. */
   sumsWithin(windows: readonly Period[], currency: string | null): Promise<readonly MrrSum[]> {
     return this.changes.sumByWindow(windows, currency);
   }
 
-  /** Returns changes, newest first. */
+  /** Returns changes of the MRR of subscriptions, newest first. */
   list(filter: MrrChangeFilter, request: PageRequest): Promise<Page<MrrChange>> {
     return this.changes.page(filter, request);
   }

@@ -27,10 +27,12 @@ export class ProviderRefundsService {
   }
 
   /**
-   * Stores a refund that the provider reported and that is missing in this database, with its outcome. A refund is
-   * missing if it was made at the provider, or if the database is a restored backup. A missing refund that failed or
-   * was canceled is not stored. Any other missing refund waits while its payment has not succeeded or too little of the
-   * payment is left ({@link WaitingRefundsService}). If the refund is not missing, only its outcome is stored.
+   * Applies what a provider reported about a refund. If the refund is stored in this database, stores only the outcome.
+   * Otherwise the refund was made at the provider, or the database is a restored backup. Such a missing refund is
+   * treated as follows:
+   * - If it has succeeded or is pending, it is stored with its outcome. But while its payment has not succeeded, or too
+   *   little of the payment is left, the refund waits ({@link WaitingRefundsService}).
+   * - Otherwise it is not stored, and does not wait any longer.
    */
   record(paymentId: string, unrecorded: UnrecordedRefund): Promise<void> {
     const { reference, refundId, outcome } = unrecorded;

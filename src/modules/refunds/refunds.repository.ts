@@ -66,7 +66,7 @@ export class RefundsRepository {
     );
   }
 
-  /** Returns the provider's ids of the other refunds of the payment. */
+  /** Returns the provider's ids of the other refunds of the same payment. */
   async findOtherReferences({ paymentId, id }: Refund): Promise<ReadonlySet<string>> {
     const rows = await this.database.query<{ reference: string }>(OTHER_REFERENCES, [
       paymentId,
@@ -123,8 +123,8 @@ export class RefundsRepository {
   }
 
   /**
-   * Returns the refunds with one of the ids or one of the references.
-   * @param references ids of refunds at their provider
+   * Returns the refunds that have one of the ids, or one of the references.
+   * @param references the provider's ids of refunds
    */
   findReported(ids: readonly string[], references: readonly string[]): Promise<readonly Refund[]> {
     return this.database.select(RefundEntity, REPORTED, [ids, references]);

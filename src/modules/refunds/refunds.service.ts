@@ -66,7 +66,9 @@ export class RefundsService {
     return (await this.refunds.find(id)) ?? raise(refundNotFound(id));
   }
 
-  /** Returns true if the refund that was issued with the credit note is pending or has succeeded. */
+  /**
+   * Returns true if the refund that pays out a credit note is pending or has succeeded. Returns false if there is none.
+   */
   async refundsCreditNote(creditNoteId: string): Promise<boolean> {
     const refund = await this.refunds.findByCreditNote(creditNoteId);
     return refund?.status === 'pending' || refund?.status === 'succeeded';
@@ -100,8 +102,8 @@ export class RefundsService {
   }
 
   /**
-   * Stores that the provider does not list a refund. Sends the refund again if it has been missing from the provider's
-   * list for an hour. Otherwise returns `unknown`.
+   * Stores that the provider does not list a refund. If the refund has been missing from the provider's list for an
+   * hour, sends it again and returns the outcome. Otherwise returns `unknown`.
    */
   private async sendAgain(before: Refund): Promise<ProviderOutcome> {
     const after = await this.refunds.recordAbsence(before, withAbsence(before, this.clock.now()));
@@ -133,8 +135,9 @@ export class RefundsService {
   }
 
   /**
-   * Claims the idempotency key of a request. Must be the first call in the transaction. If the key has already created
-   * a refund, however long ago, stores this refund as the answer to the request and returns it. Otherwise returns null.
+   * Claims the idempotency key of a request. Must be the first call in the transaction. If a request with this key has
+   * already created a refund, however long ago, stores that refund as the answer to the new request and returns it.
+   * Otherwise returns null.
    * @throws {ProblemError} `idempotency_key_reused`
    */
   async claim({ id, lease }: StartedRefund, request: RefundRequest): Promise<Refund | null> {

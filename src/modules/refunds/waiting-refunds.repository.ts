@@ -13,14 +13,14 @@ const REMOVE = 'DELETE FROM waiting_refund WHERE payment_id = $1 AND reference =
 export type ReportedRefund = Omit<UnrecordedRefund, 'outcome'>;
 
 /**
- * Stores refunds that a provider reported and that wait until enough of their payment is left. Callers have locked the
- * payment.
+ * Stores refunds that a provider reported and that wait: their payment has not succeeded, or too little of it is left.
+ * Callers have locked the payment.
  */
 @Injectable()
 export class WaitingRefundsRepository {
   constructor(private readonly database: Database) {}
 
-  /** A no-op if the refund is already stored. */
+  /** Stores a waiting refund. A no-op if it is already stored. */
   async insertIfNew(paymentId: string, refund: ReportedRefund, now: Date): Promise<void> {
     const { reference, refundId, amount, reason } = refund;
     const parameters = [paymentId, reference, refundId, amount.toString(), reason, now];

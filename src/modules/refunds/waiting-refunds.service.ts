@@ -12,8 +12,8 @@ import { type ReportedRefund, WaitingRefundsRepository } from './waiting-refunds
 /**
  * Stores, as pending refunds, the refunds that a provider reported and that are missing here. A refund waits while its
  * payment has not succeeded, or while too little of the payment is left. The wait ends when another refund of the
- * payment fails or is returned, or when the payment is corrected to succeeded. The commit that ends the wait also
- * stores the refund, so that no invoice uses the credit that the provider has already paid out.
+ * payment fails, is canceled or is returned, or when the payment is corrected to succeeded. The commit of that change
+ * also stores the refund that waited, so that no invoice uses credit that the provider has already paid out.
  *
  * Runs in the transaction of a caller that has locked the payment.
  */
@@ -67,7 +67,7 @@ export class WaitingRefundsService {
     return refund;
   }
 
-  /** Stores the waiting refunds of a payment for which enough of the payment is left now. */
+  /** Stores the waiting refunds of a payment, as far as enough of the payment is left for them now. */
   async beginAll({ id }: Payment, now: Date): Promise<void> {
     for (const refund of await this.waiting.findOf(id)) await this.begin(id, refund, now);
   }

@@ -8,7 +8,10 @@ interface SearchSource {
   readonly title: string;
   readonly detail?: string;
   readonly customerId?: string;
-  /** SQL expression of the text in which words are searched. The trigram index of the table has the same expression. */
+  /**
+   * SQL expression: text of an object in which words are searched. The trigram index of the table has the same
+   * expression.
+   */
   readonly text?: string;
   /** Columns, such as name, number or e-mail address, that are compared with the whole query to rank a match. */
   readonly names?: readonly string[];
@@ -17,13 +20,13 @@ interface SearchSource {
 }
 
 /**
- * Maximum number of matches of one condition that are read and ranked. A query with more matches is too unspecific to
- * rank well.
+ * Maximum number of objects that are read for one condition before they are ranked. If a query matches more, it is too
+ * unspecific to rank well.
  */
 const MAX_RANKED = 1_000;
 
 /**
- * Returns an SQL condition: the column equals the query as given, in lower case or in upper case. Compares with all
+ * Returns an SQL condition: the column equals the query as it was given, or in lower case, or in upper case. Uses these
  * three forms, because the index of the column is case-sensitive.
  */
 const isQuery = (column: string): string => `${column} IN ($1::text, lower($1), upper($1))`;
@@ -149,9 +152,9 @@ export class SearchRepository {
 
   /**
    * Returns objects that a condition of {@link SearchSource.exact} finds, and objects whose text contains every part of
-   * the query. Objects with a name, code, number or other column of {@link SearchSource.names} that equals the query
-   * come first. Then come objects with such a column that begins with the query, then all others. Equal ranks are
-   * sorted by title.
+   * the query. The order depends on {@link SearchSource.names}, such as name, code and number: first objects with a
+   * name that equals the query, then objects with a name that begins with it, then all others. Equal ranks are sorted
+   * by title.
    * @param parts parts of the query; empty: only the exact conditions are searched
    * @param namesCustomers true if the caller may read the names of customers
    */

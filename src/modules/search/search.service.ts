@@ -15,8 +15,9 @@ export class SearchService {
 
   /**
    * Returns the best matches among the objects that the scopes allow to read. Words are searched in names, e-mail
-   * addresses, numbers, codes and external ids. A text such as `inv_01h4` may be the beginning of an id: objects whose
-   * name, code or number equals the text come first, then objects whose id begins with it.
+   * addresses, numbers, codes, keys and external ids. A text such as `inv_01h4` may be the beginning of an id. Objects
+   * that the whole text finds, such as by code or external id, then come first, followed by the objects whose id begins
+   * with the text.
    * @param types types to search; null for all
    */
   async search(

@@ -86,11 +86,12 @@ export class TaxRatesService {
   }
 
   /**
-   * Checks that the rates in `ids` exist and are active. Skips the rates in `given`. Blocks changes of the checked
-   * rates until the caller's transaction ends; other transactions may refer to the same rates meanwhile.
+   * Checks that the rates in `ids` exist, are active and are not archived. Does not check rates that are also in
+   * `given`. Blocks changes of the checked rates until the caller's transaction ends; other transactions may refer to
+   * the same rates meanwhile.
    * @param pointer JSON pointer to the list
    * @param given ids of rates that are already assigned, which may be inactive or archived
-   * @throws {ProblemError} `reference_not_found` for the first rate that is missing or inactive
+   * @throws {ProblemError} `reference_not_found` for the first rate that is missing, inactive or archived
    */
   async requireForReference(
     ids: readonly string[],

@@ -1,15 +1,18 @@
 import { groupBy } from '../../../core/grouping';
 
-/** Credit of an invoice with a negative total, which lowered the unpaid amounts of open invoices of the same subscription. */
+/**
+ * Credit from an invoice with a negative total. It lowered the unpaid amounts of open invoices of the same
+ * subscription.
+ */
 export interface NegativeInvoiceCredit {
   readonly subscriptionId: string;
-  /** Id of the transaction that posted the credit. Ids sort by creation. */
+  /** Id of the ledger transaction that posted the credit. A later transaction has a greater id. */
   readonly postedId: string;
   /** True if the credit was posted at the instant of the report or later. */
   readonly isLater: boolean;
   /**
-   * Amount by which the credit lowered open invoices. Uncollectible invoices do not count, because they are
-   * not receivables.
+   * Amount in minor units by which the credit lowered open invoices. Uncollectible invoices do not count, because they
+   * are not receivables.
    */
   readonly amountMinor: bigint;
 }
@@ -18,20 +21,20 @@ export interface NegativeInvoiceCredit {
 export interface LoweredInvoice {
   readonly id: string;
   readonly subscriptionId: string;
-  /** Id of the transaction that posted the finalization. */
+  /** Id of the ledger transaction that posted the finalization. */
   readonly finalizedBy: string;
-  /** Id of the transaction that posted the write-off; null: not written off. */
+  /** Id of the ledger transaction that posted the write-off; null: not written off. */
   readonly writtenOffBy: string | null;
-  /** Amount by which all credits together lowered the invoice. */
+  /** Amount in minor units by which all credits of negative invoices together lowered this invoice. */
   readonly loweredMinor: bigint;
 }
 
 /**
- * Returns the amount by which the credits with `isLater` lowered each invoice, in minor units by invoice id. The
- * ledger has only the total of a credit, so this function splits it: a credit lowered the invoices of its
- * subscription that were open when the credit was posted, oldest first.
+ * Returns, by invoice id, the amount in minor units by which credits with `isLater` lowered the invoice. The ledger has
+ * only the total of each credit. This function splits the total: a credit lowered the invoices of its subscription that
+ * were open when the credit was posted, oldest invoice first.
  *
- * @param credits all credits of the subscriptions, in posting sequence
+ * @param credits all credits of the subscriptions, in the sequence of posting
  * @param invoices all lowered invoices, oldest first
  */
 export function creditedLater(

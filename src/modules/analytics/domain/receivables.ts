@@ -4,7 +4,7 @@ export interface Receivables {
   /** Null for the sums of all customers. */
   readonly customerId: string | null;
   readonly customerName: string | null;
-  /** Null for the sums of all customers. */
+  /** True if the customer is deleted. Null for the sums of all customers. */
   readonly isDeleted: boolean | null;
   readonly invoices: number;
   readonly total: string;

@@ -3,11 +3,16 @@ import type { Period } from '../../../core/time';
 export const REVENUE_GROUPS = ['plan', 'customer', 'account'] as const;
 export type RevenueGroup = (typeof REVENUE_GROUPS)[number];
 
-/** Sums of postings of one currency, window (such as a month) and group (such as a plan), in minor units as text. */
+/**
+ * Sums of the postings in one currency, window (such as a month) and group (such as a plan), in minor units as text.
+ */
 export interface RevenueRow {
   readonly currency: string;
   readonly period: Period;
-  /** Id of the plan or customer, or name of the account; null without grouping, and for revenue without a plan. */
+  /**
+   * Id of the plan or customer, or name of the account, by which revenue is grouped. Null if it is not grouped, or if
+   * it is grouped by plan and belongs to no plan.
+   */
   readonly key: string | null;
   /** Name of the customer if revenue is grouped by customer, otherwise null. */
   readonly name: string | null;
@@ -15,7 +20,7 @@ export interface RevenueRow {
   readonly isDeleted: boolean | null;
   readonly gross: string;
   readonly discounts: string;
-  /** Gross less discounts. */
+  /** `gross` minus `discounts`. */
   readonly earned: string;
   readonly deferred: string;
   readonly refunds: string;

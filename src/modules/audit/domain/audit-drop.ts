@@ -5,12 +5,12 @@ export interface AuditDrop {
   readonly entryCount: bigint;
   readonly changeCount: bigint;
   /**
-   * Number of the last seal of which all changes were dropped, and the position at which it ends; both 0 if there is no
-   * such seal.
+   * Number of the last seal of which all changes were dropped; 0: none. `throughPosition` is the last position of this
+   * seal.
    */
   readonly throughSeal: bigint;
   readonly throughPosition: bigint;
-  /** SHA-256 over the hashes of dropped changes after `throughPosition`. */
+  /** SHA-256 over the hashes of all dropped changes after `throughPosition`, in hex. */
   readonly keptDigest: string;
   readonly droppedAt: Date;
 }

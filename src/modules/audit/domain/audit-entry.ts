@@ -1,9 +1,9 @@
 export interface AuditedChange {
   readonly position: bigint;
-  /** `<resource>.<past tense>`. */
+  /** Resource and past tense of a verb, such as `coupon.updated`. */
   readonly action: string;
   readonly objectId: string;
-  /** Former and new values by field. Null if they are missing or damaged in the database. */
+  /** Values before and after the change, by field. Null if they are missing or damaged in the database. */
   readonly fields: object | null;
 }
 
@@ -40,7 +40,7 @@ export interface AuditFilter {
   readonly to: Date | null;
 }
 
-/** Accepted requests of a caller in an hour. */
+/** Number of accepted requests of one caller for one operation in one hour. */
 export interface UsageCount {
   readonly actorType: string;
   readonly actorId: string;

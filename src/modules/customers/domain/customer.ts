@@ -73,12 +73,12 @@ export type CustomerChange = {
 export const CUSTOMER_SORTS = ['name', 'created_at'] as const;
 type CustomerSort = (typeof CUSTOMER_SORTS)[number];
 
-/** Filter and sort order of a list; null: no filter. */
+/** Filter and sort order of a list of customers. A filter that is null is not applied. */
 export interface CustomerFilter {
   readonly ids: readonly string[] | null;
   readonly externalId: string | null;
   readonly email: string | null;
-  /** Words to find in the name, e-mail address or external id. */
+  /** Words that must all occur in the name, e-mail address or external id. */
   readonly text: string | null;
   readonly currency: string | null;
   /** Only customers on this test clock. `none`: only customers without a test clock. */

@@ -14,7 +14,7 @@ export const DEFAULT_THRESHOLDS: readonly number[] = [80, 100];
 export interface Feature {
   readonly id: string;
   readonly version: number;
-  /** Unique key that applications use in checks. */
+  /** Unique key by which applications name the feature when they check an entitlement. */
   readonly key: string;
   readonly name: string;
   /** `boolean`: on or off; `static`: a fixed number; `metered`: a limit on usage. */
@@ -24,8 +24,8 @@ export interface Feature {
   /** Meter that counts usage; only for type `metered`. */
   readonly meterId: string | null;
   /**
-   * Percentages of the limit, ascending. An event is recorded when the usage of a customer reaches one of them. Without
-   * effect unless the type is `metered`: earlier releases stored them for all types.
+   * Percentages of the limit, ascending. An event is recorded when the usage of a customer reaches one of them. Used
+   * only for type `metered`, although earlier releases stored thresholds for all types.
    */
   readonly thresholds: readonly number[];
   /**
@@ -46,7 +46,10 @@ export type FeatureTerms = Pick<
 
 export type FeatureChange = ChangeOf<Feature, 'name' | 'unit' | 'thresholds' | 'metadata'>;
 
-/** Returns a fault for each of meter and thresholds that a feature of another type than `metered` has. */
+/**
+ * Returns the faults of a feature whose type is not `metered`: one if it has a meter, and one if it has thresholds.
+ * Returns no faults for type `metered`.
+ */
 export function faultsOfFeature({
   type,
   meterId,

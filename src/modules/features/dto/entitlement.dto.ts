@@ -40,7 +40,7 @@ export class EntitlementDto {
 
 const toDto = mapperTo(EntitlementDto);
 
-/** Shows no thresholds unless the type is `metered`. */
+/** Shows the thresholds only for type `metered`. */
 export function toEntitlementDto(feature: Feature): EntitlementDto {
   return toDto(feature.type === 'metered' ? feature : { ...feature, thresholds: [] });
 }

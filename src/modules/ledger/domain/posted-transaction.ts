@@ -8,8 +8,8 @@ export interface PostingContext {
    */
   readonly sourceId: string;
   /**
-   * Version of the source. Distinguishes transactions of the same kind if several changes of the source post one each.
-   * Absent or 0: the first or only one.
+   * Version of the source after the change. Distinguishes the transactions if several changes of the source post the
+   * same kind. Absent or 0: the first or only transaction of its kind.
    */
   readonly sourceVersion?: number;
   readonly customerId: string;
@@ -62,8 +62,8 @@ export interface LedgerCheck {
   /**
    * Returns violations as ids or short texts; empty when the invariant holds. Runs in the transaction of the
    * verification.
-   * @param since checks only transactions from this id on, or only customers with such a transaction; null: the
-   *   whole ledger
+   * @param since id of the first ledger transaction to check. The check covers this and later transactions, or the
+   *   customers who have one of them. Null: the whole ledger
    */
   readonly run: (since: string | null) => Promise<readonly string[]>;
   /** A verification of a part of the ledger (`since` is not null) skips this check. */
@@ -72,7 +72,7 @@ export interface LedgerCheck {
 
 /** Amounts that a check sums by key and currency. */
 export interface SummedRows {
-  /** Name of the source, shown in violations, such as `stored`, `ledger` or `invoices`. */
+  /** Name of these amounts in the text of a violation, such as `stored`, `ledger` or `invoices`. */
   readonly name: string;
   /** SQL statements whose rows are `(key, customer_id, currency, amount)`, with the amount in minor units. */
   readonly sql: readonly string[];
@@ -90,7 +90,7 @@ export interface SumsCheck {
 export interface QueryCheck {
   /** Name of the invariant: snake_case, stable, unique. */
   readonly name: string;
-  /** SQL whose only column is the id of a violation or a short text about it. At most `$1` rows. */
+  /** SQL that returns at most `$1` rows. The only column is the id of a violation, or a short text about it. */
   readonly sql: string;
 }
 

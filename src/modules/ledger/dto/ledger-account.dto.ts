@@ -31,7 +31,8 @@ export class LedgerAccountDto {
 }
 
 /**
- * Writes the balance of an account as a number: a spreadsheet could take a text that begins with a minus for a formula.
+ * CSV row of an account, with the balance as a number. If it were a text that begins with a minus, a spreadsheet could
+ * take it for a formula.
  */
 export const ACCOUNT_ROWS: CsvRows = {
   columns: [],

@@ -80,7 +80,7 @@ export class LedgerTransactionDto {
   @InstantProperty('When the posted change happened.') readonly occurred_at!: string;
 }
 
-/** One row for each posting, with its amount as a debit or a credit. */
+/** CSV rows of a transaction: one for each posting, with its amount as a debit or a credit. */
 export const POSTING_ROWS: CsvRows = {
   columns: ['account', 'debit', 'credit'],
   rowsOf: (item) =>

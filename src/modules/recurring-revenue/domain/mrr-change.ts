@@ -33,7 +33,7 @@ export interface MrrSum {
   /** Number of the window from 1; 0: before all windows. */
   readonly window: number;
   readonly kind: MrrChangeKind;
-  /** Minor units per month; negative for less revenue. */
+  /** Minor units per month; negative if revenue decreased. */
   readonly amountMinor: bigint;
   readonly changes: number;
 }
@@ -52,7 +52,10 @@ export type LastChange = Pick<
   'subscriptionId' | 'sequence' | 'afterMinor' | 'changedAt'
 >;
 
-/** Returns the change to a new amount; null if the amount is the same. */
+/**
+ * Returns the change from the amount after the last change to a new amount; null if both are the same.
+ * @param last null: there was no change yet, and the amount was 0
+ */
 export function changeTo(
   last: Pick<LastChange, 'sequence' | 'afterMinor'> | null,
   afterMinor: bigint,
@@ -75,11 +78,12 @@ export function isCounted({ status }: { readonly status: string }): boolean {
 }
 
 /**
- * Returns the instant from which a change that is recorded `now` counts:
- * - without `dueAt`, or if `dueAt` is after `now`: `now`
- * - otherwise, for the first change of a subscription: `dueAt`
- * - for a later change with `dueAt` after the creation of the subscription: `now`
- * - for any other later change, which belongs to a back-dated start: `dueAt`, but not before the last change
+ * Returns the instant from which a change that is recorded `now` counts. The first matching line applies:
+ * - no due work made the change, or `dueAt` is after `now`: `now`
+ * - the change is the first one of the subscription: `dueAt`
+ * - `dueAt` is after the creation of the subscription: `now`
+ * - otherwise, which happens only if the start of the subscription was back-dated: `dueAt`, or the time of the last
+ *   change if that is later
  * @param dueAt when the work that made the change was due, such as the end of a trial; null: no due work made it
  */
 export function countsFrom(

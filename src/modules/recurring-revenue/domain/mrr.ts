@@ -11,7 +11,7 @@ const PER_MONTH: Readonly<Record<Interval, Rational>> = {
   year: rational(1n, 12n),
 };
 
-/** A price that is not metered, with the terms it was sold with. */
+/** A price of a subscription, on the terms on which it was sold. Not metered. */
 export interface RecurringItem {
   readonly id: string;
   /** Null: a price of the plan. */
@@ -43,9 +43,9 @@ export interface RecurringTerms {
 }
 
 /**
- * Returns the monthly recurring revenue in minor units: the price of a full billing period, converted to a month.
- * Leaves out usage, taxes and the discounts of coupons with duration `once`. Amounts of the period are rounded as on
- * its invoice; the amount per month is rounded once, half away from zero.
+ * Returns the monthly recurring revenue in minor units: the price of a full billing period, after discounts, converted
+ * to a month. Discounts of coupons with duration `once` are not subtracted. Usage and added taxes do not count. Amounts
+ * of the period are rounded as on its invoice; the amount per month is rounded once, half away from zero.
  */
 export function mrrOf({ planId, interval, intervalCount, items, coupons }: RecurringTerms): bigint {
   const lines = items.map(({ id, price, quantity }) => ({

@@ -39,8 +39,8 @@ export interface Refund {
   /** The provider's id of the refund. */
   readonly providerReference: string | null;
   /**
-   * Number, from 1, that is part of the idempotency key sent to the provider. Incremented only after the refund has
-   * been missing from the provider's list for an hour.
+   * Part of the idempotency key that is sent to the provider; 1 at first. Incremented only after the refund has been
+   * missing from the provider's list for an hour, so that the refund is sent again.
    */
   readonly providerAttempt: number;
   /**
@@ -209,8 +209,8 @@ export function correctedToSucceeded(refund: Refund, now: Date): Refund {
 }
 
 /**
- * Returns true if a refund has the values of a request. A null amount matches every amount. Does not compare the
- * contents of credit notes, only whether there is one.
+ * Returns true if a refund has the values of a request. A null amount in the request matches every amount. Of credit
+ * notes, compares only whether the refund and the request have one.
  */
 export function isSameRequest(refund: Refund, request: RefundRequest): boolean {
   return (
@@ -237,9 +237,9 @@ export function isSameNote({ reason, lines }: RefundNote, requested: RefundNote)
 export type RefundLimits = ReadonlyMap<string, bigint> | null;
 
 /**
- * Returns the limit in minor units if the refunds of a payment exceed it, otherwise null. Counts all refunds of the
- * payment, so that several small refunds cannot exceed the limit. If `limits` has no entry for a currency, nothing may
- * be refunded in it.
+ * Returns the limit in minor units if the refunds of a payment exceed it, otherwise null. Adds up all succeeded and
+ * pending refunds of the payment, so that several small refunds cannot exceed the limit. If `limits` has no entry for
+ * the currency of the payment, the limit is 0.
  */
 export function exceededLimit(
   limits: RefundLimits,

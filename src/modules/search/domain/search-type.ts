@@ -1,7 +1,7 @@
 import type { Scope } from '../../../core/access';
 import { searchedParts } from '../../../core/search-text';
 
-/** Types of objects that a search finds, with the prefix of their ids and the scope that reads them. */
+/** Types of objects that a search finds, each with the prefix of its ids and the scope that is needed to read it. */
 export const SEARCH_TYPES = {
   customer: { prefix: 'cus', scope: 'customers:read' },
   invoice: { prefix: 'inv', scope: 'invoices:read' },
@@ -38,8 +38,9 @@ export type SearchQuery =
   | { readonly kind: 'words'; readonly text: string; readonly parts: readonly string[] };
 
 /**
- * Parses a query. Returns `nothing` for a query that is too short, or that consists of punctuation and signs such as `$`
- * only. An emoji is no such sign: it can be searched.
+ * Parses a query. Returns `nothing` if the query is too short, or has no letter, number or symbol such as an emoji.
+ * Punctuation, and signs such as `$` and `+`, do not count as symbols. Returns `id` if the query can be the beginning
+ * of an id, otherwise `words`.
  */
 export function readQuery(given: string): SearchQuery {
   const text = given.trim().replaceAll(/\s+/gu, ' ');
@@ -62,9 +63,14 @@ export function searchedTypes(
 export interface SearchResult {
   readonly type: SearchType;
   readonly id: string;
-  /** Name, number or code; the id if the object has none of these. */
+  /**
+   * Name, number, code, URL, type of an event, or kind of a ledger transaction; the id if the object has none of these.
+   */
   readonly title: string;
-  /** E-mail address, name or other text that distinguishes objects with the same title. */
+  /**
+   * E-mail address, name or other text that distinguishes objects with the same title; null: none, or the caller may
+   * not read it.
+   */
   readonly detail: string | null;
   readonly customerId: string | null;
 }

@@ -16,7 +16,10 @@ export interface TaxRate {
   /** An inactive rate cannot be assigned to more customers; customers who have it keep it. */
   readonly isActive: boolean;
   readonly metadata: Metadata;
-  /** Time of the archiving. The API hides an archived rate; customers who have the rate keep it. */
+  /**
+   * Time at which the rate was archived; null: not archived. The API hides an archived rate; customers who have the
+   * rate keep it.
+   */
   readonly archivedAt: Date | null;
   readonly createdAt: Date;
   readonly updatedAt: Date;
