@@ -14,11 +14,14 @@ export class ApiKeyEntity implements ApiKey {
   @RowVersionColumn() readonly version!: number;
   @Column({ type: 'varchar', length: 200 }) readonly name!: string;
   @Column({ type: 'varchar', length: 40, array: true }) readonly scopes!: readonly GrantedScope[];
-  /** SHA-256 of the secret, in hex. */
+  /** SHA-256 of the current secret, in hex. */
   @Column({ type: 'char', length: 64 }) readonly hash!: string;
   @Column({ type: 'varchar', length: 24 }) readonly prefix!: string;
   @Column({ type: 'char', length: 4 }) readonly lastFour!: string;
-  /** SHA-256 of the secret that the last roll replaced. */
+  /**
+   * SHA-256, in hex, of the secret that the last roll replaced; null if that roll had no overlap, or if the key was
+   * never rolled.
+   */
   @Column({ type: 'char', length: 64, nullable: true }) readonly previousHash!: string | null;
   @InstantColumn({ nullable: true }) readonly previousExpiresAt!: Date | null;
   @InstantColumn({ nullable: true }) readonly expiresAt!: Date | null;

@@ -4,15 +4,15 @@ import { Database, ListQuery, type Page, type PageRequest } from '../../platform
 import { ApiKeyEntity } from './api-key.entity';
 import type { ApiKey } from './domain/api-key';
 
-/** Columns that the check of a credential needs. */
+/** Columns of an API key that are needed to check a secret. */
 export interface KeyHolderRow {
   readonly id: string;
   readonly scopes: readonly GrantedScope[];
   readonly expires_at: Date | null;
   readonly revoked_at: Date | null;
   /**
-   * Instant at which the given secret stops working, if it is the previous secret of the key; null for the current
-   * secret.
+   * If the checked secret is the previous secret of the key: the instant at which that secret stops working. If it is
+   * the current secret: null.
    */
   readonly previous_expires_at: Date | null;
   readonly requests_per_minute: number | null;
@@ -70,8 +70,8 @@ export class ApiKeysRepository {
   }
 
   /**
-   * Writes a new secret. If `previousExpiresAt` is set, the present secret works until that instant; otherwise it
-   * stops working at once.
+   * Stores the hash of a new secret. If `key.previousExpiresAt` is set, the replaced secret works until that instant;
+   * if it is null, the replaced secret stops working at once.
    */
   async roll(key: ApiKey, hash: string): Promise<void> {
     await this.database.query(
@@ -83,7 +83,7 @@ export class ApiKeysRepository {
     );
   }
 
-  /** Returns the key whose present or previous secret has this hash, or null. */
+  /** Returns the key whose current or previous secret has this hash; null if there is none. */
   async findHolder(hash: string): Promise<KeyHolderRow | null> {
     const [row] = await this.database.queryPrepared<KeyHolderRow>('find_api_key', FIND_HOLDER, [
       hash,
@@ -91,13 +91,16 @@ export class ApiKeysRepository {
     return row ?? null;
   }
 
-  /** Locks the storing of the bootstrap key until the transaction ends, so that only one process stores the key. */
+  /**
+   * Takes a lock that lets only one process at a time store the bootstrap key. The lock is held until the transaction
+   * ends.
+   */
   async lockBootstrap(): Promise<void> {
     this.database.requireTransaction();
     await this.database.query(LOCK_BOOTSTRAP);
   }
 
-  /** Returns true if this is the hash of the present or the previous secret of a key. */
+  /** Returns true if this is the hash of the current or the previous secret of a key. */
   async isKnown(hash: string): Promise<boolean> {
     return (await this.database.query(EXISTS, [hash])).length > 0;
   }

@@ -69,8 +69,8 @@ export class ApiKeysService {
   }
 
   /**
-   * Stores a key with a secret that an operator chose. Does nothing if the key is stored already, even if it was
-   * revoked.
+   * Stores a key with all scopes, and with a secret that an operator chose. Does nothing if a key with this secret is
+   * already stored, even if that key was revoked.
    * @returns true if this call stored the key
    */
   async createBootstrapKey(secret: string): Promise<boolean> {
@@ -131,8 +131,10 @@ export class ApiKeysService {
   }
 
   /**
-   * Gives a key a new secret. The former secret works for another `overlapMs` milliseconds.
-   * @throws {ProblemError} `api_key_not_found`, `api_key_revoked`, `api_key_rolling`, `scope_not_held`
+   * Gives a key a new secret. The replaced secret works for another `overlapMs` milliseconds; with 0, it stops working
+   * at once.
+   * @throws {ProblemError} `api_key_not_found`, `api_key_revoked`, `scope_not_held`; `api_key_rolling` if `overlapMs`
+   *   is above 0 and the secret that the previous roll replaced still works
    */
   roll(id: string, overlapMs: number, caller: Principal): Promise<KeyWithSecret> {
     return this.database.transaction(async () => {
@@ -225,7 +227,10 @@ export class ApiKeysService {
 
 const PREFIX = /^sk_[a-z0-9]{1,16}_/;
 
-/** Returns the parts of a secret that are stored in plain text. */
+/**
+ * Returns the parts of a secret that are stored in plain text. The prefix is empty if the operator chose a secret of
+ * another form.
+ */
 function partsOf(secret: string): Pick<ApiKey, 'prefix' | 'lastFour'> {
   return { prefix: PREFIX.exec(secret)?.[0] ?? '', lastFour: secret.slice(-4) };
 }

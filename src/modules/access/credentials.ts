@@ -16,8 +16,8 @@ import { ApiKeysRepository, type KeyHolderRow } from './api-keys.repository';
 import { CustomerTokensRepository } from './customer-tokens.repository';
 
 /**
- * Time for which a verified credential is cached. A revocation takes effect in every process within this time,
- * without a notification that could get lost.
+ * Time for which a credential read from the database is cached. A revocation therefore takes effect in every process
+ * within this time, and needs no notification of the other processes, which could get lost.
  */
 const CACHE_MS = 750;
 const MAX_CACHED = 10_000;
@@ -32,14 +32,14 @@ interface Holder {
   readonly freshUntil: number;
 }
 
-/** Verifies credentials. Caches each result for {@link CACHE_MS}. */
+/** Verifies API keys and customer tokens. Caches each one that it finds for {@link CACHE_MS}. */
 @Injectable()
 export class Credentials {
   private readonly logger = new Logger('credentials');
-  /** Holders by the hash of their credential. */
+  /** Cached holders, by the SHA-256 of their API key or customer token. */
   private readonly cache = new BoundedMap<string, Holder>(MAX_CACHED);
   private readonly loading = new Map<string, Promise<Principal>>();
-  /** Instant of the last use that this process recorded, in milliseconds, by key id. */
+  /** By id of the API key: instant of the last use that this process recorded, in milliseconds since 1970. */
   private readonly touchedAt = new BoundedMap<string, number>(MAX_CACHED);
 
   constructor(
@@ -61,7 +61,10 @@ export class Credentials {
     return loading;
   };
 
-  /** Makes this process read all credentials again. Other processes read them again after {@link CACHE_MS}. */
+  /**
+   * Clears the cache of this process, so that a change takes effect in it at once. The caches of other processes expire
+   * within {@link CACHE_MS}.
+   */
   forgetAll(): void {
     this.cache.clear();
   }
@@ -81,9 +84,9 @@ export class Credentials {
   }
 
   /**
-   * Returns the holder of a customer token, or null for an unknown token. The token ends when the API key that issued
-   * it expires or is revoked, or the admin who issued it becomes inactive. Scopes that the issuer has lost are left
-   * out.
+   * Returns the holder of a customer token; null if the token is unknown. The token stops working when the API key that
+   * issued it expires or is revoked, or when the admin who issued it becomes inactive. The holder has only those scopes
+   * of the token that the issuer still has.
    */
   private async tokenHolder(hash: string, freshUntil: number): Promise<Holder | null> {
     const row = await this.tokens.findHolder(hash);
@@ -124,7 +127,7 @@ export class Credentials {
     return principal;
   }
 
-  /** Records the use of a key. The request does not wait for the write. */
+  /** Records the use of a key. Requests do not wait for this write, so an error is only logged. */
   private async touch(id: string, now: Date): Promise<void> {
     try {
       await this.keys.touch(id, now);

@@ -4,16 +4,19 @@ import { Database } from '../../platform/database';
 import { CustomerTokenEntity } from './customer-token.entity';
 import type { CustomerScope, CustomerToken } from './domain/customer-token';
 
-/** Columns that the check of a credential needs. */
+/** Columns of a customer token, and of the API key that issued it, that are needed to check the token. */
 export interface TokenHolderRow {
   readonly id: string;
   readonly customer_id: string;
   readonly scopes: readonly CustomerScope[];
   readonly expires_at: Date;
-  /** Principal that issued the token. */
+  /** Id of the principal that issued the token. */
   readonly created_by: string;
   readonly issuer_used_password: boolean;
-  /** State of the API key that issued the token. All four columns are null if no API key issued the token. */
+  /**
+   * This and the next three columns: state of the API key that issued the token. All four are null if no API key issued
+   * it.
+   */
   readonly issuer_revoked_at: Date | null;
   readonly issuer_expires_at: Date | null;
   readonly issuer_scopes: readonly GrantedScope[] | null;
@@ -41,7 +44,7 @@ export class CustomerTokensRepository {
     await this.database.insert(CustomerTokenEntity, { ...token, hash });
   }
 
-  /** Deletes a token of the customer and returns the token; null: the customer has no such token. */
+  /** Deletes and returns a token of the customer; returns null if the customer has no token with this id. */
   async delete(id: string, customerId: string): Promise<CustomerToken | null> {
     const token = await this.database.selectOne(
       CustomerTokenEntity,
@@ -52,7 +55,7 @@ export class CustomerTokensRepository {
     return token;
   }
 
-  /** Returns the token with this hash, or null. */
+  /** Returns the token with this hash, together with its issuer; null if there is none. */
   async findHolder(hash: string): Promise<TokenHolderRow | null> {
     const [row] = await this.database.queryPrepared<TokenHolderRow>(
       'find_customer_token',

@@ -31,7 +31,7 @@ export class MetersRepository {
     return this.database.select(MeterEntity, 'WHERE id = ANY($1) ORDER BY id', [ids]);
   }
 
-  /** Returns the event names in this list that have a meter, archived or not. */
+  /** Returns those of the event names for which a meter exists, archived or not. */
   findEventNames(eventNames: readonly string[]): Promise<readonly string[]> {
     return this.database.queryValues<string>(
       'SELECT DISTINCT event_name AS name FROM meter WHERE event_name = ANY ($1)',
@@ -39,7 +39,7 @@ export class MetersRepository {
     );
   }
 
-  /** Returns the number of meters of an event name, archived ones included. */
+  /** Returns the number of meters of this event name, archived ones included. */
   async countByEventName(eventName: string): Promise<number> {
     const sql = 'SELECT count(*)::integer FROM meter WHERE event_name = $1';
     return (await this.database.queryValue<number>(sql, [eventName])) ?? 0;
@@ -50,13 +50,13 @@ export class MetersRepository {
     return this.database.selectOne(MeterEntity, `WHERE id = $1 ${ROW_LOCKS[purpose]}`, [id]);
   }
 
-  /** Returns meters that are not archived. */
+  /** Returns a page of the meters that are not archived. */
   page(request: PageRequest): Promise<Page<Meter>> {
     const query = new ListQuery('meter').whereIf(true, 'archived_at IS NULL');
     return query.page(this.database, MeterEntity, request);
   }
 
-  /** Writes the fields that an update, archiving or activation may change. */
+  /** Writes the fields that change when a meter is updated, archived or activated. */
   async update(meter: Meter): Promise<void> {
     await this.database.updateRevised(MeterEntity, meter, [
       'name',

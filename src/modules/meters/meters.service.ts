@@ -46,10 +46,11 @@ export class MetersService {
   }
 
   /**
-   * Stores a new meter. The caller must have checked the terms with {@link assertTerms}, and must have locked the
-   * creation of meters for this event name.
-   * @param status `backfilling` if stored events remain to be counted
-   * @param countedFromAt instant before which events are archived and so not counted; null if no events are archived
+   * Stores a new meter. Before, the caller must check the terms with {@link assertTerms}, and lock the creation of
+   * meters for this event name.
+   * @param status `backfilling` if stored events remain to be counted, otherwise `active`
+   * @param countedFromAt instant before which events of this name may have been archived, and so not be counted; null
+   *   if none were archived
    * @throws {ProblemError} `too_many_meters`, `meter_key_taken`
    */
   async create(terms: MeterTerms, status: MeterStatus, countedFromAt: Date | null): Promise<Meter> {
@@ -94,16 +95,17 @@ export class MetersService {
     return this.meters.page(request);
   }
 
-  /** Returns the event names in this list that have a meter, archived or not. */
+  /** Returns those of the event names for which a meter exists, archived or not. */
   findMeteredEventNames(eventNames: readonly string[]): Promise<readonly string[]> {
     return this.meters.findEventNames(eventNames);
   }
 
   /**
-   * Returns the meter that a field of a request refers to. The meter cannot be archived until the caller's transaction ends.
+   * Returns the meter that a field of a request refers to. The meter cannot be archived until the transaction of the
+   * caller ends.
    * @param pointer JSON pointer to the field
-   * @throws {ProblemError} `reference_not_found`, also for an archived meter; `meter_backfilling`, so that no price or
-   *   entitlement reads incomplete totals
+   * @throws {ProblemError} `reference_not_found` for an unknown or archived meter; `meter_backfilling`, because a price
+   *   or entitlement would read incomplete totals
    */
   async requireForReference(id: string, pointer: string): Promise<Meter> {
     const meter = await this.meters.lock(id, 'reference');
@@ -130,8 +132,9 @@ export class MetersService {
   }
 
   /**
-   * Archives a meter: no new price or entitlement can refer to it. Prices and entitlements that use the meter
-   * continue, and the meter can still be read. Its key cannot be used again. Archiving it again is a no-op.
+   * Archives a meter: no new price or entitlement can refer to it. Existing prices and entitlements that refer to it
+   * continue to work, and the meter can still be read. No other meter can get its key. Does nothing if the meter is
+   * already archived.
    * @throws {ProblemError} `meter_not_found`, `precondition_failed`
    */
   archive(id: string, expected: VersionCondition): Promise<void> {
@@ -146,7 +149,7 @@ export class MetersService {
     });
   }
 
-  /** Stores an upper limit for the number of existing events that a backfill counts. */
+  /** Stores the upper limit for the number of stored events that a backfill counts. */
   async setBackfillTotal(id: string, events: number): Promise<void> {
     await this.meters.setBackfillTotal(id, events);
   }
@@ -156,7 +159,7 @@ export class MetersService {
   }
 
   /**
-   * Activates a meter in the transaction that counts the last of its stored events.
+   * Makes a meter `active` after its backfill has counted all events that were stored before the meter was created.
    * @param countedFromAt as in {@link create}
    */
   async activate(id: string, countedFromAt: Date | null): Promise<void> {

@@ -11,7 +11,7 @@ import { secondFactorNotFound } from './sessions.errors';
 
 const adminId = new IdPipe('admin', studioAdminNotFound);
 
-/** Lets owners manage the second factors of all admins. */
+/** Reads and removes the second factor of any admin. */
 @ApiTags('Studio')
 @Controller('v1/studio/:id/second-factor')
 export class AdminSecondFactorsController {

@@ -26,7 +26,7 @@ export class ExpiredSessions implements OnModuleInit {
     });
   }
 
-  /** Returns true if there may be more to delete. */
+  /** Deletes at most one batch of sessions and one of attempts. Returns true if there may be more to delete. */
   async deleteExpired(): Promise<boolean> {
     const now = this.clock.now();
     const attempts = await this.attempts.deleteOld(now, BATCH_SIZE);

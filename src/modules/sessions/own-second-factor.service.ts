@@ -9,13 +9,13 @@ import { secondFactorFailed } from './sessions.errors';
 import { type CurrentSession, SessionsService } from './sessions.service';
 import { SignInLimit } from './sign-in-limit';
 
-/** Session and IP address from which a code was sent. */
+/** Session and IP address that sent a code. */
 interface CodeSender {
   readonly current: CurrentSession;
   readonly address: string;
 }
 
-/** Lets signed-in admins change their own second factor. A code that is not accepted counts as a sign-in attempt. */
+/** Lets signed-in admins change their own second factor. Each refused code counts as a failed attempt to sign in. */
 @Injectable()
 export class OwnSecondFactorService {
   constructor(
@@ -28,7 +28,8 @@ export class OwnSecondFactorService {
   ) {}
 
   /**
-   * Enables the factor. Ends all sessions of the admin except the session that sent the code.
+   * Enables the factor that the admin has enrolled. Ends all sessions of the admin except the session that sent the
+   * code.
    * @throws {ProblemError} `second_factor_not_found`, `second_factor_enabled`, `second_factor_failed`,
    *   `too_many_sign_ins`
    */
@@ -55,7 +56,11 @@ export class OwnSecondFactorService {
     );
   }
 
-  /** Counts the attempt before it is made. The attempt stays counted only if the code was not accepted. */
+  /**
+   * Counts an attempt to sign in, then runs `attempt`. The attempt stays counted only if the code is refused
+   * (`second_factor_failed`).
+   * @throws {ProblemError} `too_many_sign_ins`, and the errors of `attempt`
+   */
   private async countAttempt<Result>(
     { current: { admin }, address }: CodeSender,
     attempt: (admin: AdminAccount) => Promise<Result>,

@@ -1,9 +1,12 @@
 import { hash, randomBytes } from 'node:crypto';
 
 const CODE_COUNT = 10;
-/** Base 32 of Crockford: no letter looks like a digit. */
+/** Crockford's base 32 in lower case. It has no `i`, `l` and `o`, which look like digits, and no `u`. */
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
-/** Number of characters of a code, each with five random bits. With 80 random bits, a fast hash is safe. */
+/**
+ * Number of characters of a code, without its hyphens. Each character has 5 random bits. A code of 80 random bits
+ * cannot be guessed, so it is safe to store it with a fast hash.
+ */
 const CODE_LENGTH = 16;
 
 /** Returns new recovery codes, such as `3k7m-9xq2-w4tz-h8dv`. */
@@ -15,8 +18,8 @@ export function newRecoveryCodes(): readonly string[] {
 }
 
 /**
- * Returns the SHA-256 under which a recovery code is stored. Ignores case, spaces and hyphens. Treats characters that
- * look alike as the same character.
+ * Returns the SHA-256 under which a recovery code is stored, in hex. Ignores case, spaces and hyphens. Reads `o` as 0,
+ * and `i` and `l` as 1.
  */
 export function recoveryHashOf(code: string): string {
   const text = code

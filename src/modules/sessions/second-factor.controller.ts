@@ -28,7 +28,7 @@ import {
 } from './sessions.errors';
 import { type CurrentSession, SessionsService } from './sessions.service';
 
-/** Manages the second factor of the calling admin. */
+/** Lets calling admins manage their own second factor. */
 @ApiTags('Sessions')
 @Controller('v1/second-factor')
 export class SecondFactorController {

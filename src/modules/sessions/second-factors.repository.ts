@@ -25,17 +25,20 @@ export class SecondFactorsRepository implements OnModuleInit {
     });
   }
 
-  /** Returns the factor of the admin, enabled or not; null if there is none. */
+  /** Returns the factor of the admin, enabled or not; null if the admin has none. */
   findByAdmin(adminId: string): Promise<SecondFactor | null> {
     return this.database.selectOne(SecondFactorEntity, 'WHERE admin_id = $1', [adminId]);
   }
 
-  /** Returns the factor of the admin, enabled or not, locked until the transaction ends; null if there is none. */
+  /**
+   * Locks the factor of the admin until the transaction ends, and returns it, enabled or not; null if the admin has
+   * none.
+   */
   lockByAdmin(adminId: string): Promise<SecondFactor | null> {
     return this.database.selectOne(SecondFactorEntity, 'WHERE admin_id = $1 FOR UPDATE', [adminId]);
   }
 
-  /** Returns true if the studio requires a second factor, and the admin has not enabled one. */
+  /** Returns true if the studio requires second factors and the admin has no enabled one. */
   async isMissing(adminId: string): Promise<boolean> {
     return (await this.database.queryValue<boolean>(IS_MISSING, [adminId])) === true;
   }

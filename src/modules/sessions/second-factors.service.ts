@@ -29,9 +29,9 @@ import {
 import { newTotpSecret, otpauthUri, stepOfCode } from './totp';
 
 /**
- * Manages second factors of admins. Each use of a code locks the factor, so that a code is accepted only once
- * across all processes. Each change locks the admin before the factor. The caller must limit the number of
- * attempts.
+ * Manages second factors of admins. Each use of a code locks the factor, so that only one process accepts the code, and
+ * only once. All operations other than {@link use} lock the admin before they change the factor. The caller must limit
+ * the number of attempts.
  */
 @Injectable()
 export class SecondFactorsService {
@@ -46,14 +46,20 @@ export class SecondFactorsService {
     private readonly configuration: Configuration,
   ) {}
 
-  /** @throws {ProblemError} `second_factor_not_found` */
+  /**
+   * Returns the enabled factor of the admin.
+   * @throws {ProblemError} `second_factor_not_found`
+   */
   async get(adminId: string): Promise<SecondFactor> {
     const factor = await this.factors.findByAdmin(adminId);
     if (!isEnabled(factor)) throw secondFactorNotFound(adminId);
     return factor;
   }
 
-  /** Returns true if the admin must enrol a second factor before doing anything else. */
+  /**
+   * Returns true if the studio requires second factors and the admin has no enabled one. In a session that began with a
+   * password, the admin must then enrol one before doing anything else.
+   */
   isMissing(adminId: string): Promise<boolean> {
     return this.factors.isMissing(adminId);
   }
@@ -94,7 +100,7 @@ export class SecondFactorsService {
   }
 
   /**
-   * Enables the factor with a first code of the authenticator, and ends the sessions of the admin.
+   * Enables the enrolled factor if the TOTP code is right, and ends all sessions of the admin.
    * @throws {ProblemError} `second_factor_not_found`, `second_factor_enabled`, `second_factor_failed`
    */
   confirm(adminId: string, totpCode: string): Promise<IssuedRecoveryCodes> {
@@ -119,7 +125,7 @@ export class SecondFactorsService {
   }
 
   /**
-   * Replaces the recovery codes, used ones included.
+   * Replaces the recovery codes that are left with a full set of new ones.
    * @throws {ProblemError} `second_factor_not_found`, `second_factor_failed`
    */
   replaceRecoveryCodes(adminId: string, totpCode: string): Promise<IssuedRecoveryCodes> {
@@ -138,7 +144,7 @@ export class SecondFactorsService {
   }
 
   /**
-   * Checks the code, removes the factor, and ends the sessions of the admin.
+   * Checks the code, removes the factor, and ends all sessions of the admin.
    * @throws {ProblemError} `second_factor_not_found`, `second_factor_failed`
    */
   disable(adminId: string, code: SecondFactorCode): Promise<void> {
@@ -150,14 +156,17 @@ export class SecondFactorsService {
   }
 
   /**
-   * Removes the factor of an admin who can no longer send a code, and ends the sessions of the admin.
+   * Removes the factor of an admin who can no longer send a code, and ends all sessions of the admin.
    * @throws {ProblemError} `second_factor_not_found`
    */
   remove(adminId: string): Promise<void> {
     return this.database.transaction(async () => this.end(await this.lockEnabled(adminId)));
   }
 
-  /** Uses up a code for a sign-in. `not_needed`: the admin has no enabled factor. */
+  /**
+   * Checks the code of a sign-in. `not_needed`: the admin has no enabled factor. `missing`: the admin needs a code, and
+   * none was sent. `wrong`: the code is wrong or already used. `proved`: the code was right, and is now used up.
+   */
   use(
     adminId: string,
     code: SecondFactorCode,
@@ -194,7 +203,10 @@ export class SecondFactorsService {
     return { step: stepOfCode(secret, code.totpCode, this.clock.now()) };
   }
 
-  /** Writes the factor. Records an event only if the version changed: other changes are not visible in the API. */
+  /**
+   * Writes the factor. Records an event only if the version changed. An accepted TOTP code alone does not change the
+   * version, because the API does not show its time step.
+   */
   private async write(before: SecondFactor, after: SecondFactor): Promise<void> {
     await this.factors.update(after);
     if (after.version === before.version) return;

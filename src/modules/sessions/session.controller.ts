@@ -18,7 +18,10 @@ import { secondFactorFailed, secondFactorRequired, signInFailed } from './sessio
 import { SessionsService } from './sessions.service';
 import { SignInService } from './sign-in.service';
 
-/** Session of the calling browser. The operations are public, because the session cookie is their only credential. */
+/**
+ * Session of the calling browser. The operations have `public` access, because none needs a scope: each checks the
+ * session cookie, or the password, itself.
+ */
 @ApiTags('Sessions')
 @Controller('v1/session')
 export class SessionController {

@@ -16,7 +16,7 @@ export class SessionEntity implements Session {
   @IdColumn() readonly id!: string;
   @RowVersionColumn() readonly version!: number;
   @ReferenceColumn() readonly adminId!: string;
-  /** SHA-256 of the secret, in hex. */
+  /** SHA-256 of the secret in the session cookie, in hex. */
   @Column({ type: 'char', length: 64 }) readonly hash!: string;
   @InstantColumn() readonly validFrom!: Date;
   @VirtualColumn({

@@ -34,7 +34,7 @@ export class SessionsRepository {
     return this.database.selectOne(SessionEntity, 'WHERE id = $1 FOR UPDATE', [id]);
   }
 
-  /** @param adminId admin whose sessions are listed; null: the sessions of all admins are listed */
+  /** @param adminId admin whose sessions are listed; null: sessions of all admins */
   page(adminId: string | null, request: PageRequest): Promise<Page<Session>> {
     const query = new ListQuery('admin_session').where('admin_id = $', adminId);
     return query.page(this.database, SessionEntity, request);
@@ -47,7 +47,9 @@ export class SessionsRepository {
     ]);
   }
 
-  /** Sets `valid_from` to the current `sessions_valid_from` of the admin, so that the session stays valid. */
+  /**
+   * Copies the current `sessions_valid_from` of the admin to `valid_from` of the session, so that the session is valid.
+   */
   async keepValid(id: string): Promise<void> {
     await this.database.query(KEEP_VALID, [id]);
   }
@@ -56,7 +58,7 @@ export class SessionsRepository {
     await this.database.update(SessionEntity, id, { endedAt, version });
   }
 
-  /** Deletes up to `limit` sessions that expired before an instant. Returns how many were deleted. */
+  /** Deletes at most `limit` sessions that expired earlier than `before`. Returns the number of deleted sessions. */
   async deleteExpired(before: Date, limit: number): Promise<number> {
     return (await this.database.query(DELETE_EXPIRED, [before, limit])).length;
   }

@@ -25,7 +25,7 @@ import { SessionsRepository } from './sessions.repository';
 export interface CurrentSession {
   readonly session: Session;
   readonly admin: AdminAccount;
-  /** True if the admin must enrol a second factor before anything else. */
+  /** True if the admin must enrol a second factor before doing anything else. */
   readonly mustEnrol: boolean;
 }
 
@@ -34,7 +34,7 @@ export interface Browser {
   readonly userAgent: string;
 }
 
-/** A new session with the secret for the cookie. The secret is not stored. */
+/** A new session with its secret, which goes into the session cookie. The secret is not stored. */
 export interface SessionWithSecret extends CurrentSession {
   readonly secret: string;
 }
@@ -87,9 +87,9 @@ export class SessionsService {
   }
 
   /**
-   * Returns the session of the cookie with its admin, and records the use. Reads the database each time, so that a
-   * session ends at once in every process.
-   * @param secret null without a cookie
+   * Returns the active session with this secret, and its admin. Records the use, at most once a minute. Reads the
+   * session from the database on every call, so that every process refuses a session as soon as it has ended.
+   * @param secret secret in the session cookie; null if the request has no such cookie
    * @throws {ProblemError} `unauthenticated`
    */
   async current(secret: string | null): Promise<CurrentSession> {
@@ -103,7 +103,7 @@ export class SessionsService {
     return { session, admin, mustEnrol: await this.mustEnrol(session) };
   }
 
-  /** @throws {ProblemError} `unauthenticated` if the session has ended */
+  /** @throws {ProblemError} `unauthenticated` if the session is no longer active or does not exist */
   async requireActive(id: string): Promise<void> {
     const session = await this.sessions.find(id);
     if (session === null || !isActive(session, this.clock.now())) {
@@ -112,14 +112,17 @@ export class SessionsService {
   }
 
   /**
-   * Keeps the session valid after a change that ends the other sessions of its admin. Call it in the transaction of
-   * the change.
+   * Keeps this session valid after a change that ends all sessions of its admin. Call it after the change, in the same
+   * transaction.
    */
   async keepValid(id: string): Promise<void> {
     await this.sessions.keepValid(id);
   }
 
-  /** Ends the session of the cookie. Does nothing if the session has ended. */
+  /**
+   * Ends the session with this secret. Does nothing if there is no such session, or if it has already ended.
+   * @param secret secret in the session cookie; null if the request has no such cookie
+   */
   async signOut(secret: string | null): Promise<void> {
     const session = secret === null ? null : await this.sessions.findByHash(hashOf(secret));
     if (session === null) return;
@@ -127,7 +130,7 @@ export class SessionsService {
     await this.database.transaction(() => this.end(session.id));
   }
 
-  /** Returns the sessions of all admins if the caller has `studio:read`, otherwise only the sessions of the caller. */
+  /** Returns sessions of all admins if the caller has `studio:read`, otherwise only sessions of the caller. */
   async list(caller: Principal, request: PageRequest): Promise<Page<SessionState>> {
     const adminId = caller.scopes.has('studio:read') ? null : caller.id;
     const { items, next } = await this.sessions.page(adminId, request);
@@ -141,9 +144,10 @@ export class SessionsService {
   }
 
   /**
-   * Ends a session. Does nothing if the session was already ended.
-   * @throws {ProblemError} `session_not_found`, `forbidden` if the session belongs to another admin and the caller does
-   *   not have `studio:write`
+   * Ends a session. Does nothing if the session has already ended. For a session of another admin, the caller needs
+   * `studio:read` and `studio:write`.
+   * @throws {ProblemError} `session_not_found`, also without the needed `studio:read`; `forbidden` without the needed
+   *   `studio:write`
    */
   revoke(id: string, caller: Principal): Promise<void> {
     return this.database.transaction(async () => {
@@ -157,7 +161,10 @@ export class SessionsService {
     });
   }
 
-  /** Returns false for a sign-in with an OpenID provider, because the provider asks for second factors itself. */
+  /**
+   * Returns true if the admin must first enrol a second factor. This is never so in a session begun with OpenID
+   * Connect, because asking for a second factor is then up to the provider.
+   */
   private async mustEnrol({ method, adminId }: Session): Promise<boolean> {
     return method === 'password' && (await this.secondFactors.isMissing(adminId));
   }

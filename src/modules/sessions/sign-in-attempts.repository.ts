@@ -1,13 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../platform/database';
 
-/** Number of attempts that are allowed within {@link WINDOW_MS}. */
+/** Maximum number of attempts within {@link WINDOW_MS}. */
 const MAX_ATTEMPTS = 5;
 const WINDOW_MS = 15 * 60_000;
 
 /**
- * Adds an attempt, unless there were already {@link MAX_ATTEMPTS} in the last {@link WINDOW_MS}. The row lock makes the
- * count exact for concurrent attempts.
+ * Adds an attempt if fewer than {@link MAX_ATTEMPTS} were added within the last {@link WINDOW_MS}. The row lock makes
+ * the count exact even if attempts are concurrent.
  */
 const ADD = `
   INSERT INTO sign_in_attempt AS attempt (key, tried_at, last_tried_at)
@@ -32,14 +32,14 @@ const DELETE_OLD = `
     SELECT key FROM sign_in_attempt WHERE last_tried_at < $1 ORDER BY last_tried_at LIMIT $2)
   RETURNING key`;
 
-/** Counts attempts to sign in, over all processes. */
+/** Counts attempts to sign in. The counts are common to all processes. */
 @Injectable()
 export class SignInAttemptsRepository {
   constructor(private readonly database: Database) {}
 
   /**
-   * Adds an attempt and returns null. If no attempt is allowed now, adds nothing and returns when the next one is
-   * allowed.
+   * Adds an attempt, and returns null. If no attempt is allowed now, adds nothing, and returns the instant from which
+   * the next one is allowed.
    */
   async add(key: string, now: Date): Promise<Date | null> {
     const windowStart = new Date(now.getTime() - WINDOW_MS);
@@ -50,8 +50,8 @@ export class SignInAttemptsRepository {
   }
 
   /**
-   * Records a key that may be used once. Returns false if the key was used before. Keys are kept for at least 15
-   * minutes.
+   * Uses up a key that may be used only once. Returns false if the key was used before. Used keys are remembered for at
+   * least 15 minutes.
    */
   async claim(key: string, now: Date): Promise<boolean> {
     return (await this.database.query(CLAIM, [key, now])).length > 0;
@@ -65,7 +65,10 @@ export class SignInAttemptsRepository {
     await this.database.query('DELETE FROM sign_in_attempt WHERE key = $1', [key]);
   }
 
-  /** Deletes up to `limit` keys without an attempt in the last {@link WINDOW_MS}. Returns the number of deleted keys. */
+  /**
+   * Deletes at most `limit` keys whose last attempt is more than {@link WINDOW_MS} ago. Returns the number of deleted
+   * keys.
+   */
   async deleteOld(now: Date, limit: number): Promise<number> {
     const windowStart = new Date(now.getTime() - WINDOW_MS);
     return (await this.database.query(DELETE_OLD, [windowStart, limit])).length;

@@ -4,19 +4,22 @@ import { rateLimitAddress } from '../../platform/rate-limits';
 import { emailKeyOf, tooManySignIns } from '../studio';
 import { SignInAttemptsRepository } from './sign-in-attempts.repository';
 
-/** Account and address of an attempt to sign in. */
+/** Email and IP address of an attempt to sign in. */
 export interface SignInAttempt {
   readonly email: string;
   readonly address: string;
 }
 
-/** Limits attempts to sign in, per account and per address. Unknown accounts are limited in the same way. */
+/**
+ * Limits the attempts to sign in to each account (by email) and from each IP address. Attempts with an email that no
+ * account has are limited in the same way.
+ */
 @Injectable()
 export class SignInLimit {
   constructor(private readonly attempts: SignInAttemptsRepository) {}
 
   /**
-   * Counts an attempt before it is made, so that concurrent attempts cannot exceed the limit.
+   * Counts an attempt before the password or code is checked, so that concurrent attempts cannot exceed the limit.
    * @throws {ProblemError} `too_many_sign_ins`
    */
   async countAttempt(attempt: SignInAttempt, now: Date): Promise<void> {
@@ -28,7 +31,7 @@ export class SignInLimit {
     }
   }
 
-  /** Clears the count of the account, and removes the successful attempt from the count of the address. */
+  /** Clears the count of the account, and removes the last attempt, which succeeded, from the count of the address. */
   async recordSuccess(attempt: SignInAttempt): Promise<void> {
     await this.attempts.removeAll(accountKey(attempt));
     await this.attempts.removeLast(addressKey(attempt));
@@ -44,8 +47,8 @@ export class SignInLimit {
 }
 
 /**
- * Returns the key of an account. The email is hashed, because people sometimes type their password into the email
- * field.
+ * Returns the key under which attempts for an account are counted. It has a hash of the email, because people sometimes
+ * type their password into the email field.
  */
 function accountKey({ email }: SignInAttempt): string {
   return `account:${createHash('sha256').update(emailKeyOf(email)).digest('hex')}`;

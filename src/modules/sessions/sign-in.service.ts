@@ -15,7 +15,7 @@ export interface SignInCredentials {
   readonly code: SecondFactorCode;
 }
 
-/** Signs admins in with email, password and the code of a second factor. */
+/** Signs admins in with email and password, and a code of their second factor if they have one. */
 @Injectable()
 export class SignInService {
   constructor(

@@ -1,10 +1,13 @@
 import { Secret, TOTP } from 'otpauth';
 
-/** RFC 6238 with the parameters that all authenticator apps support. */
+/** Parameters of TOTP (RFC 6238) that all authenticator apps support. */
 const TOTP_PARAMETERS = { algorithm: 'SHA1', digits: 6, period: 30 } as const;
-/** RFC 4226 recommends 160 bits. */
+/** Length of a secret: the 160 bits that RFC 4226 recommends. */
 const SECRET_BYTES = 20;
-/** Number of earlier and of later time steps for which codes are accepted: clocks differ, and people type slowly. */
+/**
+ * Number of time steps before the current one, and also after it, whose codes are accepted: clocks differ, and people
+ * type slowly.
+ */
 const STEPS_AROUND = 1;
 
 /** Returns a new secret in base 32. */
@@ -17,7 +20,10 @@ export function otpauthUri(secret: string, account: string, issuer: string): str
   return new TOTP({ ...TOTP_PARAMETERS, secret, label: account, issuer }).toString();
 }
 
-/** Returns the time step of a code, or null if the code is not accepted at this instant. */
+/**
+ * Returns the time step (number of 30-second steps since 1970) that a code belongs to. Null if it is not the code of
+ * the step at this instant or of a step next to it.
+ */
 export function stepOfCode(secret: string, code: string, at: Date): number | null {
   // The library throws an error for characters that are not digits.
   if (!/^\d{6}$/.test(code)) return null;

@@ -5,13 +5,13 @@ import { Passwords } from './passwords';
 import { StudioRepository } from './studio.repository';
 
 /**
- * Hash of an unknown password, with the minimum cost that OWASP recommends. {@link AdminAccounts.withPassword} uses it
- * if no stored hash can be checked.
+ * Hash that {@link AdminAccounts.withPassword} uses if no stored hash can be checked. Its password is unknown. It has
+ * the minimum cost that OWASP recommends.
  */
 const DECOY =
   '$argon2id$v=19$m=19456,t=2,p=1$YmlsbGluZy1lbmdpbmUtZGVjb3k$AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8';
 
-/** Accounts of admins for modules of higher layers, without password hashes. */
+/** Gives modules of higher layers access to the accounts of admins, but not to the password hashes. */
 @Injectable()
 export class AdminAccounts {
   constructor(
@@ -30,15 +30,18 @@ export class AdminAccounts {
     return admin === null ? null : toAccount(admin);
   }
 
-  /** Ends all sessions of the admin. To keep one, call `SessionsService.keepValid` for it in the same transaction. */
+  /**
+   * Ends all sessions of the admin. To keep one of them, call `SessionsService.keepValid` afterwards, in the same
+   * transaction.
+   */
   async endSessions(id: string, now: Date): Promise<void> {
     await this.admins.endSessions(id, now);
   }
 
   /**
-   * Returns the active admin with this email and password, or null. For an unknown email, checks the password against
-   * the hash of another admin, the decoy, so that the answer takes as long as for a known email. An email always has
-   * the same decoy.
+   * Returns the active admin with this email and password, or null. If the email belongs to no admin, or if the hash of
+   * its admin cannot be checked, checks the password against a decoy: the hash of another admin. The answer then takes
+   * as long as for other emails. An email always gets the same decoy, as long as the admins stay the same.
    * @throws {ProblemError} `too_many_sign_ins`
    */
   async withPassword(email: string, password: string): Promise<AdminAccount | null> {
@@ -56,7 +59,7 @@ export class AdminAccounts {
   }
 }
 
-/** Returns a number from 0 to 2^31 - 1, always the same one for an email. */
+/** Returns a number from 0 to 2^31 - 1 that depends only on the email. */
 function numberFor(emailKey: string): number {
   return createHash('sha256').update(emailKey).digest().readUInt32BE() >>> 1;
 }

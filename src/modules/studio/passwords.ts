@@ -9,10 +9,11 @@ import { parsePasswordHash, type PasswordHash } from './domain/password-hash';
 import { tooManySignIns } from './studio.errors';
 
 /**
- * Number of passwords checked at once. Half of Node's worker threads stay free for reading files and resolving names.
+ * Maximum number of passwords that are checked at once. Half of Node's worker threads (four by default) stay free for
+ * reading files and resolving host names.
  */
 const MAX_CONCURRENT = 2;
-/** Maximum number of waiting checks: a few seconds of work. */
+/** Maximum number of checks that wait for their turn. Together they take a few seconds. */
 const MAX_WAITING = 32;
 const BUSY_SECONDS = 2;
 
@@ -34,7 +35,7 @@ const derive = {
     }),
 };
 
-/** Minimum cost of argon2id by OWASP: 19 MiB in two passes. The library uses argon2id by default. */
+/** Minimum cost of argon2id that OWASP recommends: 19 MiB in two passes. The library uses argon2id by default. */
 const ARGON2ID = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
 
 type Scrypt = Extract<PasswordHash, { readonly scheme: 'scrypt' }>;
@@ -49,16 +50,16 @@ export class Passwords {
     return hashArgon2(password, ARGON2ID);
   }
 
-  /** Returns true if passwords can be checked against the hash: its form is known and its cost is acceptable. */
+  /** Returns true if passwords can be checked against the hash: its form is recognised, and its cost is acceptable. */
   canCheck(passwordHash: string): boolean {
     const hash = parsePasswordHash(passwordHash);
     return hash !== null && isAffordable(hash);
   }
 
   /**
-   * Returns true if the password matches the hash. A hash that {@link canCheck} rejects matches no password and is not
-   * computed, because its cost may be excessive.
-   * @throws {ProblemError} `too_many_sign_ins` if too many checks wait already
+   * Returns true if the password matches the hash. Returns false for every hash that {@link canCheck} rejects, without
+   * computing it, because the cost may be excessive.
+   * @throws {ProblemError} `too_many_sign_ins` if too many checks are already waiting
    */
   async verify(password: string, passwordHash: string): Promise<boolean> {
     const hash = parsePasswordHash(passwordHash);

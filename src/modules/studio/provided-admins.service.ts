@@ -22,11 +22,11 @@ import { StudioService } from './studio.service';
 export interface ProvidedPerson {
   readonly email: string;
   readonly name: string;
-  /** Null if the provider does not assign roles. */
+  /** Role that the provider decides; null if no role claim is configured. */
   readonly role: AdminRole | null;
 }
 
-/** Finds or creates the accounts of people who sign in with OpenID Connect, by email. */
+/** Finds the accounts of people who sign in with OpenID Connect by their email, or creates them. */
 @Injectable()
 export class ProvidedAdmins {
   constructor(
@@ -38,10 +38,10 @@ export class ProvidedAdmins {
   ) {}
 
   /**
-   * Returns the account of the person, with the role from the provider, or the reason why the person may not sign
-   * in. The last active owner stays an owner.
-   * @param createsUnknown true: an unknown email gets an account without a password, with the role `viewer` if the
-   *   provider gives none
+   * Finds or creates the account of the person, and gives it the role from the provider, if there is one. The last
+   * active owner stays an owner. Returns the account, or the reason why the person may not sign in.
+   * @param createsUnknown true: a person whose email no admin has gets a new account, without a password. The account
+   *   has the role from the provider, or `viewer` if the provider decides no role.
    */
   async accountOf(
     person: ProvidedPerson,

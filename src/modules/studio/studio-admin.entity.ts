@@ -10,7 +10,10 @@ export class StudioAdminEntity implements StudioAdmin {
   @IdColumn() readonly id!: string;
   @RowVersionColumn() readonly version!: number;
   @Column({ type: 'varchar', length: 254 }) readonly email!: string;
-  /** Key for comparing emails. Computed by the engine, so that it does not depend on the locale of the server. */
+  /**
+   * Key by which emails are compared. The application computes it, so that it does not depend on the locale of the
+   * database.
+   */
   @Column({ type: 'text' }) readonly emailKey!: string;
   @Column({ type: 'varchar', length: 200 }) readonly name!: string;
   @Column({ type: 'varchar', length: 10 }) readonly role!: AdminRole;

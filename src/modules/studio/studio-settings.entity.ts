@@ -5,7 +5,7 @@ import { IdColumn, InstantColumn, RowVersionColumn } from '../../platform/databa
 export class StudioSettingsEntity {
   @IdColumn() readonly id!: string;
   @RowVersionColumn() readonly version!: number;
-  /** Minor units as text, by currency. */
+  /** Maximum refunds by currency code, in minor units, as text. */
   @Column({ type: 'jsonb' }) readonly supportRefundLimits!: Readonly<Record<string, string>>;
   @Column({ type: 'boolean', default: false }) readonly secondFactorRequired!: boolean;
   @InstantColumn() readonly updatedAt!: Date;

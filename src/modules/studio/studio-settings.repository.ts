@@ -3,7 +3,7 @@ import { Database } from '../../platform/database';
 import { SETTINGS_ID, type StudioSettings } from './domain/studio-settings';
 import { StudioSettingsEntity } from './studio-settings.entity';
 
-/** Selects the only row of the table, which a migration inserted. */
+/** Selects the only row of the table. A migration inserted this row. */
 const BY_ID = 'WHERE id = $1';
 
 const UPDATE = `

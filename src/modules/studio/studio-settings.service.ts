@@ -28,8 +28,9 @@ export class StudioSettingsService {
   }
 
   /**
-   * Changes the settings. A no-op update writes nothing and records no event. Changing refund limits also needs
-   * `refunds:write`. Lifting the requirement of a second factor also needs all scopes, because it affects owners.
+   * Changes the settings. A no-op update writes nothing and records no event. The caller needs `refunds:write` to
+   * change the refund limits. The caller needs all scopes to end the requirement of a second factor, because the
+   * requirement also protects owners.
    * @throws {ProblemError} `precondition_failed`, `scope_not_held`
    */
   update(

@@ -11,8 +11,8 @@ import { StudioAdminEntity } from './studio-admin.entity';
 import { studioAdminEmailTaken } from './studio.errors';
 
 /**
- * Selects one password hash from the first thousand active admins with a password: the hash at the position `$1`
- * modulo the number of these admins.
+ * Selects one password hash. Of the active admins with a password, takes the first thousand by id. Of their hashes,
+ * selects the one at position `$1` modulo the number of these admins.
  */
 const ANY_PASSWORD_HASH = `
   WITH known AS (
@@ -49,7 +49,7 @@ export class StudioRepository {
     return this.database.repository(StudioAdminEntity).existsBy({ role: 'owner', isActive: true });
   }
 
-  /** Returns the password hash of one active admin, chosen by the number; null if no active admin has a password. */
+  /** Returns the password hash of one active admin, which `number` selects; null if no active admin has a password. */
   anyPasswordHash(number: number): Promise<string | null> {
     return this.database.queryValue<string>(ANY_PASSWORD_HASH, [number]);
   }
@@ -60,8 +60,9 @@ export class StudioRepository {
   }
 
   /**
-   * Locks the admin, if there is one, and all active owners until the transaction ends, in the order of their ids.
-   * Concurrent deactivations therefore run one after the other, and the second one sees the result of the first.
+   * Locks all active owners, and the admin with this id if there is one, until the transaction ends, in the order of
+   * their ids. Concurrent deactivations therefore run one after the other, and the second one sees the result of the
+   * first.
    */
   lockWithActiveOwners(id: string): Promise<readonly StudioAdmin[]> {
     const tail = `WHERE id = $1 OR (role = 'owner' AND is_active) ORDER BY id FOR UPDATE`;
@@ -83,7 +84,10 @@ export class StudioRepository {
     ]);
   }
 
-  /** Ends all sessions of the admin. To keep one, call `SessionsService.keepValid` for it in the same transaction. */
+  /**
+   * Ends all sessions of the admin. To keep one of them, call `SessionsService.keepValid` afterwards, in the same
+   * transaction.
+   */
   async endSessions(id: string, now: Date): Promise<void> {
     await this.database.update(StudioAdminEntity, id, { sessionsValidFrom: now });
   }

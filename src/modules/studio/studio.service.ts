@@ -26,7 +26,7 @@ import { lastOwner, studioAdminNotFound } from './studio.errors';
 import { studioAdminCreated, studioAdminUpdated } from './studio.events';
 import { StudioRepository } from './studio.repository';
 
-/** Caller that creates or changes an admin. The caller must have all scopes of the admin's role. */
+/** Caller that creates or changes an admin. The caller must have all scopes of the role of the admin. */
 type AdminEditor = Pick<Principal, 'scopes'>;
 
 @Injectable()
@@ -45,8 +45,8 @@ export class StudioService {
   }
 
   /**
-   * Creates an admin for a person from the OpenID provider, with any role, because the operator configured the
-   * provider.
+   * Creates an admin without checking the scopes of a caller. People from the OpenID provider may get any role, because
+   * the operator configured the provider.
    * @throws {ProblemError} `studio_admin_email_taken`
    */
   async createAsProvided(details: AdminDetails): Promise<StudioAdmin> {

@@ -1,24 +1,33 @@
 import type { GrantedScope } from '../../../core/access';
 import { nextVersion } from '../../../core/next-version';
 
-/** A secret that lets a program call the API. The secret itself is not stored. */
+/** Credential with which a program calls the API. Only the hash of its secret is stored, never the secret itself. */
 export interface ApiKey {
   readonly id: string;
   readonly version: number;
   readonly name: string;
   readonly scopes: readonly GrantedScope[];
-  /** First characters of the secret, which show its kind and environment: `sk_live_`. */
+  /**
+   * First characters of the secret, such as `sk_live_`, which show its kind and the environment. Empty if an operator
+   * chose a secret of another form.
+   */
   readonly prefix: string;
   readonly lastFour: string;
   readonly expiresAt: Date | null;
-  /** Instant until which the secret that the last roll replaced still works; null if there is no such secret. */
+  /**
+   * Instant at which the secret that the last roll replaced stops working, or has stopped; null if that roll had no
+   * overlap, or if the key was never rolled.
+   */
   readonly previousExpiresAt: Date | null;
   readonly revokedAt: Date | null;
   readonly lastUsedAt: Date | null;
-  /** Maximum number of requests in a minute; null: the limit of the configuration. */
+  /**
+   * Maximum number of requests per minute, not counting requests that report or consume usage; null: the limit of the
+   * configuration.
+   */
   readonly requestsPerMinute: number | null;
   readonly usageRequestsPerMinute: number | null;
-  /** Principal that created the key. */
+  /** Id of the principal that created the key; `bootstrap` for the key of the setting `BOOTSTRAP_API_KEY`. */
   readonly createdBy: string;
   readonly createdAt: Date;
   readonly updatedAt: Date;

@@ -14,9 +14,9 @@ export interface CustomerToken {
   readonly customerId: string;
   readonly scopes: readonly CustomerScope[];
   readonly expiresAt: Date;
-  /** Principal that issued the token. */
+  /** Id of the principal that issued the token. */
   readonly createdBy: string;
-  /** True if the issuer is an admin who had signed in with a password. */
+  /** True if an admin issued the token in a session that began with a password. */
   readonly issuerUsedPassword: boolean;
   readonly createdAt: Date;
 }

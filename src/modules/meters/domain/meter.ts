@@ -10,46 +10,51 @@ export const METER_STATUSES = ['backfilling', 'active'] as const;
 export type MeterStatus = (typeof METER_STATUSES)[number];
 
 /**
- * Maximum number of meters of one event name. The transaction that stores an event counts the event for all of them.
+ * Maximum number of meters of one event name, archived ones included. There is a maximum because the transaction that
+ * stores an event counts the event for all these meters.
  */
 export const MAX_METERS_PER_EVENT_NAME = 50;
 
-/** An event passes the filter if the property, as text, is one of the values. */
+/** An event passes the filter if its property `property`, as text, is one of the values `in`. */
 export interface MeterFilter {
   readonly property: string;
   readonly in: readonly string[];
 }
 
 /**
- * Definition that turns the events of one name into a quantity per customer. The rules by which a meter counts never change.
+ * Rules that turn the events of one name into a quantity per customer. Only `name`, `lateEvents` and `metadata` of a
+ * meter can be updated.
  */
 export interface Meter {
   readonly id: string;
   readonly version: number;
-  /** Unique key that applications use. */
+  /** Unique key by which applications refer to the meter. */
   readonly key: string;
   readonly name: string;
   readonly eventName: string;
   readonly aggregation: Aggregation;
-  /** Null only for `count`. */
+  /** Property of the event that holds the value to aggregate; null for `count`, which needs no value. */
   readonly valueProperty: string | null;
   /** An event counts if it passes all filters. */
   readonly filters: readonly MeterFilter[];
-  /** Properties that usage is grouped by, in order. */
+  /** Properties that usage is grouped by. A group lists its values in this order. */
   readonly groupBy: readonly string[];
-  /** Policy for events of a period that is already billed. */
+  /** Policy for events that arrive when their period is already billed. */
   readonly lateEvents: LateEvents;
-  /** True if the value that a `weighted_sum` holds at the end of a period carries over to the next. */
+  /** True if the value that a `weighted_sum` holds at the end of a period carries over to the next period. */
   readonly isRecurring: boolean;
-  /** `backfilling` until events stored before the meter was created are counted; totals are incomplete until then. */
+  /**
+   * `backfilling` until the events that were stored before the meter was created are counted. Until then, totals are
+   * incomplete.
+   */
   readonly status: MeterStatus;
-  /** Stored events that the backfill has counted. */
+  /** Number of stored events that the backfill has counted so far. */
   readonly backfillCounted: number;
-  /** Upper limit for the number of existing events that the backfill counts; 0 until the backfill starts. */
+  /** Upper limit for the number of stored events that the backfill counts; 0 until the backfill starts. */
   readonly backfillTotal: number;
   /**
-   * Instant from which events are counted. Earlier events were archived before the meter existed. Null: all are
-   * counted.
+   * Instant from which all events are counted. Earlier events may be missing, because they were archived before the
+   * meter could count them. Null: events of all times are counted.
    */
   readonly countedFromAt: Date | null;
   readonly archivedAt: Date | null;
@@ -58,7 +63,7 @@ export interface Meter {
   readonly updatedAt: Date;
 }
 
-/** Input for a new meter. */
+/** Fields with which a meter is created. */
 export type MeterTerms = Pick<
   Meter,
   | 'key'
@@ -75,7 +80,7 @@ export type MeterTerms = Pick<
 
 export type MeterChange = ChangeOf<Meter, 'name' | 'lateEvents' | 'metadata'>;
 
-/** Returns the fields that contradict the aggregation. */
+/** Returns the fields that contradict the aggregation, each with a message. Empty if there are none. */
 export function faultsOfMeter(terms: MeterTerms): readonly TermsFault[] {
   const { aggregation, valueProperty, isRecurring } = terms;
   const isCount = aggregation === 'count';

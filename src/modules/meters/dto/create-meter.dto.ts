@@ -20,7 +20,7 @@ const MAX_FILTERS = 10;
 const MAX_TEXTS = 100;
 const MAX_GROUP_PROPERTIES = 5;
 
-/** Refuses a property that no event can have. */
+/** Refuses the property name `__proto__`, which events cannot contain. */
 function IsEventProperty(options: { readonly each?: true } = {}): PropertyDecorator {
   return NotEquals('__proto__', {
     ...options,

@@ -1,23 +1,23 @@
 import { ADMIN_ROLES, type AdminRole } from '../../../core/access';
 import { firstCharacters, printableText } from '../../../core/text';
 
-/** Claims of an OpenID provider about a person. */
+/** Claims that the OpenID provider makes about a person. */
 export type PersonClaims = Readonly<Record<string, unknown>>;
 
 /** Rules that decide who may sign in, and with which role. */
 export interface OpenIdPolicy {
-  /** Email domains of people who may sign in, in lower case. */
+  /** Domains of the email addresses with which people may sign in, in lower case. */
   readonly allowedDomains: readonly string[];
-  /** Claim that lists the groups of a person. Null: the role is not taken from the provider. */
+  /** Claim that lists the groups of a person. Null: the provider does not decide roles. */
   readonly roleClaim: string | null;
-  /** Role of each group. */
+  /** Roles by group name. */
   readonly roles: ReadonlyMap<string, AdminRole>;
 }
 
 export interface OpenIdIdentity {
   readonly email: string;
   readonly name: string;
-  /** Null if the provider does not assign roles. */
+  /** Role that the provider decides; null if no role claim is configured. */
   readonly role: AdminRole | null;
 }
 
@@ -28,14 +28,15 @@ const MAX_NAME_LENGTH = 200;
 const EMAIL = /^[^@\s\p{Cc}\p{Cs}]+@(?<domain>[^@\s\p{Cc}\p{Cs}]+)$/u;
 
 /**
- * The characters that Unicode normalization or lower case changes to an ASCII character: Greek question mark (`;`), Greek
- * varia (backtick) and Kelvin sign (`k`). An email with one of them would open the account of another email.
+ * Characters outside ASCII that Unicode normalization or conversion to lower case turns into an ASCII character: Greek
+ * question mark (`;`), Greek varia (backtick) and Kelvin sign (`k`). An email with one of them would open the account
+ * whose email has the ASCII character.
  */
 const EQUAL_TO_ASCII = /[\u037e\u1fef\u212a]/;
 
 /**
- * Joins the claims of the ID token and of the user information endpoint. The ID token is signed, so its claims take
- * precedence. An `email_verified` claim counts only for the email in the same document, because the two documents may
+ * Joins the claims of the ID token and of the UserInfo endpoint. The ID token is signed, so its claims take precedence.
+ * The joined email counts as verified only if a document with exactly this email says so, because the two documents may
  * have different emails.
  */
 export function joinClaims(idToken: PersonClaims, userInfo: PersonClaims): PersonClaims {
@@ -65,8 +66,8 @@ export function identityOf(
 }
 
 /**
- * Returns the role with the most rights among the roles of the person's groups. Null: no group has a role, or no role
- * claim is configured.
+ * Returns the role of the person. If the person's groups have several roles, returns the role with the most rights.
+ * Null: no group has a role, or no role claim is configured.
  */
 function roleOf(claims: PersonClaims, { roleClaim, roles }: OpenIdPolicy): AdminRole | null {
   if (roleClaim === null) return null;

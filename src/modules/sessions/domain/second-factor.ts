@@ -1,8 +1,8 @@
 import { nextVersion } from '../../../core/next-version';
 
 /**
- * Second factor of an admin: time-based one-time passwords (TOTP), and recovery codes for use when the device is
- * lost.
+ * Second factor of an admin: an authenticator app that shows time-based one-time passwords (TOTP), and recovery codes
+ * for use when the device with the app is lost.
  */
 export interface SecondFactor {
   readonly id: string;
@@ -10,51 +10,58 @@ export interface SecondFactor {
   readonly adminId: string;
   /** Secret that is shared with the admin's authenticator app, encrypted. */
   readonly sealedSecret: string;
-  /** Time step of the last accepted code; null before the first one. Codes of this and of earlier steps are refused. */
+  /**
+   * Time step (of 30 seconds) of the last accepted TOTP code; null if none was accepted yet. Codes of this step and of
+   * earlier steps are refused.
+   */
   readonly lastStep: number | null;
-  /** SHA-256 of the unused recovery codes, in hex. */
+  /** SHA-256 of each recovery code that is not used yet, in hex. */
   readonly recoveryHashes: readonly string[];
   /**
-   * Time of the first accepted code. From then on, sign-ins with a password need the factor. Null: no code was accepted
-   * yet.
+   * Time of the first accepted code, which enables the factor: from then on, sign-ins with a password need it. Null:
+   * the factor is not enabled.
    */
   readonly enabledAt: Date | null;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
 
-/** Code of the authenticator app, or a recovery code; null: the caller sent no code. */
+/** TOTP code of the authenticator app, or a recovery code. Null: the caller sent no code. */
 export type SecondFactorCode =
   { readonly totpCode: string } | { readonly recoveryCode: string } | null;
 
-/** A factor that is not enabled yet, with the secret for the authenticator. */
+/** A factor that is not enabled yet, with the secret for the authenticator app, as base 32 and as a URI. */
 export interface Enrolment {
   readonly factor: SecondFactor;
   readonly secret: string;
   readonly otpauthUri: string;
 }
 
-/** A factor with new recovery codes, of which only the hashes are stored. */
+/** A factor with its new recovery codes. Only the hashes of the codes are stored. */
 export interface IssuedRecoveryCodes {
   readonly factor: SecondFactor;
   readonly recoveryCodes: readonly string[];
 }
 
 /**
- * Proof that an admin has the factor. For a TOTP code: the time step that the code matches; null if it matches none.
- * For a recovery code: its hash. {@link afterProof} compares the proof with the stored factor.
+ * Evidence taken from a code that an admin sent. For a TOTP code: the time step that the code belongs to; null if it
+ * belongs to no accepted step. For a recovery code: its hash. {@link afterProof} checks the evidence against the stored
+ * factor.
  */
 export type SecondFactorProof =
   { readonly step: number | null } | { readonly recoveryHash: string };
 
-/** Returns true if sign-ins with a password need the factor. */
+/** Returns true if the admin has an enabled factor, so that sign-ins with a password need it. */
 export function isEnabled(
   factor: SecondFactor | null,
 ): factor is SecondFactor & { readonly enabledAt: Date } {
   return factor !== null && factor.enabledAt !== null;
 }
 
-/** Returns the factor after the proof was used, or null if the proof is wrong or was already used. */
+/**
+ * Returns the factor after the proof is used up, so that it cannot be used again. Returns null if the proof is wrong or
+ * already used.
+ */
 export function afterProof(
   factor: SecondFactor,
   proof: SecondFactorProof,
@@ -71,7 +78,10 @@ export function afterProof(
   return { ...factor, lastStep: step };
 }
 
-/** Replaces the recovery codes. Enables the factor if it is not enabled yet. */
+/**
+ * Returns the factor with these recovery codes in place of its former ones. Enables the factor if it is not enabled
+ * yet.
+ */
 export function withRecoveryCodes(
   factor: SecondFactor,
   recoveryHashes: readonly string[],

@@ -1,25 +1,25 @@
 export const SIGN_IN_METHODS = ['password', 'openid_connect'] as const;
 export type SignInMethod = (typeof SIGN_IN_METHODS)[number];
 
-/** Session of an admin in one browser. The secret in its cookie is not stored. */
+/** Session of an admin in one browser. The session cookie holds its secret, of which only the hash is stored. */
 export interface Session {
   readonly id: string;
   readonly version: number;
   readonly adminId: string;
-  /** Copy of `sessionsValidFrom` of the admin, made at the sign-in and by `SessionsService.keepValid`. */
+  /** Copy of the admin's `sessionsValidFrom`, made at the sign-in and renewed by `SessionsService.keepValid`. */
   readonly validFrom: Date;
   /**
-   * Present `sessionsValidFrom` of the admin, read in the same statement as `validFrom`, because both change in one
-   * transaction. Null if the admin is inactive.
+   * Current `sessionsValidFrom` of the admin; null if the admin is inactive. One statement reads it together with
+   * `validFrom`, because one transaction may change both.
    */
   readonly adminValidFrom: Date | null;
   readonly method: SignInMethod;
-  /** IP address that signed in. */
+  /** IP address from which the admin signed in. */
   readonly address: string;
-  /** User agent that signed in; empty if it sent none. */
+  /** User agent with which the admin signed in; empty if the browser sent none. */
   readonly userAgent: string;
   readonly createdAt: Date;
-  /** Time of the last use, written at most once a minute. */
+  /** Time of the last recorded use. Uses are recorded at most once a minute. */
   readonly lastUsedAt: Date;
   readonly expiresAt: Date;
   /** Time of the sign-out or revocation; null if neither happened. */
@@ -37,15 +37,18 @@ const IDLE_MS = 12 * HOUR_MS;
 export const LONGEST_SESSION_MS = 7 * 24 * HOUR_MS;
 const TOUCH_MS = 60_000;
 
-/** Returns when the session ends without further use. */
+/**
+ * Returns the instant at which the session ends if it is not used again: 12 hours after the last use, but not after
+ * `expiresAt`.
+ */
 export function endsAt({ lastUsedAt, expiresAt }: Session): Date {
   return new Date(Math.min(lastUsedAt.getTime() + IDLE_MS, expiresAt.getTime()));
 }
 
 /**
- * Returns true if the session has not ended or expired, was used in the last 12 hours, and its admin is active. A
- * change of `sessionsValidFrom` of the admin, for example with a new password, makes all sessions inactive for which
- * `SessionsService.keepValid` is not called.
+ * Returns true if the session can be used: it was neither signed out nor revoked, it has not expired, its last use is
+ * less than 12 hours ago, and the admin is active. A change of the admin's `sessionsValidFrom`, for example by a new
+ * password, ends all sessions of the admin except those that `SessionsService.keepValid` keeps.
  */
 export function isActive(session: Session, now: Date): boolean {
   return (
@@ -55,7 +58,7 @@ export function isActive(session: Session, now: Date): boolean {
   );
 }
 
-/** Returns true if the last recorded use is at least a minute ago, so that the present use must be recorded. */
+/** Returns true if the last recorded use is at least a minute ago, so that the current use must be recorded. */
 export function isTouchDue({ lastUsedAt }: Session, now: Date): boolean {
   return now.getTime() - lastUsedAt.getTime() >= TOUCH_MS;
 }

@@ -1,6 +1,9 @@
 import { PatternField } from '../../../platform/http';
 
-/** A path of this service. Two slashes at the start are refused, because they would begin the name of another host. */
+/**
+ * A path of this service, without backslashes. Must not begin with `//`, which a browser reads as the start of the name
+ * of another host.
+ */
 const OWN_PATH = /^\/(?![/\\])[\x21-\x5b\x5d-\x7e]{0,499}$/;
 
 export class BeginOpenIdSignInDto {

@@ -23,7 +23,7 @@ export class CreateSessionDto {
   readonly recovery_code?: string;
 }
 
-/** @throws {ProblemError} `validation_failed` for a TOTP code together with a recovery code */
+/** @throws {ProblemError} `validation_failed` if both a TOTP code and a recovery code were sent */
 export function toCredentials(dto: CreateSessionDto): SignInCredentials {
   return { email: dto.email, password: dto.password, code: toSecondFactorCode(dto) };
 }

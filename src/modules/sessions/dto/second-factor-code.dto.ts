@@ -2,7 +2,10 @@ import { validationFailed } from '../../../platform/errors';
 import { PatternField, TextField } from '../../../platform/http';
 import type { SecondFactorCode } from '../domain/second-factor';
 
-/** Field for a code of an authenticator app. Allows a space in the middle, because apps show the code in two groups. */
+/**
+ * Field for a TOTP code. Allows a space in the middle, because authenticator apps show the code as two groups of
+ * digits.
+ */
 export function TotpCodeField(options: { readonly optional?: true } = {}): PropertyDecorator {
   return PatternField(
     /^\d{3} ?\d{3}$/,
@@ -33,12 +36,12 @@ export class SecondFactorCodeDto {
   readonly recovery_code?: string;
 }
 
-/** Returns the code without the space between its groups. */
+/** Returns the TOTP code without the space between its two groups of digits. */
 export function toTotpCode({ totp_code: code }: TotpCodeDto): string {
   return code.replace(' ', '');
 }
 
-/** @throws {ProblemError} `validation_failed` for a TOTP code together with a recovery code */
+/** @throws {ProblemError} `validation_failed` if both a TOTP code and a recovery code were sent */
 export function toSecondFactorCode(dto: SecondFactorCodeDto): SecondFactorCode {
   const { totp_code: totp, recovery_code: recoveryCode } = dto;
   if (totp !== undefined && recoveryCode !== undefined) {

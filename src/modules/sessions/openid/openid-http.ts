@@ -2,18 +2,21 @@ import type { CustomFetch, CustomFetchOptions } from 'openid-client';
 import { OutboundError, type OutboundHttp } from '../../../platform/outbound';
 
 const DEADLINE_MS = 10_000;
-/** Largest response of the provider. Keys, tokens and claims need far less. */
+/** Maximum number of bytes that are kept of a response of the provider. Its keys, tokens and claims need far less. */
 const MAX_BYTES = 1_000_000;
 
 /**
- * Failed call to the OpenID provider: the provider cannot be reached, or the policy for outbound calls forbids the
- * call.
+ * Failed call to the OpenID provider: the provider cannot be reached, or the call is not allowed, for example over
+ * plain HTTP.
  */
 export class OpenIdCallError extends Error {
   override readonly name = 'OpenIdCallError';
 }
 
-/** Returns a `fetch` for `openid-client` that calls the provider within the policy for outbound calls. */
+/**
+ * Returns the `fetch` function with which `openid-client` calls the provider. The policy of `http` for outbound calls
+ * applies.
+ */
 export function fetchThrough(http: OutboundHttp, allowsPlainHttp: boolean): CustomFetch {
   return async (url, { headers, body }) => {
     if (!allowsPlainHttp && new URL(url).protocol !== 'https:') {
@@ -40,7 +43,10 @@ async function call<Answer>(send: () => Promise<Answer>): Promise<Answer> {
   }
 }
 
-/** Returns a form as text; null without a body. `openid-client` sends no other bodies. */
+/**
+ * Returns the body of a request as text; null if there is none. `openid-client` sends only forms.
+ * @throws {OpenIdCallError} for a body of another kind
+ */
 function textOf(body: CustomFetchOptions['body']): string | null {
   if (body === undefined || body === null) return null;
   if (typeof body === 'string') return body;

@@ -22,18 +22,20 @@ import { openIdDisabled, openIdRefused, openIdUnavailable } from '../sessions.er
 import { joinClaims, type PersonClaims } from '../domain/openid-identity';
 import { fetchThrough, OpenIdCallError } from './openid-http';
 
-/** Values that bind the answer of the provider to the browser that asked. */
+/**
+ * Random values of one sign-in. With them, only the browser that began the sign-in can use the answer of the provider.
+ */
 export interface OpenIdRequest {
   readonly state: string;
   readonly nonce: string;
   readonly verifier: string;
 }
 
-/** Metadata of the provider is read again after this time. */
+/** Time after which the metadata of the provider is read again. */
 const METADATA_MS = 3_600_000;
 const SCOPES = 'openid email profile';
 
-/** Signs people in at the configured OpenID provider: authorization code flow with PKCE (RFC 7636). */
+/** Signs people in at the configured OpenID provider, with the authorization code flow and PKCE (RFC 7636). */
 @Injectable()
 export class OpenIdProvider implements OnApplicationShutdown {
   private readonly logger = new Logger('openid');
@@ -64,7 +66,8 @@ export class OpenIdProvider implements OnApplicationShutdown {
   }
 
   /**
-   * Returns the URL at which the browser signs in, and the values that the answer of the provider must match.
+   * Begins a sign-in. Returns the URL of the provider at which the browser signs in, and the random values that {@link
+   * finish} needs to check the answer of the provider.
    * @throws {ProblemError} `openid_disabled`, `openid_unavailable`
    */
   async begin(): Promise<{ readonly url: URL; readonly request: OpenIdRequest }> {
@@ -87,9 +90,9 @@ export class OpenIdProvider implements OnApplicationShutdown {
   }
 
   /**
-   * Returns the claims about the person, from the signed ID token and the user information endpoint. Checks issuer,
-   * audience, signature, times, nonce and state.
-   * @param query query of the redirect back, as received
+   * Returns the claims about the person, joined from the ID token and the UserInfo endpoint. Checks the state of the
+   * redirect, and the issuer, audience, signature, times and nonce of the ID token.
+   * @param query query of the URL to which the provider redirected the browser, unchanged and without `?`
    * @throws {ProblemError} `openid_disabled`, `openid_refused`, `openid_unavailable`
    */
   async finish(query: string, { state, nonce, verifier }: OpenIdRequest): Promise<PersonClaims> {
@@ -134,7 +137,7 @@ export class OpenIdProvider implements OnApplicationShutdown {
     }
   }
 
-  /** Logs only messages, because other fields of the error and of its causes may contain tokens and claims. */
+  /** Logs only the messages of an error and of its causes, because their other fields may contain tokens and claims. */
   private log(error: unknown): void {
     this.logger.warn({ reasons: messagesOf(error) }, 'sign-in with OpenID Connect failed');
   }
@@ -169,7 +172,7 @@ function messagesOf(error: unknown): readonly string[] {
   return [error.message, ...messagesOf(error.cause)];
 }
 
-/** Returns true if the ID token is signed with a key that was not published when the keys were read. */
+/** Returns true if the ID token is signed with a key that is not among the keys last read from the provider. */
 function isKeyUnknown(error: unknown): boolean {
   return error instanceof ClientError && error.code === 'OAUTH_KEY_SELECTION_FAILED';
 }

@@ -8,17 +8,20 @@ import { type SessionWithSecret, type Browser, SessionsService } from '../sessio
 import { SignInAttemptsRepository } from '../sign-in-attempts.repository';
 import { OpenIdProvider, type OpenIdRequest } from './openid-provider';
 
-/** A sign-in that the browser has begun. The browser keeps it in an encrypted cookie. */
+/** A sign-in that a browser has begun. The browser keeps this data in an encrypted cookie. */
 interface OpenIdFlow extends OpenIdRequest {
-  /** Path to open after the sign-in. */
+  /** Path of this service that the browser opens after the sign-in. */
   readonly returnTo: string;
-  /** Milliseconds since 1970. */
+  /** Instant at which the sign-in expires, in milliseconds since 1970. */
   readonly expiresAt: number;
 }
 
-/** Time limit for signing in at the provider. */
+/** Time within which the browser must return from the provider. */
 export const FLOW_MS = 600_000;
-/** Purpose with which the cookie is encrypted. Text that was encrypted for another purpose is refused as a cookie. */
+/**
+ * Purpose for which the cookie is encrypted. A text that was encrypted for another purpose cannot be used as the
+ * cookie.
+ */
 const SEALED_FOR = 'openid-flow';
 
 @Injectable()
@@ -33,7 +36,8 @@ export class OpenIdSignIn {
   ) {}
 
   /**
-   * Returns the URL of the provider at which the browser signs in, and the text of a cookie for the browser.
+   * Begins a sign-in. Returns the URL of the provider at which the browser signs in, and the text of the cookie that
+   * the browser must keep.
    * @throws {ProblemError} `openid_disabled`, `openid_unavailable`
    */
   async begin(returnTo: string): Promise<{ readonly url: string; readonly cookie: string }> {
@@ -44,8 +48,9 @@ export class OpenIdSignIn {
   }
 
   /**
-   * Begins a session of the admin whom the provider identifies.
-   * @param query query of the redirect from the provider
+   * Finishes a sign-in, and begins a session of the admin whom the provider has identified.
+   * @param query query of the URL to which the provider redirected the browser, unchanged and without `?`
+   * @param cookie text that {@link begin} returned; null if the browser sent no cookie
    * @throws {ProblemError} `openid_disabled`, `openid_expired`, `openid_refused`, `openid_unavailable`,
    *   `openid_admin_refused`
    */
@@ -71,8 +76,8 @@ export class OpenIdSignIn {
   }
 
   /**
-   * Returns the sign-in flow in the cookie, or null if the cookie is missing, was not encrypted by this service, or has
-   * expired.
+   * Returns the sign-in that the cookie holds. Returns null if there is no cookie, if this service did not encrypt it,
+   * or if the sign-in has expired.
    */
   private readFlow(cookie: string | null): OpenIdFlow | null {
     if (cookie === null) return null;

@@ -22,7 +22,7 @@ import { FLOW_MS, OpenIdSignIn } from './openid-sign-in.service';
 
 const PATH = 'v1/session/oidc';
 
-/** Page of the console that shows why a sign-in failed. */
+/** Page of the console that shows the reason of a failed sign-in. */
 const CONSOLE = '/studio/';
 const SHOWN_IN_CONSOLE =
   'If it fails, a browser (`Accept: text/html`) is redirected to the console, which shows the reason.';
@@ -31,13 +31,17 @@ function parameter(name: string, description: string): ApiQueryOptions {
   return { name, required: false, description, schema: { type: 'string' } };
 }
 
-/** Returns true for the path to which the provider redirects the browser. A GET request to it begins a session. */
+/**
+ * Returns true for a request to the path to which the provider redirects the browser. A GET request to this path begins
+ * a session.
+ */
 export function isOpenIdCallback({ path }: Pick<Request, 'path'>): boolean {
   return path === `/${PATH}/callback`;
 }
 
 /**
- * Signs in by redirects: the browser opens the first route, and the provider redirects the browser to the second route.
+ * Signs admins in by redirects: the browser opens the first route, which redirects to the provider. The provider then
+ * redirects the browser to the second route.
  */
 @ApiTags('Sessions')
 @Controller(PATH)
@@ -101,8 +105,8 @@ export class OpenIdController {
 }
 
 /**
- * Redirects to the address that `step` returns. If `step` fails, redirects a browser to the console with the code of
- * the error, and throws the error for other callers.
+ * Redirects to the URL that `step` returns. If `step` throws a `ProblemError` and the caller prefers HTML to JSON, as
+ * browsers do, redirects to the console with the reason or the code of the error. Otherwise throws the error.
  */
 async function redirect(
   { request, response }: { readonly request: Request; readonly response: Response },

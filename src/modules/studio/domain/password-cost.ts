@@ -2,11 +2,15 @@ import type { PasswordHash } from './password-hash';
 
 const MIB = 2 ** 20;
 
-/** Maximum memory of one check. Two checks run at once in each process. */
+/**
+ * Maximum memory for checking one password with argon2id or scrypt. Each process checks at most two passwords at once.
+ */
 const MAX_MEMORY_BYTES = 128 * MIB;
-/** Maximum number of bytes that argon2id writes in all passes: 64 MiB in 8 passes take about 0.5 s. */
+/**
+ * Maximum number of bytes that argon2id writes: memory times passes. For example, 64 MiB in 8 passes take about 0.5 s.
+ */
 const MAX_WRITTEN_BYTES = 512 * MIB;
-/** Maximum cost of bcrypt, which takes about 1 s. Each step of the cost doubles the time. */
+/** Maximum cost parameter of bcrypt. A check with this cost takes about 1 s; each increment doubles the time. */
 const MAX_BCRYPT_COST = 14;
 /**
  * Maximum cost of a PBKDF2 hash: iterations times the number of 32-byte blocks of the output. OWASP recommends 600,000
@@ -14,10 +18,10 @@ const MAX_BCRYPT_COST = 14;
  */
 const MAX_PBKDF2_ITERATIONS = 2_000_000;
 const PBKDF2_BLOCK_BYTES = 32;
-/** Maximum number of bytes that scrypt writes in all parallel parts. */
+/** Maximum number of bytes that scrypt writes: memory times parallelization. */
 const MAX_SCRYPT_BYTES = 256 * MIB;
 
-/** Returns false for a hash that must not be computed, because it would take too much time or memory. */
+/** Returns true if a check of a password against the hash takes no more time and memory than is acceptable. */
 export function isAffordable(hash: PasswordHash): boolean {
   switch (hash.scheme) {
     case 'argon2id': {
@@ -37,7 +41,7 @@ export function isAffordable(hash: PasswordHash): boolean {
   }
 }
 
-/** Returns the memory that scrypt needs (RFC 7914): 128 N r bytes. */
+/** Returns the memory that one scrypt computation needs, in bytes: 128 N r (RFC 7914). */
 export function scryptBytes({
   costLog2,
   blockSize,

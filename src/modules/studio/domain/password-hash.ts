@@ -8,24 +8,27 @@ export const PASSWORD_SCHEMES = [
 ] as const;
 export type PasswordScheme = (typeof PASSWORD_SCHEMES)[number];
 
-/** Password hash of an admin without a password, who signs in with OpenID Connect. */
+/** Stored in place of a password hash if the admin has no password and signs in with OpenID Connect. */
 export const NO_PASSWORD = '*';
 
 interface HashFormat {
   readonly scheme: Exclude<PasswordScheme, 'none' | 'unrecognised'>;
   /**
-   * Expression whose groups `salt` and `hash` are base64 without padding; the other named groups are numbers of at
-   * least 1.
+   * Regular expression for a whole password hash. Named groups `salt` and `hash`, if there are any, are base64 without
+   * padding. Other named groups are numbers of at least 1.
    */
   readonly pattern: RegExp;
-  /** Minimum bytes of salt and hash, as required by the algorithm or by the library that defines the form. */
+  /**
+   * Minimum length in bytes of the decoded salt and hash. The algorithm requires it, or the library that defines the
+   * form.
+   */
   readonly minBytes: { readonly salt: number; readonly hash: number };
 }
 
 const NUMBER = '[1-9]\\d{0,9}';
 /** Base64 of RFC 4648, as in the PHC string format. */
 const B64 = '[A-Za-z0-9+/]+';
-/** Base64 with `.` for `+`, as passlib writes PBKDF2. */
+/** Base64 with `.` in place of `+`, as in the PBKDF2 hashes of passlib. */
 const AB64 = '[A-Za-z0-9./]+';
 
 const PHC_LEAST = { salt: 8, hash: 16 } as const;
@@ -68,11 +71,14 @@ const HASH_FORMATS: readonly HashFormat[] = [
   },
 ];
 
-/** The cost of scrypt is 2^ln. Larger values need more memory than machines have. */
+/**
+ * Maximum of the scrypt parameter `ln`. The cost of scrypt is 2^ln; with a larger `ln`, it needs more memory than
+ * machines have.
+ */
 const LARGEST_LN = 31;
 const LARGEST_32_BIT = 4_294_967_295;
 
-/** A password hash of a known scheme, with its cost parameters. */
+/** A password hash of a recognised form, with its cost parameters. */
 export type PasswordHash =
   | { readonly scheme: 'argon2id'; readonly memoryKib: number; readonly passes: number }
   | { readonly scheme: 'bcrypt'; readonly costLog2: number }
@@ -92,9 +98,10 @@ export type PasswordHash =
     };
 
 /**
- * Returns the scheme of a password hash by its form: PHC string format for argon2id, scrypt and PBKDF2, modular
- * crypt format for bcrypt, and the format of passlib for PBKDF2. `none` for {@link NO_PASSWORD}. Does not check the
- * cost. Sign-ins cannot check passwords against an `unrecognised` hash.
+ * Returns the scheme of a password hash. Recognises the scheme by the form: PHC string format (argon2id, scrypt,
+ * PBKDF2), modular crypt format (bcrypt), and the format of passlib (PBKDF2). Does not check the cost. Returns `none`
+ * for {@link NO_PASSWORD}. Returns `unrecognised` for any other text: no password can be checked against it, so the
+ * admin cannot sign in with a password.
  */
 export function passwordSchemeOf(passwordHash: string): PasswordScheme {
   if (passwordHash === NO_PASSWORD) return 'none';
@@ -156,12 +163,12 @@ function fits(groups: HashParts['groups'], minBytes: HashFormat['minBytes']): bo
   );
 }
 
-/** Returns the decoded length of base64 without padding; 0 for an impossible length. */
+/** Returns the number of bytes that base64 without padding decodes to; 0 if no base64 has this length. */
 function bytesOf(base64: string): number {
   return base64.length % 4 === 1 ? 0 : Math.floor((base64.length * 3) / 4);
 }
 
-/** Decodes base64 of either alphabet. The alphabet of passlib has `.` in place of `+`. */
+/** Decodes base64 in the alphabet of RFC 4648 or in the alphabet of passlib, which has `.` in place of `+`. */
 function decoded(base64: string): Uint8Array {
   const bytes = atob(base64.replaceAll('.', '+'));
   return Uint8Array.from(bytes, (byte) => byte.charCodeAt(0));

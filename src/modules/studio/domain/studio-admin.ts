@@ -5,19 +5,28 @@ import { type PasswordScheme, passwordSchemeOf } from './password-hash';
 export interface StudioAdmin {
   readonly id: string;
   readonly version: number;
-  /** As the client sent it. Unique without regard to case. */
+  /**
+   * Email as it was received, in its original case. Two admins cannot have emails that differ only in case or Unicode
+   * composition.
+   */
   readonly email: string;
   readonly name: string;
   readonly role: AdminRole;
   /** An inactive admin cannot sign in. */
   readonly isActive: boolean;
-  /** As the client sent it. Never leaves this module in a response, an event, a log line or an error. */
+  /**
+   * Hash as it was received; `*` if the admin has no password. It never leaves this module in a response, an event, a
+   * log line or an error.
+   */
   readonly passwordHash: string;
-  /** Null if the admin never had a password, or if the password changed before this field existed. */
+  /**
+   * Time at which the current password was set. Null if the admin never had a password, or if the password was set
+   * before this field existed.
+   */
   readonly passwordChangedAt: Date | null;
   /**
-   * Changes when all sessions of the admin must end. A session copies this instant at the sign-in and in
-   * `SessionsService.keepValid`, and is valid only while the copy equals this instant.
+   * Each session holds a copy of this instant, and is valid only while the copy equals it. A new value therefore ends
+   * all sessions of the admin, except a session whose copy `SessionsService.keepValid` renews.
    */
   readonly sessionsValidFrom: Date;
   readonly createdAt: Date;
@@ -34,17 +43,22 @@ export function toAccount({ passwordHash: _, ...account }: StudioAdmin): AdminAc
   return account;
 }
 
-/** Returns the key by which emails are compared. Ignores case and Unicode composition. */
+/**
+ * Returns the key by which emails are compared: emails that differ only in case or Unicode composition have the same
+ * key.
+ */
 export function emailKeyOf(email: string): string {
   return email.normalize('NFC').toLowerCase();
 }
 
-/** Returns the scheme, which the API shows instead of the password hash. */
+/** Returns the scheme of the password hash. The API shows the scheme instead of the hash. */
 export function schemeOf(admin: StudioAdmin): PasswordScheme {
   return passwordSchemeOf(admin.passwordHash);
 }
 
-/** Returns the changed admin, or the same object for a no-op change. A new password hash invalidates all sessions. */
+/**
+ * Returns the changed admin, or the same object for a no-op change. A new password hash ends all sessions of the admin.
+ */
 export function withChange(admin: StudioAdmin, change: AdminChange, now: Date): StudioAdmin {
   const { name = admin.name, passwordHash = admin.passwordHash } = change;
   const isNewPassword = passwordHash !== admin.passwordHash;
@@ -59,7 +73,10 @@ export function withChange(admin: StudioAdmin, change: AdminChange, now: Date): 
   });
 }
 
-/** Returns `now`, but at least 1 ms after the last change, so that each change of the password changes the instant. */
+/**
+ * Returns the time of a change of the password: `now`, but at least 1 ms after the last change. Each change thus gets
+ * another time, so that it ends the sessions.
+ */
 function nextPasswordChange({ passwordChangedAt }: StudioAdmin, now: Date): Date {
   return new Date(Math.max(now.getTime(), (passwordChangedAt?.getTime() ?? 0) + 1));
 }
@@ -68,13 +85,18 @@ export function withRole(admin: StudioAdmin, role: AdminRole, now: Date): Studio
   return nextVersion(admin, now, { role });
 }
 
-/** Deactivates the admin and ends all sessions. Returns the same object if the admin is inactive already. */
+/**
+ * Deactivates the admin and ends all sessions of the admin. Returns the same object if the admin is already inactive.
+ */
 export function deactivated(admin: StudioAdmin, now: Date): StudioAdmin {
   if (!admin.isActive) return admin;
   return nextVersion(admin, now, { isActive: false, sessionsValidFrom: now });
 }
 
-/** Returns true if the admin is the only active owner. */
+/**
+ * Returns true if the admin is the only active owner.
+ * @param all must include all active owners
+ */
 export function isLastOwner(admin: StudioAdmin, all: readonly StudioAdmin[]): boolean {
   const isActiveOwner = ({ role, isActive }: StudioAdmin): boolean => role === 'owner' && isActive;
   return (

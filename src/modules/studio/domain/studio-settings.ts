@@ -5,16 +5,19 @@ export interface StudioSettings {
   readonly id: string;
   readonly version: number;
   /**
-   * Limit for refunds by admins with the role `support`: all refunds of a payment together, the new one included, must
-   * not exceed it. In minor units, by currency.
+   * Maximum that admins with the role `support` may refund of one payment, in minor units, by currency. All refunds of
+   * the payment count together, including the new one. In a currency without a maximum, these admins cannot refund.
    */
   readonly supportRefundLimits: ReadonlyMap<string, bigint>;
-  /** True if admins who sign in with a password need a second factor. An admin without one may only enrol one. */
+  /**
+   * True if admins who sign in with a password must have a second factor. Admins without one can do nothing but enrol
+   * one.
+   */
   readonly secondFactorRequired: boolean;
   readonly updatedAt: Date;
 }
 
-/** Id of the only row of settings. */
+/** Id of the only row of the table `studio_settings`. */
 export const SETTINGS_ID = 'studio_settings';
 
 export type SettingsChange = ChangeOf<

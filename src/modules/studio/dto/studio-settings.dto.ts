@@ -67,7 +67,7 @@ export function toStudioSettingsDto(settings: StudioSettings): StudioSettingsDto
   };
 }
 
-/** @throws {ProblemError} `validation_failed` if a currency is named twice */
+/** @throws {ProblemError} `validation_failed` if a currency is given twice */
 export function toSettingsChange(dto: UpdateStudioSettingsDto): SettingsChange {
   const { support_refund_limits: limits, second_factor_required: secondFactorRequired } = dto;
   return {
