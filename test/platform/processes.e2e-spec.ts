@@ -174,7 +174,7 @@ describe('work of a process', () => {
       return row;
     };
     const failUnder = async (endsAt: Date): Promise<void> => {
-      const failed = leases.finish({ table: 'payment', id, endsAt }, () =>
+      const failed = leases.finish({ table: 'payment', ids: [id], endsAt }, () =>
         Promise.reject(new Error('It fails.')),
       );
       await expect(failed).rejects.toThrow('It fails.');

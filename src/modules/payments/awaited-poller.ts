@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Inject } from '@nestjs/common';
 import { Database } from '../../platform/database';
 import { type TestClockJob, TestClockParticipants } from '../test-clocks';
@@ -12,10 +13,14 @@ interface AwaitedRepository extends PolledRepository {
   readonly unanswered: string;
 }
 
+/** Pause, in milliseconds, until a test clock looks again whether running calls have ended. */
+const PAUSE_MS = 100;
+
 /**
  * Poller that test clocks wait for. A call to a provider may get no answer, for example because the process stopped.
  * Before a clock moves on, this poller asks the provider again, so that the outcome gets the time that the clock had at
- * the call. It does not wait for calls that are running now, nor for outcomes that providers announce for later.
+ * the call. It also waits for calls that are running now, until they end or their process dies, but not for outcomes
+ * that providers announce for later.
  */
 export abstract class AwaitedPoller extends ProviderPoller {
   @Inject() private readonly testClocks!: TestClockParticipants;
@@ -33,11 +38,12 @@ export abstract class AwaitedPoller extends ProviderPoller {
     super.onModuleInit();
     const { table, unanswered } = this.awaited;
     const source = `
-      FROM ${table} WHERE due_at IS NOT NULL AND leased_by IS NULL AND attempts < ${MAX_CALLS} AND ${unanswered}
+      FROM ${table} WHERE due_at IS NOT NULL AND attempts < ${MAX_CALLS} AND ${unanswered}
         AND EXISTS (SELECT FROM customer WHERE customer.id = customer_id AND test_clock_id = $1)`;
     const claim = `
       UPDATE ${table} SET due_at = $2, leased_by = $3 WHERE id = (
-        SELECT id ${source} ORDER BY created_at, id LIMIT 1 FOR NO KEY UPDATE)
+        SELECT id ${source} AND (leased_by IS NULL OR due_at <= $4)
+        ORDER BY created_at, id LIMIT 1 FOR NO KEY UPDATE)
       RETURNING id`;
     this.testClocks.registerJob({
       name: this.job,
@@ -46,9 +52,17 @@ export abstract class AwaitedPoller extends ProviderPoller {
     });
   }
 
+  /** Polls the first object on the clock. If all are being polled, waits a moment; the clock then calls this again. */
   private async runOneOn(testClockId: string, claim: string): Promise<void> {
     const { endsAt, owner } = await this.lease();
-    const id = await this.database.queryValue<string>(claim, [testClockId, endsAt, owner]);
-    if (id !== null) await this.poll({ id, endsAt });
+    const parameters = [testClockId, endsAt, owner, this.clock.now()];
+    const ids = await this.leases.begin(
+      () => this.database.queryValues<string>(claim, parameters),
+      (claimed) => ({ table: this.awaited.table, ids: claimed, endsAt }),
+    );
+    for (const id of ids) await this.poll({ id, endsAt });
+    if (ids.length > 0) return;
+    await this.abandoned.runDue();
+    await sleep(PAUSE_MS);
   }
 }

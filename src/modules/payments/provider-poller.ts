@@ -1,11 +1,6 @@
 import { Inject, Logger, type OnModuleInit } from '@nestjs/common';
 import { Clock } from '../../platform/clock';
-import {
-  AbandonedWork,
-  type HeldLease,
-  ProcessSession,
-  ReturnedLeases,
-} from '../../platform/processes';
+import { AbandonedWork, ProcessSession, ReturnedLeases } from '../../platform/processes';
 import { traced } from '../../platform/tracing';
 import { LimitedPoller } from './limited-poller';
 import { type Lease, pollLease } from './domain/poll-lease';
@@ -19,7 +14,10 @@ export interface PolledRepository {
 }
 
 /** Id of a claimed object, and end of the lease. */
-type Claimed = Omit<HeldLease, 'table'>;
+interface Claimed {
+  readonly id: string;
+  readonly endsAt: Date;
+}
 
 export interface PolledService {
   /** Asks the provider about one object and stores the answer. Returns false if the object must be polled again soon. */
@@ -28,10 +26,10 @@ export interface PolledService {
 
 /** Background work that asks providers about objects without a final outcome, a few objects at once. */
 export abstract class ProviderPoller extends LimitedPoller<Claimed> implements OnModuleInit {
-  @Inject() private readonly clock!: Clock;
+  @Inject() protected readonly clock!: Clock;
   @Inject() private readonly session!: ProcessSession;
-  @Inject() private readonly leases!: ReturnedLeases;
-  @Inject() private readonly abandoned!: AbandonedWork;
+  @Inject() protected readonly leases!: ReturnedLeases;
+  @Inject() protected readonly abandoned!: AbandonedWork;
   private readonly logger: Logger;
 
   protected constructor(
@@ -75,7 +73,7 @@ export abstract class ProviderPoller extends LimitedPoller<Claimed> implements O
     try {
       const { table } = this.repository;
       await traced({ name: this.name, isRoot: true }, () =>
-        this.leases.finish({ table, id, endsAt }, () => this.service.resume(id)),
+        this.leases.finish({ table, ids: [id], endsAt }, () => this.service.resume(id)),
       );
     } catch (error) {
       this.logger.error({ err: error, object_id: id }, 'due work was not finished');

@@ -22,11 +22,11 @@ const MAX_RETRY_DELAY_S = 150;
  */
 export const FREQUENT_ATTEMPTS = 26;
 
-/** A lease of this process on a row of a table with `due_at`, `leased_by` and `attempts`. */
+/** A lease of this process on rows of a table with `due_at`, `leased_by` and `attempts`. */
 export interface HeldLease {
   readonly table: string;
-  readonly id: string;
-  /** End of the lease. It distinguishes the lease from a later lease of the same process on the same row. */
+  readonly ids: readonly string[];
+  /** End of the lease. It distinguishes the lease from a later lease of the same process on the same rows. */
   readonly endsAt: Date | null;
 }
 
@@ -56,57 +56,61 @@ export class ReturnedLeases implements OnModuleDestroy, BeforeApplicationShutdow
     limit: number,
   ): Promise<readonly string[]> {
     const parameters = [this.clock.now(), endsAt, limit, owner];
-    return this.database.queryValues<string>(claimSql(table), parameters);
-  }
-
-  /**
-   * Runs `write`, which stores the leased row, in a transaction. If the answer to the commit is lost, gives the lease
-   * back.
-   */
-  begin<Result>(lease: HeldLease, write: () => Promise<Result>): Promise<Result> {
-    return this.runUnderLease(
-      lease,
-      () => this.database.transaction(write),
-      (error) => error instanceof OutcomeUnknownError,
+    return this.begin(
+      () => this.database.queryValues<string>(claimSql(table), parameters),
+      (ids) => ({ table, ids, endsAt }),
     );
   }
 
-  /** Does work under a lease. If the work fails, or returns false because it is not done, gives the lease back. */
-  finish<Result>(lease: HeldLease, work: () => Promise<Result>): Promise<Result> {
-    return this.runUnderLease(lease, work, () => true);
+  /**
+   * Runs `write`, which leases rows or stores leased rows, in a transaction. If the answer to the commit is lost, gives
+   * the lease back.
+   * @param leaseOf returns the lease of the rows, from the result of `write`
+   */
+  async begin<Result>(
+    write: () => Promise<Result>,
+    leaseOf: (written: Result) => HeldLease,
+  ): Promise<Result> {
+    const { number } = this.session;
+    let giveBack = (): void => undefined;
+    try {
+      return await this.database.transaction(async () => {
+        const written = await write();
+        giveBack = () => void this.returnLease(leaseOf(written), number);
+        return written;
+      });
+    } catch (error) {
+      if (error instanceof OutcomeUnknownError) giveBack();
+      throw error;
+    }
   }
 
-  /**
-   * Runs work. Gives the lease back if the work fails and `leavesWork` returns true for the error, or if the work
-   * returns false. If this process has no number, the lease stays: `AbandonedWork` releases it like the lease of a dead
-   * process.
-   */
-  private async runUnderLease<Result>(
-    lease: HeldLease,
-    work: () => Promise<Result>,
-    leavesWork: (error: unknown) => boolean,
-  ): Promise<Result> {
+  /** Does work under a lease. If the work fails, or returns false because it is not done, gives the lease back. */
+  async finish<Result>(lease: HeldLease, work: () => Promise<Result>): Promise<Result> {
     const { number } = this.session;
     try {
       const result = await work();
-      if (number !== null && result === false) await this.returnLease(lease, number);
+      if (result === false) await this.returnLease(lease, number);
       return result;
     } catch (error) {
-      if (number !== null && leavesWork(error)) void this.returnLease(lease, number);
+      void this.returnLease(lease, number);
       throw error;
     }
   }
 
   /**
-   * Gives a lease back: makes the work due again after a delay. The delay doubles with each failed attempt, from 1 s to
+   * Gives a lease back: makes the rows due again after a delay. The delay doubles with each failed attempt, from 1 s to
    * 150 s. After {@link FREQUENT_ATTEMPTS} attempts, the delay is an hour. Repeats the statement until it succeeds, the
-   * lease has ended, or the process stops. Changes nothing if the work was done after all, or if the row has another
+   * lease has ended, or the process stops. Does not change rows whose work was done after all, or that have another
    * lease by now.
+   * @param owner number of this process. If it is null, the lease stays: `AbandonedWork` releases it like the lease of a
+   *   dead process.
    */
-  private returnLease(lease: HeldLease, owner: number): Promise<void> {
+  private async returnLease(lease: HeldLease, owner: number | null): Promise<void> {
+    if (owner === null || lease.ids.length === 0) return;
     const returned = this.tryToReturn(lease, owner).finally(() => this.returning.delete(returned));
     this.returning.add(returned);
-    return returned;
+    await returned;
   }
 
   onModuleDestroy(): void {
@@ -121,13 +125,13 @@ export class ReturnedLeases implements OnModuleDestroy, BeforeApplicationShutdow
     await Promise.all(this.returning);
   }
 
-  private async tryToReturn({ table, id, endsAt }: HeldLease, owner: number): Promise<void> {
+  private async tryToReturn({ table, ids, endsAt }: HeldLease, owner: number): Promise<void> {
     for (let tries = 1; tries <= MAX_TRIES; tries += 1) {
       try {
-        await this.database.query(returnLeaseSql(table), [id, owner, this.clock.now(), endsAt]);
+        await this.database.query(returnLeaseSql(table), [ids, owner, this.clock.now(), endsAt]);
         return;
       } catch (error) {
-        this.logger.debug({ err: error, table, id }, 'a lease was not returned');
+        this.logger.debug({ err: error, table, ids }, 'a lease was not returned');
       }
       if (this.stopping) return;
       await sleep(RETRY_MS);
@@ -149,5 +153,5 @@ function returnLeaseSql(table: string): string {
           CASE WHEN attempts + 1 < ${FREQUENT_ATTEMPTS}
             THEN least(power(2, least(attempts, 10)), ${MAX_RETRY_DELAY_S}) ELSE 3600 END,
         attempts = attempts + 1, leased_by = NULL
-    WHERE id = $1 AND leased_by = $2 AND due_at = $4`;
+    WHERE id = ANY ($1) AND leased_by = $2 AND due_at = $4`;
 }

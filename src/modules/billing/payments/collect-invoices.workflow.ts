@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { Database } from '../../../platform/database';
 import { newId } from '../../../platform/ids';
+import { ReturnedLeases } from '../../../platform/processes';
 import { CustomersService } from '../../customers';
 import { type Invoice, InvoiceCollectionService, payableOf, type TimeScope } from '../../invoicing';
 import {
@@ -13,6 +13,7 @@ import {
   type StartedLease,
 } from '../../payments';
 import { SubscriptionsRepository } from '../../subscriptions';
+import { leaseOf } from './payment-lease';
 import { SettlePaymentWorkflow } from './settle-payment.workflow';
 
 const INVOICES_PER_READ = 50;
@@ -41,7 +42,7 @@ type ChooseMethod = (invoice: Invoice) => ChosenMethod | null;
 @Injectable()
 export class CollectInvoicesWorkflow {
   constructor(
-    private readonly database: Database,
+    private readonly leases: ReturnedLeases,
     private readonly collection: InvoiceCollectionService,
     private readonly customers: CustomersService,
     private readonly subscriptions: SubscriptionsRepository,
@@ -52,26 +53,37 @@ export class CollectInvoicesWorkflow {
   ) {}
 
   /**
-   * Begins attempts to charge due invoices, in one commit. If this process dies, `DuePayments` completes the attempts.
+   * Begins attempts to charge due invoices, in one commit. If this process dies, or the answer to the commit is lost,
+   * `DuePayments` completes the attempts.
    * Reads many invoices at once, because most of them may have nothing to charge.
    * @param limit maximum number of attempts; the other due invoices stay due
    */
   async begin(scope: TimeScope, now: Date, limit: number): Promise<StartedCharges> {
-    const lease = await this.starts.lease();
-    return this.database.transaction(async () => {
-      const due = await this.collection.lockDue(scope, now, INVOICES_PER_READ);
-      const methodOf = await this.methodsFor(due, now);
-      const idle = due.filter((invoice) => methodOf(invoice) === null);
-      await this.collection.stopCollecting(idle, now);
-      const payments: Payment[] = [];
-      const ready = await this.postponeWaiting(due, methodOf, scope === null, now);
-      for (const invoice of ready) {
-        const method = methodOf(invoice);
-        if (method === null || payments.length === limit) continue;
-        payments.push(await this.attempt(invoice, method, lease, now));
-      }
-      return { examined: due.length, payments };
-    });
+    const started = await this.starts.lease();
+    return this.leases.begin(
+      () => this.attemptDue(scope, now, limit, started),
+      ({ payments }) => leaseOf(payments),
+    );
+  }
+
+  private async attemptDue(
+    scope: TimeScope,
+    now: Date,
+    limit: number,
+    started: StartedLease,
+  ): Promise<StartedCharges> {
+    const due = await this.collection.lockDue(scope, now, INVOICES_PER_READ);
+    const methodOf = await this.methodsFor(due, now);
+    const idle = due.filter((invoice) => methodOf(invoice) === null);
+    await this.collection.stopCollecting(idle, now);
+    const payments: Payment[] = [];
+    const ready = await this.postponeWaiting(due, methodOf, scope === null, now);
+    for (const invoice of ready) {
+      const method = methodOf(invoice);
+      if (method === null || payments.length === limit) continue;
+      payments.push(await this.attempt(invoice, method, started, now));
+    }
+    return { examined: due.length, payments };
   }
 
   async charge(payment: Payment): Promise<void> {

@@ -6,6 +6,7 @@ import { LimitedPoller, type Payment } from '../../payments';
 import { TestClockParticipants } from '../../test-clocks';
 import { CloseCollectionWorkflow } from './close-collection.workflow';
 import { CollectInvoicesWorkflow } from './collect-invoices.workflow';
+import { leaseOf } from './payment-lease';
 
 const WORK = 'due-collections';
 const EVERY_MS = 1_000;
@@ -61,24 +62,26 @@ export class DueCollections extends LimitedPoller<Payment> implements OnModuleIn
   /** Charges one payment. If the outcome cannot be stored, `DuePayments` completes the payment later. */
   protected async poll(payment: Payment): Promise<void> {
     try {
-      await this.finish(payment);
+      await this.finish([payment]);
     } catch (error) {
       this.logger.error({ err: error, payment_id: payment.id }, 'an attempt was not finished');
     }
   }
 
-  /**
-   * Charges payments one after the other, so that the order of the events is reproducible. If a charge throws an error,
-   * the advance of the clock fails.
-   */
+  /** Charges the invoices that are due. If a charge throws an error, the advance of the clock fails. */
   private async runDueOn(testClockId: string, now: Date): Promise<void> {
     await this.closeCollection.closeNext(testClockId, now, BATCH_SIZE);
     const { payments } = await this.collectInvoices.begin(testClockId, now, BATCH_SIZE);
-    for (const payment of payments) await this.finish(payment);
+    await this.finish(payments);
   }
 
-  private finish(payment: Payment): Promise<void> {
-    const lease = { table: 'payment', id: payment.id, endsAt: payment.dueAt };
-    return this.leases.finish(lease, () => this.collectInvoices.charge(payment));
+  /**
+   * Charges payments of one lease, one after the other, so that the order of the events is reproducible. If a charge
+   * throws an error, gives back the lease of all payments that are not finished.
+   */
+  private finish(payments: readonly Payment[]): Promise<void> {
+    return this.leases.finish(leaseOf(payments), async () => {
+      for (const payment of payments) await this.collectInvoices.charge(payment);
+    });
   }
 }

@@ -14,6 +14,7 @@ import {
   ProviderGateway,
 } from '../../payments';
 import { TestClocksService } from '../../test-clocks';
+import { leaseOf } from './payment-lease';
 import { SettlePaymentWorkflow } from './settle-payment.workflow';
 
 /**
@@ -49,7 +50,7 @@ export class TakePaymentWorkflow {
    */
   async take(request: PaymentRequest): Promise<Payment> {
     const started = await this.starts.start();
-    const payment = await this.leases.begin(leaseOn(started.id, started.lease.endsAt), async () => {
+    const payment = await this.leases.begin(async () => {
       await this.starts.claimKey(started);
       const { customerId, invoiceId, amount, currency } = request;
       const customer = await this.customers.requireForReference(customerId, '/customer_id');
@@ -68,7 +69,7 @@ export class TakePaymentWorkflow {
       const reserved = await this.invoices.reserve(invoiceId, amount, now);
       if (reserved === null) throw notFound;
       return this.starts.insert(started, fields, now);
-    });
+    }, leaseOfOne);
     return this.charge(payment);
   }
 
@@ -84,7 +85,7 @@ export class TakePaymentWorkflow {
     expected: VersionCondition,
   ): Promise<Payment> {
     const started = await this.starts.start();
-    const payment = await this.leases.begin(leaseOn(started.id, started.lease.endsAt), async () => {
+    const payment = await this.leases.begin(async () => {
       await this.starts.claimKey(started);
       const { customerId, currency } = await this.invoices.get(invoiceId);
       const customer = await this.customers.requireForReference(customerId, '/customer_id');
@@ -102,15 +103,15 @@ export class TakePaymentWorkflow {
         currency,
       };
       return this.starts.insert(started, { ...fields, metadata: {} }, now);
-    });
+    }, leaseOfOne);
     return this.charge(payment);
   }
 
   private charge(payment: Payment): Promise<Payment> {
-    return this.leases.finish(leaseOn(payment.id, payment.dueAt), async () =>
+    return this.leases.finish(leaseOfOne(payment), async () =>
       this.settlePayment.settle(payment, await this.gateway.charge(payment)),
     );
   }
 }
 
-const leaseOn = (id: string, endsAt: Date | null): HeldLease => ({ table: 'payment', id, endsAt });
+const leaseOfOne = (payment: Payment): HeldLease => leaseOf([payment]);

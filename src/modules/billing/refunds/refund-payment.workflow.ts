@@ -49,8 +49,11 @@ export class RefundPaymentWorkflow {
    */
   async refund(request: RefundRequest, limits: RefundLimits): Promise<Refund> {
     const started = await this.refunds.start();
-    const lease = { table: 'refund', id: started.id, endsAt: started.lease.endsAt };
-    const begun = await this.leases.begin(lease, () => this.begin(started, request, limits));
+    const lease = { table: 'refund', ids: [started.id], endsAt: started.lease.endsAt };
+    const begun = await this.leases.begin(
+      () => this.begin(started, request, limits),
+      () => lease,
+    );
     if ('made' in begun) return begun.made;
     return this.leases.finish(lease, () => this.refunds.send(begun));
   }
