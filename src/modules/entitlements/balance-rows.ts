@@ -53,14 +53,20 @@ export type RawCachedBalance = Pick<
   | 'sources'
 >;
 
-/** Columns of a balance. Names each column, because a prepared statement with `*` would fail when a column is added. */
+/**
+ * SQL list of the columns of a balance `h`. Names each column, because a prepared statement with `*` would fail when a
+ * column is added.
+ */
 export const BALANCE_COLUMNS = balanceColumns(
   'id, version, customer_id, entitlement_id, test_clock_id, access_version, rules_version, valid_until, is_held',
   'allowance, granted, is_overage_allowed, reset, window_start_at, window_end_at, used, spent, covered, told, sources',
   'covered_until, due_at, lease_ends_at, created_at, updated_at',
 );
 
-/** Columns of {@link RawCachedBalance}. Reading fewer columns makes the access check measurably cheaper. */
+/**
+ * SQL list of the columns of {@link RawCachedBalance}. Reading only these columns makes the access check measurably
+ * cheaper.
+ */
 export const CACHED_BALANCE_COLUMNS = balanceColumns(
   'test_clock_id, valid_until, is_held, allowance, granted, is_overage_allowed, window_end_at, used, spent, covered, sources',
 );

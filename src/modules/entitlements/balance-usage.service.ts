@@ -6,17 +6,23 @@ import { newlyReached, withUsed } from './domain/entitlement-balance';
 import { limitReached, thresholdReached } from './entitlements.events';
 import { BalancesRepository } from './balances.repository';
 
-/** Threshold at which `entitlement.limit_reached` is recorded, even if 100 is not one of the thresholds of the entitlement. */
+/**
+ * Threshold, in percent of the limit, at which `entitlement.limit_reached` is recorded. It applies even if the
+ * entitlement does not list 100 as a threshold.
+ */
 const LIMIT_PERCENT = 100;
 
-/** A balance with its new usage, and the current time of the customer: real time, or the time of the test clock. */
+/** A balance record, its new usage (`used`), and the time of the change on the clock of the customer. */
 export interface MovedBalance {
   readonly record: BalanceRecord;
   readonly used: Rational;
   readonly now: Date;
 }
 
-/** A balance with new usage, and the thresholds that this usage newly reaches, in percent of the limit. */
+/**
+ * A balance that already contains its new usage, with the thresholds that this usage newly reaches, in percent of the
+ * limit.
+ */
 export interface ReachedBalance {
   readonly record: BalanceRecord;
   readonly percents: readonly number[];
@@ -32,8 +38,8 @@ export class BalanceUsageService {
   ) {}
 
   /**
-   * Writes the usage of balances that the caller has locked, and records the events of reached thresholds. Returns the updated
-   * records.
+   * Writes the new usage of balances that the caller has locked, and records the events of the thresholds that are
+   * newly reached. Returns the records with the new usage.
    */
   async write(moved: readonly MovedBalance[]): Promise<readonly BalanceRecord[]> {
     const after = moved.map(withUsage);

@@ -16,12 +16,12 @@ export interface DueBalance {
   readonly testClockId: string | null;
 }
 
-/** A balance with its new usage, after the usage in its window changed. */
+/** A balance as it is stored, and the new usage of its window (`used`), which is not written to the balance yet. */
 export interface CountedBalance {
   readonly record: BalanceRecord;
   /**
    * False if the access version or the rules version of the balance is outdated, so that the balance must be
-   * recalculated. Does not check `validUntil`.
+   * recalculated. True does not mean that `validUntil` is still in the future.
    */
   readonly isCurrent: boolean;
   readonly used: Rational;
@@ -70,7 +70,7 @@ export const DUE_BALANCES: DueTable<DueBalance> = {
 export class BalanceWindowsRepository {
   constructor(private readonly database: Database) {}
 
-  /** Returns the balances that use these windows, with the new usage, locked until the transaction ends. */
+  /** Returns the balances that count usage in these windows, with the new usage, locked until the transaction ends. */
   async lockCounted(windows: readonly ChangedWindow[]): Promise<readonly CountedBalance[]> {
     this.database.requireTransaction();
     const rows = await this.database.queryPrepared<
@@ -89,7 +89,7 @@ export class BalanceWindowsRepository {
     }));
   }
 
-  /** Returns true if the customer has a balance that uses this meter and this usage window. */
+  /** Returns true if the customer has a balance that counts usage of this meter in exactly this period. */
   async hasBalanceIn(customerId: string, meterId: string, period: Period): Promise<boolean> {
     const parameters = [customerId, meterId, period.startAt, period.endAt];
     return (await this.database.query(HAS_BALANCE_IN_WINDOW, parameters)).length > 0;

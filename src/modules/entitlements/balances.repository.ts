@@ -33,8 +33,8 @@ export interface BalanceKey {
 }
 
 /**
- * Joins a balance with its entitlement and the access version of its customer. Finds no row if the access version or
- * the rules version has changed since the last recalculation of the balance.
+ * SQL that joins the balance of customer `$1` for entitlement key `$2` with its entitlement. Finds no row if the access
+ * version of the customer or the rules version of the entitlement has changed since the balance was recalculated.
  */
 const CURRENT_ROWS = `
   FROM entitlement e
@@ -72,8 +72,8 @@ const ENSURE_BALANCE = `
   ON CONFLICT DO NOTHING`;
 
 /**
- * Balances that are recalculated in the commit that changes a subscription. These are balances of metered entitlements
- * whose usage a meter counts, or for which the customer has a grant that has not ended.
+ * SQL that selects the balances that are recalculated in the commit that changes a subscription: balances of metered
+ * entitlements that have a meter, or for which the customer has a grant without `ended_at`.
  */
 const EAGER_BALANCES = `
   SELECT h.customer_id AS "customerId", h.entitlement_id AS "entitlementId"
@@ -94,8 +94,9 @@ const BEGIN_GRACE = `
   ON CONFLICT DO NOTHING`;
 
 /**
- * Stores balances. A balance is current while its two versions are the latest ones. Changes of subscriptions increment
- * the access version of the customer. Changes of add-on links increment the rules version of the entitlement.
+ * Stores balances. Each balance contains two versions, and is current while both are the latest ones: the access
+ * version of its customer, which changes of subscriptions increment, and the rules version of its entitlement, which
+ * changes of add-on links increment.
  */
 @Injectable()
 export class BalancesRepository {
@@ -104,7 +105,10 @@ export class BalancesRepository {
     private readonly customers: CustomersService,
   ) {}
 
-  /** Returns the balance if its versions are current; null if it must be recalculated. Does not check `validUntil`. */
+  /**
+   * Returns the balance if both of its versions are current; null if it must be recalculated or does not exist. Does
+   * not check `validUntil`.
+   */
   async findCurrent(customerId: string, key: string): Promise<BalanceRecord | null> {
     const [row] = await this.database.queryPrepared<RawBalanceRow>(
       'balance-current',
@@ -135,7 +139,10 @@ export class BalancesRepository {
     return row === undefined ? null : toBalanceRecord(row);
   }
 
-  /** Returns the balance row, inserted if missing, locked until the transaction ends. */
+  /**
+   * Returns the balance of a customer and an entitlement, locked until the transaction ends. Inserts an outdated one if
+   * there is none.
+   */
   async lock(
     customer: EntitledCustomer,
     entitlementId: string,
@@ -165,7 +172,10 @@ export class BalancesRepository {
     await this.database.update(CustomerEntitlementEntity, id, columns);
   }
 
-  /** Writes usage and notified thresholds of rows that the caller has locked. Does not write the allowance. */
+  /**
+   * Writes the usage, its parts and the notified thresholds of balances that the caller has locked. Does not change the
+   * allowance.
+   */
   async writeUsage(
     counted: readonly { readonly row: BalanceRow; readonly now: Date }[],
   ): Promise<void> {
@@ -182,9 +192,9 @@ export class BalancesRepository {
   }
 
   /**
-   * Returns the access version of a customer. Inserts version 1 if there is none; before that, locks the customer, as the
-   * deletion of the customer does before it changes the version. Does not lock an existing row: another transaction that
-   * has locked the row may be waiting for locks of the caller, which would be a deadlock.
+   * Returns the access version of a customer. If there is none, locks the customer and then inserts version 1. The
+   * deletion of a customer takes these locks in the same order. Reads an existing version without a lock: another
+   * transaction that has locked it may be waiting for locks of the caller, which would be a deadlock.
    */
   async accessVersionOf({ id, testClockId }: EntitledCustomer): Promise<number> {
     const known = await this.findAccess(id);
@@ -201,7 +211,7 @@ export class BalancesRepository {
   }
 
   /**
-   * Increments the access versions of customers. This makes their balances outdated when the transaction commits.
+   * Increments the access versions of customers, so that all their balances are outdated when the transaction commits.
    */
   async invalidateCustomers(customers: readonly EntitledCustomer[]): Promise<void> {
     this.database.requireTransaction();
@@ -220,17 +230,18 @@ export class BalancesRepository {
   }
 
   /**
-   * Deletes the cached balances of an entitlement that the caller has locked. Keeps balances with a usage window if the
-   * entitlement has a meter, because metering counts usage for them. Also keeps balances that other transactions have
-   * locked: a consumption locks its balance and then waits for the entitlement, so waiting for the consumption would be
-   * a deadlock. The foreign key of a kept balance prevents the deletion of the entitlement.
+   * Deletes the cached balances of an entitlement that the caller has locked. Keeps two kinds of balances. If the
+   * entitlement has a meter, keeps balances with a usage window, because metering counts usage for them. Also keeps
+   * balances that other transactions have locked: a consumption locks its balance and then waits for the entitlement,
+   * so waiting for the consumption would be a deadlock. The foreign key of a kept balance prevents the deletion of the
+   * entitlement.
    */
   async deleteCached({ id, meterId }: Pick<Entitlement, 'id' | 'meterId'>): Promise<void> {
     this.database.requireTransaction();
     await this.database.query(DELETE_CACHED, [id, meterId === null]);
   }
 
-  /** Starts grace periods. A no-op for subscriptions with a grace period. */
+  /** Starts the grace periods of subscriptions. A subscription that already has a grace period keeps it. */
   async beginGrace(
     subscriptions: readonly { readonly id: string; readonly customerId: string }[],
     now: Date,

@@ -17,7 +17,7 @@ import { BalancesRepository } from './balances.repository';
 import { MeteredUsageService } from './metered-usage.service';
 import { RecalculateBalanceService } from './recalculate-balance.service';
 
-/** A balance record with the time at which it is read ({@link balanceTime}). */
+/** A balance record, and the time at which it was read, as {@link balanceTime} returns it. */
 export interface BalanceRecordAt {
   readonly record: BalanceRecord;
   readonly now: Date;
@@ -37,9 +37,10 @@ export class BalancesService {
   ) {}
 
   /**
-   * Returns the current state of one entitlement of a customer: the cached balance if it is valid, otherwise the result of a
-   * recalculation.
-   * @throws {ProblemError} `customer_not_found`, `entitlement_key_not_found`
+   * Returns the current state of one entitlement of a customer: from the cached balance if the balance is valid,
+   * otherwise from a recalculation.
+   * @throws {ProblemError} `customer_not_found`, `entitlement_key_not_found`, `test_clock_not_found` while the test
+   *   clock of the customer is being deleted
    */
   async get(customerId: string, key: string): Promise<CustomerEntitlement> {
     const found = await this.balances.findCached(customerId, key);
@@ -50,7 +51,10 @@ export class BalancesService {
     return toCustomerEntitlement(record);
   }
 
-  /** Returns the current balance record with the time of the customer. Throws the same errors as {@link get}. */
+  /**
+   * Returns the current balance record, and the time at which it was read. Recalculates a balance that is not valid.
+   * @throws {ProblemError} what `get` throws
+   */
   async read(customerId: string, key: string): Promise<BalanceRecordAt> {
     const found = await this.balances.findCurrent(customerId, key);
     if (found !== null) {
@@ -61,14 +65,18 @@ export class BalancesService {
   }
 
   /**
-   * Returns the current balance record, locked until the caller's transaction ends.
+   * Returns the current balance record, locked until the caller's transaction ends, and the time at which it was read.
    * @throws {ProblemError} what `get` throws, `test_clock_advancing`, `test_clock_failed`
    */
   async lock(customerId: string, key: string): Promise<BalanceRecordAt> {
     return this.lockRecord((await this.read(customerId, key)).record);
   }
 
-  /** Locks a record that the caller has read, and recalculates it if it is outdated. */
+  /**
+   * Locks a balance whose record the caller has already read. Returns the record as it is under the lock, recalculated
+   * if it is no longer valid.
+   * @throws {ProblemError} what `lock` throws
+   */
   async lockRecord({
     entitlement: { key, meterId },
     row,

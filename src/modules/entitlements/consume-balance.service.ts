@@ -19,7 +19,8 @@ import { entitlementNotMetered } from './entitlements.errors';
 import { MeteredUsageService } from './metered-usage.service';
 
 /**
- * Consumes one balance in a commit of its own. Waits for the lock of the balance, and recalculates an outdated balance.
+ * Answers consumption requests for a single balance in one commit. Waits for the lock of the balance, and recalculates
+ * the balance if it is outdated.
  */
 @Injectable()
 export class ConsumeBalanceService {
@@ -33,7 +34,7 @@ export class ConsumeBalanceService {
 
   /**
    * Answers requests for one balance in the given order, in one commit.
-   * @throws {ProblemError} what `BalancesService.lockRecord` and `MeteredUsageService.append` throw;
+   * @throws {ProblemError} what `BalancesService.lock` and `MeteredUsageService.append` throw;
    *   `entitlement_not_metered`; `entitlement_not_consumable` if the meter cannot count any consumption
    */
   answerAll(
@@ -56,7 +57,10 @@ export class ConsumeBalanceService {
     });
   }
 
-  /** Decides requests for a locked balance. Reads the stored answers again, because they may have changed. */
+  /**
+   * Decides requests for a locked balance. Reads the stored answers again, because another transaction may have stored
+   * answers before this one got the lock.
+   */
   private async decideLocked(
     locked: BalanceRecordAt,
     requests: readonly ConsumptionRequest[],
@@ -64,7 +68,10 @@ export class ConsumeBalanceService {
     return this.decideUnanswered(locked, requests, await this.findAnswers(locked.record, requests));
   }
 
-  /** Decides the requests without an answer, stores the answers and counts the allowed requests. */
+  /**
+   * Decides the requests that are not in `known` (the stored answers), stores the new answers, and counts the allowed
+   * quantities as usage. Returns the answers to all requests.
+   */
   private async decideUnanswered(
     { record, now }: BalanceRecordAt,
     requests: readonly ConsumptionRequest[],
@@ -96,7 +103,8 @@ export class ConsumeBalanceService {
   }
 
   /**
-   * Counts allowed requests. With a meter, stores them as usage events, which update the balance in the same commit.
+   * Counts the quantities of allowed requests as usage. Without a meter, writes the usage of the balance. With a meter,
+   * stores usage events, which update the balance in the same commit.
    */
   private async count(
     record: BalanceRecord,
@@ -109,5 +117,8 @@ export class ConsumeBalanceService {
   }
 }
 
-/** Thrown if a concurrent request stored an answer for a key of the batch. The batcher then retries each request alone. */
+/**
+ * Thrown if concurrent requests have stored answers for some keys of the batch, but not for all. The batcher then
+ * retries each request alone.
+ */
 class ConcurrentlyAnswered extends PlannedRollback {}

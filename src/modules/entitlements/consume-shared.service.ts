@@ -29,7 +29,9 @@ interface RequestedBalance extends ConsumptionTarget {
   readonly requests: ConsumptionRequest[];
 }
 
-/** A balance with its requests. It is locked, or known because this process wrote it last. */
+/**
+ * A balance with the requests for it. The balance is either locked, or remembered from the last write of this process.
+ */
 interface FoundBalance {
   readonly requested: RequestedBalance;
   readonly target: SharedTarget;
@@ -50,14 +52,15 @@ interface DecidedBalance extends ConsumptionWrite {
 class AlreadyAnswered extends PlannedRollback {}
 
 /**
- * Consumes balances of many customers in one commit, with a fixed number of statements. Leaves out requests that
- * would have to wait for a lock, or that need more statements.
+ * Answers consumption requests for many balances in one commit, with a fixed number of statements. Leaves out requests
+ * that would have to wait for a lock, or that need further statements.
  */
 @Injectable()
 export class ConsumeSharedService {
   /**
-   * Name of the events that the meter of an entitlement counts, by entitlement key; null without a meter. An entry may be
-   * outdated: an entitlement never changes its meter, but a new entitlement may get the key of a deleted one.
+   * Name of the events that the meter of an entitlement counts, by entitlement key; null if the entitlement has no
+   * meter. An entitlement never changes its meter, but an entry may be outdated: a new entitlement may get the key of a
+   * deleted one.
    */
   private readonly eventNames = new BoundedMap<string, string | null>(MAX_CACHED_KEYS);
   private readonly writtenBalances = new WrittenBalances();
@@ -79,10 +82,11 @@ export class ConsumeSharedService {
   }
 
   /**
-   * Answers requests with at most two commits: a single statement for the balances in {@link WrittenBalances}, and a
-   * transaction for the others.
-   * @returns an outcome for each request, in the order of the requests. The outcome is undefined if the balance needs a
-   *   commit of its own: it is locked, outdated or on a test clock, or the request may be refused with an error.
+   * Answers requests with at most two commits: a single statement for the balances that {@link WrittenBalances}
+   * remembers, and a transaction for the others.
+   * @returns an outcome for each request, in the order of the requests. The outcome is undefined if the request must be
+   *   answered in a commit for its balance alone: the balance is locked, outdated or on a test clock, the request may
+   *   be refused with an error, or the whole transaction failed.
    */
   async answerAll(
     requested: readonly RequestedConsumption[],
@@ -101,9 +105,9 @@ export class ConsumeSharedService {
   }
 
   /**
-   * Answers requests for balances that have not changed since this process wrote them. Leaves out balances that
-   * reach a threshold, because the event of the threshold needs statements of its own. If an idempotency key was
-   * used before, answers no request and returns `isRepeated` true.
+   * Answers requests for balances that have not changed since this process wrote them. Leaves out balances whose usage
+   * reaches a threshold, because the event of the threshold needs further statements. If any idempotency key has
+   * already been used, answers no request and returns `isRepeated` true.
    */
   private async consumeUnchanged(
     requested: readonly RequestedBalance[],
@@ -139,8 +143,9 @@ export class ConsumeSharedService {
   }
 
   /**
-   * Answers requests for balances in one commit. Returns the answers by balance. Leaves out balances that need a commit
-   * of their own.
+   * Answers requests for balances in one commit. Returns the answers by balance, without balances that need a commit of
+   * their own.
+   * @param isRepeated true if an idempotency key of the requests is known to have a stored answer
    */
   private async decideAll(
     requested: readonly RequestedBalance[],
@@ -169,10 +174,11 @@ export class ConsumeSharedService {
   }
 
   /**
-   * Locks streams (the usage events of one name of one customer), then balances. Decides the requests for them, and
-   * writes answers, usage and events.
+   * Locks streams (a stream is the usage events of one name of one customer), then balances. Decides the requests for
+   * the locked balances, and writes answers, usage and events.
    * @param isRepeated true to read the stored answers first. Repeated requests are rare, so a first attempt leaves out
    *   this read.
+   * @throws {AlreadyAnswered} if an idempotency key has a stored answer that was not read
    */
   private async consume(
     requested: readonly RequestedBalance[],
@@ -218,8 +224,8 @@ export class ConsumeSharedService {
   }
 
   /**
-   * Decides the requests of a balance. Returns null if the meter cannot count the quantity of a request. The balance then gets
-   * a commit of its own, in which only that request is refused.
+   * Decides the requests for a balance. Returns null if the meter cannot count the quantity of one of them. All of them
+   * are then answered in a commit of their own, in which only the request with that quantity is refused.
    */
   private async decideBalance(
     { requested, target, balance }: FoundBalance,
@@ -248,8 +254,8 @@ export class ConsumeSharedService {
   }
 
   /**
-   * Returns the event names of metered entitlements, by key; null for an entitlement without a meter. A name may still
-   * be cached for a deleted entitlement. This is harmless, because no balance is left to lock.
+   * Returns the event names of metered entitlements, by key; null for an entitlement without a meter. The name of a
+   * deleted entitlement may still be cached. This is harmless, because the entitlement has no balance to lock.
    */
   private async eventNamesOf(
     requested: readonly RequestedBalance[],

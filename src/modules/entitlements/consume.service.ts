@@ -12,12 +12,17 @@ const MAX_BATCH_SIZE = 500;
 /** Maximum number of requests in a commit for many balances. */
 const MAX_SHARED_BATCH_SIZE = 200;
 
-/** Longest time that a batch waits for callers that were just answered and may send another request. */
+/**
+ * Maximum time in milliseconds for which the next batch waits for more requests. Callers that the last batch answered
+ * usually send their next request soon.
+ */
 const LONGEST_WAIT_MS = 2;
 
 @Injectable()
 export class ConsumeService {
-  /** Collects requests for any balances into one commit. Requests wait in memory, without a database connection. */
+  /**
+   * Collects requests for different balances into one commit. Requests wait in memory, without a database connection.
+   */
   private readonly shared = new Batcher<RequestedConsumption, Consumption | null>(
     async (requested) => {
       const outcomes = await this.consumeShared.answerAll(requested);
@@ -25,7 +30,7 @@ export class ConsumeService {
     },
     { maxItems: MAX_SHARED_BATCH_SIZE, maxWaitForItemsMs: LONGEST_WAIT_MS },
   );
-  /** Collects the requests that {@link ConsumeSharedService} left unanswered, one batch for each balance. */
+  /** Collects the requests that {@link ConsumeSharedService} left unanswered. Each balance has batches of its own. */
   private readonly alone = new Batcher(
     (requested: readonly RequestedConsumption[]) => {
       const [consumed] = requested;
@@ -45,8 +50,9 @@ export class ConsumeService {
   ) {}
 
   /**
-   * Consumes a quantity in one commit, all of it or nothing. Concurrent requests for a balance are answered in turn,
-   * so that a hard limit is never exceeded. A replay of the same key returns the first answer and consumes nothing.
+   * Consumes a quantity in one commit, all of it or nothing. Concurrent requests for a balance are answered one after
+   * the other, so that usage never exceeds a hard limit. A repeated request with the same idempotency key gets the
+   * first answer and consumes nothing.
    * @throws {ProblemError} what `ConsumeBalanceService.answerAll` throws, `idempotency_key_reused`
    */
   async consume(consumed: ConsumptionTarget, request: ConsumptionRequest): Promise<Consumption> {
@@ -56,7 +62,7 @@ export class ConsumeService {
     return answer ?? this.alone.add(requested, `${consumed.customerId} ${consumed.key}`);
   }
 
-  /** Consumes in a caller's transaction, where the request cannot share a commit with others. */
+  /** Consumes in the caller's transaction, without sharing a commit with other requests. */
   private async consumeInTransaction(
     consumed: ConsumptionTarget,
     request: ConsumptionRequest,

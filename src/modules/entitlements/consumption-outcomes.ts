@@ -8,7 +8,10 @@ import { type Consumption, type ConsumptionRequest, firstOfKeys } from './domain
 /** Answers by idempotency key. */
 export type Answers = ReadonlyMap<string, StoredConsumption>;
 
-/** Returns the requests whose idempotency keys have no answer. Of several requests with one key, returns the first. */
+/**
+ * Returns the requests whose idempotency keys have no answer. If several of these requests have the same key, returns
+ * only the first.
+ */
 export function unanswered(
   requests: readonly ConsumptionRequest[],
   answers: Answers,
@@ -16,7 +19,10 @@ export function unanswered(
   return firstOfKeys(requests).filter(({ idempotencyKey }) => !answers.has(idempotencyKey));
 }
 
-/** Returns the answer to a request, or the error `idempotency_key_reused` if its key was answered for another quantity. */
+/**
+ * Returns the answer to a request; or the error `idempotency_key_reused` if the answer under its key is for another
+ * quantity.
+ */
 export function outcomeOf(
   { quantity, idempotencyKey }: ConsumptionRequest,
   answers: Answers,

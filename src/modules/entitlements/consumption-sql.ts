@@ -10,7 +10,10 @@ import { BALANCE_COLUMNS } from './balance-rows';
 import { windowEnd } from './balance-windows.repository';
 import { INTO_ANSWERS } from './consumptions.repository';
 
-/** SQL condition: another balance of the customer has the same meter and window, so usage would change both balances. */
+/**
+ * SQL condition: another balance of the customer has the same meter and the same window, so that usage would change
+ * both balances.
+ */
 const IS_SHARED_WINDOW = `
   EXISTS (
     SELECT FROM customer_entitlement AS other JOIN entitlement ON entitlement.id = other.entitlement_id
@@ -29,17 +32,17 @@ const IN_ORDER_OF_KEYS = `
   ORDER BY customer_id COLLATE "C", entitlement_id COLLATE "C", idempotency_key COLLATE "C"`;
 
 /**
- * Locks streams (the events of one name of one customer), then the balances of the CTE `requested`, each in ascending
- * order. Skips balances
+ * Locks streams (a stream is the usage events of one name of one customer), then the balances of the CTE `requested`;
+ * both in ascending order of their ids. Skips balances
  * - that another transaction has locked, or that must be recalculated;
  * - of customers who are on a test clock, or are being deleted;
- * - whose window starts in the future: a process whose clock is ahead opened the window;
- * - whose usage event would also change another balance, another usage window that metering has registered,
- *   or a billed period.
+ * - whose window starts in the future, because a process whose clock is ahead opened the window;
+ * - for which a usage event would also change another balance, another usage window that metering has registered, or a
+ *   billed period.
  *
  * The conditions on customer ids keep the cached query plan from reading whole tables.
  *
- * Parameters: $1 customers, $2 keys, $3 event names, $4 lock slots of the event names, $5 the current time.
+ * Parameters: $1 customers, $2 entitlement keys, $3 event names, $4 lock slots of the event names, $5 the current time.
  */
 export const LOCK = `
   WITH requested AS MATERIALIZED (
@@ -104,8 +107,8 @@ export const WRITE = `
   SELECT (SELECT count(*) FROM answered)::int AS answers, (SELECT count(*) FROM fresh)::int AS events`;
 
 /**
- * Usage events that a statement stores. `nothing`: none. `plain`: only events with a `plainAggregation` (a single meter
- * counts or sums them, without groups), which are stored faster. `any`: events of any kind.
+ * Usage events that a statement stores. `nothing`: no events. `plain`: only events that have a `plainAggregation` (a
+ * single meter counts or sums them, without groups); they are stored faster. `any`: events of any kind.
  */
 export type Counting = 'nothing' | 'plain' | 'any';
 
@@ -128,10 +131,10 @@ const COUNTED: Readonly<Record<Counting, string>> = {
 };
 
 /**
- * Locks balances and writes decisions about them in one autocommitted statement. Leaves out a balance if another
- * transaction has locked the balance or its stream. Also leaves it out if the balance, its stream, its entitlement or
- * the access version of its customer has changed since this process read it. Returns the numbers of the written
- * balances, from 1. Fails if the key of an answer or event is already stored.
+ * Locks balances and writes the decisions about their requests in one autocommitted statement. Leaves out a balance if
+ * another transaction has locked the balance or its stream. Also leaves out a balance if one of these has changed since
+ * this process read it: the balance, its stream, its entitlement, or the access version of its customer. Returns the
+ * numbers of the written balances, counted from 1. Fails if the key of an answer or of an event is already stored.
  *
  * If a row changes after the snapshot of the statement, PostgreSQL compares the version again when it locks the row,
  * and skips the row. With the lateral joins, the plan looks up each row by its key, even if the plan was made when the

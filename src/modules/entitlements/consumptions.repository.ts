@@ -7,7 +7,7 @@ import type { Consumption, ConsumptionDecision } from './domain/consumption';
 import type { BalanceRecord } from './domain/customer-entitlement';
 import { entitlementKeyNotFound } from './entitlements.errors';
 
-/** Customer id, and key of the entitlement that a request consumes. */
+/** The balance that a consumption request consumes: the id of its customer, and the key of its entitlement. */
 export interface ConsumptionTarget {
   readonly customerId: string;
   readonly key: string;
@@ -61,8 +61,8 @@ export class ConsumptionsRepository {
   constructor(private readonly database: Database) {}
 
   /**
-   * Returns the entitlements of type `metered` with these keys. `meterId` is null if the entitlement has no meter, so that only
-   * consumption requests count as its usage.
+   * Returns the ids of the meters of the metered entitlements with these keys. `meterId` is null if an entitlement has
+   * no meter: then only consumption requests count as its usage.
    */
   findMeterIds(
     keys: readonly string[],
@@ -70,7 +70,10 @@ export class ConsumptionsRepository {
     return this.database.query(FIND_METERS, [keys]);
   }
 
-  /** Returns for each element of `requested` the stored answers by idempotency key, in the same order. */
+  /**
+   * Returns the stored answers to requests. The result has one map for each element of `requested`, in the same order,
+   * with the answers by idempotency key.
+   */
   async find(
     requested: readonly { readonly key: BalanceKey; readonly idempotencyKeys: readonly string[] }[],
   ): Promise<readonly ReadonlyMap<string, StoredConsumption>[]> {
@@ -94,7 +97,7 @@ export class ConsumptionsRepository {
     return found;
   }
 
-  /** Returns the quantity that allowed requests have consumed of a balance since an instant. */
+  /** Returns the total quantity that allowed requests have consumed from a balance at or after an instant. */
   async totalSince({ customerId, entitlementId }: BalanceKey, since: Date): Promise<Rational> {
     const parameters = [customerId, entitlementId, since];
     return parseExact((await this.database.queryValue<string>(TOTAL_SINCE, parameters)) ?? '0');

@@ -11,8 +11,8 @@ import type { BalanceRow, SourceView } from './domain/customer-entitlement';
 import type { Reset } from './domain/reset-window';
 
 /**
- * Balance of one entitlement of one customer: the resolved allowance and its usage. An access check reads this row,
- * and compares its versions with the current versions of the customer and the entitlement.
+ * Balance of one entitlement of one customer: the allowance that subscriptions give, and the usage. An access check
+ * reads this row, and compares its two versions with the current ones of the customer and of the entitlement.
  */
 @Entity('customer_entitlement')
 @Unique('customer_entitlement_pair_unique', ['customerId', 'entitlementId'])
@@ -41,28 +41,30 @@ export class CustomerEntitlementEntity implements BalanceRow {
   @ReferenceColumn({ to: 'CustomerEntity' }) readonly customerId!: string;
   @ReferenceColumn({ to: 'FeatureEntity' }) readonly entitlementId!: string;
   @ReferenceColumn({ nullable: true }) readonly testClockId!: string | null;
-  /** Version of `customer_access` at the recalculation. */
+  /** Version of the row in `customer_access` when the balance was recalculated. */
   @Column({ type: 'integer' }) readonly accessVersion!: number;
-  /** Rules version of the entitlement at the recalculation. */
+  /** Rules version of the entitlement when the balance was recalculated. */
   @Column({ type: 'integer' }) readonly rulesVersion!: number;
-  /** Instant at which the balance must be recalculated; null if it is current until a version changes. */
+  /**
+   * Instant at which the balance must be recalculated; null if it stays valid until one of the two versions changes.
+   */
   @InstantColumn({ nullable: true }) readonly validUntil!: Date | null;
   @Column({ name: 'is_held', type: 'boolean' }) readonly isEntitled!: boolean;
-  /** Quantity that subscriptions allow; null: no limit. */
+  /** Quantity that subscriptions allow; null: no limit. Has no meaning for a boolean entitlement. */
   @DecimalColumn({ nullable: true }) readonly allowance!: Rational | null;
   @DecimalColumn() readonly granted!: Rational;
   @Column({ type: 'boolean' }) readonly isOverageAllowed!: boolean;
   @Column({ type: 'varchar', length: 10, nullable: true }) readonly reset!: Reset | null;
   @InstantColumn({ nullable: true }) readonly windowStartAt!: Date | null;
   @InstantColumn({ nullable: true }) readonly windowEndAt!: Date | null;
-  /** If the balance has no window: usage before this instant has counted in former windows. */
+  /** Usage before this instant has counted in former windows. Null if the balance has a window or never had one. */
   @InstantColumn({ nullable: true }) readonly coveredUntil!: Date | null;
   @DecimalColumn() readonly used!: Rational;
-  /** Part of `used` that was taken from expired or voided grants. */
+  /** Part of `used` that was taken from grants that have since expired or been voided. */
   @DecimalColumn({ name: 'spent' }) readonly expiredGrantUsage!: Rational;
   /** Part of `used` that was taken from the allowance of subscriptions. */
   @DecimalColumn({ name: 'covered' }) readonly planUsage!: Rational;
-  /** Thresholds whose events were recorded in this window, in percent. */
+  /** Thresholds whose events were recorded in the current window, in percent of the limit. */
   @Column({ name: 'told', type: 'jsonb' }) readonly notifiedThresholds!: readonly number[];
   @Column({ type: 'jsonb' }) readonly sources!: readonly SourceView[];
   /** Instant at which background work recalculates the row; null if only access checks recalculate it. */

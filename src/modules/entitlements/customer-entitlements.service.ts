@@ -22,7 +22,8 @@ export class CustomerEntitlementsService {
 
   /**
    * Returns the entitlements that a customer has now, newest entitlement first.
-   * @throws {ProblemError} `customer_not_found`
+   * @throws {ProblemError} `customer_not_found`, `test_clock_not_found` while the test clock of the customer is being
+   *   deleted
    */
   async list(customerId: string, request: PageRequest): Promise<Page<CustomerEntitlement>> {
     const { testClockId } = await this.customers.get(customerId);

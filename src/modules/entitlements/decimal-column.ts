@@ -1,7 +1,10 @@
 import { Column } from 'typeorm';
 import { formatDecimal, parseExact, type Rational } from '../../core/decimal';
 
-/** Maximum number of stored fraction digits: more than the product of two numbers with 12 fraction digits each can have. */
+/**
+ * Maximum number of fraction digits that are stored. The product of two numbers with 12 fraction digits each has at
+ * most 24.
+ */
 const FRACTION_DIGITS = 30;
 
 export function toNumeric(value: Rational): string {

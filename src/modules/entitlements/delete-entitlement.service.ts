@@ -13,9 +13,10 @@ export class DeleteEntitlementService {
   ) {}
 
   /**
-   * Deletes an entitlement that no plan, add-on link, grant or consumption refers to. Locks the definition, then
-   * deletes the cached balances without waiting for locks. A balance that is being consumed stays, and the deletion
-   * then fails with `entitlement_in_use`.
+   * Deletes an entitlement to which no plan, add-on link, grant or consumption refers. Locks the entitlement, then
+   * deletes its cached balances without waiting for locks. Two kinds of balances stay, and let the deletion fail with
+   * `entitlement_in_use`: balances that are being consumed, and, if the entitlement has a meter, balances with a usage
+   * window.
    * @throws {ProblemError} `entitlement_not_found`, `precondition_failed`, `entitlement_in_use`
    */
   delete(id: string, expected: VersionCondition): Promise<void> {

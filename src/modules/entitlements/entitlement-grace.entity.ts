@@ -2,8 +2,8 @@ import { Entity, Index } from 'typeorm';
 import { IdColumn, InstantColumn, ReferenceColumn } from '../../platform/database';
 
 /**
- * Start of the grace period of a subscription that became past due or unpaid. The row is deleted when the subscription leaves the
- * statuses past due and unpaid.
+ * Start of the grace period of a subscription that became past due or unpaid. The row is deleted when the subscription
+ * is neither past due nor unpaid any more.
  */
 @Entity('entitlement_grace')
 @Index('entitlement_grace_customer_index', ['customerId'])

@@ -7,7 +7,7 @@ import { isValidAt } from './domain/customer-entitlement';
 import { type MovedBalance, BalanceUsageService } from './balance-usage.service';
 import { RecalculateBalanceService } from './recalculate-balance.service';
 
-/** Updates balances in the commit of each usage event. */
+/** Updates entitlement balances in the same commit that stores or voids usage events. */
 @Injectable()
 export class EntitlementUsageHooks implements OnModuleInit {
   constructor(
@@ -22,7 +22,7 @@ export class EntitlementUsageHooks implements OnModuleInit {
     this.usage.register((windows) => this.onUsageChanged(windows));
   }
 
-  /** Updates the balances that use these windows. The caller has locked the streams whose events the windows count. */
+  /** Updates the balances that count usage in these windows. The caller has locked the streams of the events. */
   private async onUsageChanged(moves: readonly ChangedWindow[]): Promise<void> {
     const times = new Map<string, Date>();
     const moved: MovedBalance[] = [];

@@ -7,13 +7,17 @@ import { type DueQueue, DueQueues } from '../test-clocks';
 import { DUE_BALANCES, type DueBalance } from './balance-windows.repository';
 import { RecalculateBalanceService } from './recalculate-balance.service';
 
-/** Maximum number of balances per commit. While the commit runs, new usage events of the same customers must wait. */
+/**
+ * Maximum number of balances that are recalculated in one commit. During this commit, new usage events of the same
+ * customers must wait.
+ */
 const MAX_PER_COMMIT = 10;
 
 /**
- * Recalculates balances in the background when a calendar window starts, or when a grant or a grace period ends. Later
- * usage events then count in the new window or against the new allowance, even if no access check comes first. Not
- * needed for windows that start with a billing period: the renewal recalculates their balances.
+ * Recalculates balances in the background when a calendar window starts, when a grant or a grace period ends, and at
+ * the scheduled end of a subscription. Later usage events then count in the new window, or against the new allowance,
+ * even if there was no access check before them. Windows that start with a billing period do not need this, because the
+ * renewal recalculates their balances.
  */
 @Injectable()
 export class EntitlementWindows implements OnModuleInit {
@@ -43,8 +47,8 @@ export class EntitlementWindows implements OnModuleInit {
   }
 
   /**
-   * Recalculates balances in one commit. First blocks new usage events of the customers, with locks in the same order as
-   * ingest, so that recalculations and ingest cannot deadlock.
+   * Recalculates balances in one commit. First blocks new usage events of their customers. Takes these locks in the
+   * same order as ingest, so that the two cannot deadlock.
    */
   private async open(balances: readonly DueBalance[], now: Date): Promise<void> {
     await this.database.transaction(async () => {

@@ -6,7 +6,10 @@ const TABLES_WITH_EVENTS = ['entitlement_grant', 'customer_entitlement'];
 
 const deleteFrom = (table: string): string => `DELETE FROM ${table} WHERE customer_id = ANY ($1)`;
 
-/** Locks the usage streams before the balances, like work that counts usage. */
+/**
+ * Deletes the entitlement data of customers when their test clock is deleted. Locks the usage streams before the
+ * balances, in the same order as work that counts usage.
+ */
 export const entitlementsPurge = purgeProvider('entitlements', [
   ...TABLES_BEFORE_STREAMS.map(deleteFrom),
   LOCK_STREAMS,

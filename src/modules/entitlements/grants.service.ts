@@ -69,9 +69,10 @@ export class GrantsService {
   }
 
   /**
-   * Voids a grant. Usage that was taken from the grant does not count against the plan or other grants later; the rest
-   * of the grant is lost. Does nothing if the grant was voided before.
-   * @throws {ProblemError} what `BalancesService.lock` throws, `entitlement_grant_not_found`, `invalid_transition`
+   * Voids a grant. Usage that was taken from the grant will not count against the plan or against other grants. The
+   * quantity left in the grant is lost. A no-op if the grant is already voided.
+   * @throws {ProblemError} what `BalancesService.lock` throws, `entitlement_grant_not_found`, `invalid_transition` if
+   *   the grant has expired or lapsed
    */
   void(customerId: string, key: string, id: string): Promise<GrantView> {
     return this.database.transaction(async () => {

@@ -14,7 +14,7 @@ import { consumptionRefused, entitlementNotConsumable } from './entitlements.err
 import { BalanceWindowsRepository } from './balance-windows.repository';
 
 const ONE = rational(1n);
-/** Maximum number of cached meters. Each has at most about 30 kB, most of it metadata. */
+/** Maximum number of cached meters. Each meter takes at most about 30 kB, mostly for its metadata. */
 const MAX_CACHED_METERS = 2_000;
 
 export interface ConsumptionEvent {
@@ -35,8 +35,8 @@ export class MeteredUsageService {
   ) {}
 
   /**
-   * Opens a usage window and returns the usage in it. From then on, each new event updates the window. The stream that
-   * the meter counts stays locked until the transaction ends.
+   * Opens a usage window for a meter and returns its usage. Each later event of the meter updates the window. The
+   * stream that the meter counts stays locked until the transaction ends.
    */
   open(customerId: string, meterId: string, window: ResetWindow): Promise<Rational> {
     const period = spanOf(window);
@@ -44,7 +44,8 @@ export class MeteredUsageService {
   }
 
   /**
-   * Requires that the usage of a window can be counted: the window is open already, or no event of it is missing.
+   * Requires that the usage of a window can be counted exactly: the window is already open, or no event that the count
+   * needs is missing because it was archived.
    * @throws {ProblemError} `usage_archived`
    */
   async requireCountable(customerId: string, meterId: string, window: ResetWindow): Promise<void> {
@@ -64,16 +65,16 @@ export class MeteredUsageService {
   }
 
   /**
-   * Locks the stream that a meter counts (all events of one name of the customer) until the transaction ends. To be
-   * called before a balance is locked.
+   * Locks the stream that a meter counts (all events of one name of the customer) until the transaction ends. A
+   * transaction that also locks a balance must call this first.
    */
   async lockStream(customerId: string, meterId: string): Promise<void> {
     await this.usage.lock({ customerId, eventName: await this.eventNameOf(meterId) });
   }
 
   /**
-   * Invalidates the cached state of the stream that a meter counts, because another balance now uses a usage window
-   * of the stream.
+   * Invalidates the cached state of the stream that a meter counts. To be called when a balance begins to use a usage
+   * window that may already be open for another balance.
    */
   async invalidateStream(customerId: string, meterId: string): Promise<void> {
     await this.usage.invalidateStream({ customerId, eventName: await this.eventNameOf(meterId) });
@@ -99,7 +100,10 @@ export class MeteredUsageService {
     return (await this.meterOf(meterId)).eventName;
   }
 
-  /** Returns true if the entitlement has no meter, or its meter can count exactly the quantity of each request. */
+  /**
+   * Returns true if the meter of the entitlement can count the quantity of each request exactly, or if the entitlement
+   * has no meter.
+   */
   async countsAll(
     { entitlement: { meterId } }: BalanceRecord,
     requests: readonly ConsumptionRequest[],
@@ -110,8 +114,8 @@ export class MeteredUsageService {
   }
 
   /**
-   * Refuses consumption of an entitlement if its meter cannot count any quantity. Tests the quantity 1, because a
-   * meter that cannot count 1 cannot count any other quantity.
+   * Refuses consumption of an entitlement whose meter cannot count any quantity. Tests only the quantity 1: a meter
+   * that cannot count 1 cannot count any other quantity either.
    * @throws {ProblemError} `entitlement_not_consumable`
    */
   async requireConsumable({ entitlement: { key, meterId } }: BalanceRecord): Promise<void> {
@@ -121,8 +125,8 @@ export class MeteredUsageService {
   }
 
   /**
-   * Returns the usage events of requests; an empty list if the entitlement has no meter; null if the meter cannot count
-   * one of the quantities exactly.
+   * Returns one usage event for each request. Returns an empty list if the entitlement has no meter, and null if its
+   * meter cannot count the quantity of one of the requests exactly.
    */
   async eventsOf(
     { entitlement: { meterId }, row }: BalanceRecord,
@@ -140,8 +144,8 @@ export class MeteredUsageService {
   }
 
   /**
-   * Stores consumptions of a balance as usage events in the caller's transaction, so that they are billed as well. Stores all
-   * of them or throws.
+   * Stores allowed consumption requests as usage events in the caller's transaction, so that the consumed quantities
+   * are also billed. Stores all of them, or throws an error.
    * @throws {ProblemError} `entitlement_not_consumable`, `consumption_refused`
    */
   async append(
@@ -165,8 +169,9 @@ export class MeteredUsageService {
   }
 
   /**
-   * @param period the window, or the first part of it
-   * @param heldUntil end of the whole window. A `weighted_sum` counts its last value until this instant
+   * Opens a usage window for a period and returns its usage.
+   * @param period the whole window, or the first part of it
+   * @param heldUntil end of the whole window. An aggregation `weighted_sum` counts its last value until this instant.
    */
   private async openPart(
     customerId: string,
@@ -181,7 +186,10 @@ export class MeteredUsageService {
     return used;
   }
 
-  /** Returns a meter from the cache. The fields used here never change. */
+  /**
+   * Returns a meter from the cache, or reads it. A cached meter cannot be wrong, because the fields used here never
+   * change.
+   */
   private async meterOf(id: string): Promise<Meter> {
     const known = this.metersById.get(id);
     if (known !== undefined) return known;
@@ -191,7 +199,10 @@ export class MeteredUsageService {
   }
 }
 
-/** Returns the key of the usage event for a consumption. It is a hash, because event keys have a maximum length. */
+/**
+ * Returns the idempotency key of the usage event for a consumption. It is a hash, because these keys have a maximum
+ * length.
+ */
 function eventKeyOf({ customerId, entitlementId }: BalanceRow, idempotencyKey: string): string {
   const named = [customerId, entitlementId, idempotencyKey].join(' ');
   return `consume-${hash('sha256', named, 'hex')}`;

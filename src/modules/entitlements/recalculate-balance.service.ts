@@ -52,7 +52,7 @@ interface FormerTerms {
   readonly windowRule: WindowRule | null;
 }
 
-/** Recalculates balances: resolves the allowance, and advances usage and grants to an instant. */
+/** Recalculates balances: computes the allowance from subscriptions, and brings usage and grants up to an instant. */
 @Injectable()
 export class RecalculateBalanceService {
   constructor(
@@ -67,9 +67,9 @@ export class RecalculateBalanceService {
   ) {}
 
   /**
-   * Recalculates one balance and stores the result, in the caller's transaction. Creates the access version if there is
-   * none, locks the stream of the meter, then the balance row.
-   * @param clockTime current time of the customer
+   * Recalculates one balance and stores the result, in the caller's transaction. First creates the access version if
+   * there is none. Then locks the stream of the meter, then the row of the balance.
+   * @param clockTime real time, or the time of the test clock of the customer
    */
   async recalculate(
     customer: EntitledCustomer,
@@ -120,8 +120,8 @@ export class RecalculateBalanceService {
   }
 
   /**
-   * Returns the rule for windows that start before now. Usually this is the current rule. If the stored window is a
-   * calendar window that has ended, it is the rule of the stored window, even if the plan has a different reset now.
+   * Returns the rule for windows that start before now. Usually this is the current rule. If a stored calendar window
+   * ended before now, it is the rule of that window, even if the plan now has a different reset.
    */
   private async formerRule(
     before: BalanceRow,
@@ -135,8 +135,8 @@ export class RecalculateBalanceService {
   }
 
   /**
-   * Applies in order every boundary up to now (a grant expires, or the window ends), as long as there are grants. Then
-   * enters the window that contains now.
+   * Applies all boundaries up to now in order: a grant expires, or the window ends. Stops early when no grant is left.
+   * Then enters the window that contains now.
    */
   private async advance(
     one: RecalculationRequest,
@@ -186,8 +186,9 @@ export class RecalculateBalanceService {
   }
 
   /**
-   * Replaces the window by another one. If the two overlap, the new window counts all usage since its start. Usage that
-   * the plan covered in the former window stays plan usage, and usage taken from grants stays grant usage.
+   * Replaces the window by another one. If the two overlap, the new window counts all usage since its own start. Usage
+   * that the plan covered in the former window stays plan usage, and usage taken from grants is not taken from them
+   * again.
    */
   private async replaceWindow(
     one: RecalculationRequest,
@@ -195,7 +196,7 @@ export class RecalculateBalanceService {
     given: CustomerAllowance,
     next: {
       readonly window: ResetWindow;
-      /** Instant up to which usage counts in the new window; null: all usage counts. */
+      /** Instant before which usage counts in the new window; null: all usage counts. */
       readonly endAt: Date | null;
       /** Allowance of the former window. */
       readonly allowance: Rational | null;
@@ -219,8 +220,8 @@ export class RecalculateBalanceService {
   }
 
   /**
-   * Returns the usage of a window that replaces another one: usage before `endAt`, or all usage if `endAt` is null or the
-   * entitlement has no meter.
+   * Returns the usage of a window that replaces another one. Counts only usage before `endAt`. Counts all usage if
+   * `endAt` is null, or if the entitlement has no meter.
    */
   private usageOfReplacement(
     one: RecalculationRequest,
@@ -235,8 +236,8 @@ export class RecalculateBalanceService {
   }
 
   /**
-   * Returns the state with the usage up to an instant. Reads the usage from the meter. Without a meter, the counter has all
-   * usage already.
+   * Returns the state with the usage of its window up to an instant, read from the meter. Returns the state unchanged
+   * if the entitlement has no meter, because the counter then already contains all usage.
    */
   private async withUsageUntil(
     { customer, entitlement: { meterId } }: RecalculationRequest,
@@ -250,7 +251,10 @@ export class RecalculateBalanceService {
     return { ...state, counter: { ...counter, used } };
   }
 
-  /** Opens the usage window and returns the state with its usage. */
+  /**
+   * Opens the usage window and returns the state with the usage in it. Returns the state unchanged if the entitlement
+   * has no meter.
+   */
   private async withUsageIn(
     { customer, entitlement: { meterId } }: RecalculationRequest,
     state: Recalculation,
@@ -263,8 +267,8 @@ export class RecalculateBalanceService {
   }
 
   /**
-   * If the usage window changed: closes the former window, and records the thresholds that usage in the new window
-   * has reached.
+   * If the entitlement has a meter and the window changed: closes the former usage window, and records the thresholds
+   * that usage in the new window has reached.
    */
   private async enterWindow(
     { customer, entitlement, now }: RecalculationRequest,
@@ -291,7 +295,8 @@ function isSameSpan(one: ResetWindow | null, other: ResetWindow | null): boolean
 }
 
 /**
- * If a window was replaced before its end, keeps the notified thresholds that usage in the new window has reached too.
+ * Returns the row with its notified thresholds. If a window was replaced before its end, keeps only the thresholds that
+ * usage in the new window has also reached.
  */
 function withNotified(record: BalanceRecord, before: BalanceRow): BalanceRow {
   const { row } = record;

@@ -25,9 +25,9 @@ export class RunningGrantsService {
   }
 
   /**
-   * Writes the grants that changed, and records events for the grants that ended.
+   * Writes the grants that changed in a recalculation, and records events for the grants that ended in it.
    * @param record the balance before the recalculation, which the caller has locked
-   * @param before grants of the balance before the recalculation
+   * @param before the grants before the recalculation
    */
   async write(
     record: BalanceRecord,

@@ -16,30 +16,30 @@ export interface SharedTarget extends ConsumptionTarget {
   readonly eventName: string | null;
 }
 
-/** Stream of a balance: the events of one name of the customer, which the meter counts. */
+/** Stream that the meter of a balance counts: the usage events of one name of the customer. */
 interface SharedStream {
   readonly id: string;
   readonly version: string;
   readonly lastPosition: bigint;
   /**
-   * Next instant at which a usage window of the stream begins or ends. From then on, events belong to other windows.
-   * Null if there is no such instant.
+   * Next instant at which a usage window of the stream begins or ends; null if there is none. Events from this instant
+   * on count in other windows than events before it.
    */
   readonly changesAt: Date | null;
-  /** Aggregation of the meter if the events can be stored with `plainAppend`, a faster way; otherwise null. */
+  /** Aggregation of the meter if its events can be stored with `plainAppend`, which is faster; otherwise null. */
   readonly plainAggregation: 'count' | 'sum' | null;
 }
 
-/** A balance as it was when this process locked it, with the stream that its meter counts. */
+/** A balance as this process last read or wrote it, with the stream that its meter counts. */
 export interface SharedBalance {
   readonly record: BalanceRecord;
   readonly stream: SharedStream | null;
   readonly entitlementVersion: number;
-  /** Time at which this process first read the balance under its lock. */
+  /** Time at which this process read the balance under a lock. Later writes without another read keep this time. */
   readonly readAt: Date;
 }
 
-/** Decided requests of a balance: the answers, and the usage and events of the allowed requests. */
+/** Decisions about the requests for a balance, and their effect: the new usage, and the events to store. */
 export interface ConsumptionWrite {
   readonly balance: SharedBalance;
   /** Balance with its new usage; null if no request is allowed. */
@@ -79,8 +79,8 @@ export class SharedConsumptionsRepository {
   constructor(private readonly database: Database) {}
 
   /**
-   * Locks the balance of each target, and the stream that its meter counts, until the transaction ends. Never waits.
-   * Returns undefined for a balance that needs a commit of its own.
+   * Locks the balance of each target and the stream that its meter counts, until the transaction ends. Never waits for
+   * a lock. The result has the order of the targets, with undefined for a balance that needs a commit of its own.
    */
   async lock(
     targets: readonly SharedTarget[],
@@ -102,8 +102,8 @@ export class SharedConsumptionsRepository {
   }
 
   /**
-   * Writes answers, usage and events. Returns false if an idempotency key was used before: the caller must then roll
-   * back.
+   * Writes answers, usage and events. Returns false if an idempotency key already has a stored answer or event. The
+   * caller must then roll back.
    */
   async write(writes: readonly ConsumptionWrite[], now: Date): Promise<boolean> {
     this.database.requireTransaction();
@@ -136,11 +136,12 @@ export class SharedConsumptionsRepository {
   }
 
   /**
-   * Locks the balances and writes the decisions in one commit. Never waits. Skips balances that are locked or have changed
-   * since the decisions. The caller must leave out balances that reach a threshold, because this method
-   * does not record the event of a threshold.
+   * Locks the balances and writes the decisions in one commit. Never waits for a lock. Skips balances that are locked,
+   * and balances that have changed since they were read. The caller must leave out balances that reach a threshold,
+   * because this method does not record the event of a threshold.
    * @returns the indexes in `writes` of the balances that were written
-   * @throws {Error} the violated constraint, if an idempotency key was used before; nothing is written then
+   * @throws {Error} the violated constraint, if an idempotency key already has a stored answer or event. Nothing is
+   *   written then.
    */
   async consumeUnchanged(
     writes: readonly ConsumptionWrite[],
@@ -175,14 +176,17 @@ export class SharedConsumptionsRepository {
   }
 }
 
-/** Returns the answers of the balances, each with the number of its balance, counted from 1. */
+/** Returns the answers for all balances. Each has the number of its balance, counted from 1. */
 function answersOf(writes: readonly ConsumptionWrite[]) {
   return writes.flatMap(({ balance: { record }, decisions }, index) =>
     decisions.map((decision) => ({ ...decision, row: record.row, number: index + 1 })),
   );
 }
 
-/** Returns the events of the balances, with the number of the balance and the number within the balance, from 1. */
+/**
+ * Returns the events of all balances. Each has the number of its balance, and its own number within the balance
+ * (`nth`); both are counted from 1.
+ */
 function eventsOf(writes: readonly ConsumptionWrite[]) {
   return writes.flatMap(({ balance: { stream }, events }, index) =>
     stream === null
@@ -215,7 +219,10 @@ function countedParameters(writes: readonly ConsumptionWrite[]): readonly unknow
   ];
 }
 
-/** Returns the quantity that the new events add to the total if the plain aggregation is `sum`; otherwise 0. */
+/**
+ * Returns the quantity by which the new events raise the total of the meter, as a decimal string, if the plain
+ * aggregation is `sum`; otherwise 0.
+ */
 function countedTotal({ balance: { record, stream }, after }: ConsumptionWrite): string {
   const isSummed = after !== null && stream?.plainAggregation === 'sum';
   return isSummed ? toNumeric(subtract(after.row.used, record.row.used)) : '0';

@@ -46,8 +46,8 @@ export class SourcesService {
   }
 
   /**
-   * Returns the allowance of one entitlement. Sources are sorted by subscription, the oldest first; the plan of a subscription
-   * comes before its add-ons.
+   * Returns the allowance of a customer for one entitlement. The sources are sorted by subscription, the oldest first.
+   * Within a subscription, the plan comes before the add-ons.
    */
   async allowance(
     customerId: string,
@@ -71,8 +71,8 @@ export class SourcesService {
   }
 
   /**
-   * Returns the window rule of a balance that resets by the calendar (day, week, month, year). Null if the balance resets in
-   * another way, or if none of its sources is a plan.
+   * Returns the rule of a balance whose window is a calendar day, week, month or year. Returns null for other windows,
+   * and if no source of the balance is a plan.
    */
   async calendarRuleOf({
     reset,
@@ -85,7 +85,10 @@ export class SourcesService {
     return { reset, billing: { startAt, currentPeriod: null, anchor: anchorOf(subscription) } };
   }
 
-  /** Returns the reset window at `now` of each entitlement that a plan version or an add-on of the subscription gives. */
+  /**
+   * Returns the windows that contain `now` for all entitlements of a subscription: those of the given plan version, and
+   * those of the add-ons of the subscription.
+   */
   async windowsOf(
     subscription: Subscription,
     planVersionId: string,
@@ -106,7 +109,7 @@ export class SourcesService {
     }));
   }
 
-  /** Returns the ids of the entitlements that the subscriptions of a customer give. */
+  /** Returns the ids of the entitlements that the subscriptions of a customer give at `now`. An id may be repeated. */
   async entitlementsOf(customerId: string, now: Date): Promise<readonly string[]> {
     const { byVersion, links } = await this.offeredSources(customerId, now);
     return [...[...byVersion.values()].flat(), ...links].map(({ entitlementId }) => entitlementId);

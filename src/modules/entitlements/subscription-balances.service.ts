@@ -25,9 +25,9 @@ export class SubscriptionBalancesService {
   ) {}
 
   /**
-   * Requires that all usage can be counted in the reset windows that a plan version would give the subscription at
-   * `now`. Called before a subscription starts with the version or changes to it. Does nothing for a subscription that
-   * starts in the future, because it has no windows yet.
+   * Requires that usage can be counted exactly in the windows that the subscription would have at `now` with the given
+   * plan version. To be called before a subscription starts with this version or changes to it. Does nothing for a
+   * subscription that starts in the future, because it has no windows yet.
    * @throws {ProblemError} `usage_archived`
    */
   async requireCountable(
@@ -48,23 +48,28 @@ export class SubscriptionBalancesService {
   }
 
   /**
-   * Increments the access version of each customer of these subscriptions. This locks the version, and invalidates the
-   * cached entitlement balances of the customer. To be called before the transaction changes the subscriptions.
+   * Locks and increments the access versions of the customers of these subscriptions, which invalidates their cached
+   * balances. To be called before the transaction changes the subscriptions.
    */
   async lock(subscriptions: readonly Subscription[]): Promise<void> {
     await this.balances.invalidateCustomers([...customersOf(subscriptions).values()]);
   }
 
-  /** Invalidates the balances of a deleted customer, so that checks report the customer as not found. */
+  /**
+   * Invalidates the cached balances of a deleted customer, so that access checks answer that the customer was not
+   * found.
+   */
   async invalidate({ id, testClockId }: EntitledCustomer): Promise<void> {
     await this.balances.invalidateCustomers([{ id, testClockId }]);
   }
 
   /**
-   * Invalidates the balances of the customers of these subscriptions, and updates grace periods. Recalculates at once
-   * - all existing balances of these customers for metered entitlements that have a meter or active grants;
-   * - the balances for all entitlements with a meter that the subscriptions give. Creates missing balances, because
-   *   their windows start with the billing period.
+   * Invalidates the balances of the customers of these subscriptions, and starts or ends grace periods. At once
+   * recalculates
+   * - each existing balance of these customers for a metered entitlement, if the entitlement has a meter or the
+   *   customer has a grant for it that has not ended;
+   * - the balance for each entitlement with a meter in the plan version or the add-ons of a changed subscription.
+   *   Creates the balance if it is missing, because its window starts with the billing period.
    */
   async updateAfterChanges(changes: readonly SubscriptionChange[], now: Date): Promise<void> {
     if (changes.length === 0) return;
@@ -79,9 +84,8 @@ export class SubscriptionBalancesService {
   }
 
   /**
-   * Starts the grace period of a subscription when it becomes past due or unpaid, and ends the grace period when the
-   * subscription is neither any more. A subscription that changes between past due and unpaid keeps its first grace
-   * period.
+   * Starts the grace period of a subscription when it becomes past due or unpaid. Ends the grace period when the
+   * subscription is neither of these any more. A change between past due and unpaid does not restart the grace period.
    */
   private async updateGracePeriods(
     changes: readonly SubscriptionChange[],
@@ -104,7 +108,10 @@ export class SubscriptionBalancesService {
     if (caughtUp.length > 0) await this.balances.endGrace(caughtUp.map(({ after }) => after.id));
   }
 
-  /** Returns the balances to recalculate at once, without duplicates, in lock order. */
+  /**
+   * Returns the balances to recalculate at once, without duplicates, in lock order: by customer id, then by entitlement
+   * id.
+   */
   private async eagerBalances(
     changes: readonly SubscriptionChange[],
   ): Promise<readonly (BalanceKey & { readonly entitlement: Entitlement })[]> {

@@ -7,11 +7,11 @@ import {
 } from './shared-consumptions.repository';
 
 /**
- * Maximum memory of all written balances, in bytes: about 19,000 balances with one source each. A maximum number of
- * balances would not bound the memory, because a balance with 100 grants takes seven times as much.
+ * Maximum memory of all remembered balances, in bytes. It holds about 19,000 balances with one source each. A maximum
+ * number of balances would not bound the memory, because a balance with 100 grants takes seven times as much.
  */
 const MAX_BYTES = 50_000_000;
-/** Memory of a balance, and of each of its sources, in bytes, measured on Node 20. */
+/** Bytes that a balance takes; the next constant is for each of its sources. Measured on Node 20. */
 const BYTES_OF_BALANCE = 2_500;
 const BYTES_OF_SOURCE = 170;
 
@@ -19,27 +19,30 @@ const BYTES_OF_SOURCE = 170;
 export interface WrittenBalance {
   readonly target: SharedTarget;
   readonly balance: SharedBalance;
-  /** False after {@link WrittenBalances.suspend}, or if another process changed the balance before the last write. */
+  /**
+   * False after {@link WrittenBalances.suspend}, or if another transaction changed the balance between the last two
+   * writes by this process.
+   */
   readonly isOwn: boolean;
 }
 
 /**
- * Cache of balances as this process wrote them last. An outdated entry is harmless: the statement that uses it compares
- * the versions with the locked rows, and skips the balance. To avoid such statements, entries of balances that other
- * processes also change are not used. All entries must be forgotten when this process loses its database session
- * (`ProcessSession`), because a standby that takes over may lack the last commits.
+ * Remembers balances as this process last wrote them. An outdated entry is harmless: the statement that uses it
+ * compares the versions with those of the locked rows, and skips the balance. To avoid such useless statements, an
+ * entry is not used if other transactions also change its balance. All entries must be forgotten when this process
+ * loses its database session (`ProcessSession`), because a standby that becomes the primary may lack the last commits.
  */
 export class WrittenBalances {
-  /** Balances in the order of their last write. */
+  /** Entries in the order of their last write, by name of the balance. */
   private readonly entries = new BoundedMap<string, WrittenBalance>(MAX_BYTES, bytesOf);
 
-  /** Returns the balance if it is valid at `now` and no change by another process was noticed. */
+  /** Returns the remembered balance if it is valid at `now`, and if no change by another transaction was noticed. */
   findOwn(name: string, now: Date): WrittenBalance | undefined {
     const entry = this.entries.get(name);
     return entry?.isOwn === true && isCurrent(entry.balance, now) ? entry : undefined;
   }
 
-  /** Remembers a balance after the commit that wrote it. */
+  /** Remembers a balance as it is after a write. To be called after the commit. */
   recordWrite(name: string, target: SharedTarget, write: ConsumptionWrite): void {
     const former = this.entries.get(name)?.balance;
     const isOwn = former === undefined || isSame(former, write.balance);
@@ -48,8 +51,8 @@ export class WrittenBalances {
   }
 
   /**
-   * Stops the use of the cached state of a balance that another process changed or locked. It is used again after two
-   * writes by this process without a change by another process between them.
+   * Stops using the remembered state of a balance, because another transaction changed or locked it. Use resumes after
+   * the next write by this process that finds the balance as the previous write by this process left it.
    */
   suspend(name: string): void {
     const entry = this.entries.get(name);
@@ -70,8 +73,9 @@ function bytesOf({ balance }: WrittenBalance): number {
 }
 
 /**
- * Returns false if at `now` the balance is no longer valid, or a usage window of its stream has begun or ended. Also
- * returns false if `now` is before the time of the read, because the machine's clock may have gone back.
+ * Returns true if the remembered state still holds at `now`: the balance is valid, and no usage window of its stream
+ * has begun or ended since the read. Returns false if `now` is before the read, because the clock of the machine may
+ * have been set back.
  */
 function isCurrent({ record: { row }, stream, readAt }: SharedBalance, now: Date): boolean {
   const ends = [row.validUntil, stream?.changesAt ?? null];

@@ -16,8 +16,8 @@ import { type TestClockLease, TestClocksRepository } from './test-clocks.reposit
 export const DELETION_WORK = 'test-clock-deletions';
 const EVERY_MS = 10_000;
 /**
- * Longest time for which a request purges customers; shorter than the time for which a shutdown waits for requests.
- * Background work purges the rest.
+ * Maximum time for which a request purges customers. Background work then purges the rest. Shorter than the default
+ * time for which a shutdown waits for requests in flight.
  */
 const LONGEST_REQUEST_MS = 10_000;
 
@@ -28,8 +28,8 @@ const NO_LEASE: TestClockLease = { endsAt: null, owner: null };
 export class DeleteTestClockService implements OnModuleInit {
   private readonly logger = new Logger('test-clocks');
   /**
-   * Number of customers that background work purges in the next portion, by test clock. The map has a maximum size,
-   * because the entry of a clock stays here if another process purges the last portion of the clock.
+   * Number of customers that the next portion of background work purges, by test clock. The map has a maximum size,
+   * because the entry of a clock is never deleted if another process purges the last portion of the clock.
    */
   private readonly portions = new BoundedMap<string, number>(100);
 
@@ -49,9 +49,9 @@ export class DeleteTestClockService implements OnModuleInit {
   }
 
   /**
-   * Marks a clock as deleted at once, so that no command finds it. Then purges its customers with all their data
-   * (billing, ledger, events and deliveries) in several commits. Other customers are not affected. After an
-   * interruption, a deadlock, a lock timeout, or ten seconds, background work continues.
+   * Marks a clock as deleted, so that requests no longer find it. Then purges its customers with all their data
+   * (billing, ledger, events and deliveries) in several commits. Other customers are not affected. Background work
+   * continues the purge after a crash, a deadlock or a lock timeout, and if the request has taken ten seconds.
    * @throws {ProblemError} `test_clock_not_found`, `test_clock_advancing`
    */
   async delete(id: string): Promise<void> {
@@ -109,8 +109,10 @@ export class DeleteTestClockService implements OnModuleInit {
   }
 
   /**
-   * Purges up to `size` customers and replaces the lease. If no customer is left, deletes the row of the clock.
-   * @returns number of customers to purge next; null: the clock is deleted, or another process has taken the deletion over
+   * Purges up to `size` customers and replaces the lease `held` by `next`. If no customer is left, deletes the row of
+   * the clock.
+   * @returns number of customers to purge in the next portion. Null if the clock is deleted, or if another process has
+   *   taken the deletion over.
    */
   private async purgePortion(
     id: string,

@@ -15,26 +15,27 @@ const IDLE_MS = 1_000;
 const LEASE_MS = 60_000;
 
 /**
- * Due work for the rows of a table. It runs in the background by the real clock, and on a test clock during an advance.
+ * Work that falls due for the rows of a table. Rows that are on no test clock are processed in the background when they
+ * are due by the real clock. Rows on a test clock are processed while the clock advances.
  */
 export interface DueQueue<Row extends DueRow> {
   readonly name: TestClockJob['name'];
   readonly rows: DueTable<Row>;
   readonly maxRows?: number;
-  /** Does the work of all given rows in one commit. If it throws, the work of none is done. */
+  /** Does the work of all given rows in one commit. If it throws, nothing of this work is done. */
   readonly run: (rows: readonly Row[], now: Date) => Promise<void>;
   /** Returns true while work that is due by the real clock must wait. Does not affect work on test clocks. */
   readonly isHeld?: () => Promise<boolean>;
   /** Divides rows into batches, which run one after the other. If absent, all rows are one batch. */
   readonly batchesOf?: (rows: readonly Row[]) => readonly (readonly Row[])[];
   /**
-   * Reaction if a rule refuses work on a test clock. `postpone`: the work is tried again a day later. `fail`: the clock
-   * stops, as after any other error.
+   * Reaction when a rule refuses work on a test clock. `postpone`: the work is tried again a day later on the clock.
+   * `fail`: the advance of the clock stops, as after any other error.
    */
   readonly whenRefused: 'postpone' | 'fail';
   /**
-   * Records the error code if a rule refuses the work on a row, and would refuse it again with the same data. Called at
-   * each refused attempt.
+   * Records the error code when a rule refuses the work on a row. Another attempt with the same data would be refused
+   * too. Called at each refused attempt.
    */
   readonly recordRefusal?: (row: Row, code: string, now: Date) => Promise<void>;
 }
@@ -79,9 +80,9 @@ export class DueQueues {
   }
 
   /**
-   * Claims due rows and does their work. Returns true if more may be due. If a batch fails, the work of each row is
-   * tried in a commit of its own. If the work of a row fails in this commit too, it is tried again after the lease of
-   * the row ends.
+   * Claims rows that are due by the real clock and does their work. Returns true if more rows may be due. If a batch
+   * fails, the work of each row is tried in a commit of its own. If that fails too, the work of the row is tried again
+   * after the lease of the row has ended.
    */
   async runDue<Row extends DueRow>(queue: DueQueue<Row>): Promise<boolean> {
     const now = this.clock.now();
@@ -99,8 +100,8 @@ export class DueQueues {
   }
 
   /**
-   * Does the work that is due on a test clock. A defect stops the clock. Work that a rule refuses is postponed or stops
-   * the clock, depending on `whenRefused` of the queue.
+   * Does the work of up to `maxRows` rows that are due on a test clock. A defect stops the advance of the clock. Work
+   * that a rule refuses is postponed or stops the advance, depending on `whenRefused` of the queue.
    */
   private async runDueOn<Row extends DueRow>(
     queue: DueQueue<Row>,

@@ -2,15 +2,15 @@ import { Injectable } from '@nestjs/common';
 import { Database } from '../../platform/database';
 
 /**
- * Table whose rows fall due by the real clock or on a test clock. The table has the columns `id`, `test_clock_id` and
- * `lease_ends_at`, and two partial indexes: `(<dueColumn>, id)` for the real clock, and `(test_clock_id, <dueColumn>,
- * id)` for test clocks.
+ * A table with rows that have due work, by the real clock or on a test clock. The table must have the columns `id`,
+ * `test_clock_id` and `lease_ends_at`, and two partial indexes: `(<dueColumn>, id)` for the real clock, and
+ * `(test_clock_id, <dueColumn>, id)` for test clocks.
  */
 export interface DueTable<Row extends DueRow> {
   readonly table: string;
-  /** Instant at which a row falls due; null while it has no due work. */
+  /** Name of the column with the instant at which a row is due. The column is null while the row has no due work. */
   readonly dueColumn: string;
-  /** Columns of the row that the work needs, besides its id. */
+  /** Names of the columns that the work needs besides `id`, by the name of the field in `Row`. */
   readonly columns: Readonly<Record<Exclude<keyof Row & string, 'id'>, string>>;
 }
 
@@ -19,12 +19,15 @@ export interface DueRow {
 }
 
 /**
- * SQL condition: the row has no lease at the time `$2`. Rows on a test clock are never leased; for them,
- * `lease_ends_at` is the instant until which their work was postponed.
+ * SQL condition: the row is neither leased nor postponed at the time `$2`. Rows on a test clock are never leased. In
+ * such rows, `lease_ends_at` is the instant until which their work was postponed.
  */
 const HAS_NO_LEASE = '(lease_ends_at IS NULL OR lease_ends_at <= $2)';
 
-/** SQL that leases due rows. It reads an index in due order, so its cost does not depend on how many rows are due. */
+/**
+ * SQL that leases rows that are due by the real clock. It reads an index in the order of the due times, so that its
+ * cost does not depend on how many rows are due.
+ */
 const claimSql = ({ table, dueColumn, columns }: DueTable<DueRow>): string => `
   WITH claimed AS (
     UPDATE ${table} SET lease_ends_at = $1 WHERE id = ANY (ARRAY(
@@ -41,9 +44,9 @@ const dueOnSql = ({ table, dueColumn, columns }: DueTable<DueRow>): string => `
   ORDER BY ${dueColumn}, id LIMIT $3`;
 
 /**
- * SQL for the instant of the next work on a test clock. A row is next at its due time or, if it was postponed, at the end
- * of the postponement. First finds the earliest row that was not postponed. Then reads only the postponed rows that do
- * not fall due later than this row, because later ones cannot be next.
+ * SQL that selects the instant of the next work on a test clock. The work of a row comes at its due time or, if it was
+ * postponed, at the end of the postponement. The SQL first finds the earliest due time of the rows that were not
+ * postponed. It then reads only those postponed rows whose due time is not later, because others cannot be next.
  */
 export const nextDueOnSql = ({ table, dueColumn }: DueTable<DueRow>): string => `
   WITH planned AS (
@@ -84,9 +87,10 @@ export class DueRowsRepository {
   }
 
   /**
-   * Returns when the next work of each job falls due on a test clock; null where nothing is planned. The query is a
-   * prepared statement, because planning it takes 20 times as long as running it. Its cached plan may be slow until the
-   * next ANALYZE (decision 22). This is acceptable here, because it slows down only test clocks.
+   * Returns for each job when its next work is due on a test clock, by the name of the job; null for a job without
+   * planned work. The query is a prepared statement, because planning it takes 20 times as long as running it. Its
+   * cached plan may be slow until the next ANALYZE (decision 22). This is acceptable here, because it slows down only
+   * test clocks.
    */
   async nextDueOnTestClock<Name extends string>(
     jobs: readonly { readonly name: Name; readonly nextDue: string }[],

@@ -1,6 +1,10 @@
 import { EnumField } from '../../platform/http';
 
-/** Query parameter that leaves out objects of customers on test clocks. */
+/**
+ * Declares an optional query parameter of a list. With the value `none`, the list leaves out objects of customers on
+ * test clocks.
+ * @param objects name of the listed objects, for the description
+ */
 export function RealTimeFilter(objects: string): PropertyDecorator {
   const description = `With \`none\`: only ${objects} of customers who are not on a test clock.`;
   return EnumField(['none'], description, { optional: true });

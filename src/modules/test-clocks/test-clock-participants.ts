@@ -14,12 +14,17 @@ const TEST_CLOCK_JOBS = [
   'entitlement-windows',
 ] as const;
 
-/** Background work that also runs on test clocks, for the objects on one clock at a time. */
+/** Background work that is also done on test clocks. A run processes only objects on one clock. */
 export interface TestClockJob {
   readonly name: (typeof TEST_CLOCK_JOBS)[number];
-  /** SQL that selects one value: the instant at which the next object on the clock `$1` falls due, or null. */
+  /**
+   * SQL that selects one value: the instant at which the next object on the clock `$1` is due; null if there is none.
+   */
   readonly nextDue: string;
-  /** Processes all objects on the clock that are due at `now`, the instant the clock shows. */
+  /**
+   * Processes objects on the clock that are due at `now`, the time that the clock shows. May process only some of them:
+   * an advance calls it again until no object is due.
+   */
   readonly runDue: (testClockId: string, now: Date) => Promise<void>;
 }
 
@@ -31,26 +36,29 @@ export interface PlannedJob {
 
 /** Deletes the data that one module keeps about customers, when their test clock is deleted. */
 export interface TestClockPurge {
-  /** kebab-case, unique */
+  /** Name in kebab-case, unique among all purges. */
   readonly name: string;
   /** Deletes the data in the caller's transaction. Returns the ids of deleted objects that have events. */
   readonly purge: (customerIds: readonly string[]) => Promise<readonly string[]>;
 }
 
-/** Counts, locks and deletes the customers on a test clock. All data that refers to the customers is deleted first. */
+/**
+ * Counts, locks and purges the customers on a test clock. When `purge` is called, all data that refers to the customers
+ * has been deleted.
+ */
 export interface TestClockCustomers {
   readonly count: (testClockId: string) => Promise<number>;
   /**
-   * Locks up to `limit` customers, deleted ones too, until the transaction ends, so that no new row refers to them.
-   * Returns their ids.
+   * Locks up to `limit` customers on the clock, including deleted ones, until the transaction ends, so that no new row
+   * can refer to them. Returns their ids.
    */
   readonly lock: (testClockId: string, limit: number) => Promise<readonly string[]>;
   readonly purge: (customerIds: readonly string[]) => Promise<void>;
 }
 
 /**
- * Registry for modules. At start, a module registers the work that runs while a clock advances, and the purge of its
- * data when a clock is deleted.
+ * Registry of the work that runs while a clock advances, and of the purges that run when a clock is deleted. Modules
+ * register both when the application starts.
  */
 @Injectable()
 export class TestClockParticipants {
@@ -96,14 +104,17 @@ export class TestClockParticipants {
     return this.registeredCustomers.count(testClockId);
   }
 
-  /** Returns the ids of up to `limit` customers on the clock, locked until the transaction ends. */
+  /**
+   * Returns the ids of up to `limit` customers on the clock, including deleted ones, locked until the transaction ends.
+   */
   lockCustomers(testClockId: string, limit: number): Promise<readonly string[]> {
     return this.registeredCustomers.lock(testClockId, limit);
   }
 
   /**
    * Deletes the customers and all data about them, in the caller's transaction.
-   * @returns the ids of all deleted objects, to delete their events
+   * @returns the ids of the customers and of the deleted objects that have events, so that the caller can delete the
+   *   events
    */
   async purge(customerIds: readonly string[]): Promise<readonly string[]> {
     const purged = [...customerIds];

@@ -16,7 +16,10 @@ export class TestClockEntity implements TestClock {
   @InstantColumn({ nullable: true }) readonly targetAt!: Date | null;
   @InstantColumn({ nullable: true }) readonly leaseEndsAt!: Date | null;
   @Column({ type: 'integer', nullable: true }) readonly leasedBy!: number | null;
-  /** When the deletion started; null: not deleted. The row itself is deleted after all customers on the clock. */
+  /**
+   * Real time at which the deletion started; null: not deleted. The row stays until all customers on the clock are
+   * purged.
+   */
   @InstantColumn({ nullable: true }) readonly deletedAt?: Date | null;
   @InstantColumn() readonly createdAt!: Date;
   @InstantColumn() readonly updatedAt!: Date;

@@ -3,14 +3,18 @@ import { Database, ListQuery, type Page, type PageRequest } from '../../platform
 import type { TestClock, TestClockStatus } from './domain/test-clock';
 import { TestClockEntity } from './test-clock.entity';
 
-/** Row locks: `reference` to use the time of a clock; `move`, which waits for all `reference` locks, to change it. */
+/**
+ * Row locks of a clock: `reference` for transactions that use its time, `move` for changes. A `move` lock waits until
+ * all `reference` locks are released.
+ */
 const LOCKS = { reference: 'FOR SHARE', move: 'FOR UPDATE' } as const;
 
 const WHERE_ID = 'WHERE id = $1 AND deleted_at IS NULL';
 
 /**
- * The version is the fencing token of an advance: the start of the advance and each move increment it. If another call
- * has taken the advance over, no row matches.
+ * SQL condition: the clock still has the version `$4`, and is not deleted. The version is the fencing token of an
+ * advance: the start of the advance and each move increment the version. If another request has taken the advance over,
+ * no row matches.
  */
 const WHERE_HELD = `${WHERE_ID} AND version = $4`;
 
@@ -40,7 +44,7 @@ const RENEW_LEASE = `
   RETURNING id`;
 
 export interface TestClockLease {
-  /** Null if any process may take the lease. */
+  /** End of the lease; null if any process may take the lease now. */
   readonly endsAt: Date | null;
   /** Number of the process that has the lease; null if `endsAt` is null. */
   readonly owner: number | null;
@@ -66,7 +70,7 @@ export class TestClocksRepository {
     return this.database.select(TestClockEntity, tail, [ids]);
   }
 
-  /** Locks the clock until the transaction ends. */
+  /** Returns the clock, locked until the transaction ends; null if it does not exist or is deleted. */
   lock(id: string, purpose: keyof typeof LOCKS): Promise<TestClock | null> {
     return this.database.selectOne(TestClockEntity, `${WHERE_ID} ${LOCKS[purpose]}`, [id]);
   }

@@ -40,8 +40,8 @@ export interface NextWork {
 type ToAnswer = (clock: TestClock) => Answer;
 
 /**
- * An advance waits longer for its lock than other work: transactions that use the time of the clock can get their lock
- * first, even if they begin later.
+ * Timeouts of the transaction that begins an advance. It waits for its lock longer than other transactions do:
+ * transactions that use the time of the clock can get their lock before it, even if they begin later.
  */
 const BEGIN_TIMEOUTS = { statementMs: 30_000, lockMs: 25_000 } as const;
 
@@ -119,7 +119,8 @@ export class TestClocksService implements OnModuleInit {
   }
 
   /**
-   * Locks the clock that a field of a request refers to.
+   * Returns the clock to which a field of a request refers. The clock cannot be moved or deleted until the transaction
+   * ends.
    * @param pointer JSON pointer to the field
    * @throws {ProblemError} `reference_not_found`
    */
@@ -155,9 +156,10 @@ export class TestClocksService implements OnModuleInit {
   }
 
   /**
-   * Returns the time of a test clock, or real time, for outside input that cannot be refused, such as the outcome of a
-   * payment. Also works while the test clock is advancing, and after its advance failed.
-   * @throws {ProblemError} `test_clock_not_found` if the clock was deleted
+   * Returns the time of a test clock, or real time, without locking the clock. Also works while the clock is advancing,
+   * and after its advance failed. For reads, and for input that cannot be refused, such as the outcome of a payment.
+   * @param testClockId null for real time
+   * @throws {ProblemError} `test_clock_not_found` if the clock is deleted
    */
   async timeOn(testClockId: string | null): Promise<Date> {
     if (testClockId === null) return this.clock.now();
@@ -281,7 +283,10 @@ export class TestClocksService implements OnModuleInit {
   }
 }
 
-/** Returns true if the state of the database or the service caused the error. The same work may then succeed later. */
+/**
+ * Returns true if the database or the service was temporarily unable to do the work, so that the same work may succeed
+ * later.
+ */
 function isTemporaryFailure(error: unknown): boolean {
   if (error instanceof ProblemError) return error.definition.kind === 'unavailable';
   if (error instanceof OutcomeUnknownError) return true;

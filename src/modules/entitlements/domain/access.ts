@@ -1,13 +1,16 @@
 /** Fields of a subscription that decide whether it gives access. */
 export interface AccessState {
   readonly status: string;
-  /** Instant at which the subscription became past due or unpaid; null if no payment is overdue. */
+  /**
+   * Start of the grace period: the instant at which the subscription became past due or unpaid. Null without a grace
+   * period.
+   */
   readonly pastDueSince: Date | null;
   /** Scheduled end; null if none is scheduled. */
   readonly cancelAt: Date | null;
 }
 
-/** Result of an access check. `until` is null if the result holds until the subscription changes. */
+/** Result of an access check. It holds until the instant `until`; null: until the subscription changes. */
 export interface CustomerAccess {
   readonly isGiven: boolean;
   readonly until: Date | null;
@@ -16,9 +19,9 @@ export interface CustomerAccess {
 const NONE: CustomerAccess = { isGiven: false, until: null };
 
 /**
- * Decides if a subscription gives the entitlements of its plan and add-ons. It gives them while trialing or active, and
- * in the grace period while past due. It gives none before its start or first payment, while paused or unpaid, and
- * after its end.
+ * Decides whether a subscription gives the entitlements of its plan and add-ons at `now`. It gives them while it is
+ * trialing or active. While it is past due, it gives them until its grace period ends. It gives none before its start
+ * or first payment, while it is paused or unpaid, and after its end.
  */
 export function accessOf(
   { status, pastDueSince, cancelAt }: AccessState,

@@ -15,9 +15,9 @@ export interface AddonEntitlement {
   readonly version: number;
   readonly addonId: string;
   readonly entitlementId: string;
-  /** `increment` adds the value to the values of other sources; `set` replaces the values of plans. */
+  /** `increment`: the value is added to the values of other sources. `set`: the value replaces the values of plans. */
   readonly mode: EntitlementMode;
-  /** Decimal string; null for a boolean entitlement. */
+  /** Value per unit of the add-on, as a decimal string; null for a boolean entitlement. */
   readonly value: string | null;
   readonly metadata: Metadata;
   readonly createdAt: Date;

@@ -1,7 +1,7 @@
 import { add, compare, multiply, type Rational, ZERO } from '../../../core/decimal';
 import type { EntitlementMode } from './addon-entitlement';
 
-/** Allowance that the plan of a subscription gives: a quantity (`value`), or a boolean entitlement. */
+/** An entitlement that the plan of a subscription gives. `value` is the allowed quantity. */
 export interface PlanSource {
   readonly kind: 'plan';
   readonly subscriptionId: string;
@@ -11,7 +11,7 @@ export interface PlanSource {
   readonly isHardLimit: boolean;
 }
 
-/** Allowance from an add-on of a subscription: `value` for each of its `quantity` units, or a boolean entitlement. */
+/** An entitlement that an add-on of a subscription gives. The allowed quantity is `value` times `quantity`. */
 export interface AddonSource {
   readonly kind: 'addon';
   readonly subscriptionId: string;
@@ -19,30 +19,36 @@ export interface AddonSource {
   readonly mode: EntitlementMode;
   /** Value per unit of the add-on; null for a boolean entitlement. */
   readonly value: Rational | null;
-  /** Quantity of the add-on in the subscription. */
+  /** Number of units of the add-on in the subscription. */
   readonly quantity: Rational;
 }
 
 export type AllowanceSource = PlanSource | AddonSource;
 
 export type CountedSource = AllowanceSource & {
-  /** Value times quantity; null: no limit. */
+  /**
+   * Allowed quantity: the value of a plan, or value times quantity of an add-on. Null: no limit, or a boolean
+   * entitlement.
+   */
   readonly total: Rational | null;
   /** False if an add-on with mode `set` replaces this source. */
   readonly isCounted: boolean;
 };
 
-/** Total quantity that the subscriptions of a customer allow for one entitlement. */
+/**
+ * Quantity that all subscriptions of a customer together allow for one entitlement, with the sources of the quantity.
+ */
 export interface Allowance {
   readonly sources: readonly CountedSource[];
-  /** Null: no limit. */
+  /** Null: no limit. Has no meaning for a boolean entitlement. */
   readonly amount: Rational | null;
   readonly isOverageAllowed: boolean;
 }
 
 /**
- * Adds up the sources of a customer. The greatest value with mode `set` replaces the values of plans and smaller `set`
- * values. Values with mode `increment` are added after that. Overage is allowed if the limit of at least one plan is soft.
+ * Adds up the allowed quantities of the sources of a customer. If there are add-ons with the mode `set`, only the
+ * greatest of their quantities counts, and it replaces the values of plans. The quantities of add-ons with the mode
+ * `increment` are added after that. Overage is allowed if the limit of at least one plan is soft.
  */
 export function allowanceOf(sources: readonly AllowanceSource[]): Allowance {
   const totals = sources.map((source) => ({ source, total: totalOf(source) }));
@@ -84,7 +90,7 @@ function isSetting(source: AllowanceSource): boolean {
   return source.kind === 'addon' && source.mode === 'set';
 }
 
-/** Compares two totals; null means no limit and is the greatest. */
+/** Returns true if one total is greater than the other. Null means no limit, and is the greatest. */
 function isGreater(one: Rational | null, other: Rational | null): boolean {
   if (other === null) return false;
   return one === null || compare(one, other) > 0;

@@ -23,8 +23,8 @@ export interface ConsumptionDecision extends ConsumptionRequest {
 }
 
 /**
- * Decides requests in the given order. A request is allowed all of its quantity, or nothing if the requests before
- * it leave too little. The returned `used` is the former usage of the balance plus the allowed quantities.
+ * Decides requests in the given order. A request is allowed for its whole quantity, or refused if the requests before
+ * it leave too little. The returned `used` is the usage of the balance after all requests.
  */
 export function decide(
   record: BalanceRecord,

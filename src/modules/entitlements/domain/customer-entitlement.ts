@@ -11,14 +11,17 @@ import {
 } from './entitlement-balance';
 import type { Reset, ResetWindow } from './reset-window';
 
-/** A plan, add-on or grant that contributes to an entitlement of a customer. Stored as JSON. */
+/** A plan, add-on or grant that gives a customer an entitlement, as the API shows it. Stored as JSON. */
 export interface SourceView {
   readonly type: 'plan' | 'addon' | 'grant';
   /** Id of the plan, the add-on or the grant. */
   readonly id: string;
   /** Null for a grant. */
   readonly subscriptionId: string | null;
-  /** Value times quantity, as a decimal string; null: no limit, or a boolean entitlement. */
+  /**
+   * Quantity from this source, as a decimal string: the value of the plan, value times quantity of the add-on, or the
+   * balance of the grant. Null: no limit, or a boolean entitlement.
+   */
   readonly value: string | null;
   /** False if an add-on with mode `set` replaces this source. */
   readonly isCounted: boolean;
@@ -78,8 +81,8 @@ export interface CachedBalance {
 }
 
 /**
- * Returns false if the balance must be recalculated, because something that it was calculated from has ended by `now`:
- * its window, a grant, a grace period or a subscription.
+ * Returns true if the balance is still valid at `now`. A balance is valid until something that it was calculated from
+ * ends: its window, a grant, a grace period or a subscription. It must then be recalculated.
  */
 export function isValidAt(
   { row: { validUntil } }: { readonly row: Pick<BalanceRow, 'validUntil'> },
@@ -95,7 +98,7 @@ export interface CustomerEntitlement {
   readonly hasAccess: boolean;
   /** Decimal string; null: no limit, or a boolean entitlement. */
   readonly limit: string | null;
-  /** Null unless the entitlement is metered. */
+  /** Usage in the current window, as a decimal string; null unless the entitlement is metered. */
   readonly used: string | null;
   readonly remaining: string | null;
   readonly isOverageAllowed: boolean;

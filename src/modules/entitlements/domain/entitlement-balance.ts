@@ -14,33 +14,33 @@ import type { EntitlementType } from './entitlement';
 import { burnDown, type GrantUsage, type GrantBalance, rolledOver, totalOf } from './grant';
 import type { ResetWindow } from './reset-window';
 
-/** Usage of one entitlement in the current window. */
+/** Usage that counts against one entitlement of one customer in the current window, and how it is divided. */
 export interface UsageCounter {
   readonly window: ResetWindow | null;
   /**
-   * If the balance has no window: usage before this instant has counted in former windows. In a later window, this
-   * usage becomes plan usage, so that it is not taken from grants. This is the start of the former window if that window
-   * had no usage. Null if the balance has a window or never had one.
+   * If the balance has no window now: usage before this instant has counted in former windows. If a later window
+   * contains such usage, it becomes plan usage there, so that it is not taken from grants. Equals the start of the
+   * former window if that window had no usage. Null if the balance has a window, or never had one.
    */
   readonly coveredUntil: Date | null;
   readonly used: Rational;
-  /** Part of `used` that was taken from expired or voided grants. */
+  /** Part of `used` that was taken from grants that have since expired or been voided. */
   readonly expiredGrantUsage: Rational;
   /**
-   * Part of `used` that was taken from the allowance of subscriptions. A later, lower allowance does not reduce this
-   * part.
+   * Part of `used` that was taken from the allowance of subscriptions. If the allowance is lowered later, this part
+   * stays the same.
    */
   readonly planUsage: Rational;
-  /** Thresholds in percent whose events were recorded in this window. */
+  /** Thresholds whose events were recorded in this window, in percent of the limit. */
   readonly notifiedThresholds: readonly number[];
 }
 
-/** Balance of one entitlement of one customer. Determines access, limit and remaining quantity. */
+/** Balance of one entitlement of one customer. Access, limit and remaining quantity are computed from it. */
 export interface EntitlementBalance {
   readonly type: EntitlementType;
   /** True if a subscription or a grant gives the entitlement. */
   readonly isEntitled: boolean;
-  /** Quantity that subscriptions allow; null: no limit. */
+  /** Quantity that subscriptions allow; null: no limit. Has no meaning for a boolean entitlement. */
   readonly allowance: Rational | null;
   /** Total balance of the active grants at the start of the window. */
   readonly granted: Rational;
@@ -53,7 +53,10 @@ export interface WindowedBalance extends EntitlementBalance {
   readonly counter: UsageCounter;
 }
 
-/** Returns the limit in the current window; null: no limit, or a boolean entitlement. */
+/**
+ * Returns the limit in the current window, from the allowance and the grants; zero if the customer does not have the
+ * entitlement. Null: no limit, or a boolean entitlement.
+ */
 export function limitOf(balance: EntitlementBalance): Rational | null {
   const { type, isEntitled, allowance, granted, counter } = balance;
   if (type === 'boolean') return null;
@@ -70,7 +73,10 @@ export function remainingOf(balance: EntitlementBalance): Rational | null {
   return greaterOf(subtract(limit, balance.counter.used), ZERO);
 }
 
-/** Returns true if the customer may use the entitlement now, or, if the entitlement is metered, may use more of it. */
+/**
+ * Returns true if the customer may use the entitlement now: a boolean entitlement if the customer has it, a static one
+ * if its limit is above zero, a metered one if some quantity is left or overage is allowed.
+ */
 export function hasAccess(balance: EntitlementBalance): boolean {
   if (!balance.isEntitled) return false;
   switch (balance.type) {
@@ -87,7 +93,10 @@ export function hasAccess(balance: EntitlementBalance): boolean {
   }
 }
 
-/** Returns true if the customer has the entitlement, and the quantity is within the limit or overage is allowed. */
+/**
+ * Returns true if the customer has the entitlement and may use this quantity of it: usage including the quantity is
+ * within the limit, or overage is allowed.
+ */
 export function allows(balance: EntitlementBalance, quantity: Rational): boolean {
   if (!balance.isEntitled) return false;
   const limit = limitOf(balance);
@@ -99,7 +108,7 @@ export function allows(balance: EntitlementBalance, quantity: Rational): boolean
 }
 
 /**
- * Returns the thresholds that usage has reached and that were not notified in this window, ascending, in percent of the
+ * Returns the thresholds that usage has reached but that were not notified in this window, ascending, in percent of the
  * limit. Returns none if the customer does not have the entitlement, or if there is no limit or no usage.
  */
 export function newlyReached(
@@ -120,12 +129,12 @@ export function newlyReached(
 }
 
 /**
- * Returns the counter with a new total of usage.
- * - `expiredGrantUsage` does not change if the total rises. If the total falls, for example because a usage event was
- *   voided, `expiredGrantUsage` falls by the same amount, but not below the part of the new total that plans cannot
- *   cover.
- * - `planUsage` is the rest of the total, as far as plans can cover it: up to the greater of the allowance (null: no
- *   limit) and the former `planUsage`.
+ * Returns the counter with a new total of usage. Subscriptions can cover a part of the total: up to the allowance
+ * (null: no limit), or up to the former `planUsage` if that is greater.
+ * - `expiredGrantUsage` stays the same if the total rises. If the total falls, for example because a usage event was
+ *   voided, `expiredGrantUsage` falls by the same amount; but the part of the new total that subscriptions cannot cover
+ *   stays in it.
+ * - `planUsage` is the rest of the total, up to the amount that subscriptions can cover.
  */
 export function withUsed<
   Counted extends Pick<UsageCounter, 'used' | 'expiredGrantUsage' | 'planUsage'>,
@@ -143,8 +152,9 @@ export function withUsed<
 }
 
 /**
- * Returns the usage that is taken from each grant. The allowance is used up first, because unused allowance lapses.
- * Grants cover usage beyond the allowance or, if greater, `planUsage`; expired grant usage does not count.
+ * Returns how much usage is taken from each grant. The allowance is used up before the grants, because what is left of
+ * it lapses at the end of the window. Expired grant usage is subtracted first. The grants then cover only the usage
+ * beyond the allowance or, if that is greater, beyond `planUsage`.
  */
 export function spreadOverGrants(
   grants: readonly GrantBalance[],

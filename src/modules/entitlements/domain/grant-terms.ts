@@ -14,7 +14,7 @@ export interface GrantView {
   readonly remaining: Rational | null;
 }
 
-/** Returns the fields of a grant that contradict its entitlement or each other. */
+/** Returns the fields of a grant that contradict its entitlement, contradict each other, or have an invalid value. */
 export function faultsOfGrant(
   type: EntitlementType,
   { value, expiresAt, rollover }: Omit<GrantTerms, 'priority' | 'metadata'>,

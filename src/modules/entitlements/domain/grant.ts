@@ -13,27 +13,30 @@ import type { Metadata } from '../../../core/metadata';
 export const GRANT_ENDS = ['expired', 'lapsed', 'voided'] as const;
 export type GrantEnd = (typeof GRANT_ENDS)[number];
 
-/** Bounds of the balance that a grant keeps at a reset: at least `min`, at most `max`. */
+/** Limits for the balance that a grant keeps at the end of a window: at least `min`, at most `max`. */
 export interface Rollover {
   readonly min: Rational;
   readonly max: Rational;
 }
 
-/** An entitlement, or a quantity of it, that one customer gets in addition to what its subscriptions give. */
+/**
+ * An entitlement that one customer gets in addition to the entitlements of its subscriptions. If the entitlement is not
+ * boolean, the grant gives a quantity of it.
+ */
 export interface Grant {
   readonly id: string;
   readonly version: number;
   readonly customerId: string;
   readonly entitlementId: string;
-  /** Null for a boolean entitlement. */
+  /** Quantity that was granted; null for a boolean entitlement. */
   readonly value: Rational | null;
   /** Balance at the start of the current window; null for a boolean entitlement. */
   readonly balance: Rational | null;
   /** Grants with the lowest number are used up first. */
   readonly priority: number;
-  /** Exclusive; null: the grant does not expire. */
+  /** Instant at which the grant expires, exclusive; null: the grant does not expire. */
   readonly expiresAt: Date | null;
-  /** Null: the balance is zero after a reset. */
+  /** Null: nothing is kept at the end of a window, so the grant lapses. */
   readonly rollover: Rollover | null;
   /** Time at which the grant expired, lapsed or was voided; null while it is active. */
   readonly endedAt: Date | null;
@@ -79,7 +82,10 @@ function ascending(one: number, other: number): number {
   return one === other ? 0 : one < other ? -1 : 1;
 }
 
-/** Takes an amount from grants in burn-down order, each down to zero. What the grants do not cover is `uncovered`. */
+/**
+ * Takes an amount from grants in burn-down order. A grant is used down to zero before the next one is used. `uncovered`
+ * is the part of the amount that exceeds all grants together.
+ */
 export function burnDown(
   grants: readonly GrantBalance[],
   amount: Rational,
@@ -94,7 +100,10 @@ export function burnDown(
   return { parts, uncovered };
 }
 
-/** Returns the balance after a reset: MIN(max, MAX(min, ending)); zero without a rollover. */
+/**
+ * Returns the balance of a grant after a reset: the balance at the end of the window (`ending`), raised to `min`, then
+ * lowered to `max`. Returns zero if the grant has no rollover.
+ */
 export function rolledOver(rollover: Rollover | null, ending: Rational): Rational {
   return rollover === null ? ZERO : lesserOf(rollover.max, greaterOf(rollover.min, ending));
 }

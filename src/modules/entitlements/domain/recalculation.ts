@@ -31,7 +31,10 @@ export type BalanceBoundary =
   | { readonly kind: 'expiry'; readonly at: Date; readonly grantId: string }
   | { readonly kind: 'reset'; readonly at: Date };
 
-/** Returns the first boundary at or before now. If both kinds are at the same instant, the expiry of the grant comes first. */
+/**
+ * Returns the first boundary at or before `now`; null if there is none. If a grant expires at the instant at which the
+ * window ends, its expiry comes first.
+ */
 export function nextBoundary(
   { counter, grants }: Recalculation,
   now: Date,
@@ -81,8 +84,8 @@ export function withoutExpired(start: Recalculation, now: Date): Recalculation {
 }
 
 /**
- * Ends the window and starts the next one. Each grant keeps the balance that rolls over; a grant lapses if that balance
- * is zero.
+ * Ends the window and starts the next one. Each grant keeps the balance that its rollover allows. A grant that keeps
+ * nothing lapses.
  * @param at instant of the reset. If the reset replaces a window before its end, `next` may have started before `at`.
  */
 export function reset(
@@ -107,7 +110,10 @@ export function reset(
   };
 }
 
-/** Replaces a window without an end, or no window, by `next`. Nothing lapses: grants keep their remaining balances. */
+/**
+ * Starts the window `next` for a balance that has no window, or a window without an end. No grant lapses: each keeps
+ * the quantity that is left in it.
+ */
 export function carryInto(
   { counter, grants, ended }: Recalculation,
   allowance: Rational | null,
@@ -127,14 +133,15 @@ export function carryInto(
 }
 
 /**
- * Returns the counter of a window that replaces the former window before its end. Usage in the overlap keeps its kind:
- * plan usage stays plan usage, and usage taken from grants stays grant usage. Keeps the notified thresholds.
- * - If the new window starts later than the former one, grant usage of the former window may lie before the new window.
- *   Then only usage beyond the new allowance counts as grant usage.
- * - If the new window starts earlier than the former one, usage between the two starts has counted in other windows. It
- *   becomes plan usage, so that it is not taken from grants. Without a former window, the same holds for usage before
- *   `coveredUntil`.
- * @param former state before the new window
+ * Returns the counter of a window that replaces the former window before its end. Usage that counts in both windows
+ * keeps its kind: plan usage stays plan usage, and usage taken from grants becomes expired grant usage, because the
+ * balances of the grants are already reduced by it. Keeps the notified thresholds.
+ * - If the new window starts later than the former one, the usage taken from grants may lie before the new window. Then
+ *   only the usage beyond the new allowance counts as taken from grants.
+ * - If the new window starts earlier than the former one, usage between the two starts has already counted in other
+ *   windows. It becomes plan usage, so that it is not taken from grants. Without a former window, the same holds for
+ *   usage before `coveredUntil`.
+ * @param former usage and grants before the new window
  * @param allowance allowance of the former window
  */
 export function counterOfReplacement(
@@ -144,8 +151,9 @@ export function counterOfReplacement(
     readonly window: ResetWindow;
     readonly used: Rational;
     /**
-     * Usage of the new window before the start of the former window or, without a former window, before `coveredUntil`.
-     * If the entitlement has no meter: all usage of the new window.
+     * Part of `used` from before the start of the former window or, without a former window, from before
+     * `coveredUntil`. Zero if the new window does not start before that instant. If the entitlement has no meter, all
+     * of `used` takes the place of that part.
      */
     readonly earlier: Rational;
     readonly allowance: Rational | null;
@@ -169,11 +177,11 @@ export function counterOfReplacement(
 }
 
 /**
- * Drops the window of a customer who no longer has the entitlement. Keeps a window with usage until it ends. A later
- * window may start before the end of the dropped one: usage that has counted already becomes plan usage in the later
- * window (`coveredUntil`).
- * @param isEntitled true if the customer had the entitlement until now. If the window ended earlier, usage has then
- *   counted in later windows up to now.
+ * Drops the window of a customer who has lost the entitlement, or who did not have it until now. Keeps a window that
+ * has not ended and has usage. A later window may start before the end of the dropped one. Usage that has already
+ * counted then becomes plan usage in the later window (see `coveredUntil`).
+ * @param isEntitled true if the customer had the entitlement until now. In that case, if the window has already ended,
+ *   usage has counted in later windows up to now.
  */
 export function dropUnneededWindow(
   state: Recalculation,
@@ -189,7 +197,10 @@ export function dropUnneededWindow(
   return isUsed ? state : { ...state, counter: newCounter(null, startAt) };
 }
 
-/** If the window ended before now, enters the window that contains now. To be called for a balance without grants. */
+/**
+ * If the window ended before `now`, enters the window that contains `now`, without usage. To be called for a balance
+ * that has no grants.
+ */
 export function withoutEnded(
   state: Recalculation,
   rule: WindowRule | null,
@@ -201,8 +212,8 @@ export function withoutEnded(
 }
 
 /**
- * Returns the window that contains `at`, by the rule of a subscription. If the rule is null because the customer has
- * only grants, the current window continues to its end. The next window then has no end.
+ * Returns the window that contains `at`, by the rule of a subscription. The rule is null if the customer has only
+ * grants: then the current window continues to its end, and the window after it has no end.
  */
 export function windowFor(
   rule: WindowRule | null,
@@ -215,8 +226,8 @@ export function windowFor(
 }
 
 /**
- * Returns true if two windows have the same start, and both or neither have an end. Ignores the instant of the end,
- * because the end of a period may still move.
+ * Returns true if two windows have the same start, and either both have an end or both have none. Does not compare the
+ * ends, because the end of a billing period may still move.
  */
 export function isSameWindow(one: ResetWindow | null, other: ResetWindow): boolean {
   return (
@@ -227,8 +238,8 @@ export function isSameWindow(one: ResetWindow | null, other: ResetWindow): boole
 }
 
 /**
- * Returns true if the window `other` may contain usage that has counted already, because `other` starts before the end
- * of the counter's window or, if the counter has no window, before `coveredUntil`.
+ * Returns true if the window `other` is a new window that may contain usage that has already counted. This is so if
+ * `other` starts before the end of the counter's window or, if the counter has no window, before `coveredUntil`.
  */
 export function isReplacedBy(
   { window, coveredUntil }: Pick<UsageCounter, 'window' | 'coveredUntil'>,

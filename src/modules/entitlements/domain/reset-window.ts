@@ -17,32 +17,33 @@ export function spanOf({ startAt, endAt }: Pick<ResetWindow, 'startAt' | 'endAt'
   return { startAt, endAt: endAt ?? FOR_EVER };
 }
 
-/** Billing periods of a subscription, from which its reset windows are computed. */
+/** Start and billing periods of a subscription. The windows of its entitlements are computed from them. */
 export interface BillingSchedule {
   readonly startAt: Date;
-  /** Null before the subscription started. */
+  /** Null only in the rule of a former calendar window, which does not need the period. */
   readonly currentPeriod: Period | null;
   /** Anchor of the periods after the current one. */
   readonly anchor: BillingAnchor;
 }
 
-/** Rule by which the reset windows of a subscription are computed. */
+/** Rule for the windows of an entitlement that a subscription gives: when usage is reset, and the billing periods. */
 export interface WindowRule {
   readonly reset: Reset;
   readonly billing: BillingSchedule;
 }
 
 /**
- * Maximum difference between the clocks of two processes, in milliseconds. The clock of each process may differ from
- * the clock of the database by 5 s (decision 36).
+ * Maximum assumed difference between the clocks of two processes, in milliseconds. Each of the two clocks may differ
+ * from the clock of the database by 5 s (decision 36).
  */
 const MAX_APART_MS = 10_000;
 
 /**
- * Returns the time at which a balance is read and changed: the latest of `now`, the start of its window and the start
- * of the current billing period. A start is after `now` if a process whose clock is ahead wrote it (decision 165).
- * Ignores a start more than {@link MAX_APART_MS} after `now`, so that a balance recovers from a wrong clock.
- * @param now time of this process, or of the test clock
+ * Returns the time at which a balance is read and changed: the latest of `now`, the start of the window of the balance,
+ * and the start of the current billing period. One of these starts is after `now` if a process whose clock is ahead has
+ * written it (decision 165). A start more than {@link MAX_APART_MS} after `now` is ignored, so that a balance recovers
+ * from a wrong clock.
+ * @param now time of this process, or of the test clock of the customer
  */
 export function balanceTime(
   now: Date,
@@ -56,8 +57,9 @@ export function balanceTime(
 }
 
 /**
- * Returns the window that contains an instant. With the reset `period`, this is a billing period; if the renewal is
- * late, it is the one that the renewal will start.
+ * Returns the window that contains an instant. With the reset `period`, this is the billing period that contains the
+ * instant. If the renewal is late, it is the period that the renewal will start. For an instant before the current
+ * period, it is the time from that instant to the start of the current period.
  * @param at instant at or after the start of the subscription
  */
 export function windowAt(reset: Reset, billing: BillingSchedule, at: Date): ResetWindow {

@@ -3,8 +3,8 @@ export const FIRST_PORTION = 20;
 
 const LARGEST_PORTION = 500;
 /**
- * Duration that a commit should have. It is far below the longest acceptable duration, because some customers have much
- * more data than others.
+ * Intended duration of a commit, in milliseconds. It is far below the longest acceptable duration, because some
+ * customers have much more data than others.
  */
 const TARGET_MS = 300;
 

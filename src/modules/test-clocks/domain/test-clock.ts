@@ -9,28 +9,33 @@ export interface TestClock {
   /** Current time of the clock. */
   readonly instant: Date;
   readonly status: TestClockStatus;
-  /** Target of the running or failed advance; null when the clock is ready. */
+  /** Target of an advance that is running, was interrupted or has failed; null when the clock is ready. */
   readonly targetAt: Date | null;
   /**
-   * End of the lease of the process that advances or deletes the clock. After a crash, the work can be continued when
-   * the lease has ended.
+   * End of the lease of the process that advances or deletes the clock, in real time; null if there is no such process.
+   * After a crash, another process can continue the work when the lease has ended.
    */
   readonly leaseEndsAt: Date | null;
-  /** Number of the process that advances or deletes the clock. If the process dies, another ends its lease early. */
+  /**
+   * Number of the process that has the lease; null if none has. If that process dies, another process ends the lease
+   * early.
+   */
   readonly leasedBy: number | null;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
 
 /**
- * Duration of a lease. The lease is renewed for each job of an advance and for each portion of a purge. Each job and
- * each portion takes less time than the lease lasts.
+ * Duration of a lease, in milliseconds. An advance renews its lease before each job, and a purge with each portion. A
+ * single job or portion takes less time than the lease lasts.
  */
 export const LEASE_MS = 60_000;
 
 export type AdvanceRefusal = 'backwards' | 'too_far' | 'busy' | 'failed' | 'other_target';
 
-/** Returns true if a call is advancing the clock now; false if the call crashed and its lease has ended. */
+/**
+ * Returns true while a process is advancing the clock. Returns false if that process crashed and its lease has ended.
+ */
 export function isBeingMoved(
   { status, leaseEndsAt }: Pick<TestClock, 'status' | 'leaseEndsAt'>,
   realNow: Date,
