@@ -1,4 +1,4 @@
-import { startTestApp, Story, type TestApp } from '../support/story';
+import { post, startTestApp, Story, type TestApp } from '../support/story';
 
 const on = (date: string): string => `2026-${date}T00:00:00.000Z`;
 const calls = { name: 'Calls', model: 'per_unit', timing: 'in_arrears', unit_amount: '10' };
@@ -116,5 +116,150 @@ describe('corrections of usage that a credit note credited', () => {
     await use('03-02', 30);
     expect(await late('05-01')).toEqual([['30', 300]]);
     expect(await voidNote(id)).toMatchObject({ id, status: 'void' });
+  });
+});
+
+/** A plan of 310.00 for March, billed in advance on 1 March. A credit note takes a part back on that day. */
+describe('credits of unused time after credit notes', () => {
+  let engine: TestApp;
+
+  beforeAll(async () => {
+    engine = await startTestApp();
+  });
+
+  afterAll(() => engine.close());
+
+  const MARCH = { name: 'Base', model: 'flat', timing: 'in_advance', amount: 31_000 };
+
+  async function billed(price: object = MARCH) {
+    const story = await Story.begin(engine, on('03-01'), { currency: 'USD' });
+    const { id: planId } = await story.planOf([price]);
+    const { id } = await story.subscribe(planId, { collection: 'send_invoice' });
+    const [invoice] = await story.invoices();
+    const invoiceId = invoice?.id ?? '';
+    await post(engine, `/v1/invoices/${invoiceId}/pay`, { provider: 'manual' });
+    const note = async (amount: number, settle = 'credit', line = 0): Promise<string> => {
+      const lines = [{ invoice_line_id: invoice?.lines[line]?.id, amount }];
+      const reason = 'By mistake';
+      const order = { invoice_id: invoiceId, lines, reason, settle };
+      return (await post(engine, '/v1/credit-notes', order)).id;
+    };
+    const voidNote = async (noteId: string): Promise<object> =>
+      (await engine.http.post(`/v1/credit-notes/${noteId}/void`).send({})).body as object;
+    const act = (path: string): Promise<{ id: string }> => post(engine, `/v1/invoices/${path}`, {});
+    const end = () => story.command(id, 'cancel', { when: 'now', credit_unused: true });
+    const change = async (to = 62_000, fields = {}) =>
+      story.command(id, 'change', { plan_id: await story.plan(to, fields), when: 'now' });
+    return { story, note, voidNote, act, end, change };
+  }
+
+  const REFUSED = { status: 409, code: 'credit_note_corrected' };
+
+  it.each([
+    ['credit', 31_000, 0, 0],
+    ['refund', 31_000, 0, 0],
+    ['refund', 15_500, -7_500, -8_000],
+    ['credit', 3_100, -13_500, -14_400],
+  ])(
+    'keep a note with settle %s of %d from being voided',
+    async (settle, noted, atEnd, atChange) => {
+      const ended = await billed();
+      const ofEnded = await ended.note(noted, settle);
+      await ended.story.advance(on('03-16'));
+      await ended.end();
+      expect(await ended.story.amounts()).toEqual([[31_000], [atEnd]]);
+      const [, end] = await ended.story.invoices();
+      expect(await ended.voidNote(ofEnded)).toMatchObject({
+        ...REFUSED,
+        detail: expect.stringContaining(end?.id ?? '') as string,
+      });
+
+      const changed = await billed();
+      const ofChanged = await changed.note(noted, settle);
+      await changed.story.advance(on('03-16'));
+      await changed.change();
+      expect(await changed.story.amounts()).toEqual([[31_000], [32_000, atChange]]);
+      expect(await changed.voidNote(ofChanged)).toMatchObject(REFUSED);
+      await changed.story.verify();
+    },
+  );
+
+  it('keep a note from being voided after a change of the interval', async () => {
+    const { story, note, voidNote, change } = await billed();
+    const id = await note(31_000, 'refund');
+    await story.advance(on('03-16'));
+    await change(365_000, { interval: 'year' });
+    expect(await story.amounts()).toEqual([[31_000], [365_000, 0]]);
+    expect(await voidNote(id)).toMatchObject(REFUSED);
+  });
+
+  it('keep a note of the minimum from being voided', async () => {
+    const { story, note, voidNote, end } = await billed({
+      ...{ name: 'Seats', model: 'per_unit', timing: 'in_advance', unit_amount: '10000' },
+      minimum_amount: 31_000,
+    });
+    const id = await note(10_500, 'credit', 1);
+    await story.advance(on('03-16'));
+    await end();
+    expect(await story.amounts()).toEqual([[10_000, 21_000], [-9_919]]);
+    expect(await voidNote(id)).toMatchObject(REFUSED);
+  });
+
+  it.each([
+    [31_000, 32_000],
+    [15_500, 24_000],
+  ])(
+    'are made again in full once their void invoice is regenerated without the note of %d',
+    async (noted, before) => {
+      const { story, note, voidNote, act, change } = await billed();
+      const id = await note(noted);
+      await story.advance(on('03-16'));
+      await change();
+      const [, changed] = await story.invoices();
+      expect(changed).toMatchObject({ total: before });
+      await act(`${changed?.id}/void`);
+      expect(await voidNote(id)).toMatchObject({ id, status: 'void' });
+      await act(`${changed?.id}/reissue`);
+      expect((await story.invoices()).at(-1)).toMatchObject({ total: 16_000 });
+      await story.verify();
+    },
+  );
+
+  it('keep the note from being voided once their void invoice is regenerated', async () => {
+    const { story, note, voidNote, act, change } = await billed();
+    const id = await note(31_000);
+    await story.advance(on('03-16'));
+    await change();
+    const [, changed] = await story.invoices();
+    await act(`${changed?.id}/void`);
+    await act(`${changed?.id}/reissue`);
+    expect((await story.invoices()).at(-1)).toMatchObject({ total: 32_000 });
+    expect(await voidNote(id)).toMatchObject(REFUSED);
+  });
+
+  it('keep only notes from before them from being voided', async () => {
+    const { story, note, voidNote, end } = await billed();
+    const first = await note(10_000);
+    await story.advance(on('03-16'));
+    await end();
+    await story.advance(on('03-17'));
+    const second = await note(5_000);
+    expect(await voidNote(second)).toMatchObject({ status: 'void' });
+    expect(await voidNote(first)).toMatchObject(REFUSED);
+  });
+
+  it('keep no note from being voided if no time was unused, or none is credited', async () => {
+    const { story, note, voidNote, end } = await billed();
+    const id = await note(31_000);
+    await story.advance(on('03-31'));
+    await end();
+    expect(await story.amounts()).toEqual([[31_000]]);
+    expect(await voidNote(id)).toMatchObject({ id, status: 'void' });
+
+    const whole = await billed();
+    const other = await whole.note(31_000);
+    await whole.story.advance(on('03-16'));
+    await whole.change(62_000, { proration: 'none' });
+    expect(await whole.voidNote(other)).toMatchObject({ id: other, status: 'void' });
   });
 });

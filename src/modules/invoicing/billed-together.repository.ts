@@ -19,18 +19,24 @@ const BILLED_ELSEWHERE = `
   WHERE elsewhere.net IS NOT NULL`;
 
 /**
- * True if usage billed by one of the lines `$1` was taken back by an invoice that was finalized at or after `$2`.
- * Ignores void invoices: when a void invoice is regenerated, its corrections are calculated again.
+ * Finds the newest invoice, finalized at or after `$2`, that took back a part of what the lines `$1` billed: it credits
+ * unused time of their charges, or corrects their usage. Ignores void invoices: when a void invoice is regenerated, its
+ * credits and corrections are calculated again.
  */
-const CORRECTED_SINCE = `
-  SELECT EXISTS (SELECT FROM invoice_line line
-    JOIN invoice_line other ON other.item_id = line.item_id
-      AND other.period_start_at = line.period_start_at AND other.period_end_at = line.period_end_at
-      AND other.kind = 'usage' AND (other.trace #>> '{corrects,differenceMinor,$bigint}')::bigint < 0
-    JOIN invoice ON invoice.id = other.invoice_id AND invoice.finalized_at >= $2 AND ${isInEffect('invoice')}
-  WHERE line.id = ANY ($1) AND line.kind <> 'credit') AS corrected`;
+const TAKEN_BACK_SINCE = `
+  SELECT invoice.id FROM invoice_line line
+    JOIN invoice_line billed ON billed.item_id = line.item_id
+      AND billed.period_start_at = line.period_start_at AND billed.period_end_at = line.period_end_at,
+    LATERAL (
+      SELECT billed.invoice_id WHERE billed.kind = 'usage'
+        AND (billed.trace #>> '{corrects,differenceMinor,$bigint}')::bigint < 0
+      UNION ALL
+      SELECT credit.invoice_id FROM invoice_line credit WHERE credit.credits_line_id = billed.id) AS taken
+    JOIN invoice ON invoice.id = taken.invoice_id AND invoice.finalized_at >= $2 AND ${isInEffect('invoice')}
+  WHERE line.id = ANY ($1) AND line.kind <> 'credit'
+  ORDER BY invoice.id DESC LIMIT 1`;
 
-/** Reads what other invoices billed or corrected for the price and period of a line, for example late usage. */
+/** Reads what other invoices billed or took back for the price and period of a line, for example late usage. */
 @Injectable()
 export class BilledTogetherRepository {
   constructor(private readonly database: Database) {}
@@ -49,12 +55,12 @@ export class BilledTogetherRepository {
     );
   }
 
-  /** Returns true if usage of these lines was taken back by an invoice that was finalized at or after `since`. */
-  async isCorrectedSince(lineIds: readonly string[], since: Date): Promise<boolean> {
-    const [found] = await this.database.query<{ corrected: boolean }>(CORRECTED_SINCE, [
-      lineIds,
-      since,
-    ]);
-    return found?.corrected === true;
+  /**
+   * Returns the id of an invoice in effect, finalized at or after `since`, that credited unused time of these lines or
+   * took back usage of them; null if there is none.
+   */
+  async takenBackSince(lineIds: readonly string[], since: Date): Promise<string | null> {
+    const [id] = await this.database.queryValues<string>(TAKEN_BACK_SINCE, [lineIds, since]);
+    return id ?? null;
   }
 }

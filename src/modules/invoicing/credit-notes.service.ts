@@ -159,8 +159,8 @@ export class CreditNotesService {
   /**
    * Voids a credit note of a locked invoice, in the caller's transaction. The amount that the note took off the invoice
    * is owed again, and the credit that the note gave is taken back. Refused if this credit was used, or if the note
-   * lowered what was owed and the invoice is no longer open. Also refused if a later invoice took back usage of the
-   * credited lines: without the note, that invoice would have taken back more.
+   * lowered what was owed and the invoice is no longer open. Also refused if a later invoice credited unused time of the
+   * credited lines or took back their usage: without the note, that invoice would have given back more.
    * @throws {ProblemError} `credit_note_not_found`, `invalid_transition`, `credit_note_corrected`,
    *   `credit_note_settled`
    */
@@ -168,9 +168,8 @@ export class CreditNotesService {
     const before = await this.get(id);
     if (before.status !== 'issued') throw invalidTransition('credit note', before.status, 'void');
     const lineIds = before.lines.map(({ lineId }) => lineId);
-    if (await this.together.isCorrectedSince(lineIds, before.createdAt)) {
-      throw creditNoteCorrected(id);
-    }
+    const takenBackBy = await this.together.takenBackSince(lineIds, before.createdAt);
+    if (takenBackBy !== null) throw creditNoteCorrected(id, takenBackBy);
     const isSettled = before.toReceivable > 0n && invoice.status !== 'open';
     if (isSettled || !(await this.takeCreditBack(before))) throw creditNoteSettled(id);
     for (const line of before.lines) {

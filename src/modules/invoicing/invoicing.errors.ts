@@ -239,11 +239,11 @@ export const creditGivenBackAlready = defineProblem({
 export const creditNoteCorrected = defineProblem({
   code: 'credit_note_corrected',
   kind: 'conflict',
-  title: 'A later invoice corrected usage that the credit note credits',
+  title: 'A later invoice took back a part of the lines',
   meaning:
-    'A later invoice took back usage of a line that the note credits. Because of the note it gave back less, so the note cannot be voided.',
-  detail: (id: string) =>
-    `An invoice after the credit note ${id} took back usage of its lines, so the note cannot be voided.`,
+    'A later invoice took back unused time or usage of a line that the note credits, and gave back less because of it. Void that invoice first and regenerate it afterwards, or bill the used part of the note on a new invoice.',
+  detail: (id: string, invoiceId: string) =>
+    `The invoice ${invoiceId} took back unused time or usage of lines of the credit note ${id}, and gave back less because of it. Void that invoice first and regenerate it afterwards, or bill the used part of the note on a new invoice.`,
 });
 
 export const creditNoteSettled = defineProblem({
@@ -251,7 +251,7 @@ export const creditNoteSettled = defineProblem({
   kind: 'conflict',
   title: 'The credit note was used',
   meaning:
-    'The credit note cannot be voided: the credit that it gave was used, the refund that was issued with it is pending or has succeeded, or it lowered an invoice that is no longer open.',
+    'The credit that the note gave was used, its refund is pending or has succeeded, or it lowered an invoice that is no longer open.',
   detail: (id: string) =>
     `The credit note ${id} cannot be voided: its credit was used, its refund is pending or has succeeded, or it lowered an invoice that is no longer open.`,
 });

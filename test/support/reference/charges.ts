@@ -143,7 +143,7 @@ export class Charges {
 
 /**
  * Returns the credit for the unused part of a line. Returns none if it would take back neither an amount nor a
- * discount.
+ * discount, unless credit notes took the amount before.
  */
 export function creditOf(
   line: BilledLine,
@@ -153,7 +153,8 @@ export function creditOf(
 ): readonly BilledLine[] {
   const lines = billedWith(line);
   const { amount, back } = limits.giveBack(lines, unusedShare(line, unused));
-  if (amount === 0n && back.returned.length === 0) return [];
+  const isNoted = unused.over > 0n && lines.some((one) => one.creditedByNotes.amount > 0n);
+  if (amount === 0n && back.returned.length === 0 && !isNoted) return [];
   line.credited += amount;
   line.isTakenBack = true;
   const credit = { type: 'credit', from, amount: -amount, part: unused, back } as const;

@@ -105,13 +105,13 @@ export class CreditNotes {
   }
 
   /**
-   * Voids a credit note. Refuses if its credit was consumed, its amount is settled, or usage of its lines was corrected
-   * since.
+   * Voids a credit note. Refuses if its credit was consumed, its amount is settled, or a later invoice took back a part
+   * of its lines.
    */
   void(place: number): string | null {
     const note = this.note(place);
     if (note.status === 'void') return 'invalid_transition';
-    if (this.isCorrectedSince(note)) return 'credit_note_corrected';
+    if (this.isTakenBackSince(note)) return 'credit_note_corrected';
     const { invoice, credit, given, applied, lines } = note;
     if (applied > 0n && invoice.status !== 'open') return 'credit_note_settled';
     if (credit !== null && credit.left < given) return 'credit_note_settled';
@@ -144,14 +144,17 @@ export class CreditNotes {
     };
   }
 
-  private isCorrectedSince({ lines, madeAt }: ReferenceNote): boolean {
+  private isTakenBackSince({ lines, madeAt }: ReferenceNote): boolean {
     const credited = lines.flatMap(({ line: { usage } }) => usage ?? []);
+    const charged = lines.flatMap(({ line: { together } }) => together);
     const since = this.owner.invoices.filter(
       ({ status, ...one }) => status !== 'draft' && status !== 'void' && one.madeAt >= madeAt,
     );
     return since.some((invoice) =>
       invoice.lines.some(
-        ({ usage, back }) => back !== null && usage !== null && credited.includes(usage),
+        ({ usage, back, creditedLine }) =>
+          (back !== null && usage !== null && credited.includes(usage)) ||
+          (creditedLine !== null && charged.includes(creditedLine)),
       ),
     );
   }

@@ -35,7 +35,7 @@ export class CreditNoteCommandsController {
     summary: 'Issue a credit note',
     description:
       'Credits parts of invoice lines, with their tax. It lowers what is still owed on the invoice; the rest becomes credit ' +
-      'of the customer, or is to be refunded as far as it was paid in money. Several notes together never credit more than a line, and for a whole line exactly its tax.',
+      'of the customer, or is to be refunded as far as it was paid in money. Several notes together credit at most a line and its tax.',
     access: 'invoices:write',
     status: 201,
     answer: CreditNoteDto,
@@ -59,7 +59,7 @@ export class CreditNoteCommandsController {
   @Operation({
     summary: 'Void a credit note',
     description:
-      'The invoice owes the credited amount again. Refused if its credit was used, it lowered an invoice that is no longer open, the refund issued with it is pending or has succeeded, or a later invoice took back usage of its lines.',
+      'The invoice owes the credited amount again. Refused if its credit was used, its refund is pending or has succeeded, it lowered an invoice that is no longer open, or a later invoice took back a part of its lines.',
     access: 'invoices:write',
     answer: CreditNoteDto,
     key: 'required',

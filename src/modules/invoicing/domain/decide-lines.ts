@@ -44,7 +44,8 @@ export interface LineContext extends Partial<CorrectedBills> {
 
 /**
  * Returns the lines for line item requests, rounded, before discounts and tax, sorted by {@link sortRank}. Leaves out charges
- * prorated to zero, zero usage without a fee, and credits that give back neither money nor a discount.
+ * prorated to zero, zero usage without a fee, and credits that give back neither money nor a discount. Keeps a credit of
+ * 0 if credit notes left nothing to credit.
  *
  * @param nextId makes the id of the next line
  */
@@ -208,9 +209,9 @@ function creditLines(
 }
 
 /**
- * Calculates a credit line again, from what is now left of the line that it credits. Returns null if nothing is left,
- * or if the invoice of that line is now void. If the revenue of that line was released meanwhile, the credit lowers
- * revenue instead of deferred revenue.
+ * Calculates a credit line again, from what is now left of the line that it credits. Returns null if the invoice of
+ * that line is now void, or if {@link creditLine} returns null. If the revenue of that line was released meanwhile, the
+ * credit lowers revenue instead of deferred revenue.
  *
  * @param context has the finalized lines of the credited item
  * @param limit one function for all credits of the invoice, because each credit leaves less for the next one
@@ -272,7 +273,10 @@ export function creditTraceOf(
   };
 }
 
-/** Returns the credit for the unused part of a line; null if it gives back neither money nor a discount. */
+/**
+ * Returns the credit for the unused part of a line; null if it gives back neither money nor a discount. If a credit note
+ * took a part of the line before, returns a credit of 0 instead of null. This line keeps the note from being voided.
+ */
 function creditLine(
   line: BilledLine,
   { billed, limit }: CreditTerms,
@@ -283,7 +287,8 @@ function creditLine(
   const mostMinor = limit(line.invoiceId, whole.held, creditOf(whole).amountMinor);
   const base = mostMinor === null ? whole : { ...whole, mostMinor };
   const { amountMinor, discounts } = creditOf(base);
-  if (amountMinor === 0n && discounts.length === 0) return null;
+  const isLoweredByNotes = base.creditedMinor > 0n && unused.part.numerator > 0n;
+  if (amountMinor === 0n && discounts.length === 0 && !isLoweredByNotes) return null;
   const { taxRates: _rates, billedFrom: _from, ...sold } = line;
   return {
     ...sold,

@@ -13,7 +13,7 @@ class IssueNote implements BillingCommand {
     private readonly parts: readonly { readonly pick: number; readonly much: Much }[],
     private readonly settle: 'credit' | 'refund',
     /** Lines that the note credits. */
-    private readonly of: 'any' | 'usage',
+    private readonly of: 'any' | 'usage' | 'prepaid',
   ) {}
 
   check(model: Readonly<Reference>): boolean {
@@ -59,8 +59,15 @@ class IssueNote implements BillingCommand {
     return fits[this.pick % Math.max(1, fits.length)] ?? null;
   }
 
-  private fits({ usage, amount, isLate }: BilledLine): boolean {
-    return this.of === 'any' || (usage !== null && amount > 0n && !isLate);
+  private fits({ usage, amount, isLate, item, type }: BilledLine): boolean {
+    switch (this.of) {
+      case 'any':
+        return true;
+      case 'usage':
+        return usage !== null && amount > 0n && !isLate;
+      case 'prepaid':
+        return item !== null && amount > 0n && type !== 'credit';
+    }
   }
 
   /**
@@ -84,7 +91,7 @@ class IssueNote implements BillingCommand {
 
   toString(): string {
     const parts = this.parts.map(({ pick, much }) => `${much} of ${pick}`);
-    const of = this.of === 'usage' ? ' of usage' : '';
+    const of = this.of === 'any' ? '' : ` of ${this.of}`;
     return `note(${this.pick}, ${parts.join(' and ')}${of}, ${this.settle})`;
   }
 }
@@ -135,6 +142,7 @@ const note = fc.tuple(
 
 export const issueNote = note.map((terms) => new IssueNote(...terms, 'any'));
 export const noteUsage = note.map((terms) => new IssueNote(...terms, 'usage'));
+export const notePrepaid = note.map((terms) => new IssueNote(...terms, 'prepaid'));
 
 export const voidNote = fc.nat({ max: 5 }).map((place) => new VoidNote(place));
 export const voidLastNote = fc.constant(new VoidNote('last'));

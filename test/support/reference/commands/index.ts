@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { advance, advanceDays, advanceHours, advanceMonth } from './advance';
-import { issueNote, noteUsage, voidLastNote, voidNote } from './credit-notes';
+import { issueNote, notePrepaid, noteUsage, voidLastNote, voidNote } from './credit-notes';
 import type { Reference } from '../model';
 import type { BillingCommand, EngineUnderTest } from './engine';
 import { finalize, onInvoice, regenerate, voidInvoice } from './invoices';
@@ -130,8 +130,24 @@ const noteThenCorrect = fc
   )
   .map((steps) => new Steps(steps));
 
-/** Commands for credit notes on usage that is corrected before or after, and for credits that refunds pay out. */
+/** Commands for a charge in advance that a note and then a change or an end credits, before the note is voided. */
+const noteThenCredit = fc
+  .tuple(
+    ...[subscribe, notePrepaid, advanceDays, fc.oneof(change, cancelWithCredit)],
+    ...[
+      fc.oneof(advanceHours, voidInvoice, notePrepaid),
+      voidNote,
+      fc.oneof(regenerate, voidLastNote),
+    ],
+  )
+  .map((steps) => new Steps(steps));
+
+/**
+ * Commands for credit notes on usage and on charges in advance that later invoices take back, and for credits that
+ * refunds pay out.
+ */
 const NOTING = [
+  ...[noteThenCredit, noteThenCredit, noteThenCredit],
   ...[noteThenCorrect, noteThenCorrect, noteThenCorrect, subscribe, report, reportToday, advance],
   ...[
     noteUsage,
