@@ -274,10 +274,7 @@ export function TimeZoneField(description: string, options?: FieldOptions): Prop
   return Field(textOf(TIME_ZONE_TEXT), [IsTimeZone()], description, options);
 }
 
-/**
- * An email address. The schema has no format, because the format `email` allows only ASCII, and few validators know the
- * format `idn-email`.
- */
+/** An email address. Its schema has no format: `email` allows only ASCII, and few validators know `idn-email`. */
 export function EmailField(
   description: string,
   { max, ...options }: { readonly max: number } & FieldOptions,
