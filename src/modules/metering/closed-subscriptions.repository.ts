@@ -4,7 +4,7 @@ import type { DueTable } from '../test-clocks';
 import type { BilledPeriod } from './usage-billed.repository';
 
 /**
- * Inserts closed subscriptions. Skips subscriptions of customers without a stream. No usage was billed to these
+ * Inserts closed subscriptions. Skips subscriptions of customers who have no stream: no usage was billed to these
  * customers, because billing usage creates a stream.
  */
 const CLOSE = `
@@ -94,8 +94,8 @@ export class ClosedSubscriptionsRepository {
   }
 
   /**
-   * Locks and returns the closed subscriptions that have a bill for the same usage as one of these bills, and no due
-   * time for late usage yet.
+   * Locks and returns the closed subscriptions that have a bill for the same stream, meter and period as one of these
+   * bills, and no due time for late usage yet.
    */
   lockByBills(billedIds: readonly string[]): Promise<readonly ClosedSubscription[]> {
     this.database.requireTransaction();

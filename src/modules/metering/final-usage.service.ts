@@ -7,15 +7,15 @@ import {
 import type { BilledPeriod } from './usage-billed.repository';
 
 /**
- * Time from the first late usage of an ended subscription to its invoice. The invoice also bills late usage that
- * arrives in between.
+ * Time between the first late usage of an ended subscription and the invoice for this usage. The invoice also bills
+ * late usage that arrives in between.
  */
 const COLLECTION_MS = 3_600_000;
 
 /**
- * Plans invoices for late usage of ended subscriptions. The last invoice of a subscription bills the usage known by
- * then; afterwards, the subscription is closed. Later changes are billed by an invoice of their own, an hour after
- * the first change (decision 41).
+ * Plans invoices for late usage of ended subscriptions. The last invoice of a subscription bills the usage that is
+ * known when the invoice is made. The subscription is then closed: later changes of its usage are billed by a separate
+ * invoice, an hour after the first change (decision 41).
  */
 @Injectable()
 export class FinalUsageService {
@@ -25,8 +25,8 @@ export class FinalUsageService {
   ) {}
 
   /**
-   * Plans late-usage invoices for closed subscriptions that have bills for the same usage as these bills. Runs in the
-   * caller's transaction.
+   * Plans late-usage invoices for the closed subscriptions that have a bill for the same stream, meter and period as
+   * one of these bills. Runs in the caller's transaction.
    */
   async planForBills(billedIds: readonly string[]): Promise<void> {
     await this.plan(await this.closedSubscriptions.lockByBills(billedIds));
@@ -49,7 +49,7 @@ export class FinalUsageService {
     await this.closedSubscriptions.forget(subscriptionIds);
   }
 
-  /** Makes the late usage due an hour from now, by the clock of each customer. Skips deleted customers. */
+  /** Sets the due time of the late usage to an hour from now, in the time of each customer. Skips deleted customers. */
   private async plan(closed: readonly ClosedSubscription[]): Promise<void> {
     if (closed.length === 0) return;
     const times = await this.customers.currentTimesOf(closed.map(({ customerId }) => customerId));

@@ -27,7 +27,7 @@ export interface MeterUsageQuery extends SeriesQuery {
 
 export interface MeterTotalsQuery extends SeriesQuery {
   readonly timeZone: string;
-  /** Maximum number of groups returned separately: those with the largest values. */
+  /** Maximum number of groups that are listed, those with the largest values. All other groups are one entry. */
   readonly top: number;
 }
 

@@ -8,13 +8,16 @@ import { MetersService } from '../meters';
 const UNMETERED_FOR_MS = 5_000;
 const MAX_ENTRIES = 50_000;
 
-/** Events of a name that no meter counts. */
+/** Number of events with an event name that no meter counts. */
 export interface UncountedEvents {
   readonly eventName: string;
   readonly events: number;
 }
 
-/** Finds reported events that no meter counts. A name with a meter stays cached, because meters are never deleted. */
+/**
+ * Finds reported events whose event name no meter counts. A name with a meter stays cached, because meters are never
+ * deleted.
+ */
 @Injectable()
 export class MeteredNames {
   private readonly logger = new Logger('usage');
@@ -35,8 +38,8 @@ export class MeteredNames {
   }
 
   /**
-   * Returns the events that no meter counts, by name, and adds them to a metric. If the lookup fails, logs the error
-   * and returns an empty list, because the events are stored already.
+   * Returns the events whose event name no meter counts, one entry for each name, and adds their number to a metric. If
+   * the lookup fails, logs the error and returns an empty list, because the events are stored already.
    * @param events number of events by name
    */
   async findUncounted(events: ReadonlyMap<string, number>): Promise<readonly UncountedEvents[]> {

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database } from '../../platform/database';
 import { UsageBilledEntity } from './usage-billed.entity';
 
-/** The newest bill of each item and period with late usage. */
+/** The newest bill of each pair of item and period that has late usage. */
 const LATE = `
   SELECT billed.subscription_id AS "subscriptionId", billed.terms
   FROM (
@@ -28,7 +28,7 @@ export interface BilledPeriod {
 /** Billed period with late usage. */
 export interface LateBill {
   readonly subscriptionId: string;
-  /** Data that was stored with the bill. */
+  /** Data that the invoice module needs to bill the period again, as stored with the bill. */
   readonly terms: unknown;
 }
 
@@ -45,7 +45,7 @@ export class UsageBilledRepository {
     await this.database.insertMany(UsageBilledEntity, rows);
   }
 
-  /** Marks or unmarks periods for correction by the next invoice. */
+  /** Marks billed periods for correction by the next invoice. If `isLate` is false, clears this mark. */
   async mark(periods: readonly BilledPeriod[], isLate: boolean): Promise<void> {
     this.database.requireTransaction();
     await this.database.query(MARK_LATE, [

@@ -36,7 +36,7 @@ export interface UsageBill {
   readonly terms: object;
   /**
    * Billed groups with their invoice lines; empty for a period without usage. `group` is `[]` if all groups are billed
-   * together.
+   * as one.
    */
   readonly groups: readonly {
     readonly group: Group;
@@ -59,8 +59,8 @@ export class UsageBillingService {
   ) {}
 
   /**
-   * Blocks new events of these customers with these event names until the transaction ends, so that exactly the usage
-   * that was read is billed.
+   * Locks the streams of these customers and event names until the transaction ends, so that no event is stored or
+   * voided in them and exactly the usage that was read is billed. Creates missing streams.
    */
   async blockNewEvents(
     usage: readonly { readonly customerId: string; readonly eventName: string }[],
@@ -69,7 +69,10 @@ export class UsageBillingService {
     await this.streams.lock([...names.values()], () => true, 'wait');
   }
 
-  /** Blocks all new events of customers until the transaction ends. */
+  /**
+   * Locks all existing streams of customers until the transaction ends, so that no event is stored or voided in them.
+   * Does not block the first event of a customer with a new event name.
+   */
   async blockAllNewEvents(customerIds: readonly string[]): Promise<void> {
     await this.streams.lockAll(customerIds);
   }
@@ -80,12 +83,12 @@ export class UsageBillingService {
   }
 
   /**
-   * Requires that the events of these periods are not archived, because a reopened period is rated again from its
-   * events. Allows archived events in periods that were billed after `since` and have no late usage to bill: their
-   * usage cannot have changed since then. Prevents further archiving of these streams until the transaction ends.
-   * @param since null: allows no archived events
+   * Requires that no events of these periods are archived, because a period that is billed again is rated again from
+   * its events. The only exception is a period that was billed after `since` and has no late usage to bill: its usage
+   * has not changed since that bill. Prevents further archiving of these streams until the transaction ends.
+   * @param since null: no exception
    * @param otherwise text for the error: what is refused, and what to do instead
-   * @returns the periods whose events may be archived
+   * @returns the periods that were accepted by the exception: some of their events may be archived
    * @throws {ProblemError} `usage_archived`
    */
   lockUnarchived(

@@ -17,9 +17,9 @@ import { usageEventRejected } from './usage.errors';
 /** Item of a list of events: an event, or the rejection of a malformed item. */
 export type UsageItem = IncomingEvent | Rejection;
 
-/** Caller who sends events for as long as they take to arrive. */
+/** Caller of a request whose events arrive over time. */
 export interface UsageSender {
-  /** Under this id, a caller may have only a limited number of long bodies at a time; null: no such limit. */
+  /** Id of the caller, who may have only a limited number of long bodies at a time; null: no such limit. */
   readonly id: string | null;
   /** Throws a `ProblemError` if the caller has lost access since the request arrived. */
   requireAccess(): Promise<void>;
@@ -65,7 +65,10 @@ export class UsageEventsService {
     return this.withUncounted(result, new Map([[event.eventName, 1]]));
   }
 
-  /** Stores the valid events of a list. The other events are in `rejected` of the result, by index. */
+  /**
+   * Stores the events of a list. Malformed items, and events that are refused, are in `rejected` of the result, with
+   * their index in the list.
+   */
   async reportAll(items: readonly UsageItem[]): Promise<ReportResult> {
     const [events, malformed] = partition(items);
     const result = await this.store.appendTogether(events);

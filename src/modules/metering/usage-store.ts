@@ -32,8 +32,8 @@ export interface UsageQuery {
   readonly meter: Meter;
   readonly period: Period;
   /**
-   * For a non-recurring `weighted_sum`: values from this instant on carry over into the period. Default: none carry
-   * over.
+   * For a non-recurring `weighted_sum`: values that events set from this instant on, before the start of the period,
+   * carry over into the period. Default: none carry over.
    */
   readonly heldSince?: Date | undefined;
   /**
@@ -62,7 +62,8 @@ export interface UsageSeriesQuery {
   /** Properties of `meter.groupBy` that the answer is grouped by. */
   readonly groupBy: readonly string[];
   /**
-   * For a non-recurring `weighted_sum`: values from this instant on carry over. Default: each window starts at zero.
+   * For a non-recurring `weighted_sum`: values that events set from this instant on carry over into later windows.
+   * Default: each window starts at zero.
    */
   readonly heldSince?: Date | undefined;
 }
@@ -83,7 +84,7 @@ export interface LargestUsageQuery extends Pick<UsageQuery, 'meter' | 'period'> 
 
 /** Usage of the customers with the largest usage. */
 export interface LargestUsage {
-  /** Value over all groups, the largest first. */
+  /** Usage of each customer over all groups, the largest first. */
   readonly data: readonly { readonly customerId: string; readonly value: Rational }[];
   /** Number of all customers with usage. */
   readonly customers: number;
@@ -97,21 +98,21 @@ export interface TotalUsageQuery {
   readonly windows: readonly Period[];
   /** Properties of `meter.groupBy` that the answer is grouped by. */
   readonly groupBy: readonly string[];
-  /** Maximum number of groups. The groups with the largest values are returned. */
+  /** Maximum number of groups that are listed, those with the largest values. All other groups are one entry. */
   readonly top: number;
 }
 
-/** Total usage of all customers. */
+/** Usage of all customers together. For a `max` meter, every value here is the greatest one, not a sum. */
 export interface TotalUsage {
   /**
-   * Groups with usage in each window. The entry whose `group` is null adds up all groups that are not among the
+   * Groups with usage in each window. The entry whose `group` is null combines all groups that are not among the
    * largest.
    */
   readonly windows: readonly (readonly {
     readonly group: Group | null;
     readonly value: Rational;
   }[])[];
-  /** Total usage over all windows and groups. */
+  /** Usage over all windows and groups. */
   readonly total: Rational;
 }
 
@@ -130,10 +131,13 @@ export interface ProofQuery extends Pick<UsageQuery, 'customerId' | 'meter' | 'p
   readonly unbillable: readonly Period[];
 }
 
-/** Number of events of a meter by outcome. */
+/** Numbers of events of a customer with the event name of a meter, by outcome. */
 export interface UsageProof {
   readonly accepted: bigint;
-  /** Duplicates in all UTC hours that overlap the period, each counted as a whole. `rejected` covers the same hours. */
+  /**
+   * Number of duplicates in the UTC hours that overlap the period. Includes the parts of the first and the last hour
+   * that are outside the period. `rejected` covers the same hours.
+   */
   readonly duplicates: bigint;
   readonly rejected: bigint;
   readonly voided: bigint;
@@ -152,7 +156,7 @@ export interface UsageProof {
   readonly digest: string;
   /**
    * Archived months of the period. `duplicates` and `rejected` include these months; the other numbers and the digest
-   * leave them out.
+   * count only events after the last of them.
    */
   readonly archived: readonly ArchivedMonth[];
 }
@@ -179,8 +183,8 @@ export abstract class UsageStore {
   /**
    * Stores events and updates all totals in one commit, or in the caller's transaction if there is one. An event whose
    * key is already stored counts as a duplicate, or is rejected if its content differs from the stored event.
-   * @param events read once, in order; while the store reads the events, it keeps a bounded number in memory, and neither
-   *   locks nor an open transaction. More than 4,000 events must not come in the caller's transaction
+   * @param events read once, in order. While the store reads them, it keeps a bounded number in memory, holds no lock
+   *   and has no open transaction. In the caller's transaction, at most 4,000 events are allowed
    */
   abstract append(events: IncomingEvents): Promise<AppendResult>;
 
@@ -188,14 +192,16 @@ export abstract class UsageStore {
   abstract appendTogether(events: readonly IncomingEvent[]): Promise<AppendResult>;
 
   /**
-   * Returns the exact usage of a period by group. Reads running totals for the parts of the period that they cover.
+   * Returns the exact usage of a period by group. If `upToPosition` is null, reads running totals for the whole UTC
+   * hours of the period; otherwise, counts single events.
    * @throws {ProblemError} `usage_archived`
    */
   abstract aggregate(query: UsageQuery): Promise<UsageReading>;
 
   /**
-   * Counts the usage of a period again, up to the position of the query, from single events and not from running totals.
-   * Returns null if the period has more than {@link MAX_RECOUNTED_EVENTS} events of the stream, or archived months.
+   * Counts the usage of a period again, up to the position of the query, from single events and not from running
+   * totals. Returns null if the stream has more than {@link MAX_RECOUNTED_EVENTS} events in the period, or if a part of
+   * the period is archived.
    */
   abstract recount(
     query: UsageQuery & { readonly upToPosition: bigint },
@@ -232,15 +238,15 @@ export abstract class UsageStore {
   abstract largest(query: LargestUsageQuery): Promise<LargestUsage>;
 
   /**
-   * Returns the exact usage of all customers. Leaves out customers on test clocks.
+   * Returns the exact usage of all customers together. Leaves out customers on test clocks.
    * @throws {ProblemError} `too_much_usage_to_total`, `usage_archived`
    */
   abstract total(query: TotalUsageQuery): Promise<TotalUsage>;
 
   /**
-   * Returns the events that {@link aggregate} counts for the query, ordered by timestamp and position; only the events
-   * of `group` if it is not null. For a weighted sum, the result includes earlier events whose value carries over into
-   * the period.
+   * Returns the events that {@link aggregate} counts for the query, ordered by timestamp and position. If `group` is
+   * not null, returns only the events of this group. For a weighted sum, the result includes earlier events whose value
+   * carries over into the period.
    * @throws {ProblemError} `invalid_cursor`
    */
   abstract listCounted(
@@ -250,8 +256,8 @@ export abstract class UsageStore {
   ): Promise<UsageEventPage>;
 
   /**
-   * Returns for each query the archived months with events that {@link aggregate} counts. {@link listCounted} leaves
-   * these events out.
+   * Returns for each query the archived months that overlap the time from which {@link aggregate} counts events.
+   * {@link listCounted} leaves the events of these months out.
    */
   abstract listArchived(
     queries: readonly UsageQuery[],

@@ -8,7 +8,7 @@ import type { ArchiveFile } from '../domain/archive-file';
 
 const compress = promisify(gzip);
 
-/** Size of the file that proves that the directory can be written: about that of a compressed file of 10,000 events. */
+/** Size of the test file that checks that the directory takes files: about the size of a compressed archive file. */
 const PROBE_BYTES = 1_048_576;
 
 /** Directory with the archived events. A file gets its final name only when it is complete and on disk. */
@@ -16,9 +16,10 @@ export class ArchiveDirectory {
   constructor(private readonly path: string) {}
 
   /**
-   * Writes a compressed file and its manifest. The file name contains the first digits of the digest of the content. A
-   * repeated write therefore replaces a file with the same content, or creates a file with another name.
-   * @param lines events as JSON
+   * Compresses events and writes them to a file, with a manifest beside it. The file name contains the first digits of
+   * the SHA-256 of the file. A repeated write therefore replaces a file only by the same content; other content gets a
+   * file with another name.
+   * @param lines events as JSON, one event each
    */
   async write(month: Date, number: number, lines: readonly string[]): Promise<ArchiveFile> {
     const content = await compress(`${lines.join('\n')}\n`);
@@ -42,7 +43,7 @@ export class ArchiveDirectory {
     return file;
   }
 
-  /** Returns true if the file exists with this content. */
+  /** Reads the file. Returns true if it exists and has this size and SHA-256. */
   async matches({
     name,
     bytes,
@@ -63,8 +64,8 @@ export class ArchiveDirectory {
   }
 
   /**
-   * Returns the first of these files that is missing or does not have its recorded size; undefined if all files are
-   * unchanged.
+   * Returns the first of these files that is missing or does not have its recorded size; undefined if there is no such
+   * file. Does not read the files.
    */
   async findChanged<File extends Pick<ArchiveFile, 'name' | 'bytes'>>(
     files: readonly File[],
@@ -147,7 +148,7 @@ function ignoreExisting(error: NodeJS.ErrnoException): void {
   if (error.code !== 'EEXIST') throw error;
 }
 
-/** Makes renames in a directory durable. */
+/** Waits until the renames of files in a directory are on disk. */
 async function sync(directory: string): Promise<void> {
   const handle = await open(directory, 'r');
   try {

@@ -23,8 +23,8 @@ const STREAMS_PER_STEP = 2_000;
 const DAY_MS = 86_400_000;
 
 /**
- * Time limit of the step that completes a month of a stream with several files. This step reads the keys of all events
- * of the month again.
+ * Statement timeout of the step that completes a month of a stream whose events fill several files. This step reads the
+ * keys of all events of the month again.
  */
 const LONG_STEP = { statementMs: 600_000 };
 
@@ -35,7 +35,10 @@ export interface MonthToClose {
   readonly streams: readonly StreamToArchive[];
 }
 
-/** Result of a step: nothing is due, a step is done, or a month is to be closed. */
+/**
+ * Result of a step. `none`: there is nothing to do now. `done`: the step was done. Otherwise, the month that the caller
+ * must close.
+ */
 export type ArchiveStep = 'none' | 'done' | MonthToClose;
 
 /**
@@ -75,10 +78,12 @@ export class ArchiveUsage {
   }
 
   /**
-   * Closes a month of streams for new events, in the transaction of {@link archiveNext}. Leaves out streams whose
-   * billed or open periods may still read events of the month.
-   * @param openSince returns, by customer id, the start of the earliest unbilled period. Called after the streams are
-   *   locked: from then on, no period that needs the month can be billed or opened.
+   * Closes a month of streams, in the transaction of {@link archiveNext}: after the commit, no event of the month can
+   * be stored or voided. Leaves out streams whose events of the month may still have to be billed, now or as late
+   * usage.
+   * @param openSince returns, by customer id, the start of the earliest usage that is not billed yet. A customer
+   *   without such usage has no entry. Called after the streams are locked: from then on, no period that needs the
+   *   month can be billed or opened.
    */
   async close(
     { progress, month, streams }: MonthToClose,
@@ -111,11 +116,11 @@ export class ArchiveUsage {
   }
 
   /**
-   * Continues after the data of one stream prevented the writing of a file. Puts only the first half of the streams
-   * into the file; the search finds the other half again. After repeated calls, only the faulty stream is left, and is
-   * skipped. The search of the next day tries it again.
+   * Handles a file that could not be written because of the data of one stream. Keeps only the first half of the
+   * streams for this file; the search finds the other half again. After repeated calls, the faulty stream is the only
+   * one for the file. It is then skipped, and the search of the next day tries it again.
    * @param error why the file could not be written
-   * @returns false if no file is being written
+   * @returns false if no file was being written, or if another worker has locked the archive
    */
   skipFailing(error: unknown): Promise<boolean> {
     return this.database.transaction(async () => {
@@ -143,9 +148,10 @@ export class ArchiveUsage {
   }
 
   /**
-   * Searches the next streams for events of the month that is being archived. Returns the streams to close, or `done`
-   * if none has such events.
-   * @throws {Error} if the directory takes no file of the month: a month that is closed cannot be opened again
+   * Searches the next streams for events of the month that is being archived. Returns the streams to close. If no
+   * searched stream has such events, records the progress and returns `done`.
+   * @throws {Error} if no file of the month can be written to the directory. This is checked before the month is
+   *   closed, because a closed month cannot be opened again
    */
   private async find(
     progress: ArchiveProgress,
@@ -178,7 +184,9 @@ export class ArchiveUsage {
     return { progress: current, month: monthOf(month), streams };
   }
 
-  /** Writes the next file of the closed streams. */
+  /**
+   * Writes the next file with events of the closed streams. After the last file, records that their month is archived.
+   */
   private async write(progress: ArchiveProgress, directory: ArchiveDirectory): Promise<void> {
     invariant(progress.month !== null, 'Closed streams have a month.');
     const month = monthOf(progress.month);
@@ -243,8 +251,8 @@ function currentOrNewSearch(
 }
 
 /**
- * Returns the progress after the current month was searched in all streams: continues with the next month that has
- * events, or ends the search if there is none.
+ * Returns the progress after all streams were searched for the current month. The search continues with the next month
+ * that has events, or ends if there is none.
  */
 function afterMonth(progress: ArchiveProgress, now: Date): ArchiveProgress {
   const { month, nextMonth, beforeAt } = progress;

@@ -58,7 +58,7 @@ const REMOVED = `
   FROM unnest($1::bigint[], $2::timestamptz[]) AS removed(stream_id, start_at)
   WHERE month.stream_id = removed.stream_id AND month.start_at = removed.start_at`;
 
-/** Possible start of a window that is not registered yet. */
+/** Instant at which a usage window of a customer may start. The window is not registered yet. */
 export interface WindowStart {
   readonly customerId: string;
   readonly startAt: Date;
@@ -84,9 +84,10 @@ export class ArchivedEventsRepository {
   }
 
   /**
-   * Deletes up to `limit` archived events of these months, except events of an hour within which a window begins or
-   * ends. If no more can be deleted, marks the months as removed. Returns the number of deleted events.
-   * @param windowStarts possible starts of windows that are not registered yet
+   * Deletes up to `limit` archived events of these months. Keeps the events of hours within which a window begins or
+   * ends. If fewer than `limit` events were left to delete, marks the months as removed. Returns the number of deleted
+   * events.
+   * @param windowStarts instants at which windows may start that are not registered yet
    */
   async remove(
     months: readonly StoredMonth[],

@@ -34,7 +34,10 @@ const PAGE = `
   ORDER BY month.start_at DESC, month.stream_id DESC
   LIMIT $5`;
 
-/** Archived months (`month`) that overlap a range (`range`) and have events in one of the hours that the range touches. */
+/**
+ * FROM items and condition: archived months (`month`) that overlap a range (`range`) and have events in one of the
+ * hours that the range touches.
+ */
 const WITH_HOURS_OF = `
   usage_archive_month AS month
   JOIN unnest($2::timestamptz[], $3::timestamptz[]) AS range(start_at, end_at)
@@ -75,7 +78,10 @@ const OF_BILLED_PERIODS = `
   FROM billed JOIN locked ON locked.id = billed.stream_id
   WHERE locked.closed_before > billed.period_start_at`;
 
-/** End of the last closed month, even if its events are not written to a file yet, because they will be archived. */
+/**
+ * End of the last closed month of all streams of a customer. Includes months whose events are not written to a file
+ * yet, because these events will be archived.
+ */
 const CLOSED_OF_CUSTOMER = `
   SELECT max(month.end_at) AS "archivedBefore"
   FROM usage_stream AS stream JOIN usage_archive_month AS month ON month.stream_id = stream.id
@@ -99,7 +105,10 @@ export interface MonthRow extends ArchivedMonth {
   readonly streamId: string;
 }
 
-/** A billed period that starts before the end of the last closed month of its stream. Its events may be archived. */
+/**
+ * A billed period that starts before the instant up to which its stream is closed for the archive. Some of its events
+ * may be archived.
+ */
 export interface ClosedPeriod {
   /** Number of the period in the list of periods, from 1. */
   readonly number: number;
@@ -133,7 +142,8 @@ export class ArchivedMonthsRepository {
   }
 
   /**
-   * Returns archived months of a customer before a given month and stream, newest first.
+   * Returns archived months of a customer, newest first; months that start at the same time are ordered by stream id,
+   * the highest first. Begins after the given month and stream id in this order.
    * @param eventName null: all event names
    */
   findBefore(
@@ -150,12 +160,12 @@ export class ArchivedMonthsRepository {
     return this.queryEnd(`SELECT ${archivedBefore('$1::bigint')} AS "archivedBefore"`, [stream]);
   }
 
-  /** Returns the end of the last archived month of all streams of an event name; null if none is archived. */
+  /** Returns the end of the newest month that is archived for any stream of an event name; null if none is archived. */
   archiveEndOfEventName(eventName: string): Promise<Date | null> {
     return this.queryEnd(LAST_OF_NAME, [eventName]);
   }
 
-  /** Returns the end of the last closed month of a customer; null if none is closed. */
+  /** Returns the end of the newest month that is closed for any stream of a customer; null if none is closed. */
   closedEndOfCustomer(customerId: string): Promise<Date | null> {
     return this.queryEnd(CLOSED_OF_CUSTOMER, [customerId]);
   }
@@ -177,8 +187,8 @@ export class ArchivedMonthsRepository {
   }
 
   /**
-   * Locks the streams of these billed periods, so that no month of these streams is closed until the transaction ends.
-   * Returns the periods that start before the end of the last closed month of their stream.
+   * Locks the streams of these billed periods, so that no other month of these streams is closed until the transaction
+   * ends. Returns the periods that start before the instant up to which their stream is closed.
    */
   lockClosed(periods: readonly BilledPeriod[]): Promise<readonly ClosedPeriod[]> {
     return this.database.query<ClosedPeriod>(OF_BILLED_PERIODS, [

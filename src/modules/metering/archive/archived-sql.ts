@@ -2,8 +2,8 @@ import { hourOf } from '../store/counted-sql';
 import { eventsOf, IS_WHOLE_HOUR, NOT_VOIDED } from '../store/totals-sql';
 
 /**
- * SQL for the end of the last archived month of a stream; null if there is none. Events before that instant are in files, and may
- * be missing in the database.
+ * SQL for the end of the last archived month of a stream; null if no month is archived. Events before that instant are
+ * in files, and may be missing in the database.
  */
 export const archivedBefore = (stream: string): string => `
   (SELECT max(end_at) FROM usage_archive_month WHERE stream_id = ${stream} AND written_at IS NOT NULL)`;

@@ -64,14 +64,14 @@ export class ArchivedUsage {
     return this.months.archiveEndOfStream(stream);
   }
 
-  /** Returns the end of the last archived month of all streams of an event name; null if none is archived. */
+  /** Returns the end of the newest month that is archived for any stream of an event name; null if none is archived. */
   archiveEndOfEventName(eventName: string): Promise<Date | null> {
     return this.months.archiveEndOfEventName(eventName);
   }
 
   /**
-   * Requires that no hour touched by one of these ranges has archived events. Pass only ranges that are read from
-   * single events, because whole hours are read from their stored totals.
+   * Requires that no hour touched by one of these ranges has archived events. Pass only the ranges that are read from
+   * single events. Whole hours need no events, because they are read from their stored totals.
    * @throws {ProblemError} `usage_archived`
    */
   async requireUnarchived(stream: string, ranges: readonly Period[]): Promise<void> {
@@ -97,12 +97,13 @@ export class ArchivedUsage {
   }
 
   /**
-   * Requires one of two things of each billed period: it starts after the closed months of its stream, so that none of
-   * its events is archived; or it was billed after `since` and has no late usage to bill. Locks the streams, so that no
-   * other month is closed until the transaction ends.
-   * @param since null: every period must start after the closed months
+   * Locks the streams of billed periods, so that no other month of these streams is closed until the transaction ends.
+   * Requires that each period starts at or after the instant up to which its stream is closed for the archive, so that
+   * none of its events is archived. The only exception is a period that was billed after `since` and has no late usage
+   * to bill.
+   * @param since null: no exception
    * @param otherwise sentence for the caller: what is refused, and what to do instead
-   * @returns the periods that do not start after the closed months
+   * @returns the periods that were accepted by the exception: some of their events may be archived
    * @throws {ProblemError} `usage_archived`
    */
   async lockUnarchived(

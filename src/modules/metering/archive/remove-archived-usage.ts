@@ -46,8 +46,9 @@ export class RemoveArchivedUsage {
   /**
    * Verifies the next files or, if all are verified, deletes the next events. Returns true if there may be more to do;
    * false if nothing is left to do, or if a file is missing or differs.
-   * @param windowStarts returns possible starts of windows of these customers that are not registered yet. Called after
-   *   the months are locked: a request that opens such a window waits for this lock (`UsageWindows.requireCountable`).
+   * @param windowStarts returns, for these customers, the instants at which windows may start that are not registered
+   *   yet. Called after the months are locked: a request that opens such a window waits for this lock
+   *   (`UsageWindows.requireCountable`).
    */
   removeNext(
     now: Date,
@@ -82,7 +83,8 @@ export class RemoveArchivedUsage {
   }
 
   /**
-   * Reads files again and marks matching files as verified. Stops and returns false at a file that is missing or differs.
+   * Reads files again, and records those that have their recorded size and digest as verified. Stops at the first file
+   * that is missing or differs: reports this file and returns false.
    */
   private async verify(
     files: readonly RecordedFile[],

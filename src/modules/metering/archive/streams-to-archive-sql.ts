@@ -2,9 +2,10 @@ import { eventsOfStreams } from '../store/events-of-streams-sql';
 import { archivedBefore } from './archived-sql';
 
 /**
- * Selects streams in the order of their ids, each with the earliest month that has events and is not archived. If
- * this month is the one being archived ($4), also selects the number of its events. Events of customers on test
- * clocks are not archived, because their time is not real.
+ * Selects streams in the order of their ids, each with the earliest month that ended before the retention period ($3)
+ * and has events that are not archived; null if there is none. If this month is the one being archived ($4), also
+ * selects the number of its events. Streams of customers on test clocks get no month: they are not archived, because
+ * the time of these customers is not real.
  */
 export const NEXT_STREAMS = `
   WITH page AS MATERIALIZED (
@@ -25,11 +26,13 @@ export const NEXT_STREAMS = `
   ORDER BY page.id`;
 
 /**
- * Finds the locked streams whose month can be closed. Every billed period that begins before the end of the month must
- * have ended before the start of the retention period, and must have no late usage to bill. Late usage of a deleted
- * customer does not count, because it is never billed. `closedBefore`: after the month is closed, events before this
- * instant are refused. It is the end of the month or, if later, the end of the last of these billed periods. With an
- * earlier instant, late usage could reopen such a period after a part of its events was archived.
+ * Selects the locked streams whose month can be closed. Every billed period that begins before the end of the month
+ * must have ended before the start of the retention period, and must have no late usage to bill. Late usage of a
+ * deleted customer does not count, because it is never billed.
+ *
+ * `closedBefore` is the instant before which events are refused once the month is closed. It is the end of the month
+ * or, if later, the end of the last of these billed periods. With an earlier instant, late usage could reopen such a
+ * period after some of its events were archived.
  */
 export const CLOSABLE = `
   WITH closable AS MATERIALIZED (

@@ -2,7 +2,7 @@ import { Check, Column, Entity, Index } from 'typeorm';
 import { InstantColumn } from '../../../platform/database';
 import { InstantKeyColumn, StreamKeyColumn } from '../store/usage-columns';
 
-/** A month of a stream that is closed: its events are archived, or about to be. */
+/** A closed month of a stream: its events are archived, or about to be archived. */
 @Entity('usage_archive_month')
 @Index('usage_archive_month_stored_index', ['writtenAt'], {
   where: '"removed_at" IS NULL AND "written_at" IS NOT NULL',
@@ -18,14 +18,18 @@ export class UsageArchiveMonthEntity {
   @InstantKeyColumn() readonly startAt!: Date;
   @InstantColumn() readonly endAt!: Date;
   /**
-   * Numbers of the first and the last file with events of the stream in this month; the last is null until the month is written.
+   * Number of the first file of the month with events of the stream. `lastFile` is the number of the last such file;
+   * null until it is written.
    */
   @Column({ type: 'integer' }) readonly firstFile!: number;
   @Column({ type: 'integer', nullable: true }) readonly lastFile!: number | null;
-  /** Number of events, voided ones included. */
+  /** Number of events, voided ones included; null until all of them are written to files. */
   @Column({ type: 'bigint', nullable: true }) readonly events!: string | null;
   @Column({ type: 'bigint', nullable: true }) readonly voided!: string | null;
-  /** Digest of the keys of the events, equal to the digest in a usage proof of the whole month. */
+  /**
+   * Digest of the keys of the events, equal to the digest in a usage proof of the whole month; null until all events
+   * are written.
+   */
   @Column({ type: 'char', length: 64, collation: 'C', nullable: true })
   readonly digest!: string | null;
   /**
@@ -33,8 +37,11 @@ export class UsageArchiveMonthEntity {
    * written yet, or the previous release wrote it.
    */
   @Column({ type: 'smallint', array: true, nullable: true }) readonly hours!: number[] | null;
-  /** Time at which the last of the files was written; null until then. */
+  /** Time at which the last file with events of the stream in this month was written; null until then. */
   @InstantColumn({ nullable: true }) readonly writtenAt!: Date | null;
-  /** Time at which the last event was removed from the database; null until then. */
+  /**
+   * Time at which no archived event was left to delete from the database; null until then. Events of an hour within
+   * which a window begins or ends stay in the database.
+   */
   @InstantColumn({ nullable: true }) readonly removedAt!: Date | null;
 }

@@ -9,7 +9,10 @@ import { InstantColumn } from '../../../platform/database';
 )
 export class UsageArchiveProgressEntity {
   @PrimaryColumn({ type: 'smallint' }) readonly id!: number;
-  /** Events before this instant are to be archived: the start of the retention period when the search began. */
+  /**
+   * Events before this instant are to be archived. It is the start of the retention period at the time when the search
+   * began.
+   */
   @InstantColumn() readonly beforeAt!: Date;
   /** Month that is being archived; null while the first one is determined. */
   @InstantColumn({ nullable: true }) readonly month!: Date | null;
@@ -22,7 +25,8 @@ export class UsageArchiveProgressEntity {
   /** Number of the next file of the month. */
   @Column({ type: 'integer' }) readonly fileNumber!: number;
   /**
-   * Timestamp and key of the last written event, while a stream with several files is being written; otherwise null.
+   * Timestamp of the last written event, and its key in `afterKey`, while a stream with several files is being written;
+   * otherwise null.
    */
   @InstantColumn({ nullable: true }) readonly afterAt!: Date | null;
   @Column({ type: 'varchar', length: 255, collation: 'C', nullable: true })
@@ -30,8 +34,8 @@ export class UsageArchiveProgressEntity {
   /** Time at which the search of all months before `beforeAt` ended; null while the search is running. */
   @InstantColumn({ nullable: true }) readonly endedAt!: Date | null;
   /**
-   * Start of the earliest month with events that are not archived, as found by the last search; null before the
-   * first search.
+   * Start of the earliest month with events that were not archived when the last search began. If there was no such
+   * month, the same as `beforeAt`. Null before the first search.
    */
   @InstantColumn({ nullable: true }) readonly keptFromAt!: Date | null;
 }

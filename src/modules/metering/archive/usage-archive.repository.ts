@@ -102,8 +102,9 @@ export interface StreamToArchive {
    */
   readonly month: Date | null;
   /**
-   * Number of events in the month that is being archived; null if they were not counted. May be too small if the
-   * streams up to this one have more than `maxEvents` events in total, because counting stops there.
+   * Number of events in the month that is being archived; null if they were not counted. Counting stops when all
+   * streams together have more than `maxEvents` events (see {@link UsageArchiveRepository.nextStreams}). The number can
+   * therefore be too small.
    */
   readonly events: string | null;
 }
@@ -112,8 +113,8 @@ export interface ClosableStream {
   readonly id: string;
   readonly closedBefore: Date;
   /**
-   * Number of events in the month; may be too small, see {@link StreamToArchive}. It cannot change while the stream is
-   * locked.
+   * Number of events in the month; can be too small for the same reason as in {@link StreamToArchive}. New events
+   * cannot change it while the stream is locked.
    */
   readonly events: string;
 }
@@ -144,8 +145,8 @@ export interface StoredMonth {
 }
 
 /**
- * A month of a stream in archive files: the number of events, how many of them are voided, and the digest of their
- * keys.
+ * Contents of the archive files for a month of a stream: the number of events, how many of them are voided, and the
+ * digest of their keys.
  */
 export interface WrittenMonth {
   readonly streamId: string;
@@ -191,7 +192,7 @@ export class UsageArchiveRepository {
   }
 
   /**
-   * Returns the streams after `lastStreamId`, with or without events to archive.
+   * Returns the next streams after `lastStreamId`, including streams without events to archive.
    * @param maxEvents the number of events at which counting stops
    */
   nextStreams(
@@ -204,8 +205,8 @@ export class UsageArchiveRepository {
   }
 
   /**
-   * Returns the start of the oldest month with events that are not archived, as found by the last search; null before the
-   * first search.
+   * Returns the start of the oldest month with events that were not archived when the last search began; null before
+   * the first search.
    */
   oldestMonth(): Promise<Date | null> {
     return this.database.queryValue<Date>(OLDEST_MONTH);
@@ -261,7 +262,7 @@ export class UsageArchiveRepository {
     return (await this.database.queryValue<number>(NEXT_FILE, [month])) ?? 1;
   }
 
-  /** Returns events of closed months, at most `limit` of each stream. */
+  /** Returns events of the closed month that are not written yet, at most `limit` of each stream. */
   events(
     { streams, afterAt, afterKey }: ArchiveProgress,
     { startAt, endAt }: Period,

@@ -17,8 +17,8 @@ export interface ArchiveFile {
 export interface RecordedFile extends ArchiveFile {
   readonly writtenAt: Date;
   /**
-   * Time at which the file was last read again and matched its digest; null before the first time. Until then, its
-   * events are not removed.
+   * Time at which the file was last read again and matched its digest; null if that has not happened yet. The events of
+   * the file are deleted from the database only within an hour after this time.
    */
   readonly verifiedAt: Date | null;
 }

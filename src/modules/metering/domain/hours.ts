@@ -3,8 +3,8 @@ import type { Period } from '../../../core/time';
 const HOUR_MS = 3_600_000;
 
 /**
- * A period in three parts: `[startAt, hoursStartAt)`, whole UTC hours, and `[hoursEndAt, endAt)`. The first and the
- * last part are its edges.
+ * A period in three parts: `[startAt, hoursStartAt)`, the whole UTC hours `[hoursStartAt, hoursEndAt)`, and
+ * `[hoursEndAt, endAt)`. The first and the last part are its edges. Each part may be empty.
  */
 export interface SplitPeriod extends Period {
   readonly hoursStartAt: Date;
@@ -24,12 +24,12 @@ export function splitAtHours({ startAt, endAt }: Period): SplitPeriod {
   };
 }
 
-/** Returns a period without whole hours: all of it is an edge. */
+/** Returns a period as one edge, as if it contained no whole hours. */
 export function withoutHours({ startAt, endAt }: Period): SplitPeriod {
   return { startAt, endAt, hoursStartAt: endAt, hoursEndAt: endAt };
 }
 
-/** Returns the parts of a period before and after its whole hours, without empty ones. */
+/** Returns the edges of a period that are not empty. */
 export function edgesOf({ startAt, hoursStartAt, hoursEndAt, endAt }: SplitPeriod): Period[] {
   return [
     { startAt, endAt: hoursStartAt },

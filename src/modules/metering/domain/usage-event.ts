@@ -3,7 +3,7 @@ export type Properties = Readonly<Record<string, unknown>>;
 
 /** Usage event as reported by a client. */
 export interface UsageEvent {
-  /** Chosen by the client, unique forever. Two events with the same key are one event. */
+  /** Chosen by the client, and unique forever: an event whose key was used before is not stored. */
   readonly idempotencyKey: string;
   readonly customerId: string;
   readonly eventName: string;

@@ -1,23 +1,25 @@
 import type { Period } from '../../../core/time';
 
-/** A billed period of a subscription item, with the events that its bills have counted. */
+/**
+ * A billed period of a subscription item, and the limits of the events that its bills counted: from an instant on, up
+ * to a position in the stream.
+ */
 export interface CountedBill {
   /** Earliest instant from which a bill of the period counted events. */
   readonly countedFromAt: Date;
   readonly endAt: Date;
-  /** Last stream position up to which the bills of the period counted events. */
+  /** Highest stream position up to which a bill of the period counted events. */
   readonly upToPosition: bigint;
 }
 
 /** Part of a period in which all events belong to the same billed periods, or to none. */
 export interface OutcomeSpan extends Period {
   /**
-   * Events up to this position are in the bills of all billed periods of the span. Events at later positions are still
-   * to be billed.
-   * Null if the span is in no billed period.
+   * Events up to this stream position are on a bill of every billed period that contains the span. Events at later
+   * positions are still to be billed for at least one of these periods. Null if no billed period contains the span.
    */
   readonly billedUpTo: bigint | null;
-  /** True if no bill will count the events. */
+  /** True if no bill counts the events of the span, now or later. */
   readonly isUnbillable: boolean;
 }
 

@@ -9,12 +9,16 @@ import type { AppendResult, IncomingEvent, Rejection } from '../usage-store';
 import { type Refusal, rejectionOf } from './usage-refusals';
 
 /**
- * Result of an event that was not stored. `busy`: the event was skipped, because another transaction has locked its
- * stream or, on the fast path, because the cached state of the stream is outdated.
+ * Result of an event that was not stored. `busy`: the event was skipped and must be tried again. On the fast path,
+ * another transaction has locked its stream, or the cached state of the stream is outdated. On the slow path, another
+ * transaction has locked a stream of the same request, or a meter is being created for one of its event names.
  */
 export type EventResult = Refusal | 'duplicate' | 'busy';
 
-/** Reason why events were skipped: their stream is locked, or its cached state is outdated. */
+/**
+ * Reason why events were skipped. `busy`: their stream is locked. `outdated`: the cached state of their stream is
+ * outdated.
+ */
 export type NotTried = 'busy' | 'outdated';
 
 export interface AppendOutcome {
@@ -32,8 +36,8 @@ export interface PartOutcome {
 }
 
 /**
- * Outcome of a committed request if it could not be determined why some of its events were not stored. The request is
- * answered with the error `failure`.
+ * Outcome of a request after the commit, if it could not be determined why some of its events were not stored. The
+ * request is answered with the error `failure`.
  */
 export interface UnclassifiedOutcome {
   readonly failure: unknown;
@@ -41,7 +45,7 @@ export interface UnclassifiedOutcome {
 
 /**
  * Outcome of a request on the fast path. `AppendOutcome`: no stream of the request was skipped; `NotTried`: all were
- * skipped; `PartOutcome`: some were skipped; `UnclassifiedOutcome`: some events could not be classified.
+ * skipped; `PartOutcome`: some were skipped; `UnclassifiedOutcome`: it is unknown why some events were not stored.
  */
 export type FastPathOutcome = AppendOutcome | NotTried | PartOutcome | UnclassifiedOutcome;
 
@@ -64,8 +68,8 @@ export function withoutBusy(
 }
 
 /**
- * Returns the outcome of a request if the classification after the commit failed. Returns null if no event of the
- * request had to be classified: the error then does not affect the request.
+ * Returns the outcome of a request if, after the commit, the reasons why events were not stored could not be
+ * determined. Returns null if no event of this request needs such a reason: the error then does not affect the request.
  */
 export function afterFailure(
   { accepted, notStored }: AppendOutcome,
@@ -76,8 +80,9 @@ export function afterFailure(
 }
 
 /**
- * Returns the error that answers a partly failed request. If some events were stored, an error that says that nothing
- * was stored would be wrong: a refusal, or a failure of the database. {@link OutcomeUnknownError} then replaces it.
+ * Returns the error that answers a request of which a part failed. A refusal, or a failure of the database, says that
+ * nothing was stored. If some events were stored, such an error would be wrong: {@link OutcomeUnknownError} replaces
+ * it.
  * @param accepted number of events of the request that were stored
  */
 export function failureOf(accepted: number, error: unknown): unknown {

@@ -161,7 +161,7 @@ const recordSql = (incoming: string): string => `
 /** Returns SQL that yields `list`, or NULL if no stream was locked: PostgreSQL then need not read the list. */
 const ifAnyLocked = (list: string): string => `CASE WHEN known.is_any THEN ${list} END`;
 
-/** Ids of the streams of {@link fastPathSql}. */
+/** SQL of the list of stream ids, which is parameter $2 of {@link fastPathSql}. */
 const STREAMS = listOfAnyLength('$2', 'bigint');
 
 /** Cases that a statement of the fast path must handle. There is one statement for each combination. */
@@ -280,8 +280,8 @@ const classified = (incoming: string): string => `
 const RESULTS = 'SELECT index, result FROM classified WHERE result IS NOT NULL ORDER BY index';
 
 /**
- * Classifies the events that were not stored, and counts duplicates and refusals by hour. A separate statement, because
- * it must see the events that the append and, under the same keys, other transactions have stored. Looks each key up by
+ * Determines why events were not stored, and counts duplicates and refusals by hour. A separate statement, because it
+ * must see the events that the append and, under the same keys, other transactions have stored. Looks each key up by
  * index, because the table is larger than any request.
  */
 const classifySql = (incoming: string): string => `
@@ -310,7 +310,7 @@ export const ON_PARAMETERS: AppendStatements = {
   classify: classifySql(FROM_PARAMETERS),
 };
 
-/** Classifies without counting duplicates and refusals, so it waits for no lock. */
+/** Determines why events were not stored, without counting duplicates and refusals, so it waits for no lock. */
 export const CLASSIFY_ONLY = `${classified(FROM_PARAMETERS)} ${RESULTS}`;
 
 export const ON_TABLE: AppendStatements = {

@@ -38,9 +38,10 @@ export class AppendUsage {
   ) {}
 
   /**
-   * Stores events in one transaction, and returns their outcome. Events that do not fit into memory must not be stored
-   * in a transaction of the caller.
-   * @param onBusy `skip` leaves out requests with a stream that another transaction has locked
+   * Stores events in one transaction, and returns their outcome. If the events do not fit into memory
+   * (`MAX_EVENTS_IN_MEMORY`), the caller must not have an open transaction.
+   * @param onBusy `skip` leaves out a request if another transaction has locked one of its streams, or if a meter is
+   *   being created for one of its event names
    * @param requestOf for each event, the index of its request, if several requests are written together. All events
    *   must then fit into memory
    */
@@ -109,7 +110,10 @@ export class AppendUsage {
     return this.database.query(staged.statements.classify, parameters);
   }
 
-  /** Locks meters, then streams. Returns the state of each stream, or the reason why none of its events is stored. */
+  /**
+   * Locks the event names against the creation of meters, then the streams. Returns the state of each stream, or the
+   * reason why none of its events is stored.
+   */
   private async lockStreams(
     staged: StagedEvents,
     onBusy: OnBusy,

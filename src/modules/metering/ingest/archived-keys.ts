@@ -17,8 +17,8 @@ export class ArchivedKeys {
   constructor(private readonly database: Database) {}
 
   /**
-   * Returns true if events are archived. Queries the database at most once a minute until the first event is archived,
-   * and never again afterwards.
+   * Returns true if events are archived. The answer false may be a minute old. Queries the database at most once a
+   * minute until the first event is archived, and never again afterwards.
    */
   async mayExist(): Promise<boolean> {
     const nowMs = performance.now();

@@ -55,9 +55,9 @@ export class FastPathAppend {
   ) {}
 
   /**
-   * Returns the outcome of each request. Skips events of streams whose cached version is outdated or, with `skip`, of streams
-   * that another transaction has locked. If the classification fails after the commit, only requests with events to classify
-   * fail.
+   * Stores the events of requests, and returns the outcome of each request. Skips events of streams whose cached
+   * version is outdated or, with `skip`, of streams that another transaction has locked. If it cannot be determined
+   * after the commit why events were not stored, only the requests with such events fail.
    */
   async append(
     requests: readonly FastPathRequest[],
@@ -129,10 +129,10 @@ export class FastPathAppend {
   }
 
   /**
-   * Classifies the events that were not stored, and counts duplicates and refusals.
-   * @param isCommitted true if events were stored. If counting then fails, its error is returned as `failure`, and the
-   *   events are classified without being counted
-   * @throws {OutcomeUnknownError} if events were stored, but the others cannot be classified
+   * Determines why events were not stored, and counts duplicates and refusals.
+   * @param isCommitted true if other events were stored. If counting then fails, the reasons are read without counting,
+   *   and the error is returned as `failure`
+   * @throws {OutcomeUnknownError} if other events were stored, but the reasons cannot be read
    */
   private async classify(
     parameters: readonly unknown[],

@@ -28,8 +28,8 @@ export interface SplitRequest {
   /** Parts for the fast path. No stream is in two parts, so the parts can be written concurrently. */
   readonly parts: readonly FastPathRequest[];
   /**
-   * Events for the slow path: events that may be refused or need a transaction, and all other events of the same
-   * streams.
+   * Events for the slow path: events that may be refused or need a transaction, events of streams that are not cached,
+   * and all other events of the same streams.
    */
   readonly rest: readonly IncomingEvent[];
 }
@@ -60,6 +60,7 @@ export class FastPathRequest {
    * the second one.
    * @param shards number of shards that streams are divided into
    * @param cachedOf returns the cached state of a stream
+   * @param lastInstant events with a later timestamp may be refused, so they take the slow path
    */
   static split(
     events: readonly IncomingEvent[],

@@ -42,9 +42,10 @@ interface Queues {
  * is split again: into events that may be in registered windows (periods with running totals of their own), and other
  * events.
  *
- * Events are left out of the shared commit if their stream is locked, or its cached state is outdated. No request
- * therefore waits for the stream of another request. A single event that was left out waits in the queue of its stream.
- * A list waits together with other lists whose streams were locked.
+ * Events are left out of the shared commit if their stream is locked, or its cached state is outdated, so that no
+ * request waits for the stream of another request. If the state is outdated, the events take the slow path. If the
+ * stream stays locked, a single event waits in the queue of its stream, and a list waits together with other such
+ * lists.
  */
 @Injectable()
 export class IngestBatcher {
@@ -92,7 +93,7 @@ export class IngestBatcher {
     return joinParts(outcomes);
   }
 
-  /** Splits events by the cached state of their streams. Reads the state that is not cached. */
+  /** Splits events by the cached state of their streams. First reads the state of streams that are not cached. */
   private async splitCached(events: readonly IncomingEvent[]): Promise<SplitRequest> {
     const split = this.split(events);
     const unknown = split.rest.filter((event) => this.cache.get(event) === undefined);
@@ -132,9 +133,9 @@ export class IngestBatcher {
   }
 
   /**
-   * Retries a request that the fast path could not store. If the stream was locked, tries the fast path again, because another
-   * process usually holds the lock only for one commit. After {@link MAX_RETRIES} retries, the request waits in the queue of
-   * its stream. If the cached stream was outdated, the request takes the slow path.
+   * Retries a request that the fast path could not store. If the stream was locked, tries the fast path again, because
+   * another process usually holds the lock only for one commit. After {@link MAX_RETRIES} retries, the request waits in
+   * the queue of its stream. If the cached state of the stream was outdated, the request takes the slow path.
    */
   private retry(request: QueuedRequest, reason: NotTried): void {
     request.retries += 1;
@@ -144,7 +145,10 @@ export class IngestBatcher {
     else this.streamQueueOf(request).add(request);
   }
 
-  /** Collects a list whose streams were locked. Resolves after the collected lists were stored together. */
+  /**
+   * Adds a list to the lists whose streams were locked, which are stored together. Resolves after all of them are
+   * stored or have failed.
+   */
   private addToBusy(request: QueuedRequest): Promise<void> {
     this.busy.push(request);
     this.storingBusy ??= Promise.resolve().then(() => {

@@ -42,8 +42,8 @@ export const lockedStreams = (customerIds: string): string => `
   )`;
 
 /**
- * SQL condition on a locked `stream`: an event at this instant is in the given registered window, in no other one,
- * and in no billed period.
+ * SQL condition on a locked `stream`: all billed periods have ended by this instant, and the given window is the only
+ * registered window that contains it.
  */
 export const changesOnlyWindow = (
   instant: string,
@@ -57,19 +57,19 @@ export const changesOnlyWindow = (
   )`;
 
 /**
- * First instant after the given one at which a registered window of a locked `stream` starts or ends; null if there is
- * none. If {@link changesOnlyWindow} is true, it stays true until then, as long as the version of the stream stays the
- * same. Each new bill, window or meter increments the version.
+ * SQL of the first time after `instant` at which a registered window of a locked `stream` starts or ends; null if there
+ * is none. If {@link changesOnlyWindow} is true at `instant`, it stays true until this time, as long as the version of
+ * the stream stays the same. Each new bill or meter, and each window that is opened or closed, increments the version.
  */
 export const nextWindowChange = (instant: string): string => `
   (SELECT min(boundary) FROM usage_window CROSS JOIN LATERAL (VALUES (start_at), (end_at)) AS edge (boundary)
    WHERE stream_id = stream.id AND boundary > ${instant})`;
 
 /**
- * SQL of the aggregation of a window's meter, `count` or `sum`, if the caller can compute itself what its events add to
- * the totals. Null in these cases: the meter has another aggregation, or has groups; another meter counts the same event
- * name; the window is exactly one UTC hour, so that hour and window share one total. The result is valid until the
- * version of the locked `stream` changes.
+ * SQL of the aggregation of a window's meter, `count` or `sum`, if the caller can compute by itself how its new events
+ * change the totals. Null in these cases: the meter has another aggregation, or has groups; another meter counts the
+ * same event name; the window is exactly one UTC hour, so that hour and window share one total. The result is valid
+ * until the version of the locked `stream` changes.
  */
 export const plainAggregation = ({ meterId, startAt, endAt }: WindowSql): string => `
   (SELECT CASE WHEN count(*) = 1 AND NOT ${isHourSql(startAt, endAt)}
@@ -82,8 +82,9 @@ export const plainAggregation = ({ meterId, startAt, endAt }: WindowSql): string
  * not null. The statement fails if the key of an event is already stored.
  * @param events SQL of rows as for {@link joinedAppend}
  * @param at parameter with the timestamp of the events
- * @param streams SQL of one row per stream with the columns `stream_id`, `position` (of the last event), `events` (how
- *   many), `total` (what they add to the meter), `meter_id`, and `window_start_at` and `window_end_at`
+ * @param streams SQL of one row per stream with the columns `stream_id`, `position` (of its last new event), `events`
+ *   (the number of its new events), `total` (the sum that these events add to the meter), `meter_id`, and
+ *   `window_start_at` and `window_end_at`
  */
 export const plainAppend = (events: string, at: string, streams: string): string => `
   fresh AS (${INTO_EVENTS} ${inOrder(events, at)}),

@@ -6,7 +6,7 @@ import type { IncomingEvent } from '../usage-store';
 
 /** Largest number of events that are passed as parameters. More events go through a temporary table. */
 export const MAX_EVENTS_IN_MEMORY = 4_000;
-/** Size of the chunks that are copied to the temporary table. */
+/** Size that collected rows must reach before they are copied to the temporary table; the last rows may be smaller. */
 const CHUNK_BYTES = 512 * 1_024;
 
 const TABLE = `

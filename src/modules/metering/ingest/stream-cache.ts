@@ -10,8 +10,8 @@ export interface CachedStream {
   readonly id: string;
   readonly version: string;
   /**
-   * Events from this instant on are in no billed period or archived month; milliseconds since 1970. Infinity if all
-   * events need a transaction.
+   * Events from this instant on are in no billed period, and in no month that is closed for the archive; milliseconds
+   * since 1970. Infinity if all events need a transaction.
    */
   readonly openFromMs: number;
   /** Events from this instant on are in no registered window; milliseconds since 1970. */
@@ -26,9 +26,9 @@ interface CachedStreamRow extends StreamName {
 }
 
 /**
- * Reads the state of streams. Leaves out event names for which a meter is being created. The creation of a meter
- * increments the versions of the streams that it sees, but not of a stream that is committed afterwards. If such a
- * stream were cached, the fast path could store an event that the meter does not count.
+ * Reads the state of streams. Leaves out streams of event names for which a meter is being created. The creation of a
+ * meter increments the versions of the streams that it sees, but not of a stream that is committed afterwards. If such
+ * a stream were cached, the fast path could store an event that the meter does not count.
  */
 const READ = `
   SELECT id, version, customer_id AS "customerId", event_name AS "eventName",

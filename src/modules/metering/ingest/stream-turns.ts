@@ -3,7 +3,10 @@ import { MAX_EVENTS_IN_MEMORY } from './staged-events';
 
 /** Maximum number of short bodies that are stored at a time. */
 const MAX_SHORT = 4;
-/** Maximum number of long bodies at a time. Each uses a database connection for as long as its client sends. */
+/**
+ * Maximum number of long bodies that are stored at a time. Each uses a database connection for as long as its client
+ * sends.
+ */
 const MAX_LONG = 4;
 /** Maximum size of a short body. */
 const MAX_SHORT_BYTES = 2 ** 20;
@@ -31,7 +34,8 @@ export class StreamTurns {
   private readonly byCaller = new Map<string, CallerTurns>();
 
   /**
-   * A caller has half of the long bodies at a time, so that one who sends slowly does not keep all others waiting.
+   * Allows each caller half of the long bodies at a time, rounded up, so that one who sends slowly does not keep all
+   * others waiting.
    * @param poolSize number of connections; long bodies leave at least one of them to others
    */
   constructor(poolSize: number) {
@@ -41,7 +45,7 @@ export class StreamTurns {
   }
 
   /**
-   * Runs work that reads a body to its end and stores it.
+   * Runs `store`, which reads a body to its end and stores it. Makes the body wait for its turn.
    * @param caller sender of the body, who may have only a limited number of long bodies at a time; null: no such limit
    */
   async run<Item, Result>(

@@ -89,7 +89,10 @@ export class WriteQueue {
     return this.shards.some(({ isWriting }) => isWriting);
   }
 
-  /** Returns the outcome after the events are written. `onNotTried` writes the events that this queue skips. */
+  /**
+   * Adds a request, and returns its outcome after its events are written. `onNotTried` writes the events that this
+   * queue skips.
+   */
   enqueue(
     events: readonly IncomingEvent[],
     fastPath: FastPathRequest | null,
@@ -158,7 +161,10 @@ export class WriteQueue {
     });
   }
 
-  /** Writes a group. Returns the results of `onNotTried`. */
+  /**
+   * Writes a group together or, if that fails, its requests one by one. Returns the results of the calls of
+   * `onNotTried`.
+   */
   private async write(group: readonly QueuedRequest[]): Promise<readonly unknown[]> {
     const takenOver: unknown[] = [];
     const failure = await this.tryToWrite(group, takenOver);
@@ -166,7 +172,10 @@ export class WriteQueue {
     return takenOver;
   }
 
-  /** Writes a group and answers its requests. Returns the error if the write failed, otherwise null. */
+  /**
+   * Writes a group, answers its requests, and adds the results of `onNotTried` to `takenOver`. Returns the error if the
+   * write failed, otherwise null.
+   */
   private async tryToWrite(
     group: readonly QueuedRequest[],
     takenOver: unknown[],
@@ -223,8 +232,8 @@ export class WriteQueue {
 }
 
 /**
- * Returns a new request with the skipped events of a request. When the new request is resolved, the original one is
- * resolved with the outcome of all its events.
+ * Returns a new request for the skipped events of a request. When the new request is resolved, the original one is
+ * resolved with the outcome of its stored and its skipped events together.
  */
 function restOf({ resolve, reject }: QueuedRequest, { rest, stored }: PartOutcome): QueuedRequest {
   return {

@@ -19,15 +19,15 @@ const LONG_STEP = { statementMs: 600_000 };
 const MAX_ID = '9223372036854775807';
 
 /**
- * `none`: every backfill is complete or locked by another process. `waiting`: a transaction that began before the meter
- * was committed, and so may not see it, is still storing events. `done`: a step ran or failed.
+ * `none`: there is no backfill, or all are locked by other processes. `waiting`: a transaction is still storing events
+ * that may not see the meter, because it began before the meter was committed. `done`: a step ran or failed.
  */
 export type StepResult = 'none' | 'waiting' | 'done';
 
 /**
- * Counts the events that were stored before their meter was created. Works in steps, while ingest continues
- * (decision 42). In one commit, a step locks some streams, recounts all their events in a range of hours, and stores
- * its progress. A transaction that sees the new meter counts the events that it stores.
+ * Counts the events that were stored before their meter was created. Works in steps, while ingest continues (decision
+ * 42). In one commit, a step locks some streams, recounts all their events in a range of hours, and stores its
+ * progress. Events that a transaction stores while it sees the new meter need no backfill: the transaction counts them.
  */
 @Injectable()
 export class BackfillMeters {
@@ -112,9 +112,9 @@ export class BackfillMeters {
   }
 
   /**
-   * Determines which streams the backfill counts, after all transactions have ended that may store events without
-   * seeing the meter. Until then, `lastStreamId` stays null. The backfill need not count streams that are created
-   * later: their events are counted when they are stored.
+   * Returns the backfill with the last stream that it counts. `lastStreamId` stays null until all transactions have
+   * ended that may store events without seeing the meter. The backfill need not count streams that are created later:
+   * their events are counted when they are stored.
    */
   private async withLastStream(backfill: MeterBackfill, eventName: string): Promise<MeterBackfill> {
     if (backfill.lastStreamId !== null) return backfill;
@@ -127,7 +127,10 @@ export class BackfillMeters {
     return { ...backfill, olderTransactions: [], lastStreamId };
   }
 
-  /** Locks the streams of the next step. Waits only for the first stream. */
+  /**
+   * Locks the streams of the next step, and returns them with the hours to count; `none` if all streams are counted.
+   * Waits only for the first stream.
+   */
   private async lockNextStreams(
     { nextStreamId, nextHour }: MeterBackfill,
     eventName: string,

@@ -13,8 +13,8 @@ export const isHourSql = (startAt: string, endAt: string): string =>
 const IS_NOT_WHOLE_HOUR = `NOT ${isHourSql('usage_window.start_at', 'usage_window.end_at')}`;
 
 /**
- * Returns SQL that takes `column` from the stored totals (`bucket`) or from the added totals (`excluded`), whichever
- * have the later event. Of two events with the same timestamp, the one that was accepted last is later.
+ * Returns SQL that takes `column` either from the stored totals (`bucket`) or from the added totals (`excluded`): from
+ * the ones whose last event is later. Of two events with the same timestamp, the one that was accepted last is later.
  */
 const laterOf = (column: string): string => `
   CASE
@@ -31,9 +31,10 @@ const IN_WINDOWS = `
       AND ${IS_NOT_WHOLE_HOUR}`;
 
 /**
- * Returns CTEs that add counted events to the running totals of their hours, and of the registered windows that contain
- * them. Reads the events from the CTE `counted` (stream_id, meter_id, aggregation, position, occurred_at, value, text,
- * group_key). The CTE `updated` returns the changed buckets. The caller has locked the streams.
+ * Returns CTEs that add counted events to the running totals of their hours and, with {@link IN_WINDOWS}, of the
+ * registered windows that contain these events. Reads the events from the CTE `counted` (stream_id, meter_id,
+ * aggregation, position, occurred_at, value, text, group_key). The CTE `updated` returns the changed buckets. The
+ * caller has locked the streams.
  */
 const addToBuckets = (inWindows: string): string => `
   spanned AS NOT MATERIALIZED (

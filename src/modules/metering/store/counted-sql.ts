@@ -63,9 +63,9 @@ const fromPlace = (place: number): string => {
 };
 
 /**
- * Canonical JSON array of the texts of the properties in `meter.group_by`, with null for a property that the event
- * lacks. Repeats the same SQL for each property, because a subquery over the list of properties would double the time
- * of a count.
+ * SQL of the group key of an event: a canonical JSON array of the texts of the properties in `meter.group_by`, with
+ * null for a property that the event lacks. Repeats the same SQL for each property, because a subquery over the list of
+ * properties would double the time of a count.
  */
 export const GROUP_KEY = `
   CASE WHEN meter.group_by ->> 0 IS NULL THEN '[]'
@@ -83,8 +83,9 @@ export function groupKeyOf(properties: number): string {
 }
 
 /**
- * Selects the events that count, with the columns stream_id, meter_id, aggregation, position, occurred_at, value, text and
- * group_key. OFFSET 0 keeps the planner from inlining the subquery, which would compute a column again at each mention.
+ * Returns SQL that selects the events that count, with the columns stream_id, meter_id, aggregation, position,
+ * occurred_at, value, text and group_key. Without OFFSET 0, the planner would inline the subquery and compute a column
+ * again at each mention.
  * @param from FROM items before {@link METER_READS}
  */
 export const countedOf = (from: string, condition = 'true'): string => `
@@ -97,13 +98,13 @@ export const countedOf = (from: string, condition = 'true'): string => `
   ) AS read
   WHERE ${HAS_VALUE}`;
 
-/** Start of the UTC hour that contains an instant. */
+/** Returns SQL of the start of the UTC hour that contains an instant. */
 export const hourOf = (instant: string): string =>
   `date_bin('1 hour', ${instant}, timestamptz 'epoch')`;
 
-/** First 16 bytes of the SHA-256 of a text. */
+/** Returns SQL of the first 16 bytes of the SHA-256 of a text. */
 export const digestOf = (text: string): string =>
   `encode(substring(sha256(convert_to(${text}, 'UTF8')) FROM 1 FOR 16), 'hex')::uuid`;
 
-/** Milliseconds since 1970. */
+/** Returns SQL of an instant in milliseconds since 1970. */
 export const msOf = (instant: string): string => `(extract(epoch FROM ${instant}) * 1000)::bigint`;

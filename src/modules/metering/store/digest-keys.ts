@@ -13,7 +13,10 @@ const OPEN_KEYS = `
 const NEXT_KEYS = `FETCH ${KEYS_PER_FETCH} FROM usage_keys`;
 
 export interface KeysDigest {
-  /** SHA-256, in hex, of the keys, sorted by timestamp and then by key. Each key is followed by a line feed. */
+  /**
+   * SHA-256, in hex, of the keys, ordered by the timestamps of their events and then by key. Each key is followed by a
+   * line feed.
+   */
   readonly digest: string;
   readonly keys: number;
 }

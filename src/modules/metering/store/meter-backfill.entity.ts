@@ -10,7 +10,8 @@ import { IdColumn, InstantColumn } from '../../../platform/database';
 export class MeterBackfillEntity {
   @IdColumn({ to: 'MeterEntity' }) readonly meterId!: string;
   /**
-   * Virtual ids of transactions that store events and possibly do not see the meter; null until they are determined.
+   * Virtual ids (of PostgreSQL) of the transactions that are storing events and may not see the meter; null until the
+   * first step of the backfill reads them.
    */
   @Column({ type: 'text', array: true, nullable: true })
   readonly olderTransactions!: readonly string[] | null;

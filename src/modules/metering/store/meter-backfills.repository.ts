@@ -7,7 +7,7 @@ import type { StreamHours } from './usage-totals-writer';
 
 export type MeterBackfill = MeterBackfillEntity;
 
-/** Skips backfills that another process works on. */
+/** Selects the backfill with the fewest steps. Skips backfills that another process has locked. */
 const NEXT = 'ORDER BY steps, meter_id LIMIT 1 FOR UPDATE SKIP LOCKED';
 
 const UPDATE = `
@@ -50,7 +50,10 @@ const COUNT_EVENTS = `
 
 export interface StreamExtent {
   readonly id: string;
-  /** Number of stored events; too small if the streams up to this one have more than `maxEvents` in total. */
+  /**
+   * Number of stored events of the stream. Counting stops when all streams together have more than `maxEvents` events
+   * (see {@link MeterBackfillsRepository.streamsOf}), so the number can be too small.
+   */
   readonly events: number;
 }
 
@@ -70,7 +73,7 @@ export class MeterBackfillsRepository {
     });
   }
 
-  /** Locks and returns the backfill with the fewest steps; null if none is free. */
+  /** Locks and returns the backfill with the fewest steps; null if there is none that no other process has locked. */
   lockNext(): Promise<MeterBackfill | null> {
     return this.database.selectOne(MeterBackfillEntity, NEXT, []);
   }
@@ -137,8 +140,8 @@ export class MeterBackfillsRepository {
 
   /**
    * Returns the end of the next range of hours to count in a stream. The range starts at `from` or, if `from` is null,
-   * at the first event. It has at most `maxEvents` events, or is a single hour. Returns null if the range contains all
-   * remaining events of the stream.
+   * at the first event. It has at most `maxEvents` events, unless a single hour has more. Returns null if the range
+   * contains all remaining events of the stream.
    */
   async endOfHours(streamId: string, from: Date | null, maxEvents: number): Promise<Date | null> {
     const rows = await this.database.query<{ hour: Date }>(HOURS, [streamId, from, maxEvents]);

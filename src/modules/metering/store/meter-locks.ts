@@ -3,8 +3,8 @@ import type { Database } from '../../../platform/database';
 import type { OnBusy } from './usage-streams';
 
 /**
- * Advisory lock class of ingest. Appends take the lock in shared mode. The creation of a meter takes it in
- * exclusive mode to count stored events.
+ * Advisory lock class of ingest. Appends take the lock in shared mode. The creation of a meter tries to take it in
+ * exclusive mode, to count the events that are already stored. Without the lock, a backfill counts them.
  */
 const INGEST_KEY = 7_301_995;
 /**
@@ -63,7 +63,7 @@ export async function lockMeterCreation(database: Database, eventName: string): 
 
 /**
  * Locks ingest of this event name until the open transaction ends, if no transaction is storing events with this name.
- * Never waits, because later appends would wait behind this lock.
+ * Never waits: otherwise, later appends would wait behind the waiting request for this lock.
  * @returns true if ingest is locked
  */
 export async function tryLockIngest(database: Database, eventName: string): Promise<boolean> {

@@ -23,7 +23,7 @@ const COUNT = `SELECT count(*) AS accepted FROM usage_event AS event WHERE ${IN_
 
 /**
  * Billed periods of items. `countedFromAt` is the earliest instant from which a bill of the period counted events.
- * `upToPosition` is the last position that a bill of the period counted.
+ * `upToPosition` is the highest position up to which a bill of the period counted events.
  */
 const BILLS = `
   SELECT min(counted_from_at) AS "countedFromAt", period_end_at AS "endAt", max(up_to_position) AS "upToPosition"
@@ -31,7 +31,10 @@ const BILLS = `
   WHERE stream_id = $1 AND meter_id = $4 AND period_end_at > $2 AND counted_from_at < $3
   GROUP BY item_id, period_start_at, period_end_at`;
 
-/** OFFSET 0 makes PostgreSQL look up the events of each span by index, whatever the number of spans. */
+/**
+ * Counts the events of spans by outcome. OFFSET 0 makes PostgreSQL look up the events of each span by index, whatever
+ * the number of spans.
+ */
 const OUTCOMES = `
   SELECT count(*) FILTER (WHERE is_voided) AS voided, count(*) FILTER (WHERE is_counted) AS counted,
     count(*) FILTER (WHERE is_counted AND position <= billed_up_to) AS billed,
@@ -58,7 +61,7 @@ interface BillRow extends Omit<CountedBill, 'upToPosition'> {
   readonly upToPosition: string;
 }
 
-/** Counts events by outcome and digests their keys page by page, in the snapshot of the caller. */
+/** Counts events by outcome, and digests the keys of the events page by page, in the snapshot of the caller. */
 @Injectable()
 export class ProveUsage {
   constructor(

@@ -25,9 +25,9 @@ const PIECES: Record<
 /**
  * Returns SQL for rows `at`, `group_key` and `value` of all streams: one row for each group of a whole hour, and one
  * row for each event of the hours in $6. $6 lists, in ascending order, the hours that a window contains only in part;
- * the list may be empty. In an hour without a running total, a stream has no events, so its events are not read. OFFSET
- * 0 makes PostgreSQL read these totals once for each stream. Otherwise it would look up each hour of each stream, which
- * takes minutes if the windows start at half past the hour.
+ * the list may be empty. Events are read only in hours that have a running total, because the other hours of a stream
+ * have no events. OFFSET 0 makes PostgreSQL read these totals once for each stream. Otherwise it would look up each
+ * hour of each stream, which takes minutes if the windows start at half past the hour.
  */
 function piecesOf({ aggregation, groupBy }: TotalUsageQuery['meter']): string {
   const { ofHour, ofEvent } = PIECES[aggregation];
@@ -59,7 +59,7 @@ function piecesOf({ aggregation, groupBy }: TotalUsageQuery['meter']): string {
 interface TotalRow {
   /** Index of the time window among the requested ones. */
   readonly number: number;
-  /** Null in the row that adds up all groups that are not among the largest. */
+  /** Null in the row that combines all groups that are not among the largest. */
   readonly group_key: string | null;
   readonly value: string;
   readonly pieces: string;

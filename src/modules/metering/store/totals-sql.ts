@@ -10,8 +10,8 @@ const rankOf = (occurredAt: string, position: string, value: string): string =>
   `ARRAY[extract(epoch FROM ${occurredAt}), ${position}, ${value}]`;
 
 /**
- * Condition: the row has the totals of a UTC hour. The same tables have rows for registered windows, which may also be one hour
- * long.
+ * Condition: the row has the totals of a UTC hour. The same tables have rows for registered windows, some of which are
+ * one hour long but begin within a UTC hour.
  */
 export const IS_WHOLE_HOUR = `end_at - start_at = interval '1 hour' AND start_at = ${hourOf('start_at')}`;
 
@@ -74,7 +74,7 @@ export interface PiecesSql {
    * `hours_start_at` to `hours_end_at` are read from buckets, the rest from events.
    */
   readonly requested: string;
-  /** Condition on `event`. */
+  /** Condition that an `event` must meet to be read. */
   readonly condition: string;
   readonly groupBy: readonly string[];
 }

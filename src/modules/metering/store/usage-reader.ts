@@ -38,8 +38,8 @@ interface GroupTotalsRow extends TotalsRow {
 }
 
 /**
- * Reads usage: the whole hours of each period from running totals, the rest from events. Uses one statement, so that the
- * answer is consistent.
+ * Reads usage: the whole hours of each period from running totals, the rest from events; usage up to an earlier
+ * position only from events. Uses one statement, so that the answer is consistent.
  */
 @Injectable()
 export class UsageReader {

@@ -3,8 +3,8 @@ import { InstantColumn, ReferenceColumn } from '../../../platform/database';
 
 /**
  * Stream: the ordered events of one name of one customer. A transaction that writes to or bills a stream locks its row.
- * `version` increases whenever cached stream state becomes outdated: when a bill, a registered window, a meter or an archived
- * month is added, and when the customer is deleted.
+ * `version` increases whenever cached stream state becomes outdated: when a bill, a meter or a closed month is added,
+ * when a registered window is opened or closed, and when the customer is deleted.
  */
 @Entity('usage_stream')
 @Unique('usage_stream_customer_event_unique', ['customerId', 'eventName'])

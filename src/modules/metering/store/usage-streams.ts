@@ -95,8 +95,8 @@ export class UsageStreams {
   }
 
   /**
-   * Locks all streams of customers until the transaction ends. A stream that is created meanwhile has a higher id, and
-   * so comes later in the lock order.
+   * Locks all existing streams of customers until the transaction ends. A stream that is created meanwhile is not
+   * locked; it has a higher id, and so comes later in the lock order.
    */
   async lockAll(customerIds: readonly string[]): Promise<void> {
     this.database.requireTransaction();
@@ -114,8 +114,9 @@ export class UsageStreams {
   }
 
   /**
-   * Increments the versions of all streams of a customer, which invalidates their cached state. Triggers do the same for a stream
-   * that is billed or gets a registered window. A backfill does the same when it first counts a stream.
+   * Increments the versions of all streams of a customer, which invalidates their cached state. Triggers do the same
+   * for a stream that is billed, or of which a registered window is opened or closed. A backfill does the same when it
+   * first counts a stream.
    */
   async invalidateAll(customerId: string): Promise<void> {
     this.database.requireTransaction();

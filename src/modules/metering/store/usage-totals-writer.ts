@@ -34,7 +34,10 @@ const forgetHoursSql = (table: string): string => `
  */
 const INVALIDATE = 'UPDATE usage_stream SET version = version + 1 WHERE id = ANY($1::bigint[])';
 
-/** A range of hours of several streams. A bound that is null does not limit the range. */
+/**
+ * A range of hours of several streams. If `from` is null, it begins with the first event; if `to` is null, it ends with
+ * the last event.
+ */
 export interface StreamHours {
   readonly streams: readonly string[];
   readonly from: Date | null;
@@ -43,8 +46,10 @@ export interface StreamHours {
 
 const BUCKET = 'stream_id, meter_id, start_at, end_at, group_key';
 /**
- * Row with the period to count. If it contains a whole hour, but events of its first UTC hour were archived and
- * removed, the row starts at the start of that first hour. The stored total of the hour is then used.
+ * Row with the period to count. The totals of its whole hours are read as stored, the rest is counted from events. One
+ * case differs: the period begins within a UTC hour, contains at least one whole hour, and events of its first UTC hour
+ * were archived and removed. The row then starts at the start of this first hour, so that the stored total of that hour
+ * is used too.
  */
 const SINGLE_PERIOD = `
   SELECT 0 AS number, CASE WHEN is_cut THEN first_hour ELSE $3 END AS start_at,
@@ -69,7 +74,10 @@ const forgetSql = (table: string): string => `
   DELETE FROM ${table}
   WHERE stream_id = $1 AND meter_id = $2 AND start_at = $3 AND end_at = $4 AND ($5::text IS NULL OR group_key = $5)`;
 
-/** Computes running totals from stored events, for example for a new meter. Later, each append of events updates them. */
+/**
+ * Computes running totals from stored events, for example for a new meter. From then on, each append of events updates
+ * these totals.
+ */
 @Injectable()
 export class UsageTotalsWriter {
   constructor(private readonly database: Database) {}
@@ -91,8 +99,8 @@ export class UsageTotalsWriter {
   /**
    * Computes and inserts the totals of a period that has none. The totals of an hour are computed from its events. The
    * totals of a window are computed from the totals of its whole hours, and from the events before and after these
-   * hours. If events before these hours were archived and removed, the total of the UTC hour in which the window starts
-   * is used instead (decision 210). The caller has locked the stream.
+   * hours. If some of the events before these hours were archived and removed, the total of the UTC hour in which the
+   * window starts is used instead of them (decision 210). The caller has locked the stream.
    * @param groupKey group to count; null: all groups
    */
   async countPeriod(

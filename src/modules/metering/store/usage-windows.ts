@@ -12,7 +12,10 @@ import { toUsageTotals, type TotalsRow, WINDOW_TOTALS } from './totals-row';
 import { type StreamName, UsageStreams } from './usage-streams';
 import { UsageTotalsWriter } from './usage-totals-writer';
 
-/** A period of a customer, which may start and end at any instant. Its running totals are kept up to date. */
+/**
+ * A window: a period, with any start and end, in which a meter counts the usage of a customer. While the window is
+ * registered (open), it has running totals of its own.
+ */
 export interface UsageWindow {
   readonly customerId: string;
   readonly meter: Meter;
@@ -22,7 +25,8 @@ export interface UsageWindow {
 /** An open window to read. */
 interface UsageWindowQuery extends UsageWindow {
   /**
-   * End of the whole window, if `period` is only its first part. A `weighted_sum` counts its last value until that end.
+   * If `period` is only the first part of a window: the end of the whole window. A `weighted_sum` counts its last value
+   * until that end.
    */
   readonly heldUntil?: Date | undefined;
 }
@@ -46,8 +50,8 @@ const LOCK_MONTH = `
   FOR SHARE`;
 
 /**
- * Selects a row if the window is not open and events of the window are missing. `isUncounted`: the meter was created
- * after a month of the window was archived. $5: the window begins at a whole hour.
+ * Selects a row if the window is not open and events since its start are missing. $5 is true if the window begins at a
+ * whole hour. `isUncounted` is true if the events are missing because they were archived before the meter was created.
  */
 const LACKING = `
   SELECT ${archivedBefore('$1::bigint')} AS "archivedBefore", is_uncounted AS "isUncounted"
@@ -99,10 +103,10 @@ export class UsageWindows {
   }
 
   /**
-   * Requires that the usage of a window can be counted exactly: the window is open, or no event since the start of the
-   * window is missing. Events are missing if they were archived before the meter was created, or if the window begins
-   * within an hour whose events were archived and removed. Locks the month of that hour, so that no more of its events
-   * are removed until the caller's transaction ends.
+   * Requires that the usage of a window can be counted exactly. That is possible if the window is already open, or if
+   * no event since its start is missing. Events are missing in two cases: they were archived before the meter was
+   * created, or the window begins within an hour whose events were archived and removed. Locks the month of that hour,
+   * so that no more of its events are removed until the caller's transaction ends.
    * @throws {ProblemError} `usage_archived`
    */
   async requireCountable(window: UsageWindow): Promise<void> {
@@ -164,8 +168,8 @@ export class UsageWindows {
   }
 
   /**
-   * Closes a window and deletes its running totals, in the caller's transaction. The usage of the period can still
-   * be computed exactly from hourly totals and events.
+   * Closes a window and deletes its running totals, in the caller's transaction. The usage of the period can still be
+   * computed exactly from hourly totals and events, as long as the events are in the database.
    */
   async close(window: UsageWindow): Promise<void> {
     const stream = await this.lockStream(window);
