@@ -13,8 +13,8 @@ import { InvoicesRepository } from './invoices.repository';
 
 /**
  * Finds lines that billed an item in advance for time after an instant. Leaves out charges that already have a credit
- * line. Keeps the true-ups of these charges, because a credit line refers only to the charge. Sorts by id, so that two
- * transactions that lock the same lines do not deadlock.
+ * line, but not their true-ups: a credit line refers only to the charge, even if it also takes back a true-up. Sorts by
+ * id, so that two transactions that lock the same lines do not deadlock.
  */
 const BILLED_IN_ADVANCE = `
   SELECT line.id FROM unnest($1::text[], $2::timestamptz[]) AS credited (item_id, beyond)
@@ -38,8 +38,8 @@ const USAGE_LINES = `
 const BILLED_USAGE = `${USAGE_LINES} AND ${isInEffect('invoice')}`;
 
 /**
- * Finds the invoice that first billed each item and period. Prefers invoices in effect. Otherwise takes the newest void
- * invoice, because its terms apply when the usage is billed again.
+ * Finds, for each item and period, the invoice with the first bill of the usage. If only void invoices billed this
+ * usage, takes the newest of them, because its terms apply when the usage is billed again.
  */
 const FIRST_INVOICES = `
   SELECT DISTINCT ON (line.item_id, line.period_start_at, line.period_end_at)
@@ -61,9 +61,9 @@ const OF_INVOICES = `
   SELECT id, period_start_at, tax_rates FROM invoice WHERE id = ANY ($1)`;
 
 /**
- * Sums the discounts of each redemption in each billing period, less the discounts that credits returned to the coupon.
- * The discount of a usage correction counts in the period of the corrected bill, not in the period of the invoice that
- * contains the correction.
+ * For each redemption and billing period, sums the discounts, and subtracts the discounts that credits and usage
+ * corrections returned to the coupon. The discount of a usage correction counts in the period of the corrected bill,
+ * not in the period of the invoice that contains the correction.
  */
 const TAKEN = `
   SELECT coupon ->> 'redemptionId' AS redemption_id, period.start_at AS period_start_at,
@@ -95,10 +95,11 @@ const DISCOUNTED = `
   GROUP BY 1`;
 
 /**
- * Sums the discounts of each redemption on invoices in effect, less the discounts that credits returned to the coupon.
- * Reads the returned discounts from the lines, because the column `coupons` leaves out returned discounts that cannot
- * be used again. `is_used` is true if the coupon discounted the invoice's own charges, or if a usage correction was the
- * first use of the coupon. A discount with the limit `mostMinor` does not count: it only used returned discounts again.
+ * For each redemption, sums the discounts on invoices in effect, and subtracts the discounts that credits and usage
+ * corrections returned to the coupon. Reads the returned discounts from the lines, because the column `coupons` does
+ * not contain returned discounts that cannot be used again. `is_used` is true if the coupon discounted the invoice's
+ * own charges, or if a usage correction was the first use of the coupon. Own charges do not count if their discount had
+ * a limit (`mostMinor`): such a discount only used returned discounts again.
  */
 const DISCOUNTS_IN_EFFECT = `
   SELECT redemption_id, sum(applied)::text AS applied, bool_or(is_used) AS is_used
@@ -143,7 +144,7 @@ export class BilledLinesRepository {
   ) {}
 
   /**
-   * Returns the lines of invoices in effect that billed an item in advance for time after an instant, including
+   * Returns the lines of invoices in effect that billed these items in advance for time after `unusedFrom`, including
    * true-ups. Leaves out charges whose unused part was already credited.
    * @param lock true: locks the lines until the transaction ends
    */
@@ -213,8 +214,8 @@ export class BilledLinesRepository {
   }
 
   /**
-   * Returns, for each redemption and each of these billing periods, the discounts on finalized invoices that are not
-   * void, less the discounts that credits returned.
+   * Returns, for each redemption and each of these billing periods, the sum of the discounts on invoices in effect,
+   * after subtracting the discounts that credits and usage corrections returned.
    */
   async discountsTaken(
     periods: readonly { readonly subscriptionId: string; readonly period: Period }[],
@@ -241,8 +242,8 @@ export class BilledLinesRepository {
   }
 
   /**
-   * Returns, by redemption id, the discounts of a subscription on its invoices in effect. Ignores the invoice
-   * `exceptId`.
+   * Returns, by redemption id, the sum of the discounts on the invoices in effect of a subscription, after subtracting
+   * the discounts that credits and usage corrections returned. Ignores the invoice `exceptId`.
    */
   async discountsInEffect(
     subscriptionId: string,

@@ -19,7 +19,7 @@ import { type CorrectingRequest, FirstBillsService } from './first-bills.service
 import { HeldByInvoiceRepository } from './held-by-invoice.repository';
 import { UsageReadingsService } from './usage-readings.service';
 
-/** `issue` locks what the invoice will change; `preview` locks nothing. */
+/** Purpose of reading a context. `issue` locks the data that the invoice will change; `preview` locks nothing. */
 export type Purpose = 'issue' | 'preview';
 
 /** Fields of a billing request that its context depends on. */

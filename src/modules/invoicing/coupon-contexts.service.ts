@@ -15,9 +15,7 @@ import type { BillingRequest } from './domain/billing-request';
 
 /** Fields of a billing request that decide which coupons are read. */
 export type CouponRequest = Pick<BillingRequest, 'subscriptionId' | 'billingPeriod'> & {
-  /**
-   * Ids of the redemptions to which a void invoice had returned discounts. Set if the request regenerates this invoice.
-   */
+  /** If the request regenerates a void invoice: ids of the redemptions to which that invoice had returned discounts. */
   readonly returnsTo?: readonly string[];
   /**
    * Time zone in which the months of repeating coupons are counted. If it is set, coupons that would discount periods
@@ -25,7 +23,10 @@ export type CouponRequest = Pick<BillingRequest, 'subscriptionId' | 'billingPeri
    * been billed when they are finalized.
    */
   readonly timeZone?: string;
-  /** True if the invoice is regenerated after its subscription ended: coupons that ended with the subscription still apply. */
+  /**
+   * True if the invoice is regenerated after its subscription ended. Coupons that ended with the subscription then
+   * still apply.
+   */
   readonly hasEnded?: boolean;
 };
 
@@ -151,8 +152,8 @@ export class CouponContextsService {
 
   /**
    * Leaves out repeating coupons that would discount periods outside their months. The months begin with the earliest
-   * discounted billing period. If the request discounts an earlier period, the months begin and end sooner. A coupon is
-   * left out if it has already discounted a period after this new end.
+   * billing period that the coupon discounted. If the request bills an even earlier period, the months begin with that
+   * period, and end sooner. A coupon is left out if it already discounted a period at or after this new end.
    */
   private async withinMonths(
     terms: readonly RedeemedTerms[],

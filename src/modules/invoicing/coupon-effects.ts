@@ -6,7 +6,7 @@ import type { Invoice, InvoiceCoupon } from './domain/invoice';
 
 /**
  * Returns, for each coupon that an invoice uses or returns discounts to: the discount, the returned discounts, the
- * unused amount, and the end of the months of a repeating coupon.
+ * amount left for later invoices (0 unless the duration is `once`), and the end of the months of a repeating coupon.
  */
 export function appliedBy(invoice: InvoiceEffects): readonly AppliedRedemption[] {
   return effectsOf(invoice).map(({ own, corrected, ...total }) => ({
@@ -43,8 +43,8 @@ type InvoiceEffects = Pick<Invoice, 'coupons' | 'lines'>;
 
 /**
  * Groups the coupon entries of an invoice by redemption. `own` is the entry for the charges of the invoice; `corrected`
- * has the entries for usage corrections of earlier bills. The lines may return more discounts than the entries count:
- * discounts of another billing period, or of a coupon that no longer applies. This excess, `unusableMinor`, cannot be
+ * has the entries for usage corrections of earlier bills. `unusableMinor` is the amount of returned discounts that no
+ * entry counts, because they belong to another billing period or to a coupon that no longer applies. They cannot be
  * used again.
  */
 function effectsOf({ coupons, lines }: InvoiceEffects) {
@@ -70,9 +70,9 @@ function unusedOf({ duration, amountOffMinor, mostMinor, amountMinor }: InvoiceC
 }
 
 /**
- * Returns what is left of a coupon with duration `once` after an invoice that used it only for usage corrections. This
- * is the amount before the invoice, plus returned discounts, less what the corrections used; never less than 0. Returns
- * 0 for coupons with another duration.
+ * Returns the amount left of a coupon with duration `once` after an invoice that used it only for usage corrections.
+ * Starts from the amount left before the invoice, adds the discounts that the corrections returned, and subtracts the
+ * discounts that they took from it. Never less than 0. Returns 0 for coupons with another duration.
  */
 function unusedOfCorrections(corrected: readonly InvoiceCoupon[]): bigint {
   const [first] = corrected;

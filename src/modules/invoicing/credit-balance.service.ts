@@ -34,14 +34,20 @@ export interface NewPaymentCredit {
   readonly lost: bigint;
 }
 
-/** The credit that came from a payment, in minor units. */
+/** The credit that came from a payment, and other credit that refunds of the payment took. Minor units. */
 export interface PaymentCredit {
   /** Null: no credit came from the payment. */
   readonly creditId: string | null;
-  /** Amount that pending refunds of the payment have reserved, including credit from credit notes and negative invoices. */
+  /**
+   * Amount that pending refunds of the payment have reserved. Like `refunded`, this includes credit from credit notes
+   * and negative invoices.
+   */
   readonly reserved: bigint;
   readonly refunded: bigint;
-  /** Part of the sum of `reserved` and `refunded` that came from credit notes and negative invoices. */
+  /**
+   * Part of the sum of `reserved` and `refunded` that came from credit notes and negative invoices, not from the
+   * payment.
+   */
   readonly paidOut: bigint;
   /** Amount that lost disputes took. */
   readonly lost: bigint;
@@ -90,22 +96,24 @@ export class CreditBalanceService {
   }
 
   /**
-   * Returns the credits that these invoices used, less the amounts that {@link takeOfNote} took from credit notes of
-   * the invoices.
+   * Returns the credits that these invoices used, after subtracting the amounts that {@link takeOfNote} took from
+   * credit notes of the invoices.
    */
   usesOf(invoiceIds: readonly string[]): Promise<readonly CreditUse[]> {
     return this.grants.usesOf(invoiceIds);
   }
 
   /**
-   * Returns the credit of these payments that invoices in effect used, less the amounts that {@link takeOfNote} took
-   * from credit notes of the invoices. Sorts by credit and then by invoice, oldest first.
+   * Returns the credit of these payments that invoices in effect used, after subtracting the amounts that
+   * {@link takeOfNote} took from credit notes of the invoices. Sorts by credit and then by invoice, oldest first.
    */
   usesOfPayments(paymentIds: readonly string[]): Promise<readonly CreditUse[]> {
     return this.grants.usesOfPayments(paymentIds);
   }
 
-  /** Returns the credit that came from a payment, locked until the transaction ends. The caller has locked the payment. */
+  /**
+   * Returns the credit that came from a payment, locked until the transaction ends. The caller has locked the payment.
+   */
   async lockOf(paymentId: string): Promise<PaymentCredit> {
     const grant = await this.grants.lockOf(paymentId);
     const { reserved, refunded } = await this.paidOutOf(paymentId);
@@ -119,8 +127,9 @@ export class CreditBalanceService {
   }
 
   /**
-   * Returns, by payment id, the credit that refunds paid out or have reserved, the credit that lost disputes took, and
-   * the credit of the payment that invoices have used.
+   * Returns, by payment id, the credit that refunds of the payment paid out or have reserved, the credit that lost
+   * disputes took, and the credit from the payment that invoices have used. Refunds can take credit from credit notes
+   * and negative invoices too.
    */
   async returnedOf(paymentIds: readonly string[]): Promise<ReadonlyMap<string, CoveredCredit>> {
     const own = await this.grants.returnedOf(paymentIds);
@@ -136,9 +145,8 @@ export class CreditBalanceService {
   }
 
   /**
-   * Locks the credit that came from `payment`, and the available credit of the customer from credit notes and negative
-   * invoices. Returns only the credit from credit notes and negative invoices. A refund of any payment of the customer
-   * can pay it out.
+   * Locks the credit that came from `payment`, and the available credit that the customer has from credit notes and
+   * negative invoices. Returns only the latter, which a refund of any payment of the customer can pay out.
    */
   lockAvailable(payment: RefundedPayment): Promise<readonly AvailableCredit[]> {
     return this.payouts.lockAvailable(payment);
@@ -153,7 +161,7 @@ export class CreditBalanceService {
   }
 
   /**
-   * Reserves credit from credit notes and negative invoices for a refund, oldest first.
+   * Reserves `amount` of the credit from credit notes and negative invoices for a refund, oldest credit first.
    * @param available result of `lockAvailable` in the same transaction
    */
   async reserveOthers(
@@ -176,8 +184,8 @@ export class CreditBalanceService {
   }
 
   /**
-   * Turns the credit that a refund reserved into refunded credit, after the refund succeeded. Returns the part of the
-   * refund that was paid from credit.
+   * After a refund succeeded, marks as refunded the credit that it had reserved. Returns the part of the refund that
+   * was paid from credit.
    */
   async takeRefund(refundId: string, paymentId: string, amount: bigint): Promise<bigint> {
     const paidOut = await this.payouts.refund(refundId, paymentId);
@@ -186,7 +194,8 @@ export class CreditBalanceService {
 
   /**
    * Takes up to `amount` of the unused credit that came from a payment, after a dispute about the payment was lost. A
-   * negative amount gives the credit back. The caller has locked the payment. Returns the amount taken.
+   * negative amount makes credit available again that was taken before. The caller has locked the payment. Returns the
+   * amount taken.
    */
   takeLost(paymentId: string, amount: bigint): Promise<bigint> {
     return this.grants.takeLost(paymentId, amount);
@@ -212,8 +221,8 @@ export class CreditBalanceService {
   }
 
   /**
-   * Makes credit that a refund paid out available again, because a bank returned the money. Returns the amount made
-   * available.
+   * Makes available again the credit that a refund had paid out, because a bank returned the money. Returns the amount
+   * made available.
    * @param stillRefunded amount of credit that other refunds of the payment paid out
    */
   async returnRefund(refundId: string, paymentId: string, stillRefunded: bigint): Promise<bigint> {
@@ -223,7 +232,7 @@ export class CreditBalanceService {
   }
 
   /**
-   * Makes credit that a refund reserved available again, because the refund failed.
+   * Makes available again the credit that a refund had reserved, because the refund failed.
    * @param stillPending amount of credit that other pending refunds of the payment have reserved
    */
   async releaseRefund(refundId: string, paymentId: string, stillPending: bigint): Promise<void> {

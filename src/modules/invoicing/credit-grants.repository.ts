@@ -7,7 +7,10 @@ import type { CreditUse, StoredCreditGrant } from './domain/credit-grant';
 import type { CoveredCredit } from './domain/given-back';
 import { isInEffect } from './invoice-query';
 
-/** Column of a payment's credit grant. `takeAtOrigin` adds to this column what it takes from a credit note. */
+/**
+ * Column in the credit grant of a payment. `takeAtOrigin` increases this column by the amount that it takes from a
+ * credit note.
+ */
 export type OriginUse = 'lost' | 'refunded' | 'reserved';
 
 /**
@@ -29,8 +32,8 @@ const ADD = `
     lost = credit_grant.lost + excluded.lost`;
 
 /**
- * Takes the amount `$2` of credit for a lost dispute, but at most the remaining credit. A negative `$2` gives credit
- * back, but at most what was lost.
+ * Takes up to `$2` of the remaining credit for a lost dispute. A negative `$2` makes credit available again, at most
+ * the amount that lost disputes took before.
  */
 const TAKE_LOST = `
   UPDATE credit_grant SET remaining = remaining - taken.amount, lost = credit_grant.lost + taken.amount
@@ -39,7 +42,7 @@ const TAKE_LOST = `
   WHERE credit_grant.id = taken.id
   RETURNING taken.amount::text AS amount`;
 
-/** Marks remaining credit as refunded, up to `$2`. */
+/** Marks up to `$2` of the remaining credit as refunded. */
 const TAKE_REFUNDED = `
   UPDATE credit_grant SET remaining = remaining - taken.amount, refunded = refunded + taken.amount
   FROM (SELECT id, least(remaining, $2) AS amount FROM credit_grant WHERE source_id = $1 FOR NO KEY UPDATE) taken
@@ -174,16 +177,16 @@ export class CreditGrantsRepository {
   }
 
   /**
-   * Returns the credits that these invoices used, less the amounts that {@link takeAtOrigin} took from credit notes of
-   * the invoices.
+   * Returns the credits that these invoices used, after subtracting the amounts that {@link takeAtOrigin} took from
+   * credit notes of the invoices.
    */
   usesOf(invoiceIds: readonly string[]): Promise<readonly CreditUse[]> {
     return this.queryUses(USES_BY_INVOICES, invoiceIds);
   }
 
   /**
-   * Returns the credit of these payments that invoices in effect used, less the amounts that {@link takeAtOrigin} took
-   * from credit notes of the invoices. Sorts by credit and then by invoice, oldest first.
+   * Returns the credit of these payments that invoices in effect used, after subtracting the amounts that
+   * {@link takeAtOrigin} took from credit notes of the invoices. Sorts by credit and then by invoice, oldest first.
    */
   usesOfPayments(paymentIds: readonly string[]): Promise<readonly CreditUse[]> {
     return this.queryUses(USES_OF_PAYMENTS, paymentIds);
@@ -204,8 +207,8 @@ export class CreditGrantsRepository {
   }
 
   /**
-   * Returns, by source id, the credit that refunds paid out or have reserved, the credit that lost disputes took, and
-   * the credit that invoices have used.
+   * Returns, by source id, three parts of the credit from the source: the part that refunds paid out or have reserved,
+   * the part that lost disputes took, and the part that invoices have used.
    */
   async returnedOf(sourceIds: readonly string[]): Promise<ReadonlyMap<string, CoveredCredit>> {
     if (sourceIds.length === 0) return new Map();
@@ -220,13 +223,16 @@ export class CreditGrantsRepository {
     );
   }
 
-  /** Reserves credit from a source for refunds, up to an amount. Returns the credit; null: the source has none. */
+  /**
+   * Reserves up to `amount` of the available credit from a source, for refunds. Returns the credit after this change;
+   * null: no credit came from the source.
+   */
   reserve(sourceId: string, amount: bigint): Promise<StoredCreditGrant | null> {
     this.database.requireTransaction();
     return this.database.updateOne(CreditGrantEntity, RESERVE, [sourceId, amount.toString()]);
   }
 
-  /** Marks reserved credit from a source as refunded, up to an amount. Returns the amount marked. */
+  /** Marks up to `amount` of the reserved credit from a source as refunded. Returns the amount marked. */
   async takeReserved(sourceId: string, amount: bigint): Promise<bigint> {
     this.database.requireTransaction();
     return this.queryAmount(TAKE_RESERVED, [sourceId, amount.toString()]);
@@ -234,7 +240,7 @@ export class CreditGrantsRepository {
 
   /**
    * Takes up to `amount` of the unused credit that came from a payment, because a dispute about the payment was lost. A
-   * negative amount gives such credit back. Returns the amount taken.
+   * negative amount makes credit available again that was taken before. Returns the amount taken.
    * @param sourceId id of the payment
    */
   async takeLost(sourceId: string, amount: bigint): Promise<bigint> {
@@ -243,8 +249,8 @@ export class CreditGrantsRepository {
   }
 
   /**
-   * Marks unused credit from a payment as refunded, up to an amount. Used if an earlier refund of the payment could not
-   * take this credit, because invoices had used it. Returns the amount marked.
+   * Marks up to `amount` of the unused credit from a payment as refunded. Used if an earlier refund of the payment
+   * could not take this credit, because invoices had used it. Returns the amount marked.
    */
   async takeRefunded(sourceId: string, amount: bigint): Promise<bigint> {
     this.database.requireTransaction();
@@ -252,9 +258,9 @@ export class CreditGrantsRepository {
   }
 
   /**
-   * Takes unused credit of the credit note `sourceId`, up to an amount, and counts it as lost, refunded or reserved
-   * credit of the payment `originId`. Used if the credited invoice had used credit of this payment, and the credit note
-   * gave that credit back. Records the amount for {@link usesOf}. Returns the amount taken.
+   * Takes up to `amount` of the unused credit from the credit note `sourceId`, and counts it as lost, refunded or
+   * reserved credit of the payment `originId`. Used if the credited invoice had used credit from this payment, and the
+   * credit note gave that credit back. Records the amount for {@link usesOf}. Returns the amount taken.
    */
   async takeAtOrigin(
     sourceId: string,
@@ -267,15 +273,18 @@ export class CreditGrantsRepository {
   }
 
   /**
-   * Makes refunded credit available again, except for `stillRefunded`, which other refunds paid out. Returns the amount made
-   * available.
+   * Makes refunded credit from a source available again, except for the amount `stillRefunded`, which other refunds
+   * paid out. Returns the amount made available.
    */
   async returnRefunded(sourceId: string, stillRefunded: bigint): Promise<bigint> {
     this.database.requireTransaction();
     return this.queryAmount(RETURN_REFUNDED, [sourceId, stillRefunded.toString()]);
   }
 
-  /** Makes reserved credit available again, except for `stillPending`, which other pending refunds reserve. */
+  /**
+   * Makes reserved credit from a source available again, except for the amount `stillPending`, which other pending
+   * refunds reserve.
+   */
   async releaseReserved(sourceId: string, stillPending: bigint): Promise<void> {
     this.database.requireTransaction();
     await this.database.query(RELEASE_RESERVED, [sourceId, stillPending.toString()]);
@@ -301,17 +310,15 @@ export class CreditGrantsRepository {
     invariant(rows.length === credits.size, 'Each credit has at least the used amount left.');
   }
 
-  /**
-   * Uses an amount of a credit; a negative amount gives used credit back. Throws an error in the cases in which
-   * `tryUse` returns false.
-   */
+  /** Uses an amount of a credit, as {@link tryUse} does, but throws an error if {@link tryUse} would return false. */
   async use(id: string, amount: bigint): Promise<void> {
     invariant(await this.tryUse(id, amount), `The credit ${id} does not have ${amount} left.`);
   }
 
   /**
-   * Uses an amount of a credit and returns true; a negative amount gives used credit back. Returns false and
-   * changes nothing if less is available, or if the amount to give back is more than invoices have used.
+   * Uses an amount of a credit; a negative amount makes used credit available again. Returns true if this was possible.
+   * Otherwise changes nothing and returns false: less than the amount is available, or invoices have used less than the
+   * amount to return.
    */
   async tryUse(id: string, amount: bigint): Promise<boolean> {
     this.database.requireTransaction();

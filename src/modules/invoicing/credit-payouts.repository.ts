@@ -79,8 +79,7 @@ export class CreditPayoutsRepository {
 
   /**
    * Locks the credit that came from the payment `id`, and the available credit that the customer has from credit notes
-   * and negative invoices. Returns only the credit from credit notes and negative invoices, which a refund of any
-   * payment of the customer can pay out.
+   * and negative invoices. Returns only the latter, which a refund of any payment of the customer can pay out.
    */
   async lockAvailable({
     id,
@@ -111,24 +110,25 @@ export class CreditPayoutsRepository {
   }
 
   /**
-   * Turns the credit that a refund reserved into refunded credit, after the refund succeeded. Returns the refunded
-   * amount. Also locks the credit that came from the payment.
+   * After a refund succeeded, marks as refunded the credit that it had reserved from credit notes and negative
+   * invoices. Returns the amount of this credit. Also locks the credit that came from the payment.
    */
   refund(refundId: string, paymentId: string): Promise<bigint> {
     return this.move(REFUND, refundId, paymentId);
   }
 
   /**
-   * Makes the credit of a refund available again, because the refund failed or a bank returned it. Returns the
-   * released amount. Also locks the credit that came from the payment.
+   * Makes available again the credit from credit notes and negative invoices that a refund had reserved or paid out,
+   * because the refund failed or a bank returned the money. Returns the amount of this credit. Also locks the credit
+   * that came from the payment.
    */
   release(refundId: string, paymentId: string): Promise<bigint> {
     return this.move(RELEASE, refundId, paymentId);
   }
 
   /**
-   * Returns the credit from credit notes and negative invoices that refunds paid out or have reserved, by payment
-   * id. Payments without such refunds are absent.
+   * Returns, by payment id, the credit from credit notes and negative invoices that refunds of the payment paid out or
+   * have reserved. Payments without such refunds are absent.
    */
   async byPayment(paymentIds: readonly string[]): Promise<ReadonlyMap<string, PaidOut>> {
     if (paymentIds.length === 0) return new Map();

@@ -2,7 +2,7 @@ import { Check, Entity, Index } from 'typeorm';
 import { AmountColumn, IdColumn, ReferenceColumn } from '../../platform/database';
 
 /**
- * Part of a credit note that did not become credit of the customer. The invoice of the note had used credit from a
+ * Part of the credit from a credit note that the customer did not get. The credited invoice had used credit from a
  * payment, and the money of that payment was refunded, is being refunded, or was lost in a dispute. The invoice then
  * counts as having used less credit from the payment, by this amount.
  */
@@ -13,7 +13,7 @@ export class CreditReturnEntity {
   @IdColumn({ to: 'CreditNoteEntity' }) readonly noteId!: string;
   /** Has no foreign key, because payments belong to a higher module. */
   @IdColumn() readonly paymentId!: string;
-  /** The invoice of the credit note. */
+  /** The invoice that the note credits. */
   @ReferenceColumn({ to: 'InvoiceEntity' }) readonly invoiceId!: string;
   @AmountColumn() readonly amount!: bigint;
 }

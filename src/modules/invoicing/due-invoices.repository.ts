@@ -61,7 +61,10 @@ const STOP_COLLECTING = `
   SET collect_at = NULL, is_collected_while_unpaid = false, version = version + 1, updated_at = $2
   WHERE id = ANY ($1)`;
 
-/** Ends the collection of an invoice that is not open. Keeps the version: the API does not show this `collect_at`. */
+/**
+ * Ends the collection of an invoice that is not open. Does not increment the version, because the API does not show the
+ * `collect_at` of such an invoice.
+ */
 const CLOSE_COLLECTION = 'UPDATE invoice SET collect_at = NULL WHERE id = $1';
 
 const PLAN_COLLECTING = `
@@ -72,7 +75,10 @@ const PLAN_COLLECTING = `
 const COLLECT_WHILE_UNPAID = `
   UPDATE invoice SET is_collected_while_unpaid = true WHERE id = ANY ($1)`;
 
-/** Locks the invoices. First waits for other transactions that change these invoices, for example to end a payment. */
+/**
+ * Locks the open invoices of a customer that are charged automatically. First waits for other transactions that change
+ * these invoices, for example to end a payment.
+ */
 const AUTOMATIC_OF_CUSTOMER = `
   SELECT id FROM invoice
   WHERE customer_id = $1 AND status = 'open' AND collection = 'automatic' ORDER BY id FOR NO KEY UPDATE`;
@@ -104,7 +110,10 @@ interface OpenRow {
   readonly is_being_paid: boolean;
 }
 
-/** Finds and locks invoices whose automatic charge is due, and invoices that are overdue or not paid. Plans automatic charges. */
+/**
+ * Finds and locks invoices whose automatic charge is due, and invoices that are overdue or not paid. Plans automatic
+ * charges.
+ */
 @Injectable()
 export class DueInvoicesRepository {
   constructor(private readonly database: Database) {}
@@ -129,8 +138,8 @@ export class DueInvoicesRepository {
   }
 
   /**
-   * Locks invoices whose due date has come and that match {@link BECOMES_OVERDUE}, until the transaction ends. Skips locked
-   * invoices.
+   * Locks invoices whose due date has come and that match {@link BECOMES_OVERDUE}, until the transaction ends. Skips
+   * locked invoices.
    */
   lockOverdue(scope: TimeScope, now: Date, limit: number): Promise<readonly string[]> {
     this.database.requireTransaction();
@@ -187,7 +196,10 @@ export class DueInvoicesRepository {
     );
   }
 
-  /** Locks the open invoices of subscriptions. Returns the subscriptions with an open invoice that has a pending payment. */
+  /**
+   * Locks the open invoices of subscriptions. Returns the subscriptions with an open invoice that has a pending
+   * payment.
+   */
   async lockBeingPaid(subscriptionIds: readonly string[]): Promise<ReadonlySet<string>> {
     const open = await this.openOf(subscriptionIds);
     return new Set(

@@ -22,7 +22,7 @@ export class EditInvoiceService {
   ) {}
 
   /**
-   * Merges the metadata. A no-op writes nothing and emits no event.
+   * Merges `sent` into the metadata of an invoice. A no-op writes nothing and emits no event.
    * @throws {ProblemError} `invoice_not_found`, `precondition_failed`, `metadata_too_large`, `test_clock_advancing`,
    *   `test_clock_failed`
    */

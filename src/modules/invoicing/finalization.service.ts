@@ -95,7 +95,8 @@ export class FinalizationService {
   }
 
   /**
-   * Uses the credit and the coupons of drafts, and posts the drafts to the ledger. Writes neither the drafts nor their numbers.
+   * Uses the credit and the coupons of drafts, and posts the drafts to the ledger. Writes neither the drafts nor their
+   * numbers.
    * @param earned periods whose revenue is recognized with the invoices
    */
   async settle(

@@ -26,8 +26,8 @@ import { RenewalDraftsRepository } from './renewal-drafts.repository';
 import { UsageReadingsService } from './usage-readings.service';
 
 /**
- * Finalizes drafts that were created by request, and renewal drafts. Renewal drafts are calculated again from their requests,
- * with the usage until now.
+ * Finalizes drafts that were created by request, and renewal drafts. Renewal drafts are calculated again from their
+ * requests, with the usage until now.
  */
 @Injectable()
 export class FinalizeInvoicesService {

@@ -190,7 +190,9 @@ export class FirstBillsService {
 
 const NOTHING_CORRECTED: CorrectedBills = { firstBills: new Map(), correctedCoupons: new Map() };
 
-/** Returns the discounts of the lines that late usage corrects. A correction may return such a discount to its coupon. */
+/**
+ * Returns the discounts of the lines that late usage corrects. A correction may return such a discount to its coupon.
+ */
 function discountsOf({ request, counted }: LateReading): readonly RequestedDiscount[] {
   const { discounts } = heldOf(counted.billed?.lines ?? []);
   const { timeZone } = counted.request;

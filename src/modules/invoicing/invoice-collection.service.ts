@@ -34,16 +34,16 @@ export class InvoiceCollectionService {
   }
 
   /**
-   * Returns ids of invoices that became void, written off or wholly credited before they were collected. If the subscription of
-   * such an invoice has no other open invoice, the caller makes the subscription active again.
+   * Returns ids of invoices that became void, written off or wholly credited before they were collected. If the
+   * subscription of such an invoice has no other open invoice, the caller makes the subscription active again.
    */
   findClosed(scope: TimeScope, now: Date, limit: number): Promise<readonly string[]> {
     return this.due.findClosed(scope, now, limit);
   }
 
   /**
-   * Reserves the whole payable amount of a locked invoice for an automatic charge, and counts the charge as an attempt. Records
-   * `invoice.updated`.
+   * Reserves the whole payable amount of a locked invoice for an automatic charge, and counts the charge as an attempt.
+   * Records `invoice.updated`.
    */
   async begin(before: Invoice, now: Date): Promise<StartedAttempt> {
     const invoice = withAttempt(before, now);
@@ -79,8 +79,8 @@ export class InvoiceCollectionService {
   }
 
   /**
-   * Delays the automatic charge of locked invoices by `waitMs`, without counting an attempt. Records no event, because a charge may
-   * be delayed often.
+   * Delays the automatic charge of locked invoices by `waitMs`, without counting an attempt. Records no event, because
+   * a charge may be delayed often.
    */
   postpone(invoices: readonly Invoice[], waitMs: number, now: Date): Promise<void> {
     const ids = invoices.map(({ id }) => id);
@@ -88,9 +88,9 @@ export class InvoiceCollectionService {
   }
 
   /**
-   * Plans to charge the open invoices of a customer now, in the caller's transaction. The charge of an invoice is
-   * made even if its subscription becomes unpaid before then, for example because the charge of another invoice failed.
-   * If pending payments reserve the whole unpaid amount of an invoice, its charge waits until these payments have ended.
+   * Plans to charge the open invoices of a customer now, in the caller's transaction. The charge of an invoice is made
+   * even if its subscription becomes unpaid before then, for example because the charge of another invoice failed. If
+   * pending payments reserve the whole unpaid amount of an invoice, its charge waits until these payments have ended.
    * Records `invoice.updated`.
    */
   async planChargesNow(customerId: string, now: Date): Promise<void> {
@@ -126,7 +126,10 @@ export class InvoiceCollectionService {
     return this.invoices.findAll(await this.due.lockOpenOf(subscriptionIds));
   }
 
-  /** Locks the open invoices of subscriptions. Returns the subscriptions with an open invoice that has a pending payment. */
+  /**
+   * Locks the open invoices of subscriptions. Returns the subscriptions with an open invoice that has a pending
+   * payment.
+   */
   lockBeingPaid(subscriptionIds: readonly string[]): Promise<ReadonlySet<string>> {
     return this.due.lockBeingPaid(subscriptionIds);
   }

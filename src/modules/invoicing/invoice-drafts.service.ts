@@ -23,8 +23,8 @@ export class InvoiceDraftsService {
 
   /**
    * Creates a draft. Its amounts use the present taxes and credit, and are calculated again when it is finalized.
-   * @throws {ProblemError} `reference_not_found`, `customer_currency_mismatch`, `invoice_too_large`, `test_clock_advancing`,
-   *   `test_clock_failed`
+   * @throws {ProblemError} `reference_not_found`, `customer_currency_mismatch`, `invoice_too_large`,
+   *   `test_clock_advancing`, `test_clock_failed`
    */
   create(request: OneOffRequest): Promise<Invoice> {
     return this.database.transaction(async () => {

@@ -18,8 +18,8 @@ import {
 
 /**
  * Finds number series with gaps. A series without gaps contains each number from 1 to the last number taken. Because
- * numbers are unique, it is enough to compare their count and the greatest number with the last number taken. Leaves out
- * customers on test clocks, because their numbers are deleted with them.
+ * numbers are unique, it is enough to compare their count and the greatest number with the last number taken. Leaves
+ * out customers on test clocks, because their numbers are deleted with them.
  */
 const NUMBERS_WITH_GAPS = `
   SELECT series || ': last ' || last || ', stored ' || count(number) || ', greatest ' || coalesce(max(number), 0)

@@ -38,8 +38,8 @@ export interface FailedPayment {
   /** True if the payment was an automatic charge. */
   readonly wasAttempt: boolean;
   /**
-   * True if the payment was canceled: at the provider, or by this service because the customer or the payment method was
-   * deleted, or the invoice needs no payment any more.
+   * True if the payment was canceled: at the provider, or by this service because the customer or the payment method
+   * was deleted, or the invoice needs no payment any more.
    */
   readonly isCanceled: boolean;
 }
@@ -81,7 +81,8 @@ export class InvoicePaymentsService {
    * can have several pending payments, as long as their sum is at most the unpaid amount. Records `invoice.updated`.
    * @param requested minor units; null: all that is unpaid and not reserved
    * @returns the amount reserved; null if there is no such invoice, because a draft was deleted meanwhile
-   * @throws {ProblemError} `precondition_failed`, `invoice_not_payable`, `invoice_payment_pending`, `payment_exceeds_invoice`
+   * @throws {ProblemError} `precondition_failed`, `invoice_not_payable`, `invoice_payment_pending`,
+   *   `payment_exceeds_invoice`
    */
   async reserve(
     id: string,
@@ -141,9 +142,9 @@ export class InvoicePaymentsService {
   }
 
   /**
-   * Frees the amount that a failed payment had reserved on a locked invoice, plans the next automatic charge if
-   * there is one, and records `invoice.payment_failed`. Records `invoice.updated` instead if the payment was canceled and
-   * the invoice needs no payment any more.
+   * Frees the amount that a failed payment had reserved on a locked invoice, plans the next automatic charge if there
+   * is one, and records `invoice.payment_failed`. Records `invoice.updated` instead if the payment was canceled and the
+   * invoice needs no payment any more.
    */
   async fail(
     before: Invoice,

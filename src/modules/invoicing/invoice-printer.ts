@@ -197,7 +197,10 @@ export class InvoicePrinter {
       .map(({ character }) => character);
   }
 
-  /** Returns each character with the font that prints it, and the printed text: nothing, the character, or the replacement. */
+  /**
+   * Returns each character with the font that prints it, and the printed text: nothing, the character, or the
+   * replacement.
+   */
   private charactersOf(
     text: string,
     style: Pick<TextStyle, 'weight'>,

@@ -11,8 +11,8 @@ export const OWED = `"status" = 'open' AND "amount_due" > "amount_paid" + "amoun
 export const CAN_BE_PAID = `"status" IN ('open', 'uncollectible')`;
 
 /**
- * Returns the condition that an invoice is in effect: finalized and not void. What a void invoice billed counts as never
- * billed (decision 145).
+ * Returns the condition that an invoice is in effect: finalized and not void. What a void invoice billed counts as
+ * never billed (decision 145).
  * @param invoice table or alias
  */
 export function isInEffect(invoice: string): string {

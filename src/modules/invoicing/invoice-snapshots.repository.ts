@@ -5,9 +5,9 @@ import type { Invoice } from './domain/invoice';
 import type { InvoiceEntity } from './invoice.entity';
 
 /**
- * Stores the snapshots that differ from the last snapshots of the same customer. Returns the ids of all. Takes no lock,
- * so two concurrent transactions can store the same snapshots twice. With a lock, a transaction might have to wait
- * while it has locked an invoice number series.
+ * Stores the given snapshots that differ from the last stored snapshots of the same customer. Returns the ids of all
+ * given snapshots, in their order. Takes no lock, so two concurrent transactions can store the same snapshots twice.
+ * With a lock, a transaction might have to wait while it has locked an invoice number series.
  */
 const STORE = `
   WITH given AS MATERIALIZED (

@@ -166,8 +166,8 @@ export class InvoicesRepository {
   }
 
   /**
-   * Marks the lines of closed periods as released. Returns, by subscription, the sum of the net amounts of these
-   * lines less credit notes.
+   * Marks the lines of closed periods as released. Returns, by subscription id, the sum of the net amounts of these
+   * lines, after subtracting the net amounts that credit notes took back.
    */
   async releaseLines(over: readonly EarnedPeriod[]): Promise<ReadonlyMap<string, bigint>> {
     this.database.requireTransaction();

@@ -75,8 +75,8 @@ export class InvoicesService {
   }
 
   /**
-   * Returns an invoice, locked until the caller's transaction ends; null if there is none with this id. Lock it after its
-   * subscription and before its payments.
+   * Returns an invoice, locked until the caller's transaction ends; null if there is none with this id. Lock it after
+   * its subscription and before its payments.
    */
   lock(id: string): Promise<Invoice | null> {
     return this.invoices.lock(id);

@@ -48,8 +48,8 @@ export class IssueInvoiceService {
   ) {}
 
   /**
-   * Returns the invoice that the billing request would make now, without changing anything. Call it in a transaction, so that
-   * its reads are consistent.
+   * Returns the invoice that the billing request would make now, without changing anything. Call it in a transaction,
+   * so that its reads are consistent.
    * @param redeemed coupons that would be redeemed before the invoice is made
    * @throws {ProblemError} `invoice_too_large`
    */

@@ -141,8 +141,8 @@ export class LineUsageService {
    * Counts the usage of lines again from the stored events. If a meter has groups, the lines of all groups share one
    * count. Leaves out weighted sums, whose values can carry over from any earlier event.
    * @param queries the query of each line
-   * @returns by line id: true if the line billed the counted usage; null if there are too many events, or if some of
-   *   them are archived
+   * @returns by line id: true if the line billed the counted usage, false if it billed other usage; null if there are
+   *   too many events, or if some of them are archived
    */
   private async recount(
     lines: readonly InvoiceLine[],

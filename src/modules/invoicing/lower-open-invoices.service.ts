@@ -47,7 +47,10 @@ export class LowerOpenInvoicesService {
     return used;
   }
 
-  /** Lowers the amounts owed on locked invoices, one after the other, by at most `available` in all. Returns the sum used. */
+  /**
+   * Lowers the amounts owed on locked invoices, one after the other, by at most `available` in all. Returns the sum
+   * used.
+   */
   private async lowerInSequence(
     owed: readonly Invoice[],
     available: bigint,

@@ -32,8 +32,8 @@ export class PrintInvoiceService {
   ) {}
 
   /**
-   * Returns a PDF of the invoice, and its file name. The bytes are the same as long as the invoice is unchanged. A draft shows
-   * the present customer and seller. A customer token can print one invoice at a time.
+   * Returns a PDF of the invoice, and its file name. The bytes are the same as long as the invoice is unchanged. A
+   * draft shows the present customer and seller. A customer token can print one invoice at a time.
    * @throws {ProblemError} `invoice_not_found`, `too_many_reports`
    */
   async print(

@@ -49,9 +49,9 @@ export class RegenerateInvoiceService {
 
   /**
    * Makes an invoice that replaces a void one, in the caller's transaction. A void invoice can be regenerated once. The
-   * new invoice has the same charges, with the present coupons, taxes and credit. It has the usage that no other
-   * invoice has billed since the void. The caller has locked the customer, and the charges and payments that were read
-   * for the context.
+   * new invoice has the same charges, with the present coupons, taxes and credit. It bills usage only as far as no
+   * other invoice has billed this usage since the void. The caller has locked the customer, and the charges and
+   * payments that were read for the context.
    * @throws {ProblemError} `invoice_not_found`, `precondition_failed`, `invoice_not_void`, `invoice_reissued`,
    *   `invoice_overtaken`, `usage_archived`
    */

@@ -29,8 +29,8 @@ const OF_CUSTOMER = `
 
 /**
  * Reads, by customer, the start of the earliest billing period whose usage a renewal draft bills. Only the archiver of
- * usage needs this start. Leaves out customers on test clocks, because their usage is not archived. The index does not
- * contain their drafts.
+ * usage needs this start. Leaves out customers on test clocks: their usage is not archived, and the index that this
+ * query uses does not contain their drafts.
  */
 const USAGE_SINCE = `
   SELECT invoice.customer_id AS "customerId", min((line #>> '{heldSince,$instant}')::timestamptz) AS since
@@ -39,7 +39,7 @@ const USAGE_SINCE = `
     AND line ->> 'kind' = 'usage'
   GROUP BY invoice.customer_id`;
 
-/** Finds renewal drafts: draft invoices of renewals, which are finalized when their grace period ends. */
+/** Finds renewal drafts: invoices for the end of a billing period, which stay drafts until their grace period ends. */
 @Injectable()
 export class RenewalDraftsRepository {
   constructor(

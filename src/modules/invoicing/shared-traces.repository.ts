@@ -6,9 +6,9 @@ import { splitTrace } from './domain/shared-trace';
 import type { InvoiceLineEntity } from './invoice-line.entity';
 
 /**
- * Stores the shared parts of traces that are not stored yet. Returns the ids of all parts. Takes no lock, so two
- * concurrent transactions can store the same part twice. With a lock, a transaction might have to wait while it has
- * locked the number series of invoices.
+ * Stores the given parts of traces that are not stored yet. Returns the ids of all given parts, in their order. Takes
+ * no lock, so two concurrent transactions can store the same part twice. With a lock, a transaction might have to wait
+ * while it has locked the number series of invoices.
  */
 const SHARE = `
   WITH given AS MATERIALIZED (

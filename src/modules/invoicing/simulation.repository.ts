@@ -31,8 +31,8 @@ const BILLED = `
  * Finds billed usage that has no invoice line: nothing was used, or late usage did not change the amount due. Returns
  * the newest records of each item and period, one for each group. Leaves out a record if an invoice that billed the
  * period was voided after the record was made. If both happened at the same instant, as on a test clock, keeps the
- * record if it is not late and the period has lines in effect. Leaves out a period without usage if its bill is void
- * and was not regenerated.
+ * record if it is not for late usage and the period has lines in effect. Leaves out a period without usage if its bill
+ * is void and was not regenerated.
  */
 const USAGE_WITHOUT_LINE = `
   WITH newest AS (

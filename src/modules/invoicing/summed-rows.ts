@@ -2,8 +2,8 @@ import { isInEffect } from './invoice-query';
 
 /**
  * Statements for the checks of the ledger, which add up the amounts by key and currency. Each statement returns the
- * columns `key`, `customer_id`, `currency` and `amount` (in minor units). The key is the smallest object that both sides of
- * a check know, so that errors in two objects of a customer do not cancel out.
+ * columns `key`, `customer_id`, `currency` and `amount` (in minor units). The key is the smallest object that both
+ * sides of a check know, so that errors in two objects of a customer do not cancel out.
  */
 
 /** Amounts that customers still owe on open invoices, by customer. */
@@ -35,7 +35,7 @@ export const LINE_AMOUNT_ROWS = `
       VALUES ('subtotal', line.amount), ('discount', line.discount), ('tax', line.tax)) AS part (name, amount)
   WHERE status <> 'draft' AND part.amount <> 0`;
 
-/** Taxes of invoices less taxes of credit notes, by invoice and credit note. */
+/** Taxes of invoices, by invoice; taxes of credit notes, as negative amounts, by credit note. */
 export const TAX_ROWS = [
   `SELECT invoice_id AS key, customer_id, currency, line.tax AS amount
    FROM invoice JOIN invoice_line AS line ON invoice_id = invoice.id WHERE ${isInEffect('invoice')} AND line.tax <> 0`,
@@ -43,8 +43,8 @@ export const TAX_ROWS = [
 ];
 
 /**
- * Net amounts of invoices before discounts, less the net amounts of credit notes, by invoice and credit note: revenue,
- * recognized or still deferred.
+ * Revenue, recognized or still deferred: net amounts of invoices before discounts, by invoice; net amounts of credit
+ * notes, as negative amounts, by credit note.
  */
 export const REVENUE_ROWS = [
   `SELECT invoice_id AS key, customer_id, currency, line.net + line.discount AS amount
@@ -53,7 +53,8 @@ export const REVENUE_ROWS = [
 ];
 
 /**
- * Net amounts of lines billed in advance whose revenue is not released, less what credit notes took off them, by customer.
+ * Net amounts of lines billed in advance whose revenue is not released, by customer. The net amounts that credit notes
+ * took back are subtracted.
  */
 export const DEFERRED_ROWS = `
   SELECT customer_id AS key, customer_id, currency, line.net - line.credited_net AS amount
@@ -61,7 +62,9 @@ export const DEFERRED_ROWS = `
   WHERE ${isInEffect('invoice')} AND line.is_in_advance AND NOT line.is_released
     AND NOT EXISTS (SELECT FROM released_line WHERE line_id = line.id)`;
 
-/** Deferred revenue that credit notes took back when they were issued, by credit note. Includes notes that are now void. */
+/**
+ * Deferred revenue that credit notes took back when they were issued, by credit note. Includes notes that are now void.
+ */
 export const DEFERRED_NOTE_ROWS = `
   SELECT id AS key, customer_id, currency, deferred AS amount FROM credit_note WHERE deferred <> 0`;
 
@@ -84,12 +87,14 @@ export const CREDIT_OF_PAYMENTS_ROWS = `
   SELECT source_id AS key, customer_id, currency, amount
   FROM credit_grant WHERE starts_with(source_id, 'pay_')`;
 
-/** Credit from payments that invoices have used, by payment: neither available, reserved, paid out nor lost. */
+/**
+ * Credit from payments that invoices have used, by payment: the part that is not available, reserved, paid out or lost.
+ */
 export const USED_CREDIT_ROWS = `
   SELECT source_id AS key, customer_id, currency, amount - remaining - reserved - refunded - lost AS amount
   FROM credit_grant WHERE starts_with(source_id, 'pay_') AND amount > remaining + reserved + refunded + lost`;
 
-/** Credit from payments that invoices in effect used, less the amounts in `credit_return`, by payment. */
+/** Credit from payments that invoices in effect used, by payment. The amounts in `credit_return` are subtracted. */
 export const CREDIT_OF_INVOICES_ROWS = [
   `SELECT source_id AS key, invoice.customer_id, invoice.currency, (used #>> '{amountMinor,$bigint}')::bigint AS amount
    FROM invoice, LATERAL jsonb_array_elements(credits) AS used
@@ -127,7 +132,9 @@ export const CREDITED_ROWS = `
     ) AS part (name, amount)
   WHERE credited <> 0 OR credited_net <> 0 OR credited_tax_shares <> '[]'`;
 
-/** Amounts of the lines of issued credit notes, and of credit lines of invoices, with the keys of the credited lines. */
+/**
+ * Amounts of the lines of issued credit notes, and of credit lines of invoices, with the keys of the credited lines.
+ */
 export const CREDITING_ROWS = [
   `SELECT (line ->> 'lineId') || ' ' || name AS key, note.customer_id, note.currency, part.amount
    FROM credit_note AS note JOIN invoice ON invoice.id = invoice_id

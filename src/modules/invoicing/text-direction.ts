@@ -12,8 +12,8 @@ export function isRightToLeft(text: string): boolean {
 }
 
 /**
- * Returns the embedding level of each UTF-16 unit of a line; odd levels are read from right to left. Null if the whole line is
- * read from left to right.
+ * Returns the embedding level of each UTF-16 unit of a line; odd levels are read from right to left. Null if the whole
+ * line is read from left to right.
  */
 export function embeddingLevels(line: string): Uint8Array | null {
   return isRightToLeft(line) ? bidi.getEmbeddingLevels(line, 'auto').levels : null;

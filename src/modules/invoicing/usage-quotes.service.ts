@@ -44,7 +44,8 @@ export class UsageQuotesService {
   }
 
   /**
-   * Returns the usage charges that the renewal drafts of a customer would have if they were finalized now, without late usage.
+   * Returns the usage charges that the renewal drafts of a customer would have if they were finalized now, without late
+   * usage.
    * @throws {ProblemError} `invoice_too_large`
    */
   async quoteDrafts(customerId: string, now: Date): Promise<readonly DraftQuote[]> {

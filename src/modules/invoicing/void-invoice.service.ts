@@ -31,12 +31,12 @@ export class VoidInvoiceService {
 
   /**
    * Voids a locked invoice in the caller's transaction, and undoes its effects:
-   * - Credit and coupons that the invoice used are given back.
+   * - Credit and discounts that the invoice used are returned.
    * - Lines that the invoice credited can be credited again. Discounts that these credits had returned to coupons are
    *   taken from the coupons again.
    * - Usage that the invoice corrected is corrected again by the next invoice.
    *
-   * The caller has checked that no line of the invoice is credited, and has returned its payments as credit.
+   * The caller has checked that no line of the invoice is credited, and has turned its payments into credit.
    * @throws {ProblemError} `usage_archived`: usage of archived months could not be billed again
    */
   async void(before: Invoice, now: Date): Promise<Invoice> {
@@ -66,8 +66,8 @@ export class VoidInvoiceService {
   }
 
   /**
-   * Returns the discounts of the invoice that are given back to their coupons. The months of a repeating coupon are
-   * then counted from the invoices that remain in effect. A percentage with duration `once` becomes unused if no other
+   * Returns the discounts of the invoice that are returned to their coupons. The months of a repeating coupon are then
+   * counted from the invoices that remain in effect. A percentage with duration `once` becomes unused if no other
    * invoice in effect used it.
    */
   private async couponsOf(invoice: Invoice): Promise<readonly InvoiceDiscount[]> {

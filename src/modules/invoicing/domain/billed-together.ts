@@ -1,13 +1,13 @@
 import type { InvoiceLine } from './invoice';
 
 /**
- * Amounts that other invoices billed for the price and period of a line, for example for late usage. Void invoices do
- * not count.
+ * Sums of the lines of other invoices for the item and period of a line, for example for late usage. Lines of void
+ * invoices do not count.
  */
 export interface BilledElsewhere {
-  /** Net amounts of these lines without tax, after subtracting the amounts that credit notes took back. */
+  /** Sum of their net amounts (without tax), after subtracting the net amounts that credit notes took back. */
   readonly netMinor: bigint;
-  /** Amounts that these lines still bill, after subtracting discounts, credit lines and credit notes. */
+  /** Sum of their amounts, after subtracting discounts, credit lines and credit notes. */
   readonly heldMinor: bigint;
 }
 

@@ -9,7 +9,7 @@ export type BillingPeriods = ReadonlyMap<string, readonly Period[]>;
 
 /**
  * Data about earlier invoices: refunds, which limit how much of these invoices can be credited, and late usage, which
- * can cause credits. An absent field means none.
+ * can cause credits. If a field is absent, there is no such data.
  */
 export interface GivenBackTerms {
   /**

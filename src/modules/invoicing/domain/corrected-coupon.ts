@@ -3,13 +3,16 @@ import type { CouponContext } from './decide-coupons';
 
 /** State of a coupon, for usage corrections of one earlier invoice. */
 export interface CorrectedCoupon extends CouponContext {
-  /** Start of the period of the corrected invoice. */
+  /** Start of the period of the corrected invoice; null: the invoice has no period. */
   readonly billedFrom: Date | null;
-  /** Start of the billing period that the corrected invoice belongs to. */
+  /** Start of the billing period that the corrected invoice belongs to; null: the invoice has no period. */
   readonly periodStartAt: Date | null;
-  /** For `repeating`: end of the months of the coupon if these months begin with this billing period. */
+  /**
+   * For `repeating`: end of the months of the coupon if they begin at `periodStartAt`. Null for other durations, or if
+   * `periodStartAt` is null.
+   */
   readonly ownEndsAt: Date | null;
-  /** For `repeating`: start of the last billing period that the coupon discounted on invoices in effect. */
+  /** For `repeating`: start of the last billing period that the coupon discounted on invoices in effect; null: none. */
   readonly lastAt: Date | null;
   /**
    * True if the coupon discounted an invoice in effect in this billing period. Used only for a percentage with duration

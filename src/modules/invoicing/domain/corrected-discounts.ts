@@ -11,7 +11,10 @@ export interface CorrectedDiscount {
   /** Part of `takenMinor` that was taken from the remaining amount of the coupon. */
   readonly fromRemainingMinor: bigint;
   readonly returnedMinor: bigint;
-  /** True if the correction was the first use of the coupon: see `begins` of `BilledByCoupon`. */
+  /**
+   * True if the correction was the first use of the coupon, and the coupon is either `repeating` or a percentage with
+   * duration `once`.
+   */
   readonly isFirstUse: boolean;
 }
 

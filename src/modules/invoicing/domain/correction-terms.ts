@@ -30,19 +30,20 @@ export interface CorrectedBills {
  */
 export interface CorrectionTerms {
   /**
-   * Returns the discounts and taxes for usage that is billed after the first bill of its period: those of that bill.
-   * Subtracts these discounts from the remaining amounts of the coupons. Returns null if the first bill is unknown.
+   * Returns the discounts and taxes for usage that is billed after the first bill of its period. They are the discounts
+   * and taxes of that bill. Subtracts the discounts from the remaining amounts of the coupons. Returns null if the
+   * first bill is unknown.
    */
   readonly added: (request: UsageLineRequest, addedMinor: bigint) => BilledBy | null;
-  /** Records that a correction takes back usage of this amount at list prices. */
+  /** Records that a correction takes back usage that has this amount at list prices. */
   readonly takenBack: (request: UsageLineRequest, listedMinor: bigint) => void;
-  /** Adds the discounts of usage that was taken back to the remaining amounts of their coupons. */
+  /** Records that a correction returned these discounts: adds them to the remaining amounts of their coupons. */
   readonly returned: (discounts: readonly HeldDiscount[]) => void;
 }
 
 /**
- * Returns the terms for corrections of these bills. Without bills, the terms contain no discounts and taxes. This is
- * enough for a caller that needs only amounts before discounts and taxes.
+ * Returns the terms for corrections of these bills. Without bills, the terms contain neither discounts nor taxes. This
+ * is enough for a caller that needs only amounts before discounts and taxes.
  */
 export function correctionTerms({
   firstBills = new Map(),
@@ -84,7 +85,7 @@ export function correctionTerms({
 
 /**
  * Returns the coupons of a bill that apply to the price of a request, with the amounts needed to discount `addedMinor`
- * of usage that is added to the bill. Their `restMinor` is 0; {@link CouponsLeft} sets it later.
+ * of usage that is added to the bill. Sets `restMinor` to 0; {@link CouponsLeft} sets the real value later.
  */
 function couponsFor(
   { price, ...request }: UsageLineRequest,
@@ -141,8 +142,9 @@ function inOrder(one: CouponContext, other: CouponContext): number {
 }
 
 /**
- * Returns the coupon entries that an invoice stores for its usage corrections: for each coupon of the corrected bills,
- * the discounts that the corrections took from it and returned to it. Coupons on other charges have entries of their own.
+ * Returns the coupon entries that an invoice stores for its usage corrections. Each entry has the discounts that the
+ * corrections took from a coupon of a corrected bill, and those that they returned to it. The other charges of the
+ * invoice have coupon entries of their own.
  * @param coupons by {@link couponKey}
  */
 export function correctedCouponsOf(

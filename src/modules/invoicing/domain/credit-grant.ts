@@ -14,9 +14,9 @@ export interface StoredCreditGrant {
   /** Paid out by refunds. */
   readonly refunded: bigint;
   /**
-   * Taken by lost disputes about the payment that the credit came from. After an invoice used this credit, a credit
-   * note on the invoice may give it back as another grant. If the payment is then refunded or lost in a dispute, an
-   * amount is taken from that other grant. It is counted in `refunded`, `reserved` or `lost` of this grant.
+   * Taken by lost disputes about the payment that the credit came from. A refund or loss cannot take credit that an
+   * invoice has already used. If a credit note on that invoice later gives the credit back as another grant, the amount
+   * is taken from that other grant. It is counted in `refunded`, `reserved` or `lost` of this grant.
    */
   readonly lost: bigint;
   /** Id of the invoice, credit note or payment that the credit came from. A source has at most one credit grant. */
@@ -74,7 +74,10 @@ export function grantOf(
   return newGrant({ id: grantId, customerId, currency, amount, sourceId, createdAt });
 }
 
-/** Returns the credits available for the next invoice: `grants` less the used amounts, plus the added credit. */
+/**
+ * Returns the credits available for the next invoice: `grants` after subtracting the used amounts, and the added
+ * credit.
+ */
 export function creditAfter(
   grants: readonly CreditGrant[],
   used: readonly AppliedCredit[],

@@ -53,7 +53,7 @@ export interface CreditNote {
   /** Principal that issued the note; null if not recorded. */
   readonly actor: string | null;
   readonly voidedAt: Date | null;
-  /** Principal that voided the note. */
+  /** Principal that voided the note; null if the note is not void, or if the principal was not recorded. */
   readonly voidedBy: string | null;
   readonly createdAt: Date;
   readonly updatedAt: Date;
@@ -62,7 +62,8 @@ export interface CreditNote {
 export interface CreditNoteRequest {
   readonly invoiceId: string;
   /**
-   * With a net amount of 0, the note credits the remaining tax of a line whose net amount is already credited in full.
+   * Lines to credit, each with the net amount to take back. A net amount of 0 takes back the tax that is left on a line
+   * whose net amount is already credited in full.
    */
   readonly lines: readonly { readonly lineId: string; readonly netMinor: bigint }[];
   readonly reason: string;
@@ -89,11 +90,11 @@ export function amountOfCredit(
 
 /**
  * Returns how much of a line, without tax, a credit note may credit. This is at most what is left of the line, and at
- * most what is left of all lines for its price and period together. The second limit prevents an amount from being
- * given back twice, for example by a usage correction and by the note.
+ * most what is left of the lines of all invoices for its item and period together. The second limit prevents an amount
+ * from being given back twice, for example by a usage correction and by the note.
  *
  * @param invoice result of {@link countCredits}
- * @param takenMinor amount that the same note credits on other lines for this price and period
+ * @param takenMinor amount that the same note credits on other lines for this item and period
  */
 export function creditableOf(
   invoice: Invoice,
@@ -113,7 +114,7 @@ export function creditableOf(
 
 /**
  * Returns true if a credit note line with a net amount of 0 may credit the tax that is left on an invoice line. This
- * requires that only tax is left on the invoice line, and that all lines of the invoice for its price and period
+ * requires that only tax is left on the invoice line, and that all lines of the invoice for its item and period
  * together have at least that much tax left.
  *
  * @param invoice result of {@link countCredits}
@@ -191,8 +192,9 @@ export interface GivenBack extends ReturnedAmounts {
 }
 
 /**
- * Returns how much of a new credit note can be paid out by refunds: the amount of the invoice paid in money, less
- * {@link lostForRefunds} and less the parts of earlier notes that are paid out by refunds. Never negative.
+ * Returns how much of a new credit note can be paid out by refunds. This is the amount of the invoice that was paid in
+ * money, after subtracting {@link lostForRefunds} and the parts of earlier notes that are paid out by refunds. Never
+ * negative.
  */
 export function maxRefundableByNote(
   { amountPaid }: Pick<Invoice, 'amountPaid'>,
@@ -232,7 +234,7 @@ export function owedOf(invoice: Invoice): bigint {
   return invoice.status === 'open' ? amountRemaining(invoice) : 0n;
 }
 
-/** Returns the part of the credited amounts that is still deferred revenue. */
+/** Returns the sum of the credited net amounts on lines whose revenue is still deferred. */
 export function deferredOf(invoice: Invoice, parts: readonly CreditNoteLine[]): bigint {
   const deferred = new Set(
     invoice.lines.filter((line) => line.isInAdvance && !line.isReleased).map(({ id }) => id),

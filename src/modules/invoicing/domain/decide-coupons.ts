@@ -23,8 +23,8 @@ export interface CouponContext {
    */
   readonly remainingMinor: bigint | null;
   /**
-   * Discounts that other invoices of the billing period took from the coupon, less discounts that credits returned to
-   * it.
+   * Discounts that other invoices of the billing period took from the coupon, after subtracting the discounts that
+   * credits and usage corrections returned to it.
    */
   readonly takenMinor: bigint;
   /** True if the duration is `once` and an invoice has used up the coupon. */
@@ -56,7 +56,8 @@ function isWithin(instant: Date | null, period: Period | null): boolean {
 /**
  * Returns the coupons of an invoice, each with the amount that it may take off. This amount includes discounts that
  * credits and usage corrections on the invoice returned to the coupon, and excludes discounts that usage corrections on
- * the invoice took from it. For other durations than `once`, only discounts of the same billing period count.
+ * the invoice took from it. Unless the duration is `once`, these discounts count only if they belong to the billing
+ * period of the invoice.
  *
  * @param timeZone time zone of the subscription
  * @param usedBefore coupon entries that the invoice stores for its usage corrections
@@ -164,7 +165,7 @@ export function nonNegative(amountMinor: bigint): bigint {
 
 /**
  * Returns the end of the coupon's months. They begin with the given billing period, or with an earlier one that the
- * coupon already discounted. Null if the coupon has no months, or if there is no such billing period.
+ * coupon already discounted. Null if the coupon has no months, or if there is neither of these periods.
  */
 function endOfMonths(
   coupon: CouponContext,
@@ -177,7 +178,10 @@ function endOfMonths(
   return ownEndsAt < endsAt ? ownEndsAt : endsAt;
 }
 
-/** Returns the end of a repeating coupon's months that begin at `startAt`; null for any other coupon, or without a start. */
+/**
+ * Returns the end of the months of a repeating coupon if they begin at `startAt`. Null for any other coupon, or if
+ * `startAt` is null.
+ */
 export function endOf(
   { months }: Pick<CouponContext, 'months'>,
   startAt: Date | null,

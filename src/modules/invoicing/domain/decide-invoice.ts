@@ -80,8 +80,8 @@ export function decideInvoice(
 }
 
 /**
- * Calculates the discounts, taxes and credit of a draft again, with the coupons, tax rates and credit of the context. These may
- * have changed since the draft was made. The draft keeps its lines.
+ * Calculates the discounts, taxes and credit of a draft again from the context, because coupons, tax rates and credit
+ * may have changed since the draft was made. The draft keeps its lines.
  */
 export function reassembleDraft(draft: Invoice, context: BillingContext): Invoice {
   invariant(draft.status === 'draft', 'only a draft is reassembled');

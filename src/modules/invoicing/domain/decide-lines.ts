@@ -34,18 +34,24 @@ export interface DecidedLines {
 
 /** Data that lines are calculated from, in addition to their requests. */
 export interface LineContext extends Partial<CorrectedBills> {
-  /** Lines that billed the credited items, on invoices in effect. Lines whose unused part was already credited are absent. */
+  /**
+   * Lines that billed the credited items, on invoices in effect. Charges whose unused part was already credited are
+   * absent.
+   */
   readonly billed: readonly BilledLine[];
-  /** Amounts of refunded invoices that may still be credited, in minor units by invoice id. Absent invoices have no limit. */
+  /**
+   * Amounts of refunded invoices that may still be credited, in minor units by invoice id. Absent invoices have no
+   * limit.
+   */
   readonly creditable: ReadonlyMap<string, bigint>;
   /** Usage counted for the requests, and late usage. */
   readonly usage: readonly CountedUsage[];
 }
 
 /**
- * Returns the lines for line item requests, rounded, before discounts and tax, sorted by {@link sortRank}. Leaves out charges
- * prorated to zero, zero usage without a fee, and credits that give back neither money nor a discount. Keeps a credit of
- * 0 if credit notes left nothing to credit.
+ * Returns the lines for line item requests, rounded, before discounts and tax, sorted by {@link sortRank}. Leaves out
+ * charges prorated to zero, zero usage without a fee, and credits that give back neither money nor a discount. Keeps a
+ * credit of 0 if credit notes left nothing to credit.
  *
  * @param nextId makes the id of the next line
  */
@@ -103,8 +109,9 @@ export function decideLines(
 }
 
 /**
- * Removes the late usage from the context if the invoice would bill nothing else. The request must not set `lateUsage`,
- * and must have no lines except credits. Otherwise returns the context unchanged.
+ * Removes the late usage from the context if the invoice would bill nothing else, and the request does not set
+ * `lateUsage`. This is the case if the request has no lines except credits, and none of these credits makes a line.
+ * Otherwise returns the context unchanged.
  */
 export function withBillableUsage<Context extends LineContext>(
   { lines, lateUsage }: Pick<BillingRequest, 'lines' | 'lateUsage'>,
@@ -209,9 +216,9 @@ function creditLines(
 }
 
 /**
- * Calculates a credit line again, from what is now left of the line that it credits. Returns null if the invoice of
- * that line is now void, or if {@link creditLine} returns null. If the revenue of that line was released meanwhile, the
- * credit lowers revenue instead of deferred revenue.
+ * Calculates a credit line again, from the amount that is now left of the line that it credits. Returns null if another
+ * credit line already credits the same line, if the invoice of that line is now void, or if {@link creditLine} returns
+ * null. If the revenue of that line was released meanwhile, the credit lowers revenue instead of deferred revenue.
  *
  * @param context has the finalized lines of the credited item
  * @param limit one function for all credits of the invoice, because each credit leaves less for the next one
@@ -250,7 +257,7 @@ interface CreditTerms {
 }
 
 /**
- * Returns the trace of a credit for the unused part of a line. Ignores the limit that refunds of the invoice set.
+ * Returns the trace of a credit for the unused part of a line. Does not limit the credit by refunds of the invoice.
  * @param billed includes all lines of the same invoice, among them the true-ups of the line
  */
 export function creditTraceOf(

@@ -87,16 +87,17 @@ export function usageLines({ request, reading }: CountedUsage, nextId: () => str
 }
 
 /**
- * Returns the line for late usage of a billed period. The line has the amount of the usage as counted now, for all
- * groups together and within the minimum and maximum of the price, less the amount billed so far. Returns null if
- * nothing changed, or if only void lines billed the usage that is taken back.
+ * Returns the line for late usage of a billed period. The amount of the line is the difference between two amounts: the
+ * amount of the usage as counted now, for all groups together and within the minimum and maximum of the price, and the
+ * amount billed so far. Returns null if there is no difference, or if only void lines billed the usage that is taken
+ * back.
  *
- * The amount of the line is 0 if discounts, credit notes or refunds left nothing to give back. Such a line is
- * still needed, because the next correction is calculated from it. Added usage gets the discounts and taxes of the
- * first bill of the period, if that bill is known.
+ * The amount of the line is 0 if discounts, credit notes or refunds left nothing to give back. Such a line is still
+ * needed, because the next correction is calculated from it. Added usage gets the discounts and taxes of the first bill
+ * of the period, if that bill is known.
  *
- * @param corrections one object for all usage corrections of the invoice, because each changes the remaining
- *   coupon amounts
+ * @param corrections one object for all usage corrections of the invoice, because each changes the remaining coupon
+ *   amounts
  * @param limit one function for all credits of the invoice, because each credit leaves less for the next one
  */
 export function lateUsageLine(

@@ -37,7 +37,9 @@ export interface InvoiceExplanation {
   readonly matches: boolean;
 }
 
-/** Calculates an invoice again: the amount of each line from its trace, and the other amounts from all lines together. */
+/**
+ * Calculates an invoice again: the amount of each line from its trace, and the other amounts from all lines together.
+ */
 export function explain(invoice: Invoice): InvoiceExplanation {
   const assembled = evaluateInvoice(invoice);
   const byId = new Map(assembled.lines.map((line) => [line.lineId, line]));

@@ -64,8 +64,9 @@ export function termsOfBill(
 }
 
 /**
- * Returns the terms that now apply to a first bill without a line for the usage. The stored terms are outdated if their
- * invoice was voided or regenerated since.
+ * Returns the terms that now apply to a first bill that has no line for the usage. These are the stored terms, unless
+ * their invoice was voided or regenerated since. In that case, they are the terms of `latest`, but with the stored
+ * taxes if `latest` has no charge.
  * @param latest the invoice of the bill, or the newest invoice that regenerates it; undefined if the bill has no
  *   invoice
  */

@@ -48,17 +48,17 @@ export const NOTHING_COVERED: CoveredCredit = { ...NOTHING_RETURNED, usedMinor: 
 
 /** Amounts that limit how much of an invoice can still be given back, in minor units. */
 export interface HeldByInvoice {
-  /** Charges of the invoice with tax, less what later invoices and credit notes credited. */
+  /** Charges of the invoice with tax, after subtracting the amounts that later invoices and credit notes credited. */
   readonly heldMinor: bigint;
   /** Part of the credit notes that is paid out by refunds, with tax. */
   readonly toRefundMinor: bigint;
-  /** Paid in money, not by credit. */
+  /** Amount paid in money, not by credit. */
   readonly paidMinor: bigint;
 }
 
 /**
- * Returns how much of an invoice may still be credited: what is left of its charges, less refunds without a credit
- * note.
+ * Returns how much of an invoice may still be credited: the amount left of its charges, after subtracting the amounts
+ * that went back to the customer without a credit note.
  */
 export function maxCreditable(
   { heldMinor, toRefundMinor }: HeldByInvoice,
@@ -146,7 +146,10 @@ function totalOf(parts: readonly TakenFrom[]): bigint {
   return parts.reduce((total, { amountMinor }) => total + amountMinor, 0n);
 }
 
-/** @param creditable amounts of refunded invoices that may still be credited, in minor units; absent invoices have no limit */
+/**
+ * @param creditable amounts of refunded invoices that may still be credited, in minor units; absent invoices have no
+ *   limit
+ */
 export function limitCredits(creditable: ReadonlyMap<string, bigint>): LimitCredit {
   const left = new Map(creditable);
   return (invoiceId, held, amountMinor) => {

@@ -4,9 +4,10 @@ import type { BillingRequest } from './billing-request';
 const HOUR_MS = 3_600_000;
 
 /**
- * Returns the instant until which an invoice stays a draft; null if it is finalized at once. An invoice at the boundary
- * of two periods waits the given hours, and bills usage that arrives meanwhile. The hours count from the boundary, even
- * if the invoice is made later. A request without lines bills only late usage, and does not wait.
+ * Returns the instant until which an invoice stays a draft; null if it is finalized at once. An invoice for the end of
+ * a billing period (reason `renewal` or `end`) stays a draft for the given hours, and bills usage that arrives
+ * meanwhile. The hours count from the end of the period, even if the invoice is made later. A request without lines,
+ * which bills only late usage, is finalized at once. So is an invoice that is made after these hours.
  */
 export function graceEnd(
   { reason, renewsAt, lines }: Pick<BillingRequest, 'reason' | 'renewsAt' | 'lines'>,

@@ -14,7 +14,7 @@ export interface BilledLine extends InvoiceLine {
 }
 
 /**
- * Returns the amounts that are left on lines of one price and period after discounts and earlier credits. Credits
+ * Returns the amounts that are left on lines of one item and period after discounts and earlier credits. Credits
  * are calculated from these amounts.
  */
 export function heldOf(lines: readonly BilledLine[]): HeldTerms {
@@ -44,7 +44,7 @@ export function heldOf(lines: readonly BilledLine[]): HeldTerms {
 }
 
 /**
- * Returns the amounts left on lines of one price and period, by invoice id. A negative usage correction is
+ * Returns the amounts left on lines of one item and period, by invoice id. A negative usage correction is
  * subtracted from the invoices that billed the usage, not from the invoice that contains the correction.
  */
 export function heldOfInvoices(lines: readonly BilledLine[]): ReadonlyMap<string, bigint> {
@@ -81,7 +81,10 @@ export function billedUsageOf(
   };
 }
 
-/** Returns the total quantity of usage lines of one period. A correction counts with the quantity that it adds or subtracts. */
+/**
+ * Returns the total quantity of usage lines of one period. A correction counts with the quantity that it adds or
+ * subtracts.
+ */
 function billedQuantity(lines: readonly Pick<InvoiceLine, 'trace'>[]): Rational {
   return sum(
     lines.flatMap(({ trace }) => {
@@ -99,7 +102,10 @@ function taxLeft({ taxShares, creditedTaxShares }: InvoiceLine, taxRateId: strin
   return of(taxShares) - of(creditedTaxShares);
 }
 
-/** Returns the discounts of lines by coupon and period, less the discounts that have already returned to the coupons. */
+/**
+ * Returns the discounts of lines by coupon and period, after subtracting the discounts that were already returned to
+ * the coupons.
+ */
 function discountsOf(lines: readonly BilledLine[]): readonly HeldDiscount[] {
   const byKey = new Map<string, HeldDiscount>();
   for (const line of lines) {

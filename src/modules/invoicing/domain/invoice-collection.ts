@@ -6,7 +6,10 @@ import type { Invoice } from './invoice';
  */
 export type RetryPlan = (attemptCount: number, now: Date) => Date | null;
 
-/** Returns the instant of the first automatic charge of a new open invoice: `now`; null if it is not charged automatically. */
+/**
+ * Returns the instant of the first automatic charge of a new open invoice: `now`; null if it is not charged
+ * automatically.
+ */
 export function firstAttemptAt(invoice: Pick<Invoice, 'collection'>, now: Date): Date | null {
   return invoice.collection === 'automatic' ? now : null;
 }

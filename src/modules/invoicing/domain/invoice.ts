@@ -90,12 +90,12 @@ export interface InvoiceLine {
   readonly description: string;
   readonly quantity: string | null;
   readonly unitAmount: string | null;
-  /** Before discount and tax; negative for a credit. */
+  /** Before discounts. Includes inclusive tax, but not exclusive tax. Negative for a credit, for example. */
   readonly amount: bigint;
   readonly discount: bigint;
   /** After discount, without any tax. */
   readonly net: bigint;
-  /** Inclusive and exclusive tax. */
+  /** Sum of inclusive and exclusive tax. */
   readonly tax: bigint;
   readonly priceId: string | null;
   /** Id of the billed item, given by the module that requested the line. */
@@ -113,7 +113,10 @@ export interface InvoiceLine {
   readonly isReleased: boolean;
   /** Id of the line whose unused part this credit line takes back; null for other lines. */
   readonly creditsLineId: string | null;
-  /** Part of `amount` that credit lines and credit notes have taken back so far. */
+  /**
+   * Amount that credit lines and credit notes have taken back so far. It can be more than `amount`, because a credit
+   * for unused time counts here even if it also takes back the true-up of the charge.
+   */
   readonly credited: bigint;
   /** Part of `net` that credit notes have taken back so far. */
   readonly creditedNet: bigint;
@@ -132,10 +135,10 @@ export interface Invoice {
   readonly status: InvoiceStatus;
   readonly reason: InvoiceReason;
   readonly customerId: string;
-  /** The customer's test clock; null: real time. */
+  /** Id of the customer's test clock; null: real time. */
   readonly testClockId: string | null;
   readonly subscriptionId: string | null;
-  /** Void invoice that this one regenerates. */
+  /** Id of the void invoice that this one regenerates; null: none. */
   readonly reissueOfId: string | null;
   /**
    * Start or end of a billing period, if the invoice was made because of this instant; otherwise null. A subscription
@@ -157,7 +160,7 @@ export interface Invoice {
   readonly creditedToBalance: bigint;
   readonly amountDue: bigint;
   readonly amountPaid: bigint;
-  /** Amount that credit notes and the credit of negative invoices took off the amount due. */
+  /** Amount that credit notes, and credit from negative invoices of the subscription, took off the amount due. */
   readonly amountCredited: bigint;
   /** Amount that pending payments have reserved. */
   readonly amountPending: bigint;
@@ -166,15 +169,21 @@ export interface Invoice {
   readonly coupons: readonly InvoiceCoupon[];
   readonly credits: readonly AppliedCredit[];
   readonly collection: Collection;
-  /** Automatic attempts begun so far. */
+  /** Number of automatic charges that were started. */
   readonly attemptCount: number;
-  /** When the next automatic charge is attempted; null: none is planned. */
+  /**
+   * Instant of the next automatic charge. If the invoice is no longer open: instant at which its collection ends. Null:
+   * neither is planned.
+   */
   readonly collectAt: Date | null;
-  /** Allows the charge at `collectAt` although the subscription is unpaid, because a new default method was set. */
+  /**
+   * True if the charge at `collectAt` is made even if the subscription is unpaid, because the customer got a new
+   * default payment method.
+   */
   readonly isCollectedWhileUnpaid: boolean;
   readonly daysUntilDue: number;
   readonly dueAt: Date | null;
-  /** Instant at which the invoice was reported as overdue. */
+  /** Instant at which the invoice was reported as overdue; null: it was not. */
   readonly overdueAt: Date | null;
   /** End of the grace period, at which a draft is finalized automatically; null for other invoices. */
   readonly finalizesAt: Date | null;
@@ -183,7 +192,7 @@ export interface Invoice {
   readonly finalizedAt: Date | null;
   readonly paidAt: Date | null;
   readonly voidedAt: Date | null;
-  /** Principal that voided the invoice; null also if it was not recorded. */
+  /** Principal that voided the invoice; null if the invoice is not void, or if the principal was not recorded. */
   readonly voidedBy: string | null;
   readonly uncollectibleAt: Date | null;
   /** Seller and buyer; null for a draft, and for an invoice that was finalized before the engine stored snapshots. */

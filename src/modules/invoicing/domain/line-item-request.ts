@@ -29,7 +29,7 @@ export interface ChargeLineRequest {
   readonly isInAdvance: boolean;
 }
 
-/** Usage of an item in a period, or in the part of the period that the item covers. */
+/** Bills the usage of an item in a period, or in the part of the period that the item covers. */
 export interface UsageLineRequest {
   readonly kind: 'usage';
   readonly itemId: string;
@@ -40,8 +40,8 @@ export interface UsageLineRequest {
   readonly period: Period;
   readonly fullPeriod: Period;
   /**
-   * Start of the billing period. At this instant a `weighted_sum` starts at 0, unless the meter is recurring. Within
-   * the billing period its values carry over.
+   * Start of the billing period. At this instant, the value of a `weighted_sum` is set to 0, unless the meter is
+   * recurring. Within the billing period, its value carries over.
    */
   readonly heldSince: Date;
   /** Proration of the price's minimum and maximum, and of its fee at zero usage. Usage itself is never prorated. */
@@ -61,12 +61,15 @@ export interface LateUsageRequest {
   readonly request: UsageLineRequest;
 }
 
-/** Credits charges in advance of an item, for the time after `unusedFrom`. */
+/** Credits the charges that billed an item in advance, for the time after `unusedFrom`. */
 export interface CreditLineRequest {
   readonly kind: 'credit';
   readonly itemId: string;
   readonly unusedFrom: Date;
-  /** `border` if another charge follows at `unusedFrom`, `termination` if the subscription ends. Drafts store these words. */
+  /**
+   * `border` if another charge follows at `unusedFrom`, `termination` if the subscription ends. Drafts store these
+   * words.
+   */
   readonly end: 'border' | 'termination';
   /**
    * Unit in which the unused part is counted after a change of plans: the proration unit of the new plan version.

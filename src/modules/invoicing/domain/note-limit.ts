@@ -11,7 +11,7 @@ import type { Invoice, InvoiceLine } from './invoice';
 /** The largest total of a further credit note, and what lowers it. Minor units with tax. */
 export interface NoteLimit {
   readonly creditableTotalMinor: bigint;
-  /** Charges of the invoice, without its credit lines. */
+  /** Charges of the invoice, before subtracting its own credit lines and negative usage corrections. */
   readonly chargedMinor: bigint;
   /** Credits and usage corrections on this invoice, which give back charges of other invoices. */
   readonly onInvoiceMinor: bigint;
@@ -36,11 +36,12 @@ export interface NoteLimit {
  * Returns the largest total of a further note. Two limits apply:
  * - the amount owed, plus the amount paid (in money or by credit) that earlier notes did not give back
  * - the amount of the charges that was not credited yet
- * Lost disputes without a note lower both limits. If the note is settled by credit, refunds without a note lower them
- * too. A note that is settled by refund may document those refunds.
+ * Amounts that lost disputes took without a note lower both limits. Refunds without a note lower them only if the new
+ * note is settled by credit, because a note that is settled by refund may document these refunds.
  *
- * A third limit applies if refunds are to pay out a part of the note. The note cannot give back used credit that came
- * from payments that were refunded or lost in disputes. For other notes, credit of the note covers that loss.
+ * A third limit applies if refunds are to pay out a part of the note. The note then cannot give back credit that the
+ * invoice used from payments that were refunded or lost in disputes. Other notes do not have this limit, because the
+ * credit that they give covers that loss.
  */
 export function limitOfNote(invoice: Invoice, settle: Settlement, given: GivenBack): NoteLimit {
   const { toReceivableMinor, toCreditMinor, toRefundMinor, held } = given;
@@ -71,7 +72,10 @@ export function limitOfNote(invoice: Invoice, settle: Settlement, given: GivenBa
   };
 }
 
-/** Returns what was given back without a note: by disputes and, if the new note is settled by credit, by refunds. */
+/**
+ * Returns the amount that was given back without a note: by lost disputes and, if the new note is settled by credit,
+ * also by refunds.
+ */
 function givenBackWithoutNote(
   { amountPaid }: Invoice,
   settle: Settlement,
@@ -81,7 +85,10 @@ function givenBackWithoutNote(
   return greater(given.refundedMinor + given.lostMinor - given.toRefundMinor, 0n);
 }
 
-/** Returns the total, with tax, of the credits and usage corrections on an invoice that give back charges of other invoices. */
+/**
+ * Returns the total, with tax, of the credits and usage corrections on an invoice that give back charges of other
+ * invoices.
+ */
 function creditedBy(lines: readonly InvoiceLine[]): bigint {
   return lines
     .filter(

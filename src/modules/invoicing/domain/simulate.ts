@@ -188,8 +188,8 @@ function simulateCredit(
 }
 
 /**
- * Returns true if a credit was calculated from the rounded amount of the line. Earlier versions of the service calculated
- * credits from the price before rounding.
+ * Returns true if a credit was calculated from the rounded amount of the line. Earlier versions of the service
+ * calculated credits from the price before rounding.
  */
 function isShareOfRoundedAmount({
   fullAmount,
@@ -199,7 +199,9 @@ function isShareOfRoundedAmount({
   return compare(parseExact(fullAmount), forFullPeriod(billedMinor, billedProration)) === 0;
 }
 
-/** Returns the key of the {@link Bill} of a line. The charges and true-ups of a period on one invoice have the same key. */
+/**
+ * Returns the key of the {@link Bill} of a line. The charges and true-ups of a period on one invoice have the same key.
+ */
 function billKeyOf(line: SimulatedLine): string {
   const { id, invoiceId, period } = line;
   return !isCharge(line)
@@ -250,8 +252,9 @@ function fullAmount(price: Price, quantity: string): Rational {
 }
 
 /**
- * Returns the amount that a price charges for a quantity of 0. Used for a bill whose only line is a true-up. A price by
- * group then had no groups to charge.
+ * Returns the amount that a price charges for a quantity of 0. Used for a bill whose only line is a true-up. Returns 0
+ * for a price by group, because there were no groups to charge, and for a percentage price, which has no fee at zero
+ * usage.
  */
 function amountAtZeroUsage(
   { rating, isByGroup }: SimulatedPrice,

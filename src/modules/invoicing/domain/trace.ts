@@ -29,23 +29,24 @@ export interface CreditTrace {
   readonly kind: 'credit';
   /**
    * Amount that the credited line and its true-ups would have for the full period: the billed amount divided by the
-   * billed share of the period. An exact number in text form. In credits made before decision 137, the unrounded price.
+   * billed share of the period. An exact number in text form. Credits made before decision 137 have the price before
+   * rounding instead.
    */
   readonly fullAmount: string;
   readonly billedProration: Proration | null;
   readonly billedMinor: bigint;
   readonly discountMinor: bigint;
-  /** Part of the credited line that earlier credits took back. */
+  /** Amount of the credited line and its true-ups that earlier credit lines and credit notes took back. */
   readonly creditedMinor: bigint;
   readonly unused: Proration;
   /**
-   * Amounts of the credited line that were not yet credited; absent from older credits, which were calculated at
-   * list prices.
+   * Amounts left on the credited line and its true-ups, after discounts and earlier credits. Absent from older credits,
+   * which were calculated at list prices.
    */
   readonly held?: HeldTerms;
   /** Largest amount that the credit may have; present only if refunds of the credited invoice reduce the credit. */
   readonly mostMinor?: bigint;
-  /** Discounts of the credited line that returned to their coupons. */
+  /** Discounts that the credit returned to their coupons. */
   readonly returned?: readonly HeldDiscount[];
 }
 
@@ -79,8 +80,8 @@ export function evaluate(trace: LineTrace): bigint {
 }
 
 /**
- * Returns the amount of a line before rounding, in minor units. Null for credits and usage corrections, because they are shares
- * of rounded amounts.
+ * Returns the amount of a line before rounding, in minor units. Null for credits and usage corrections, because they
+ * are shares of rounded amounts.
  */
 export function exactAmountOf(trace: LineTrace): Rational | null {
   switch (trace.kind) {
@@ -116,8 +117,8 @@ export function creditOf(trace: CreditTrace): CreditedShare<HeldDiscount> {
 }
 
 /**
- * Returns the credit for an unused part at list prices. This was the rule of older releases; stored lines are evaluated by the
- * rule that made them.
+ * Returns the credit for an unused part at list prices. This was the rule of older releases; stored lines are evaluated
+ * by the rule that made them.
  */
 export function creditAtListPrice(line: PrepaidLine, unused: Proration): bigint {
   const heldMinor = line.amountMinor - line.discountMinor - line.creditedMinor;

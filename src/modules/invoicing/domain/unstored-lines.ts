@@ -10,7 +10,7 @@ import { unusedOf } from './unused-time';
 import type { ItemUsage, MeterSnapshot, TracedPart } from './usage';
 import { linesOfUsage } from './usage-bill';
 
-/** The newest record of billed usage of an item and period, if it has no line of its own. */
+/** The newest record of the billed usage of an item and period, if this usage has no invoice line. */
 export interface UsageWithoutLine extends Omit<ItemUsage, 'meter' | 'parts'> {
   readonly id: string;
   readonly customerId: string;
@@ -51,9 +51,10 @@ export function isPrepaidCharge({ kind, isInAdvance }: InvoiceLine): boolean {
 }
 
 /**
- * Returns a line for usage whose amount was 0, so that no line was stored: a usage correction, or the bill of a period
- * without usage. If nothing else was billed for the period, the correction covers all usage of the period. Returns null
- * for a period without usage if a stored line bills it, such as a true-up, or if the record has no `billTerms`.
+ * Returns a line for usage whose amount was 0, so that no line was stored. If there was usage, the line is a usage
+ * correction. It covers all usage of the period if no stored line bills the period. Without usage, the line is the bill
+ * of the period. Returns null for a period without usage if a stored line bills it, such as a true-up, or if the record
+ * has no `billTerms`.
  *
  * @param lines of invoices in effect
  */

@@ -40,8 +40,8 @@ export function linesOfUsage(
  * Returns the record of billed usage. With this record, late usage is later found and billed.
  *
  * @param lines lines of the invoice that bills the usage
- * @param terms discounts and taxes of that invoice, or, if no invoice was made, those that it would have had; null:
- *   none. Stored only if no line bills the usage, because late usage otherwise finds these terms through the line
+ * @param terms discounts and taxes of that invoice; if no invoice was made, those that it would have had; null: none.
+ *   Stored only if no line bills the usage. Otherwise, late usage finds these terms through the line
  */
 export function billOf(
   { request, reading, billed }: CountedUsage,

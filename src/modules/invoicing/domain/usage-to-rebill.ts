@@ -7,8 +7,8 @@ import type { UsageLineRequest } from './line-item-request';
 import { ratePart, zeroUsageShare } from './usage';
 
 /**
- * Usage of a void invoice that must be rated again, because billing the same lines again would be wrong. This is all
- * late usage, and any other usage whose amount still to be billed is not what the void invoice billed for it.
+ * Usage of a void invoice that must be rated again, because it would be wrong to bill the same lines again. This is all
+ * late usage, and other usage if the amount still to be billed differs from the amount on the void invoice.
  */
 export interface UsageToRebill {
   /** Usage that changed and that no other invoice billed. It is billed as counted now. */

@@ -24,7 +24,7 @@ import type { BilledBy } from './billed-by';
 import type { TakenFrom } from './given-back';
 import type { HeldDiscount, HeldTerms } from './held-terms';
 
-/** Number of decimals in a shown quantity. The trace keeps the exact quantity. */
+/** Largest number of decimals in a shown quantity. The trace keeps the exact quantity. */
 const SHOWN_DIGITS = 12;
 
 /** Values of the properties that a meter groups by, as text; null for a property that the events lack. */
@@ -72,8 +72,8 @@ export interface BilledUsage {
   /** Total quantity of the lines in effect, as an exact number in text form. */
   readonly quantity: string;
   /**
-   * Amounts left on the lines in effect after discounts and credits. Absent if the correction is positive, or if it is
-   * from an older version, which calculated corrections at list prices.
+   * Amounts left on the lines in effect after discounts and credits. Stored for negative usage corrections. Absent for
+   * positive ones, and for those of older versions, which calculated corrections at list prices.
    */
   readonly held?: HeldTerms;
 }
@@ -89,7 +89,8 @@ export interface CorrectedUsage extends BilledUsage {
   /** Amounts that a negative correction takes from earlier invoices; absent from older lines. */
   readonly taken?: readonly TakenFrom[];
   /**
-   * Discounts and taxes of the first bill, if they apply to added usage. Absent: the correcting invoice's own apply.
+   * Discounts and taxes of the first bill, if they apply to added usage. If absent, added usage has the discounts and
+   * taxes of the correcting invoice.
    */
   readonly billedBy?: BilledBy;
 }
@@ -120,7 +121,10 @@ export interface UsageTrace {
   readonly countedFrom: Date;
   readonly upToPosition: bigint;
   readonly parts: readonly TracedPart[];
-  /** Minimum and maximum of the price. A true-up is a separate line; for late usage it is part of this line. */
+  /**
+   * Minimum and maximum of the price. The first bill of a period has the true-up on a separate line. A line for late
+   * usage includes it.
+   */
   readonly limits: UsageLimits;
   /**
    * Share of the full period for which the fee at zero usage (the flat amount of the first tier) is charged; null: the
@@ -238,8 +242,8 @@ function ratedParts({ price, parts, zeroUsageProration = null }: UsageTrace) {
 }
 
 /**
- * Amounts of a usage correction, in minor units. `returned` has the discounts on usage that was taken back: the coupons
- * can give them again.
+ * Amounts of a usage correction, in minor units. `returned` has the discounts on usage that was taken back, which
+ * return to their coupons.
  */
 export interface Correction {
   /** Amount of the line. If usage is taken back, at most what is left of the billed lines. */
@@ -250,9 +254,10 @@ export interface Correction {
 }
 
 /**
- * Returns what is still to be billed for a period: the amount of its present usage, within the minimum and maximum of
- * the price, less the billed amount. If the usage has become less, the result is negative: a share of the billed lines,
- * calculated from what discounts, credits and refunds have left of them.
+ * Returns the amount that is still to be billed for a period: the amount of its present usage, within the minimum and
+ * maximum of the price, minus the billed amount. If the usage has become less, takes back a share of the billed lines:
+ * the result is then negative, and is calculated from the amounts that discounts, credits and refunds have left of
+ * these lines.
  */
 export function correctionOf(
   ratedMinor: bigint,

@@ -45,8 +45,8 @@ export interface InvoiceDocument {
 }
 
 /**
- * Returns the printed texts of an invoice. Dates are in the buyer's time zone. Periods are in the time zone of the
- * subscription, which the buyer's may differ from.
+ * Returns the printed texts of an invoice. Dates are in the time zone of the buyer, and periods in the time zone of the
+ * subscription.
  */
 export function toInvoiceDocument(invoice: Invoice, buyer: Buyer, seller: Seller): InvoiceDocument {
   return {
@@ -117,7 +117,9 @@ function detailsOf(invoice: Invoice, timezone: string): InvoiceDocument['details
   return details.flatMap(([label, value]) => (value === null ? [] : [{ label, value }]));
 }
 
-/** Returns the time zone of a line that begins or ends with the period of the invoice; null if there is none. */
+/**
+ * Returns the time zone of a line that begins or ends with the period of the invoice; null if there is no such line.
+ */
 function periodTimeZone({ lines, periodStartAt, periodEndAt }: Invoice): string | null {
   const line = lines.find(
     ({ period, timeZone }) =>

@@ -29,7 +29,8 @@ const FIGURES: readonly (readonly [figure: Figure, heading: string])[] = [
 ];
 
 /**
- * Draws the invoice lines as rows of a table. A row is split only if it is taller than a page. Each page repeats the headings.
+ * Draws the invoice lines as rows of a table. A row is split only if it is taller than a page. Each page repeats the
+ * headings.
  */
 export function layOutTable(document: InvoiceDocument, sheet: Sheet, startPage: () => void): void {
   const { columns, descriptionWidth } = columnsOf(document.lines, sheet);
