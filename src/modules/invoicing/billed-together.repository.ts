@@ -36,14 +36,14 @@ const TAKEN_BACK_SINCE = `
   WHERE line.id = ANY ($1) AND line.kind <> 'credit'
   ORDER BY invoice.id DESC LIMIT 1`;
 
-/** Reads what other invoices billed or took back for the price and period of a line, for example late usage. */
+/** Reads what other invoices billed or took back for the item and period of a line, for example late usage. */
 @Injectable()
 export class BilledTogetherRepository {
   constructor(private readonly database: Database) {}
 
   /**
-   * Returns, by line id, what other invoices billed for the price and period of the line, less credits. Omits lines
-   * whose price and period no other invoice billed.
+   * Returns, by line id, what other invoices billed for the item and period of the line, after subtracting credits. Omits
+   * lines whose item and period no other invoice billed.
    */
   async billedElsewhere(invoiceId: string): Promise<ReadonlyMap<string, BilledElsewhere>> {
     const rows = await this.database.query<{ id: string; net: string; held: string }>(
