@@ -1,17 +1,17 @@
 import { type BeforeApplicationShutdown, Inject, type OnModuleDestroy } from '@nestjs/common';
 import { Jobs } from '../../platform/jobs';
 
-/** Maximum number of provider requests that one process has in flight for one kind of object. */
+/** Maximum number of calls to providers that run at once in one process for one kind of object. */
 const MAX_CONCURRENT = 5;
 
 /**
  * Job that calls providers for due objects, at most {@link MAX_CONCURRENT} at once. An object is claimed only when its
- * call can start, so that the lease covers only this call. A call that hangs does not delay the others. When the
- * application stops, no more objects are claimed, and the application waits for running calls.
+ * call can start, so that its lease covers only this call. A call that hangs does not delay the others. When the
+ * application stops, it claims no more objects and waits for running calls.
  */
 export abstract class LimitedPoller<Claimed> implements OnModuleDestroy, BeforeApplicationShutdown {
   @Inject() protected readonly jobs!: Jobs;
-  /** Number of objects being polled, plus the largest number that a running claim may return. */
+  /** Number of objects being polled, plus the number of objects that a running claim may still return. */
   private taken = 0;
   private readonly busy = new Set<Promise<void>>();
   private stopping = false;
@@ -25,7 +25,7 @@ export abstract class LimitedPoller<Claimed> implements OnModuleDestroy, BeforeA
   /** Calls the provider for one object and stores the result. Never throws. */
   protected abstract poll(claimed: Claimed): Promise<void>;
 
-  /** Claims as many objects as may be polled now and starts polling them. Does not wait for the answers. */
+  /** Claims as many due objects as may be polled now, and starts to poll them. Does not wait for the answers. */
   protected async fill(): Promise<void> {
     if (this.stopping) return;
     await this.track(this.claimAndStart());

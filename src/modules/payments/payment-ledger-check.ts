@@ -20,7 +20,10 @@ import {
   REFUNDED_BY_CUSTOMER_ROWS,
 } from './summed-rows';
 
-/** Registers ledger checks that compare payments, refunds, credit and disputes with the ledger and with invoices. */
+/**
+ * Registers the ledger checks that compare payments, refunds, disputes and credit with the ledger, with each other, and
+ * with invoices.
+ */
 @Injectable()
 export class PaymentLedgerCheck implements OnModuleInit {
   constructor(private readonly checks: LedgerChecks) {}

@@ -55,7 +55,7 @@ export class PaymentRecordsService {
     return payment;
   }
 
-  /** Stores an outcome. Records an event if the status changed. */
+  /** Stores an outcome of a payment. Records an event if the status changed. */
   async write(before: Payment, after: Payment, now: Date): Promise<void> {
     await this.payments.updateOutcome(after);
     if (after.status === before.status || after.status === 'pending') return;
@@ -63,8 +63,8 @@ export class PaymentRecordsService {
   }
 
   /**
-   * Posts a succeeded payment to the ledger, and adds the part that pays no invoice to the credit balance of the
-   * customer. If the invoice was written off, first posts that the amount was recovered.
+   * Posts a succeeded payment to the ledger. Adds the part that pays no invoice to the credit balance of the customer.
+   * If the invoice was written off, first posts the part that pays the invoice as recovered.
    * @param invoice the invoice before the payment was applied; null if the payment pays no invoice
    */
   async postSucceeded(payment: Payment, invoice: Pick<Invoice, 'status'> | null): Promise<void> {
@@ -93,7 +93,10 @@ export class PaymentRecordsService {
     if (discrepancy !== null) await this.discrepancies.record(discrepancy);
   }
 
-  /** Stores `isDisputed` and `amountLost` of a locked payment, and records the event. A no-op if both are unchanged. */
+  /**
+   * Stores `isDisputed` and `amountLost` of a locked payment, and records `payment.updated`. A no-op if both are
+   * unchanged.
+   */
   async recordDisputes(
     before: Payment,
     { isDisputed, amountLost }: Pick<Payment, 'isDisputed' | 'amountLost'>,
@@ -107,8 +110,9 @@ export class PaymentRecordsService {
   }
 
   /**
-   * Returns the time of the customer's test clock, or real time. Payments, refunds, disputes and their ledger
-   * transactions are dated with this time. Credits of the customer are consumed in the order of these times.
+   * Returns the time of the customer's test clock, or real time if the customer has no test clock. Payments, refunds,
+   * disputes and their ledger transactions are dated with this time. Credits of the customer are consumed in the order
+   * of their times.
    */
   async currentTimeOf(customerId: string): Promise<Date> {
     let testClockId = this.testClockIds.get(customerId);

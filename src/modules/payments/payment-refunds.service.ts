@@ -25,15 +25,18 @@ import type {
 } from './providers/requested-refund';
 import { ReturnPaymentsService } from './return-payments.service';
 
-/** Credit that the payment's invoice used and that is lost or disputed. Refunds must not pay out this credit. */
+/**
+ * Credit that was used by the invoice of the payment, and that is lost or disputed. Refunds must not pay out this
+ * credit.
+ */
 type CreditOfInvoice = Omit<PaymentForRefund, 'payment'>;
 
 /** Amounts that a refund of a payment can give back, in minor units. Both are zero while nothing can be refunded. */
 export interface Refundable {
   readonly currency: string;
-  /** Amount of a refund if the request states none. */
+  /** Amount of a refund if the request states no amount. */
   readonly defaultAmount: bigint;
-  /** The largest amount of a refund. It includes credit of the customer from credit notes and negative invoices. */
+  /** Largest amount that a refund may have. Includes credit of the customer from credit notes and negative invoices. */
   readonly refundableAmount: bigint;
 }
 
@@ -41,7 +44,8 @@ const remainingOf = (credits: readonly { readonly remaining: bigint }[]): bigint
   credits.reduce((total, { remaining }) => total + remaining, 0n);
 
 /**
- * Changes payments when refunds are reserved, succeed, fail or are returned. The `refunds` module stores the refunds.
+ * Changes a payment when a refund of it is reserved, succeeds, fails, or is returned by a bank. The `refunds` module
+ * stores the refunds.
  */
 @Injectable()
 export class PaymentRefundsService {
@@ -63,7 +67,7 @@ export class PaymentRefundsService {
    * 2. the part that paid the invoice and was not credited
    * 3. credit of the customer from credit notes and negative invoices
    * @param requested minor units; null: all of the parts 1 and 2
-   * @returns the payment, updated at the current time of its customer, and the amount reserved
+   * @returns the changed payment, dated with the current time of its customer, and the reserved amount
    * @throws {ProblemError} `payment_not_found`, `payment_not_refundable`, `payment_disputed` (also if the dispute is
    *   about another payment whose money or credit paid the invoice), `refund_amount_exceeds_refundable`,
    *   `payment_provider_not_enabled`
@@ -107,8 +111,8 @@ export class PaymentRefundsService {
 
   /**
    * Reserves an amount of a payment for a refund that was made at the provider, in the caller's transaction. Ignores
-   * disputes and used credit, because the money has moved. Returns null if the payment has not succeeded, or if other
-   * refunds leave less than the amount.
+   * disputes and used credit, because the money has moved. Returns null if the payment has not succeeded, or if the
+   * amount and the other refunds exceed the payment.
    */
   async reserveForProviderRefund(
     paymentId: string,
@@ -121,8 +125,8 @@ export class PaymentRefundsService {
   }
 
   /**
-   * Reserves an amount of a locked payment, in the caller's transaction, for a refund that failed or was canceled and
-   * was later reported as succeeded. Ignores amounts lost in disputes.
+   * Reserves an amount of a locked payment for a refund that was recorded as failed or canceled, and was later reported
+   * as succeeded. Works in the caller's transaction. Ignores amounts lost in disputes.
    * @throws {ProblemError} `refund_amount_exceeds_refundable`
    */
   async reserveForLateSuccess(payment: Payment, amount: bigint, now: Date): Promise<Payment> {
@@ -131,7 +135,7 @@ export class PaymentRefundsService {
     return reserved ?? raise(refundAmountExceedsRefundable(left));
   }
 
-  /** Returns the time of the test clock of the payment's customer, or real time. */
+  /** Returns the time of the customer's test clock, or real time if the customer has no test clock. */
   currentTimeOf({ customerId }: Payment): Promise<Date> {
     return this.records.currentTimeOf(customerId);
   }
@@ -144,9 +148,9 @@ export class PaymentRefundsService {
   }
 
   /**
-   * Turns a reserved amount of a locked payment into a refunded amount and records the event of the payment, in the
-   * caller's transaction.
-   * @returns the part of the amount that did not pay an invoice, but had become credit of the customer
+   * Turns a reserved amount of a locked payment into a refunded amount and records `payment.updated`, in the caller's
+   * transaction.
+   * @returns the part of the amount that was paid out from credit of the customer
    */
   async markRefunded(
     refundId: string,
@@ -159,8 +163,8 @@ export class PaymentRefundsService {
   }
 
   /**
-   * Releases a reserved amount of a locked payment and records the event of the payment, in the caller's transaction.
-   * Credit that becomes available again covers losses of the payment.
+   * Releases a reserved amount of a locked payment and records `payment.updated`, in the caller's transaction. Credit
+   * that becomes available again covers losses of the payment.
    */
   async releaseReserve(
     refundId: string,
@@ -175,10 +179,10 @@ export class PaymentRefundsService {
   }
 
   /**
-   * Lowers the refunded amount of a locked payment because a bank returned the refund, and records the event, in the
-   * caller's transaction. Credit that becomes available again covers losses of the payment.
-   * @returns the part that became credit of the customer again, and the credit that covered a loss. The caller posts
-   *   both in one ledger transaction
+   * Lowers the refunded amount of a locked payment because a bank returned the refund, and records `payment.updated`,
+   * in the caller's transaction. Credit that becomes available again covers losses of the payment.
+   * @returns `toCreditMinor`: the part that became credit of the customer again. `recoveredMinor`: the credit that then
+   *   covered losses in disputes. The caller posts both in one ledger transaction
    */
   async markReturned(
     refundId: string,
@@ -197,14 +201,17 @@ export class PaymentRefundsService {
     return this.gateway.refund(payment, refund);
   }
 
-  /** Sends a refund again. Must be called only if the provider certainly did not execute the earlier request. */
+  /**
+   * Sends a refund again. Must be called only if the provider certainly did not execute earlier requests for the
+   * refund.
+   */
   async sendAgain(paymentId: string, refund: RequestedRefund): Promise<ProviderOutcome> {
     return this.gateway.refund(await this.get(paymentId), refund);
   }
 
   /**
    * Asks the provider for the state of a refund, or repeats the request if a repetition cannot refund twice. Returns
-   * `absent` if the provider does not list the refund.
+   * `absent` if the refund is not in the provider's list of the charge's refunds.
    */
   async resume(paymentId: string, refund: ResumedRefund): Promise<ProviderRefundState> {
     return this.gateway.resumeRefund(await this.get(paymentId), refund);
@@ -213,6 +220,7 @@ export class PaymentRefundsService {
   /**
    * Sets the outcome of a refund in the sandbox and returns the outcome. Returns null if the sandbox has no such
    * pending refund.
+   * @param failureCode null: the refund succeeds
    */
   settleInSandbox(refundId: string, failureCode: string | null): Promise<ProviderOutcome | null> {
     return this.gateway.settleSandboxRefund(refundId, failureCode);
@@ -225,7 +233,7 @@ export class PaymentRefundsService {
   }
 
   /**
-   * Locks a payment and `others`, the customer's credit from credit notes and negative invoices, and returns both. Also
+   * Locks and returns a payment, and `others`: the credit of the customer from credit notes and negative invoices. Also
    * returns `freeMinor`, the amount that can be refunded without `others`.
    */
   private async lockRefundable(paymentId: string) {
@@ -264,9 +272,9 @@ export class PaymentRefundsService {
   }
 
   /**
-   * Returns `leftMinor`: how much money of the payment's invoice refunds can still give back, after credit notes and
-   * credits on later invoices. `leftIfLostMinor` is the same amount if all open disputes are lost. Null: no limit.
-   * Negative: refunds exceed the limit. The caller must have locked the payments of the invoice.
+   * Returns `leftMinor`: the part of the money paid for the payment's invoice that refunds can still give back, after
+   * credit notes and credits on later invoices. `leftIfLostMinor` is the same amount if all open disputes are lost.
+   * Null: no limit. Negative: refunds exceed the limit. The caller must have locked the payments of the invoice.
    */
   private async limitOf({ invoiceId, amountApplied }: Payment, ofCredit: CreditOfInvoice) {
     if (invoiceId === null || amountApplied === 0n) {

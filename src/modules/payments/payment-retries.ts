@@ -11,7 +11,7 @@ import { paymentMethodUpdated } from './methods/payment-methods.events';
 import { PaymentMethodsRepository } from './methods/payment-methods.repository';
 
 /**
- * Plans automatic charges with the setting `PAYMENT_RETRY_DAYS`, and marks payment methods as unusable after a final
+ * Plans automatic charges as the setting `PAYMENT_RETRY_DAYS` says, and marks payment methods as unusable after a final
  * decline.
  */
 @Injectable()
@@ -46,7 +46,10 @@ export class PaymentRetries {
     return method?.unusableSince === null ? method : null;
   }
 
-  /** Marks as unusable the method that {@link lockDeclined} returned, and records the event. A no-op for null. */
+  /**
+   * Marks the method that {@link lockDeclined} returned as unusable, and records `payment_method.updated`. Does nothing
+   * for null.
+   */
   async markUnusable(
     before: PaymentMethod | null,
     outcome: ProviderOutcome,

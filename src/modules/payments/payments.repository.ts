@@ -16,7 +16,7 @@ const IN_REAL_TIME = `
   EXISTS (SELECT FROM customer WHERE customer.id = payment.customer_id AND test_clock_id IS NULL)`;
 
 /**
- * Reserves a part of a payment for a refund. The condition checks the amounts again, because the payment may have
+ * Reserves a part of a payment for a refund. Checks the status and the amounts again, because the payment may have
  * changed since the caller read it.
  */
 const RESERVE_REFUND = `
@@ -24,7 +24,10 @@ const RESERVE_REFUND = `
   WHERE id = $1 AND status = 'succeeded' AND NOT is_disputed
     AND amount_refunded + amount_refund_pending + amount_lost + $2 <= amount`;
 
-/** Lost and disputed amounts do not limit a refund that was made at the provider, because the money has moved. */
+/**
+ * Reserves a part of a payment for a refund that was made at the provider. Open disputes and lost amounts do not limit
+ * such a refund, because the money has moved.
+ */
 const RESERVE_MADE_REFUND = `
   SET amount_refund_pending = amount_refund_pending + $2, version = version + 1, updated_at = $3
   WHERE id = $1 AND status = 'succeeded'
@@ -48,7 +51,7 @@ const ATTEMPTS_IN_FLIGHT = `
   SELECT invoice_id FROM payment
   WHERE invoice_id = ANY ($1) AND collection_attempt IS NOT NULL AND due_at IS NOT NULL`;
 
-/** Keeps the first reference, so that two concurrent processes confirm the same charge. */
+/** Keeps a reference that is already stored, so that two concurrent processes confirm the same charge. */
 const KEEP_REFERENCE = `
   UPDATE payment SET provider_reference = coalesce(provider_reference, $2)
   WHERE id = $1 AND due_at IS NOT NULL RETURNING provider_reference`;
@@ -98,20 +101,23 @@ export class PaymentsRepository {
     return (await this.find(id)) === null;
   }
 
-  /** Returns the payment, locked until the transaction ends. */
+  /** Locks the payment until the transaction ends, and returns it. */
   lock(id: string): Promise<Payment | null> {
     return this.database.selectOne(PaymentEntity, 'WHERE id = $1 FOR NO KEY UPDATE', [id]);
   }
 
   /**
-   * Returns the payment, all payments that paid parts of its invoice, and the payments `otherIds`. Locks them until the
-   * transaction ends, by ascending id, so that two refunds of one invoice do not deadlock.
+   * Locks and returns the payment, all payments that paid parts of its invoice, and the payments `otherIds`. They stay
+   * locked until the transaction ends. Locks by ascending id, so that two refunds of one invoice do not deadlock.
    */
   lockWithOthersOfInvoice(id: string, otherIds: readonly string[]): Promise<readonly Payment[]> {
     return this.database.select(PaymentEntity, WITH_OTHERS_OF_INVOICE, [id, otherIds]);
   }
 
-  /** Returns all payments of the invoices, and the payments `ids`. Locks them until the transaction ends. */
+  /**
+   * Locks and returns all payments of the invoices, and the payments `ids`. They stay locked until the transaction
+   * ends.
+   */
   lockAll(invoiceIds: readonly string[], ids: readonly string[]): Promise<readonly Payment[]> {
     return this.database.select(
       PaymentEntity,
@@ -132,8 +138,8 @@ export class PaymentsRepository {
   }
 
   /**
-   * Returns the payments that paid parts of the invoices, and the payments `ids`. Locks them until the transaction
-   * ends.
+   * Locks and returns the payments that paid parts of the invoices, and the payments `ids`. They stay locked until the
+   * transaction ends.
    */
   lockAppliedTo(
     invoiceIds: readonly string[],
@@ -187,25 +193,25 @@ export class PaymentsRepository {
   }
 
   /**
-   * Increments `providerAttempt`, so that the next requests have another idempotency key. Must be called only after the
-   * outcome of the last request is known. Returns the payment. Returns null if its outcome is final, or if another
-   * process incremented the number first.
+   * Increments `providerAttempt`, so that the next requests have other idempotency keys. Must be called only after the
+   * outcome of the last request is known. Returns the payment. Returns null if the outcome of the payment is final, or
+   * if another process incremented the number first.
    */
   nextAttempt({ id, providerAttempt }: Payment, now: Date): Promise<Payment | null> {
     return this.database.updateOne(PaymentEntity, NEXT_ATTEMPT, [id, providerAttempt, now]);
   }
 
   /**
-   * Reserves an amount for a refund. Returns the payment. Returns null if the payment does not exist, has not
-   * succeeded, is disputed, or has less than the amount left.
+   * Reserves an amount for a refund, and returns the payment. Returns null if the payment does not exist, has not
+   * succeeded, or is disputed, or if the amount exceeds the part that is not refunded, reserved or lost.
    */
   reserveRefund(id: string, amount: bigint, now: Date): Promise<Payment | null> {
     return this.database.updateOne(PaymentEntity, RESERVE_REFUND, [id, amount.toString(), now]);
   }
 
   /**
-   * Reserves an amount for a refund that was made at the provider. Returns the payment. Returns null if the payment
-   * does not exist or has not succeeded, or if its refunds leave less than the amount.
+   * Reserves an amount for a refund that was made at the provider, and returns the payment. Returns null if the payment
+   * does not exist or has not succeeded, or if the amount exceeds the part that is not refunded or reserved.
    */
   reserveForProviderRefund(id: string, amount: bigint, now: Date): Promise<Payment | null> {
     return this.database.updateOne(PaymentEntity, RESERVE_MADE_REFUND, [
@@ -216,8 +222,8 @@ export class PaymentsRepository {
   }
 
   /**
-   * Changes the amounts of a payment after a refund ended or was returned. Returns the payment, or null if it does not
-   * exist.
+   * Changes the amounts of a payment after a refund ended or was returned by a bank. Returns the payment, or null if
+   * the payment does not exist.
    * @param reserved subtracted from the amount reserved for refunds
    * @param refunded added to the refunded amount: 0 if the refund failed, negative if a bank returned the refund
    */
@@ -236,7 +242,10 @@ export class PaymentsRepository {
     await this.database.update(PaymentEntity, id, { amountLost, isDisputed, version, updatedAt });
   }
 
-  /** @param references ids of charges at their provider */
+  /**
+   * Returns the payments with these ids, and the payments with these references.
+   * @param references the provider's ids of charges
+   */
   findReported(ids: readonly string[], references: readonly string[]): Promise<readonly Payment[]> {
     return this.database.select(PaymentEntity, REPORTED, [ids, references]);
   }

@@ -25,8 +25,8 @@ export interface ReturnedOfInvoice extends ReturnedMoney {
 }
 
 /**
- * Computes how much of the money that paid invoices was returned, and detaches payments from voided invoices. The money
- * of a detached payment becomes credit of the customer.
+ * Computes how much of the money that paid invoices was given back. Detaches payments from voided invoices: their money
+ * then becomes credit of the customer.
  */
 @Injectable()
 export class ReturnPaymentsService {
@@ -41,7 +41,7 @@ export class ReturnPaymentsService {
   /**
    * Returns, by invoice id, how much of the money and credit that paid the invoice was refunded, is reserved for
    * refunds, or was lost in disputes. Leaves out invoices without such amounts. Locks the payments until the caller's
-   * transaction ends. Need not lock credit: refunds lock the same payments before they change credit.
+   * transaction ends. Credit need not be locked: refunds lock the same payments before they change credit.
    */
   async lockRefunded(invoiceIds: readonly string[]): Promise<RefundedOf> {
     if (invoiceIds.length === 0) return new Map();
@@ -51,7 +51,7 @@ export class ReturnPaymentsService {
     return this.refundedOf(invoiceIds, payments, uses);
   }
 
-  /** Returns the same as {@link lockRefunded}, but locks nothing. */
+  /** Returns the same amounts as {@link lockRefunded}, but locks nothing. */
   async findRefunded(invoiceIds: readonly string[]): Promise<RefundedOf> {
     if (invoiceIds.length === 0) return new Map();
     const uses = await this.credit.usesOf(invoiceIds);
@@ -111,7 +111,10 @@ export class ReturnPaymentsService {
     return sums;
   }
 
-  /** Detaches payments from their invoice, in the caller's transaction. The money becomes credit of the customer. */
+  /**
+   * Detaches the payments that paid parts of a voided invoice, in the caller's transaction. Their money becomes credit
+   * of the customer.
+   */
   async returnAsCredit(invoiceId: string, now: Date): Promise<void> {
     for (const before of await this.payments.lockAppliedTo([invoiceId])) {
       const after = withoutInvoice(before, now);

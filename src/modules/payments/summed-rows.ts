@@ -1,6 +1,7 @@
 /**
- * SQL for `SummedRows.sql` of ledger checks. Each statement returns `(key, customer_id, currency, amount)`. The key is
- * the smallest object that exists on both sides of the check, so that opposite errors in two objects do not cancel out.
+ * SQL for `SummedRows.sql` of ledger checks. Each statement returns `(key, customer_id, currency, amount)`. The key
+ * names the smallest object that both sides of the check have, so that opposite errors in two objects do not cancel
+ * out.
  */
 
 /** Succeeded payments, by provider and payment. */
@@ -36,12 +37,12 @@ export const REFUNDS_RESERVED_ROWS = `
 export const PAYMENTS_LOST_ROWS = `
   SELECT id AS key, customer_id, currency, amount_lost AS amount FROM payment WHERE amount_lost <> 0`;
 
-/** Payments that are to pay an invoice and have no final outcome yet, by invoice. */
+/** Amounts of payments that are to pay an invoice and have no final outcome yet, by invoice. */
 export const IN_FLIGHT_ROWS = `
   SELECT invoice_id AS key, customer_id, currency, amount
   FROM payment WHERE invoice_id IS NOT NULL AND due_at IS NOT NULL`;
 
-/** Funds that disputes withdrew and that were not paid back, as negative amounts, by provider and dispute. */
+/** Funds that disputes withdrew and that were not paid back, by provider and dispute. The amounts are negative. */
 export const DISPUTED_CASH_ROWS = `
   SELECT provider || ' ' || id AS key, customer_id, currency, amount_reinstated - amount_withdrawn AS amount FROM dispute`;
 

@@ -9,20 +9,30 @@ import { ProviderGateway } from '../providers/provider-gateway';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 1_440 * MINUTE_MS;
-/** How long a charge waits if the provider's events have not been read since this process connected to the database. */
+/**
+ * Delay of an automatic charge if the provider's events have not been read since this process connected to the
+ * database.
+ */
 const FIRST_READ_MS = 10_000;
-/** Longest time that renewals wait for the events of the provider. */
+/**
+ * Maximum time for which renewals wait until the provider's events are read, from the first check in a database
+ * session.
+ */
 const RENEWALS_WAIT_MS = 15 * MINUTE_MS;
 
 /**
- * Sends automatic charges to providers, and decides how long charges and renewals wait for the events of the provider.
+ * Sends automatic charges to providers. Decides how long charges and renewals must wait until the provider's events are
+ * read.
  */
 @Injectable()
 export class AutomaticChargesService {
   private readonly logger = new Logger('collect-invoices');
-  /** State of `hasReadInSession` in the database session of its last call; null before the first call. */
+  /**
+   * Result of the last call of `hasReadInSession`, for the database session in which it was called; null before the
+   * first call.
+   */
   private session: {
-    /** Number of this process, new in each session; null: the process had no session. */
+    /** Number of this process, which changes with each database session; null: the process had no session. */
     readonly number: number | null;
     /** Time of the first call of `hasReadInSession` in this session. */
     readonly since: Date;
@@ -70,10 +80,10 @@ export class AutomaticChargesService {
   }
 
   /**
-   * Returns true while renewals must wait until Stripe's events are read: at most 15 minutes in each database session
-   * of this process. A restore from a backup loses renewals, which are then done again with new invoices. If the events
-   * report a payment of a lost invoice, this payment becomes credit of the customer, and the new invoice must use the
-   * credit.
+   * Returns true while renewals must wait until Stripe's events are read. They wait at most 15 minutes in each database
+   * session of this process. A restore from a backup loses renewals, so the service renews again and makes new
+   * invoices. If the events report a payment of a lost invoice, this payment becomes credit of the customer, and the
+   * new invoice must use the credit.
    */
   async mustRenewalsWait(): Promise<boolean> {
     if (this.configuration.stripe === null || (await this.hasReadInSession('stripe'))) return false;
@@ -82,8 +92,9 @@ export class AutomaticChargesService {
   }
 
   /**
-   * Returns true if the provider's events were read and processed in the current database session of this process, or
-   * if these events were never listed. The first call in a session makes the next listing due at once.
+   * Returns true if the provider's events were read and processed in the current database session of this process. Also
+   * true if the service has never listed the provider's events. The first call in a session makes the next listing due
+   * at once.
    */
   private async hasReadInSession(provider: ProviderName): Promise<boolean> {
     const { number } = this.processes;

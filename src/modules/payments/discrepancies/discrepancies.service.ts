@@ -57,8 +57,8 @@ export class DiscrepanciesService {
   }
 
   /**
-   * Records a discrepancy in the caller's transaction. After the commit, logs an error and increments the metric. Does
-   * nothing if the same discrepancy is open or was dismissed.
+   * Records a discrepancy in the caller's transaction. After the commit, logs an error and increments the metric
+   * `provider_discrepancies_total`. Does nothing if the same discrepancy is already open or was dismissed.
    */
   async record(reported: ReportedDiscrepancy): Promise<void> {
     const now = this.clock.now();
@@ -108,7 +108,7 @@ export class DiscrepanciesService {
     throw invalidTransition('provider discrepancy', discrepancy.status, status);
   }
 
-  /** Sets the final status of a locked open discrepancy, and records the event. */
+  /** Sets the final status of a discrepancy that is open and locked, and records the event of this status. */
   async resolve(before: Discrepancy, status: ResolvedStatus): Promise<Discrepancy> {
     const now = this.clock.now();
     const after = nextVersion(before, now, { status });

@@ -13,8 +13,8 @@ import type {
 } from './domain/discrepancy';
 
 /**
- * While a discrepancy is open or dismissed, repeated reports of it make no second row. After it was applied, the same
- * discrepancy can occur again: for example, a bank returns the refund, and the refund succeeds once more.
+ * A report that repeats an open or dismissed discrepancy adds no row. After a discrepancy was applied, the same one can
+ * occur again: for example, a bank returns the refund, and the refund succeeds once more.
  */
 @Entity('provider_discrepancy')
 @Check('provider_discrepancy_status_check', `"status" IN ('open', 'applied', 'dismissed')`)

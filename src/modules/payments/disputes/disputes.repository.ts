@@ -11,7 +11,7 @@ const TOTALS = `
 
 /** Totals over all disputes about a payment. */
 export interface DisputeTotals {
-  /** True if a dispute that is not decided yet forbids refunds of the payment. */
+  /** True if at least one dispute that is not decided yet forbids refunds of the payment. */
   readonly isDisputed: boolean;
   readonly amountLost: bigint;
 }

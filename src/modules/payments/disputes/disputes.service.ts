@@ -46,18 +46,20 @@ export class DisputesService {
     return this.disputes.page(filter, request);
   }
 
-  /** Returns the version of the dispute with this id at the provider; 0 if the dispute is not recorded. */
+  /**
+   * Returns the version of the recorded dispute; 0 if the dispute is not recorded.
+   * @param reference the provider's id of the dispute
+   */
   async versionOf(provider: ProviderName, reference: string): Promise<number> {
     return (await this.disputes.findByReference(provider, reference))?.version ?? 0;
   }
 
   /**
-   * Applies a report of the provider: stores the dispute, records its event, posts the moved funds to the ledger, and
-   * updates the payment.
-   * A repeated or outdated report changes nothing.
-   * @param knownVersion version of the dispute before the provider was asked
-   * @returns false if another report was applied since the provider was asked. The provider must then be asked again,
-   *   because this report may be the older one.
+   * Applies a report of the provider: stores the dispute, records its events, posts the moved funds to the ledger, and
+   * updates the payment. A repeated or outdated report changes nothing.
+   * @param knownVersion version of the dispute before the provider was asked; 0 if the dispute was not recorded
+   * @returns false if another report was applied after the provider was asked. The caller must then ask the provider
+   *   again, because the report passed here may be older than the applied one.
    */
   record(paymentId: string, reported: ReportedDispute, knownVersion: number): Promise<boolean> {
     return this.database.transaction(async () => {
@@ -92,7 +94,10 @@ export class DisputesService {
     }
   }
 
-  /** @param payment the payment, with an `amountLost` that already includes this report */
+  /**
+   * Posts the money of a dispute to the ledger.
+   * @param payment the payment, with an `amountLost` that already includes the report
+   */
   private async post(dispute: Dispute, money: DisputeMoney, payment: Payment): Promise<void> {
     const { id: sourceId, customerId, paymentId, provider, currency, updatedAt } = dispute;
     const source = { sourceId, customerId, occurredAt: updatedAt };
@@ -116,8 +121,9 @@ export class DisputesService {
   }
 
   /**
-   * Called when the provider paid back `recoveredMinor` of the payment's losses. Makes up to this amount of credit from
-   * the payment available again, and returns the amount. Credit that covers the remaining losses stays unavailable.
+   * Makes credit from the payment available again, after the provider paid back `recoveredMinor` of the payment's
+   * losses. Returns the amount made available, at most `recoveredMinor`. Credit that covers the remaining losses stays
+   * unavailable.
    */
   private async returnCredit({ id, amountLost }: Payment, recoveredMinor: bigint): Promise<bigint> {
     const { lost } = await this.credit.lockOf(id);

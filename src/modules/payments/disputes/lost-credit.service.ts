@@ -31,7 +31,7 @@ type LostPayment = Pick<
 export interface DisputedMoney {
   /** Money that open disputes may take back, in minor units. */
   readonly disputedMinor: bigint;
-  /** Id of a payment with an open dispute; null if there is no such payment. */
+  /** Id of one payment with an open dispute; null if there is no such payment. */
   readonly disputedId: string | null;
 }
 
@@ -52,8 +52,9 @@ export interface PaymentForRefund extends LostCreditOfInvoice {
 }
 
 /**
- * Credit that must still be taken from a payment, in minor units. `lostMinor`: for losses in disputes. `refundedMinor`
- * and `reservedMinor`: for succeeded and pending refunds that gave back credit although invoices had used it.
+ * Credit that must still be taken from a payment, in minor units. `lostMinor` is for losses in disputes.
+ * `refundedMinor` (succeeded refunds) and `reservedMinor` (pending refunds) are for refunds that gave back credit
+ * although invoices had used it.
  */
 interface MissingCredit extends ReturnedMoney {
   readonly reservedMinor: bigint;
@@ -71,7 +72,7 @@ interface CreditOrigin {
 
 /**
  * Covers losses of a payment with unused credit from the same payment, even if the credit becomes available after the
- * loss. A loss is money that a dispute took, or used credit that a refund at the provider gave back.
+ * loss. A loss is money that a dispute took, or credit that a refund gave back although invoices had used it.
  */
 @Injectable()
 export class LostCreditService {
@@ -84,8 +85,8 @@ export class LostCreditService {
 
   /**
    * Locks the payments of the invoices, and the payments from which the invoices used credit, until the caller's
-   * transaction ends. Must be called before credit is locked. Returns those payments from which credit was used and
-   * that have refunds, pending refunds or losses in disputes.
+   * transaction ends. Must be called before credit is locked. Returns only the payments from which credit was used, and
+   * only if they have succeeded or pending refunds, or losses in disputes.
    */
   async lockLost(invoices: readonly Pick<Invoice, 'id'>[]): Promise<readonly Payment[]> {
     const { payments } = await this.lockSources(invoices.map(({ id }) => id));
@@ -94,7 +95,7 @@ export class LostCreditService {
 
   /**
    * Locks and returns the same payments as {@link lockLost}, for one invoice. Also returns how much of the credit that
-   * the invoice used was lost, or may be lost in open disputes.
+   * this invoice used was lost, and how much open disputes may take.
    */
   async lockDisputed({
     id,
@@ -118,8 +119,8 @@ export class LostCreditService {
   }
 
   /**
-   * For each locked payment, uses available credit from the payment to cover its losses that are not covered yet. Posts
-   * the total to the ledger. All payments belong to one customer.
+   * For each locked payment, takes available credit from the payment to cover those of its losses that are not covered
+   * yet. Posts the total to the ledger. All payments must belong to one customer.
    */
   async coverLosses(payments: readonly LostPayment[], origin: CreditOrigin): Promise<void> {
     let covered = NOTHING_RETURNED;
@@ -132,8 +133,9 @@ export class LostCreditService {
   }
 
   /**
-   * Must be called after a bank returned a refund of a locked payment. Uses available credit from the payment, first
-   * for its pending refunds and then for its losses in disputes. Posts nothing. Returns the credit used for losses.
+   * Must be called after a bank returned a refund of a locked payment. Takes available credit from the payment, first
+   * for pending refunds of the payment, then for its losses in disputes. Posts nothing to the ledger. Returns the
+   * credit taken for losses.
    */
   async coverAfterReturn(payment: LostPayment): Promise<bigint> {
     const missing = missingOf(payment, await this.credit.lockOf(payment.id));
@@ -142,7 +144,7 @@ export class LostCreditService {
 
   /**
    * Covers losses of locked payments with the credit that a credit note gave, and posts the amount to the ledger. The
-   * credited invoice had used credit from these payments. Losses that are covered already take no more credit.
+   * credited invoice had used credit from these payments. Takes nothing for losses that are already covered.
    */
   async coverLossesFromNote(
     payments: readonly LostPayment[],
@@ -173,7 +175,10 @@ export class LostCreditService {
     await this.post(note, covered, { sourceId: note.id, occurredAt: now });
   }
 
-  /** Uses available credit of a locked payment for missing credit. Returns the credit used for refunds and losses. */
+  /**
+   * Takes the missing credit of a locked payment from its available credit, as far as that is enough. Returns the
+   * credit taken for succeeded refunds and for losses in disputes.
+   */
   private async take(
     paymentId: string,
     { refundedMinor, reservedMinor, lostMinor }: MissingCredit,
@@ -203,7 +208,10 @@ export class LostCreditService {
     };
   }
 
-  /** Locks the payments that {@link lockLost} locks. Returns the uses of credit, and their source payments. */
+  /**
+   * Locks the payments that {@link lockLost} locks. Returns the uses of credit by the invoices, and the payments that
+   * the used credit came from.
+   */
   private async lockSources(invoiceIds: readonly string[]) {
     const uses = await this.credit.usesOf(invoiceIds);
     const sourceIds = uses.map(({ sourceId }) => sourceId);
@@ -222,7 +230,7 @@ export class LostCreditService {
   }
 }
 
-/** Returns the credit that must still be taken from a payment for its refunds and its losses. */
+/** Returns the credit that must still be taken from a payment to cover its refunds and its losses in disputes. */
 function missingOf(
   payment: LostPayment,
   { reserved, refunded, lost }: PaymentCredit,

@@ -11,16 +11,22 @@ import { type ReturnedParts, returnedParts } from '../domain/refundable';
 import { PaymentsRepository } from '../payments.repository';
 import { shareLosses } from './domain/share-losses';
 
-/** A payment, and the amounts that refunds and lost disputes took, less what unused credit covered. */
+/**
+ * A payment, and the amounts that refunds and lost disputes took from it. Amounts that unused credit covered are left
+ * out.
+ */
 export interface ReturnedPayment extends ReturnedParts {
   readonly payment: Payment;
 }
 
-/** Lost part of the credit that invoices used from payments with refunds or disputes. Minor units, by invoice id. */
+/**
+ * Lost part of the credit that invoices used. The credit came from payments with refunds or disputes. Minor units, by
+ * invoice id.
+ */
 export interface LostCredit {
-  /** Credit that refunds and lost disputes took. */
+  /** Credit that refunds (pending or succeeded) and lost disputes took. */
   readonly lost: ReadonlyMap<string, bigint>;
-  /** Amounts that `lost` would have if all open disputes were lost. At least the amounts of `lost`. */
+  /** Credit that would be lost if all open disputes were lost: at least the amounts of `lost`. */
   readonly lostWithDisputes: ReadonlyMap<string, bigint>;
 }
 
@@ -36,7 +42,8 @@ export class ReturnedMoneyService {
   ) {}
 
   /**
-   * Returns what refunds (pending or succeeded) and lost disputes took from each payment, see {@link ReturnedParts}.
+   * Returns the {@link ReturnedParts} of each payment: the amounts that refunds (pending or succeeded) and lost
+   * disputes took.
    */
   async partsOf(payments: readonly Payment[]): Promise<readonly ReturnedPayment[]> {
     const covered = await this.coveredOf(payments.filter((payment) => returnedOf(payment) > 0n));
@@ -44,9 +51,9 @@ export class ReturnedMoneyService {
   }
 
   /**
-   * Returns how much of the credit that invoices used is lost: refunds or disputes took the payment that the credit
-   * came from, and no unused credit covered the loss. The invoices that used credit from a payment share its losses
-   * ({@link shareLosses}).
+   * Returns how much of the credit that invoices used is lost. Credit is lost if refunds or disputes took the money of
+   * the payment that the credit came from, and no unused credit covered this loss. The invoices that used credit from a
+   * payment share its losses ({@link shareLosses}).
    * @param payments at least the payments from which the invoices used credit. Must be locked, except for previews
    */
   async lostCreditOf(
@@ -78,10 +85,10 @@ export class ReturnedMoneyService {
   }
 
   /**
-   * Adds other payments from which the same invoices used credit, if they have refunds, losses or open disputes.
-   * Repeats this with the invoices that used credit from the added payments. All these losses must be divided together,
-   * because one invoice may have used credit from several payments. Does not lock the added payments. Returns the
-   * payments and all uses of credit from them.
+   * Extends the payments by other payments from which the same invoices used credit, if these have refunds, losses or
+   * open disputes. Then does the same for the invoices that used credit from the added payments, until no payment is
+   * added. All these losses must be divided together, because one invoice may have used credit from several payments.
+   * Does not lock the added payments. Returns all payments, and all uses of credit from them.
    */
   private async withConnected(
     payments: readonly Payment[],

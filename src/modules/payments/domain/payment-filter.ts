@@ -6,7 +6,7 @@ import type { PaymentStatus } from './payment';
 export interface PaymentFilter {
   readonly customerId: string | null;
   readonly invoiceId: string | null;
-  /** True: only customers that are not on a test clock. */
+  /** True: only payments of customers that are not on a test clock. False: all payments. */
   readonly isInRealTime: boolean;
   readonly statuses: readonly PaymentStatus[] | null;
   readonly failureCode: string | null;

@@ -16,10 +16,10 @@ export interface FailedOutcome {
   readonly retry: FailureRetry;
 }
 
-/** Failure code of an amount or currency that the provider cannot charge, whatever the payment method. */
+/** Failure code for an amount or currency that the provider cannot charge with any payment method. */
 export const AMOUNT_NOT_CHARGEABLE_CODE = 'amount_not_chargeable';
 
-/** Failure of a charge that was not sent, because the payment method is unusable. */
+/** Failure of a charge whose payment method is unusable. */
 export const METHOD_UNUSABLE: FailedOutcome = {
   kind: 'failed',
   failureCode: 'method_unusable',
@@ -27,8 +27,8 @@ export const METHOD_UNUSABLE: FailedOutcome = {
 };
 
 /**
- * Outcome of a request that the provider certainly did not execute, and that may succeed later: the provider is busy or
- * out of reach, or an operator has to change the settings.
+ * Outcome of a request that the provider certainly did not execute. The request may succeed later: the provider is busy
+ * or out of reach, or an operator has to change the settings.
  */
 export interface NotSentOutcome {
   readonly kind: 'not_sent';
@@ -55,7 +55,7 @@ export type ProviderOutcome =
 
 /**
  * Returns the failure code of a `hard` failure, which makes the payment method unusable. Returns null for any other
- * outcome, and for a failure that only the amount or currency caused.
+ * outcome, and for a `hard` failure with the code `amount_not_chargeable`.
  */
 export function finalDeclineOf(outcome: ProviderOutcome): string | null {
   if (outcome.kind !== 'failed' || outcome.retry !== 'hard') return null;
@@ -68,7 +68,7 @@ export function isAnswer({ kind }: ProviderOutcome): boolean {
 }
 
 export interface ChargeRequest {
-  /** Key of the request. A repeated request has the same key. */
+  /** Idempotency key of the request. A repeated request has the same key. */
   readonly idempotencyKey: string;
   readonly paymentId: string;
   readonly customerId: string;
@@ -76,14 +76,14 @@ export interface ChargeRequest {
   /** Minor units of `currency`. */
   readonly amount: bigint;
   readonly currency: string;
-  /** The provider's id of the payment method. */
+  /** The provider's id of the payment method; null: none. */
   readonly token: string | null;
   /** `on` if the customer is present and can confirm the charge, `off` if the service collects automatically. */
   readonly session: 'on' | 'off';
 }
 
 export interface ProviderRefundRequest {
-  /** Key of the request. A repeated request has the same key. */
+  /** Idempotency key of the request. A repeated request has the same key. */
   readonly idempotencyKey: string;
   readonly refundId: string;
   /** The provider's id of the charge. */
@@ -94,7 +94,10 @@ export interface ProviderRefundRequest {
 
 interface ProviderBase {
   readonly name: ProviderName;
-  /** Returns true if a payment can charge this token without a stored payment method. */
+  /**
+   * Returns true if a payment can charge this token although no payment method is stored for it. A null token stands
+   * for a payment without a method.
+   */
   accepts(token: string | null): boolean;
   refund(request: ProviderRefundRequest): Promise<ProviderOutcome>;
 }
@@ -121,7 +124,7 @@ export interface MethodDetails {
   readonly expiryYear: number | null;
 }
 
-/** The provider does not have the customer any more, because somebody deleted the customer there. */
+/** The customer was deleted at the provider. */
 export interface CustomerMissing {
   readonly kind: 'customer_missing';
 }
@@ -205,14 +208,14 @@ export type ProviderDisputeState =
 export interface UnrecordedCharge {
   /** The provider's id of the charge. */
   readonly reference: string;
-  /** Our ids of the payment, the customer and the invoice. */
+  /** Our ids of the payment, the customer and the invoice. `invoiceId` is null if the payment has no invoice. */
   readonly paymentId: string;
   readonly customerId: string;
   readonly invoiceId: string | null;
   /** Minor units of `currency`. */
   readonly amount: bigint;
   readonly currency: string;
-  /** The provider's id of the payment method. */
+  /** The provider's id of the payment method; null: none. */
   readonly token: string | null;
   readonly createdAt: Date;
   readonly outcome: { readonly kind: 'succeeded' | 'pending'; readonly reference: string };
@@ -225,7 +228,10 @@ export type UnrecordedChargeState =
   | { readonly kind: 'not_ours' }
   | UnknownOutcome;
 
-/** A refund that is missing in this database: it was made at the provider, or a restored backup lacks it. */
+/**
+ * A refund that is missing in this database: somebody made the refund at the provider, or the database was restored
+ * from a backup without the refund.
+ */
 export interface UnrecordedRefund {
   /** The provider's id of the refund. */
   readonly reference: string;
@@ -248,7 +254,7 @@ export type UnrecordedRefundState =
   | { readonly kind: 'not_ours' }
   | UnknownOutcome;
 
-/** Search for the charge of a payment. */
+/** Query for the charge of a payment at the provider. */
 export interface ChargeQuery {
   readonly paymentId: string;
   /** The provider's id of the customer. */
@@ -258,13 +264,13 @@ export interface ChargeQuery {
 }
 
 /**
- * A provider that charges in two steps. First the charge is prepared, and its reference is committed to the database;
- * then the charge is confirmed. A prepared charge succeeds at most once, so the committed reference prevents a second
+ * A provider that charges in two steps. First the charge is prepared, and its reference is committed to the database.
+ * Then the charge is confirmed. A prepared charge succeeds at most once, so the committed reference prevents a second
  * charge even after the idempotency key has expired. If a call throws, the outcome counts as `unknown`.
  */
 export interface PreparingProvider extends ProviderBase {
   readonly flow: 'prepared';
-  /** Time for which a repeated idempotency key returns the first answer, in milliseconds. */
+  /** How long after the first request a repeated idempotency key returns the first answer, in milliseconds. */
   readonly replayMs: number;
   /** True if customers on test clocks may be charged; false if the provider moves real money. */
   readonly chargesTestClocks: boolean;
@@ -279,20 +285,23 @@ export interface PreparingProvider extends ProviderBase {
   retrieveSetup(reference: string): Promise<ProviderSetupState>;
   /** Cancels a setup. Returns the resulting state, which is `set_up` if the customer finished the setup first. */
   cancelSetup(reference: string): Promise<ProviderSetupState>;
-  /** Returns null if the customer has nothing left to do in the setup. Throws if the provider does not answer. */
+  /**
+   * Returns the data with which the customer finishes a setup; null if nothing is left to do. Throws if the provider
+   * does not answer.
+   */
   setupAction(reference: string): Promise<ClientAction | null>;
   prepare(
     request: ChargeRequest,
     customerReference: string,
   ): Promise<PreparedCharge | ProviderOutcome>;
   confirm(reference: string, request: ChargeRequest): Promise<ProviderOutcome>;
-  /** Cancels a charge. Returns the resulting outcome, which is `succeeded` if the money had already moved. */
+  /** Cancels a charge. Returns `canceled` if no money has moved and none will move, otherwise `unknown`. */
   cancel(reference: string): Promise<ProviderOutcome>;
-  /** Returns the state of a charge; `prepared` if the charge was not confirmed. */
+  /** Returns the state of a charge; `prepared` if the charge has not been confirmed. */
   retrieve(reference: string): Promise<PreparedCharge | ProviderOutcome>;
   /**
    * Searches for the charge of a payment that has no stored reference. Returns the provider's id of the charge, or null
-   * if there is none.
+   * if there is no charge. Throws if the provider does not answer.
    */
   find(query: ChargeQuery): Promise<string | null>;
   retrieveRefund(reference: string): Promise<ProviderOutcome>;
@@ -301,7 +310,10 @@ export interface PreparingProvider extends ProviderBase {
   retrieveUnrecordedCharge(reference: string): Promise<UnrecordedChargeState>;
   retrieveUnrecordedRefund(reference: string): Promise<UnrecordedRefundState>;
   retrieveDispute(reference: string): Promise<ProviderDisputeState>;
-  /** Returns null if the customer has nothing to confirm. Throws if the provider does not answer. */
+  /**
+   * Returns the data with which the customer confirms a charge; null if there is nothing to confirm. Throws if the
+   * provider does not answer.
+   */
   clientAction(reference: string): Promise<ClientAction | null>;
 }
 

@@ -21,21 +21,27 @@ export interface Payment {
   readonly customerId: string;
   /** The invoice to pay; null if the money becomes the customer's credit. */
   readonly invoiceId: string | null;
-  /** Number of the automatic attempt to charge for the invoice, from 1; null if a caller requested the payment. */
+  /** Number of this attempt to charge the invoice automatically, from 1; null if a caller requested the payment. */
   readonly collectionAttempt: number | null;
   /** Minor units of `currency`, at least 1. */
   readonly amount: bigint;
   readonly currency: string;
   readonly status: PaymentStatus;
-  /** Part of the amount that paid the invoice, set when the payment succeeds. The rest became the customer's credit. */
+  /**
+   * Part of the amount that paid the invoice. Set when the payment succeeds; the rest of the amount then becomes the
+   * customer's credit.
+   */
   readonly amountApplied: bigint;
   /** Sum of the succeeded refunds. */
   readonly amountRefunded: bigint;
   /** Sum of the pending refunds. */
   readonly amountRefundPending: bigint;
-  /** Amount lost in disputes. Refunds and losses can exceed the payment, if both took the same money. */
+  /**
+   * Amount lost in disputes. Refunds and losses together can exceed the payment, if a refund and a dispute took the
+   * same money.
+   */
   readonly amountLost: bigint;
-  /** True while a dispute forbids refunds. */
+  /** True while at least one dispute forbids refunds. */
   readonly isDisputed: boolean;
   readonly provider: ProviderName;
   /** Id of the charged payment method, or the sandbox token that the caller sent; null if neither is known. */
@@ -85,7 +91,7 @@ export type NewPayment = Pick<
   | 'metadata'
 >;
 
-/** Payment method of a request. For a field that is null, the service chooses the value. */
+/** Payment method that a request names. The service chooses the value of a field that is null. */
 export interface MethodChoice {
   readonly provider: ProviderName | null;
   readonly paymentMethodId: string | null;
@@ -226,8 +232,8 @@ export function withOutcome(
 }
 
 /**
- * Applies an answer that is not final. The version is incremented only if the status changes, because the API does not
- * show the other changed fields.
+ * Applies an answer that is not final. Increments the version only if the status changes, because the API does not show
+ * the other fields that change.
  */
 function withOpenOutcome(
   payment: Payment,
@@ -273,7 +279,7 @@ export function returnedOf({
   return amountRefunded + amountRefundPending + amountLost;
 }
 
-/** Returns true if no part of the payment became credit. */
+/** Returns true if the whole payment paid the invoice, so that no part became credit. */
 export function isAllApplied({
   amount,
   amountApplied,
@@ -281,7 +287,7 @@ export function isAllApplied({
   return amountApplied === amount;
 }
 
-/** Returns the payment detached from its invoice. The whole amount then counts as the customer's credit. */
+/** Returns a payment that no longer pays its invoice. The whole amount then counts as credit of the customer. */
 export function withoutInvoice(payment: Payment, now: Date): Payment {
   return nextVersion(payment, now, { amountApplied: 0n });
 }

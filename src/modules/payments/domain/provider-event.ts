@@ -5,7 +5,7 @@ export interface ProviderEvent {
   readonly type: string;
   readonly createdAt: Date;
   /**
-   * For a payment, refund or setup of this service: our id. For a dispute, or a refund made at the provider: the
+   * For a payment, refund or setup of this service: our id. For a dispute, or for a refund made at the provider: the
    * provider's id. Null for any other object.
    */
   readonly subjectId: string | null;
@@ -16,14 +16,14 @@ export interface ProviderEvent {
 /** A page of listed events, newest first. */
 export interface ProviderEventPage {
   readonly events: readonly ProviderEvent[];
-  /** Id after which the next page begins; null at the end. */
+  /** Id of the event after which the next page begins; null: this is the last page. */
   readonly next: string | null;
 }
 
 export interface ProviderEvents {
   /**
-   * Returns the event of a signed notification. Returns null if the signature or its time is wrong, or if the event is
-   * from the other mode (test or live).
+   * Returns the event of a signed notification. Returns null if the signature is wrong, if the time of the signature is
+   * too far from `at`, or if the event is from the other mode (test or live).
    */
   parse(raw: Buffer, signature: string, at: Date): ProviderEvent | null;
   /**

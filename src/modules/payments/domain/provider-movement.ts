@@ -9,7 +9,7 @@ export type MovementKind = (typeof MOVEMENT_KINDS)[number];
 export const MOVEMENT_STATES = ['succeeded', 'open', 'ended'] as const;
 export type MovementState = (typeof MOVEMENT_STATES)[number];
 
-/** A charge or refund as a provider lists it. */
+/** A charge or refund in a provider's list. */
 export interface ProviderMovement {
   readonly kind: MovementKind;
   /** The provider's id of the charge or refund. */
@@ -25,23 +25,26 @@ export interface ProviderMovement {
 }
 
 export interface CurrentMovement extends ProviderMovement {
-  /** True if the charge, or the charge that the refund gives back, was refunded in full. */
+  /**
+   * For a charge: true if the charge was refunded in full. For a refund: true if the refunded charge was refunded in
+   * full.
+   */
   readonly isChargeRefunded: boolean;
 }
 
 /**
- * Page of a provider's list of charges or refunds. Charges and refunds of other services with the same account are
- * left out.
+ * Page of a provider's list of charges or refunds. Does not contain charges and refunds of other services that use the
+ * same account.
  */
 export interface MovementPage {
   readonly movements: readonly ProviderMovement[];
-  /** Position of the next page; null: this is the last page. */
+  /** Value of `after` for the next page; null: this is the last page. */
   readonly next: string | null;
 }
 
 export interface MovementQuery {
   readonly kind: MovementKind;
-  /** Period `[from, to)` in which the charges or refunds were made, on the provider's clock. */
+  /** Period `[from, to)` in which the charges or refunds were made, by the provider's clock. */
   readonly from: Date;
   readonly to: Date;
   /** `next` of the previous page; null for the first page. */
@@ -51,6 +54,6 @@ export interface MovementQuery {
 /** Charges and refunds of a provider. Each method returns null if the provider did not answer. */
 export interface ProviderMovements {
   list(query: MovementQuery): Promise<MovementPage | null>;
-  /** Returns the current state of a charge or refund; `absent` if the provider does not know it. */
+  /** Returns the current state of a charge or refund; `absent` if the provider does not know the charge or refund. */
   read(kind: MovementKind, reference: string): Promise<CurrentMovement | 'absent' | null>;
 }

@@ -3,8 +3,8 @@ import { type Payment, returnedOf } from './payment';
 
 /**
  * Returns how much credit refunds of a payment (pending or succeeded) gave back although invoices had used it. This is
- * the refunded amount, less the money that paid the invoice, and less `ofCreditMinor`. Above zero only if a refund was
- * made at the provider or succeeded late.
+ * the part of the refunds that exceeds the money that paid the invoice and the unused credit `ofCreditMinor`. Above
+ * zero only if a refund was made at the provider or succeeded late.
  * @param ofCreditMinor unused credit that the refunds paid out or have reserved
  */
 export function refundedBeyondCredit(
@@ -18,7 +18,10 @@ export function refundedBeyondCredit(
   return greater(amountRefunded + amountRefundPending - ofCreditMinor - amountApplied, 0n);
 }
 
-/** Amounts that refunds (pending or succeeded) and lost disputes took, less what unused credit covered. Minor units. */
+/**
+ * Amounts that refunds (pending or succeeded) and lost disputes took from a payment. Amounts that unused credit covered
+ * are left out. Minor units.
+ */
 export interface ReturnedParts {
   /** Refunded money that had paid the invoice of the payment. */
   readonly refundedMinor: bigint;
@@ -29,10 +32,11 @@ export interface ReturnedParts {
 }
 
 /**
- * Divides what refunds and losses took from a payment, less what unused credit covered. The first part, up to the money
- * that paid the invoice, counts as this money. The next part counts as credit that invoices have used. If a refund and
- * a dispute took the same money, a rest remains; it counts as money that paid the invoice.
- * @param covered refunds and losses that unused credit from the payment covered, and used credit from the payment
+ * Divides the amount that refunds and losses took from a payment and that unused credit did not cover. The first part,
+ * up to the money that paid the invoice, counts as this money. The next part counts as credit that invoices have used.
+ * If a refund and a dispute took the same money, a rest remains, which counts as money that paid the invoice.
+ * @param covered `refundedMinor` and `lostMinor`: refunds and losses that unused credit covered. `usedMinor`: credit
+ *   from the payment that invoices have used
  */
 export function returnedParts(
   payment: Pick<Payment, 'amountApplied' | 'amountRefunded' | 'amountRefundPending' | 'amountLost'>,
@@ -69,7 +73,7 @@ export function refundableOf(payment: Payment, usedMinor: bigint, creditMinor = 
 /** Part of a payment that invoices used as credit, or that credit notes gave back as credit. Minor units. */
 export interface UsedMoney {
   readonly usedMinor: bigint;
-  /** Value of `usedMinor` if all open disputes about other payments are lost. At least `usedMinor`. */
+  /** The amount that `usedMinor` would be if all open disputes about other payments were lost. At least `usedMinor`. */
   readonly usedIfLostMinor: bigint;
   /** Id of another payment with an open dispute; null if there is no such payment. */
   readonly disputedId: string | null;
@@ -82,8 +86,8 @@ export type RefundDecision =
   | { readonly kind: 'exceeds'; readonly refundable: bigint };
 
 /**
- * Decides whether an amount of a payment can be refunded. The payment must have succeeded, and no dispute may forbid
- * refunds. The amount must be at least 1 and at most {@link refundableOf}. Money that open disputes about other
+ * Decides whether an amount of a payment can be refunded. The payment must have succeeded, without a dispute that
+ * forbids refunds. The amount must be at least 1 and at most {@link refundableOf}. Money that open disputes about other
  * payments may take cannot be refunded.
  * @param requested minor units; null: all that can be refunded without `creditMinor`
  */

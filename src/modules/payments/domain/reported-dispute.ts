@@ -14,7 +14,7 @@ export interface ReportedDispute {
   readonly amountWithdrawn: bigint;
   /** Part of the withdrawn funds that the provider paid back. */
   readonly amountReinstated: bigint;
-  /** True if the payment can be refunded although it is disputed. */
+  /** True if the provider allows refunds of the payment although it is disputed. */
   readonly isRefundable: boolean;
   /** Last instant at which evidence can be sent to the provider; null: unknown. */
   readonly evidenceDueAt: Date | null;

@@ -34,9 +34,9 @@ export class DetachMethodsService {
   }
 
   /**
-   * Detaches the token at the provider. If the customer has added the token again, leaves it attached and returns
-   * `detached`, because nothing is left to do. If a payment is charging the token, leaves it attached and returns
-   * `being_charged`.
+   * Detaches the token at the provider. Leaves the token attached in two cases:
+   * - the customer has added the token again: returns `detached`, because nothing is left to do
+   * - a payment is charging the token: returns `being_charged`
    */
   private async detach(
     method: PaymentMethod,

@@ -76,7 +76,10 @@ export class PaymentMethodsRepository {
     return query.page(this.database, PaymentMethodEntity, request);
   }
 
-  /** Writes the columns that change when the default changes, after a final decline, or on deletion. */
+  /**
+   * Writes the columns that change when the default changes, when the method is finally declined, or when it is
+   * deleted.
+   */
   async update({ id, ...method }: PaymentMethod): Promise<void> {
     const { version, isDefault, unusableSince, unusableReason, deletedAt, dueAt, updatedAt } =
       method;
@@ -109,7 +112,7 @@ export class PaymentMethodsRepository {
     return (await this.database.query(IN_USE, [customerId, provider, token])).length > 0;
   }
 
-  /** Returns true if the customer had methods with this token, and all of them are deleted. */
+  /** Returns true if the customer had at least one method with this token, and all such methods are deleted. */
   async isTokenDeleted({
     customerId,
     provider,
@@ -118,7 +121,7 @@ export class PaymentMethodsRepository {
     return (await this.database.query(DELETED, [customerId, provider, token])).length > 0;
   }
 
-  /** Returns true while a payment that charges the method has no final outcome. */
+  /** Returns true while a payment that charges the token of the method has no final outcome. */
   async isBeingCharged({ provider, token }: PaymentMethod): Promise<boolean> {
     return (await this.database.query(CHARGED, [provider, token])).length > 0;
   }

@@ -90,8 +90,8 @@ export class PaymentMethodsService {
   }
 
   /**
-   * Returns true if the customer had methods with this token, and all of them are deleted. Such a token must not be
-   * stored again, because detaching it at the provider is permanent.
+   * Returns true if the customer had at least one method with this token, and all such methods are deleted. Such a
+   * token must not be stored again, because detaching it at the provider is permanent.
    */
   isTokenDeleted(
     method: Pick<PaymentMethod, 'customerId' | 'provider' | 'token'>,
@@ -112,7 +112,8 @@ export class PaymentMethodsService {
   }
 
   /**
-   * Sets or clears the default method of a customer. A no-op writes nothing and records no event.
+   * Sets or clears `isDefault` of a method. If it is set, the former default of the customer is no longer the default.
+   * A no-op writes nothing and records no event.
    * @param isDefault undefined: changes nothing
    * @throws {ProblemError} `customer_not_found`, `payment_method_not_found`, `precondition_failed`
    */
@@ -137,8 +138,8 @@ export class PaymentMethodsService {
   }
 
   /**
-   * Deletes a method. If the provider keeps methods, background work detaches the method there. After the default is
-   * deleted, the customer has no default.
+   * Deletes a method. If the provider keeps methods, background work then detaches the method at the provider. If the
+   * method was the default, the customer has no default afterwards.
    * @throws {ProblemError} `customer_not_found`, `payment_method_not_found`, `precondition_failed`
    */
   delete(customerId: string, id: string, expected: VersionCondition): Promise<void> {
@@ -158,10 +159,10 @@ export class PaymentMethodsService {
   }
 
   /**
-   * Returns the method that a payment charges: the method of the customer or the token of the provider that the request
-   * names. If the request names neither a method nor a provider, returns the customer's default.
-   * @param fallback provider to charge if there is no default either. If it is null or not enabled, the request is
-   *   refused
+   * Returns the method that a payment charges. The request may name a method of the customer, or a token of the
+   * provider. If it names neither a method nor a provider, returns the customer's default.
+   * @param fallback provider to charge if the request names nothing and the customer has no default. If `fallback` is
+   *   then null or not enabled, throws `payment_method_required`
    * @throws {ProblemError} `reference_not_found`, `payment_method_not_accepted`, `payment_method_required`,
    *   `payment_provider_not_enabled`
    */
@@ -213,7 +214,10 @@ export class PaymentMethodsService {
     return { provider: charging, paymentMethodId, providerToken: paymentMethodId };
   }
 
-  /** Locks a method. Needed because a payment may make it unusable without locking the customer. */
+  /**
+   * Locks and returns a method. A lock on the customer is not enough, because a payment can make the method unusable
+   * without locking the customer.
+   */
   private async lock(customerId: string, id: string): Promise<PaymentMethod> {
     const method = await this.methods.lock(id);
     return method?.customerId === customerId ? method : raise(paymentMethodNotFound(id));

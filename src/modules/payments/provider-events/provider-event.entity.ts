@@ -2,7 +2,7 @@ import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import { InstantColumn, ReferenceColumn } from '../../../platform/database';
 import type { ProviderName } from '../domain/payment-provider';
 
-/** Repeated notifications of one event make only one row. */
+/** Repeated notifications of one event are stored in one row. */
 @Entity('provider_event')
 @Index('provider_event_due_index', ['dueAt'], { where: '"due_at" IS NOT NULL' })
 @Index('provider_event_leased_by_index', ['leasedBy'], { where: '"leased_by" IS NOT NULL' })
@@ -12,7 +12,7 @@ export class ProviderEventEntity {
   @PrimaryColumn({ type: 'varchar', length: 255, collation: 'C' }) readonly id!: string;
   @Column({ type: 'varchar', length: 20 }) readonly provider!: ProviderName;
   @Column({ type: 'varchar', length: 100 }) readonly type!: string;
-  /** Our id of the payment, refund or setup. For a dispute, or a refund made at the provider: the provider's id. */
+  /** Our id of the payment, refund or setup. For a dispute, or for a refund made at the provider: the provider's id. */
   @ReferenceColumn() readonly subjectId!: string;
   /**
    * The provider's id of the object; null if the id cannot be stored, or if an earlier version of the service stored

@@ -44,9 +44,9 @@ const MAKE_CURSOR_DUE = `
   UPDATE provider_cursor SET due_at = $2 WHERE provider = $1 AND due_at > $2`;
 
 /**
- * True if all events up to `$2` are stored, and all events that were stored by the end of the last complete listing are
- * processed. Ignores events with {@link FREQUENT_ATTEMPTS} or more attempts. Also true without a cursor: the events
- * were never listed.
+ * True if `read_until` of the provider's cursor is at least `$2`, and if all events received until `read_until` are
+ * processed. Ignores events with {@link FREQUENT_ATTEMPTS} or more attempts. Also true if there is no cursor, because
+ * the events were never listed.
  */
 const HAS_READ = `
   SELECT NOT EXISTS (
@@ -59,8 +59,8 @@ const HAS_READ = `
     AS has_read`;
 
 /**
- * True if not all events up to `$2` are stored, or if an event is not processed that arrived more than `$3` ms after
- * its creation. Ignores events with {@link FREQUENT_ATTEMPTS} or more attempts.
+ * True if events are missing: not all events up to `$2` are stored. Also true if an event arrived more than `$3` ms
+ * after its creation and is not processed yet. Ignores events with {@link FREQUENT_ATTEMPTS} or more attempts.
  */
 const IS_BEHIND = `
   SELECT EXISTS (SELECT FROM provider_cursor WHERE provider = $1 AND read_until < $2)
@@ -74,7 +74,7 @@ const IS_BEHIND = `
 export interface KnownEvent {
   readonly provider: ProviderName;
   readonly type: string;
-  /** Our id of the payment, refund or setup. For a dispute, or a refund made at the provider: the provider's id. */
+  /** Our id of the payment, refund or setup. For a dispute, or for a refund made at the provider: the provider's id. */
   readonly subjectId: string;
   /**
    * The provider's id of the object; null if the id cannot be stored, or if an earlier version of the service stored
@@ -89,7 +89,7 @@ export interface EventListing {
   readonly readUntil: Date;
   /** Time at which the listing began. */
   readonly listingAt: Date;
-  /** Id after which the next page begins; null for the first page. */
+  /** The provider's id of the event after which the next page begins; null for the first page. */
   readonly pageAfter: string | null;
 }
 
@@ -118,7 +118,7 @@ export class ProviderEventsRepository {
   }
 
   /**
-   * Returns true if automatic charges must wait for events of a provider: the events were last read more than
+   * Returns true if automatic charges must wait for events of a provider: the last complete listing began more than
    * `maxAgeMs` ago, or an event that arrived more than `maxAgeMs` after its creation is not processed yet. Ignores
    * events with {@link FREQUENT_ATTEMPTS} or more attempts.
    */
@@ -133,8 +133,8 @@ export class ProviderEventsRepository {
   }
 
   /**
-   * Claims the cursor of a provider if the cursor is due. Creates the cursor in the first call. Returns the listing to
-   * read; null if the cursor is not due.
+   * Claims the cursor of a provider if the cursor is due. The first call creates the cursor. Returns the listing to
+   * read, or null if the cursor is not due.
    * @param nextAt time at which the cursor is due again
    */
   async claimCursor(provider: ProviderName, now: Date, nextAt: Date): Promise<EventListing | null> {
@@ -144,7 +144,9 @@ export class ProviderEventsRepository {
   }
 
   /**
-   * Records that a page of a listing is stored. If the next page cannot be read now, the listing continues at `dueAt`.
+   * Records that a page of a listing is stored.
+   * @param next the provider's id of the last event on the page
+   * @param dueAt time at which the listing continues if the next page cannot be read now
    */
   async recordPage(
     provider: ProviderName,
@@ -160,7 +162,7 @@ export class ProviderEventsRepository {
     await this.database.query(END_LISTING, [provider, listingAt]);
   }
 
-  /** Ends the listing without progress and makes the cursor due, so that a new listing starts at the first page. */
+  /** Discards the progress of a listing and makes the cursor due, so that a new listing starts at the first page. */
   async restartListing(
     provider: ProviderName,
     { listingAt }: EventListing,
@@ -174,8 +176,9 @@ export class ProviderEventsRepository {
   }
 
   /**
-   * Returns true if a listing that began at `since` or later was read, and its events were processed. Ignores events
-   * with {@link FREQUENT_ATTEMPTS} or more attempts. Also true if the events of the provider were never listed.
+   * Returns true if all events of a provider up to `since` are stored, and if the events that were received until the
+   * last complete listing began, or that this listing added, are processed. Ignores events with
+   * {@link FREQUENT_ATTEMPTS} or more attempts. Also true if the events of the provider were never listed.
    */
   async hasReadSince(provider: ProviderName, since: Date): Promise<boolean> {
     return (await this.database.queryValue<boolean>(HAS_READ, [provider, since])) ?? false;

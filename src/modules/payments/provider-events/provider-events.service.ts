@@ -16,7 +16,10 @@ const DAY_MS = 24 * 60 * MINUTE_MS;
  * from ours.
  */
 const OVERLAP_MS = 5 * MINUTE_MS;
-/** Time for which events are kept. The provider lists events of 30 days, and no listed event may be stored twice. */
+/**
+ * Time for which stored events are kept. The provider lists events of the last 30 days, and must not list an event that
+ * was already deleted here, because it would be stored again.
+ */
 const RETENTION_MS = 40 * DAY_MS;
 const DELETE_BATCH_SIZE = 1_000;
 
@@ -47,8 +50,8 @@ export class ProviderEventsService {
   }
 
   /**
-   * Lists the events since the last listing, and stores the missing ones. At most one process lists events at a time,
-   * about once a minute. A listing that fails continues after the last stored page.
+   * Lists the provider's events since the last listing, and stores those that are missing. At most one process lists
+   * events at a time, about once a minute. A listing that fails continues later, after the last stored page.
    */
   async listMissed(): Promise<void> {
     if (!this.gateway.isEnabled('stripe')) return;

@@ -15,12 +15,12 @@ import { PaymentMethodsRepository } from '../methods/payment-methods.repository'
 import { PaymentsRepository } from '../payments.repository';
 import { ProviderCustomersRepository } from './provider-customers.repository';
 
-/** Outcome of a charge that is not sent any more. */
+/** Outcome of a payment whose charge must not be made any more. */
 type WithdrawnOutcome = FailedOutcome | Extract<ProviderOutcome, { kind: 'canceled' }>;
 
 /**
- * A poll repeats the request if at most this many earlier calls ended without a final outcome. Later polls search for
- * the charge at the provider.
+ * Polls repeat the request until more than this number of calls have ended without a final outcome. Later polls search
+ * for the charge at the provider.
  */
 const MAX_REPLAYS = 2;
 
@@ -63,8 +63,9 @@ export class PreparedCharges {
   }
 
   /**
-   * Reads the state of a charge from the provider and continues from there. Confirms a charge that is only prepared, or
-   * cancels it if it must not be made any more. Cancels a charge that the customer did not confirm in time.
+   * Reads the state of a charge from the provider and continues from there. A charge that is only prepared is
+   * confirmed, or canceled if the charge must not be made any more. A charge that the customer did not confirm in time
+   * is canceled.
    */
   async resume(provider: PreparingProvider, payment: Payment): Promise<ProviderOutcome> {
     if (payment.providerReference === null) return this.recover(provider, payment);
@@ -83,7 +84,7 @@ export class PreparedCharges {
   /**
    * Continues a payment without a committed reference. The first polls repeat the request, as long as the provider
    * still knows the idempotency key. Later polls search for the charge at the provider, and prepare a new charge only
-   * if none is found. If two charges were prepared, only the one with the committed reference is confirmed.
+   * if none is found. Even if two charges were prepared, only the one with the committed reference is confirmed.
    */
   private async recover(provider: PreparingProvider, payment: Payment): Promise<ProviderOutcome> {
     if (hasEnded(payment)) return UNKNOWN;
@@ -105,7 +106,7 @@ export class PreparedCharges {
   }
 
   /**
-   * Returns the outcome of a pending payment whose charge must not be made any more; null if the charge may be made.
+   * Returns the outcome of a pending payment if its charge must not be made any more; null if the charge may be made.
    */
   private async withdrawnOutcome(payment: Payment): Promise<WithdrawnOutcome | null> {
     if (await this.isMethodUnusable(payment)) return METHOD_UNUSABLE;
@@ -114,7 +115,7 @@ export class PreparedCharges {
 
   /**
    * Returns false if the customer or the payment method was deleted, or if nothing is owed on the invoice any more.
-   * Also returns false for an automatic payment of an invoice that is written off.
+   * Also returns false for an automatic payment if the invoice is not open, for example because it is written off.
    */
   private async isWanted(payment: Payment): Promise<boolean> {
     const { customerId, paymentMethodId, invoiceId, collectionAttempt } = payment;
@@ -148,7 +149,10 @@ export class PreparedCharges {
   }
 }
 
-/** Cancels a prepared charge. Returns `withdrawn`, or the provider's answer if the charge could not be canceled. */
+/**
+ * Cancels a prepared charge. Returns `withdrawn` if the charge is canceled, otherwise the outcome that the provider
+ * reports.
+ */
 async function giveUp(
   provider: PreparingProvider,
   reference: string,
@@ -158,7 +162,10 @@ async function giveUp(
   return outcome.kind === 'canceled' ? withdrawn : outcome;
 }
 
-/** Returns `unknown` for a charge that is only prepared. The next poll confirms the charge. */
+/**
+ * Returns `unknown` for a charge that is only prepared, because the next poll confirms the charge. Otherwise returns
+ * `seen`.
+ */
 function unknownIfPrepared(
   seen: Awaited<ReturnType<PreparingProvider['retrieve']>>,
 ): ProviderOutcome {
@@ -169,8 +176,9 @@ const keyOf = ({ id, providerAttempt }: Payment, step: 'prepare' | 'confirm'): s
   `${id}:${step}:${providerAttempt}`;
 
 /**
- * Uses only stored fields of the payment, so that a repeated request has the same parameters. Only the customer at the
- * provider may differ. The provider then refuses the idempotency key, until a later poll uses another key.
+ * Returns the request for the charge of a payment. Uses only stored fields of the payment, so that a repeated request
+ * has the same parameters. Only the customer at the provider, which is not part of this request, may differ. The
+ * provider then refuses the idempotency key, until a later poll uses another key.
  */
 export function chargeRequest(payment: Payment, idempotencyKey: string): ChargeRequest {
   const { id: paymentId, customerId, invoiceId, amount, currency, providerToken: token } = payment;

@@ -5,8 +5,9 @@ import type { ProviderName } from '../domain/payment-provider';
 const FIND = 'SELECT reference FROM provider_customer WHERE customer_id = $1 AND provider = $2';
 
 /**
- * Replaces a stored reference only if it is $4, which was deleted at the provider. Otherwise keeps the reference that
- * was stored first, so that concurrent requests use the same customer at the provider.
+ * Stores the reference `$3` of a customer. Replaces a stored reference only if it is `$4`, the reference of a customer
+ * that was deleted at the provider. Otherwise keeps the reference that was stored first, so that concurrent requests
+ * use the same customer at the provider.
  */
 const STORE = `
   INSERT INTO provider_customer (customer_id, provider, reference, created_at)
@@ -24,9 +25,9 @@ export class ProviderCustomersRepository {
   }
 
   /**
-   * Stores the reference of a customer at a provider, unless a reference other than `missing` is stored already.
-   * Returns the reference that is stored afterwards.
-   * @param missing old reference of a customer that was deleted at the provider; null: none
+   * Stores the provider's id of a customer, unless an id other than `missing` is already stored. Returns the id that is
+   * stored afterwards.
+   * @param missing old id of a customer that was deleted at the provider; null: none
    */
   async store(
     customerId: string,

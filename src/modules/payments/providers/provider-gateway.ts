@@ -38,16 +38,15 @@ interface BegunSetup {
   readonly providerReference: string;
 }
 
-/**
- * Time limit of a call. Two consecutive calls end well within the lease of the process that polls ({@link pollLease}).
- */
+/** Time limit of a call to a provider. Two consecutive calls end well within a lease ({@link pollLease}). */
 const CALL_DEADLINE_MS = 30_000;
 
 const directKey = (paymentId: string): string => `charge:${paymentId}`;
 
 /**
- * Calls providers, never inside a transaction. Requests that move money have an idempotency key derived from our id. If
- * a call throws or exceeds the time limit, the outcome is `unknown`, not `failed`.
+ * Calls providers, never inside a transaction. Requests that move money have an idempotency key derived from our id of
+ * the payment or refund. If a call throws, exceeds the time limit, or is for a provider that is not enabled, the
+ * outcome is `unknown`, not `failed`.
  */
 @Injectable()
 export class ProviderGateway {
@@ -86,8 +85,8 @@ export class ProviderGateway {
   }
 
   /**
-   * Charges a payment that was not sent to the provider before. An automatic charge of an unusable method fails without
-   * a request.
+   * Charges a payment that was not sent to the provider before. An automatic charge of an unusable method fails, and
+   * nothing is sent.
    */
   async charge(payment: Payment): Promise<ProviderOutcome> {
     if (await this.preparedCharges.isMethodUnusable(payment)) return METHOD_UNUSABLE;
@@ -98,7 +97,7 @@ export class ProviderGateway {
     );
   }
 
-  /** Asks the provider for the state of a charge, and sends the charge if it never arrived. */
+  /** Asks the provider for the state of a charge. Sends the charge again if the provider never received it. */
   resumeCharge(payment: Payment): Promise<ProviderOutcome> {
     return this.call(payment.provider, (provider) =>
       provider.flow === 'direct'
@@ -119,8 +118,7 @@ export class ProviderGateway {
   }
 
   /**
-   * Returns the data with which the customer completes a setup; null if the customer has nothing left to do in the
-   * setup.
+   * Returns the data with which the customer finishes a setup; null if nothing is left to do.
    * @throws {ProblemError} `payment_provider_unavailable`
    */
   setupAction({ provider, providerReference }: BegunSetup): Promise<ClientAction | null> {
@@ -153,7 +151,7 @@ export class ProviderGateway {
 
   /**
    * Asks the provider for the state of a refund, or repeats the request if a repetition cannot refund twice. Returns
-   * `absent` if the provider does not list the refund.
+   * `absent` if the refund is not in the provider's list of the charge's refunds.
    */
   resumeRefund(payment: Payment, refund: ResumedRefund): Promise<ProviderRefundState> {
     return this.call(payment.provider, (provider) =>
@@ -213,6 +211,7 @@ export class ProviderGateway {
   /**
    * Sets the outcome of a charge in the sandbox and returns the outcome. Returns null if the sandbox has no such
    * pending charge.
+   * @param failureCode null: the charge succeeds
    */
   settleSandboxCharge(
     paymentId: string,
@@ -224,6 +223,7 @@ export class ProviderGateway {
   /**
    * Sets the outcome of a refund in the sandbox and returns the outcome. Returns null if the sandbox has no such
    * pending refund.
+   * @param failureCode null: the refund succeeds
    */
   settleSandboxRefund(
     refundId: string,

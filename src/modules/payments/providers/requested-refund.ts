@@ -19,7 +19,10 @@ export interface RequestedRefund {
    * been missing from the provider's list for an hour.
    */
   readonly providerAttempt: number;
-  /** Real time of the request with the current `providerAttempt`; null: sent when the refund was created. */
+  /**
+   * Real time of the request with the current `providerAttempt`; null for refunds that an earlier version of the
+   * service stored. `createdAt` is then used in its place.
+   */
   readonly sentAt: Date | null;
   readonly createdAt: Date;
   /** Time of the next poll; null: the outcome is final. */
@@ -30,7 +33,7 @@ export interface RequestedRefund {
 
 /** A refund whose state is requested from the provider. */
 export interface ResumedRefund extends RequestedRefund {
-  /** The provider's ids of the payment's other refunds. Refunds without a stored id are left out. */
+  /** The provider's ids of the payment's other refunds, if these ids are stored. */
   readonly otherReferences: ReadonlySet<string>;
 }
 
@@ -38,14 +41,17 @@ export interface ResumedRefund extends RequestedRefund {
 export type ProviderRefundState = ProviderOutcome | { readonly kind: 'absent' };
 
 /**
- * A poll repeats the request if at most this many earlier calls ended without a final outcome. Later polls list the
- * refunds of the charge.
+ * Polls repeat the request until more than this number of calls have ended without a final outcome. Later polls list
+ * the refunds of the charge.
  */
 const MAX_REPLAYS = 2;
 
 export const directRefundKey = (refundId: string): string => `refund:${refundId}`;
 
-/** Uses only stored fields of the refund, so that a request with a repeated key has the same parameters. */
+/**
+ * Returns the request for a refund. Uses only stored fields of the refund, so that a request with a repeated key has
+ * the same parameters.
+ */
 export function refundRequest(
   { id: paymentId, currency, providerReference }: Payment,
   { id: refundId, amount, providerAttempt }: RequestedRefund,
@@ -64,13 +70,14 @@ export function refundRequest(
 
 /**
  * Returns the state of a refund at the provider. For a refund without a reference, the first polls repeat the request,
- * as long as the provider still knows the idempotency key. Later polls search for the refund in the list of the
- * charge's refunds.
+ * as long as the provider still knows the idempotency key. Later polls search for the refund in the provider's list of
+ * the charge's refunds. If the refund is not in the list, the result is `absent`, or `unknown` if the recorded outcome
+ * of the refund is final.
  *
- * The list may contain a refund of the same amount without our id: either this refund, or a refund that was made at the
- * provider. The result is then `unknown` until the listed refund is recorded in this database. If the payment is too
- * small for both refunds, the result is `absent`: this refund can be sent again, because the provider would refuse a
- * second one.
+ * The list may contain a refund of the same amount without our id. It is either this refund, or a refund that was made
+ * at the provider. The result is then `unknown` until the listed refund is recorded in this database. But if the
+ * payment is too small for both refunds, the result is `absent`: this refund can be sent again, because the provider
+ * would refuse a second one.
  */
 export async function resumePreparedRefund(
   provider: PreparingProvider,

@@ -3,7 +3,7 @@ import { METHOD_UNUSABLE } from '../domain/payment-provider';
 export interface SandboxBehaviour {
   readonly outcome: 'succeeded' | 'failed' | 'pending';
   readonly failureCode: string | null;
-  /** True: the call gets no answer, although the outcome is stored. The next call gets the outcome. */
+  /** True: the first call stores the outcome, but gets no answer. The next call with the same key gets the outcome. */
   readonly timesOut: boolean;
 }
 

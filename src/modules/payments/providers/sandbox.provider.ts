@@ -36,8 +36,9 @@ const SETTLE = `
   WHERE key = $1 AND outcome = 'pending' RETURNING ${COLUMNS}`;
 
 /**
- * Simulated gateway for development and tests. Recognizes repeated keys. Commits its state in a table of its own, so
- * that the state survives a crash of the engine between the two commits of a payment, as at a real gateway.
+ * Simulated gateway for development and tests. Repeated requests with the same idempotency key get the stored outcome.
+ * The state is in a table of its own, as at a real gateway. It survives a crash of the engine between the commit of a
+ * payment and the commit of its outcome.
  */
 @Injectable()
 export class SandboxProvider implements DirectProvider {
@@ -67,7 +68,8 @@ export class SandboxProvider implements DirectProvider {
   /**
    * Sets the outcome of a pending charge or refund. May be called in the transaction that stores the outcome, because
    * this simulates an event at the gateway, not a call to the gateway.
-   * @returns the outcome; null if nothing with this key is pending
+   * @param failureCode null: the charge or refund succeeds
+   * @returns the outcome; null if no charge or refund with this key is pending
    */
   async settle(
     idempotencyKey: string,

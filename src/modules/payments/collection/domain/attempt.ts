@@ -1,9 +1,9 @@
 const DAY_MS = 86_400_000;
 
 /**
- * Returns the instant of the next automatic charge of an invoice. The first attempt is due at once, at `now`. After n
- * attempts, the next one is due `retryDays[n - 1]` days after `now`. Returns null if no attempt is left, or if the next
- * attempt would be at `end` or later.
+ * Returns the instant of the next automatic charge of an invoice. The first charge is due at `now`. After n attempts,
+ * the next charge is due `retryDays[n - 1]` days after `now`. Returns null if no attempt is left, or if the next charge
+ * would be due at `end` or later.
  * @param attemptCount attempts made so far
  * @param retryDays pause after each failed attempt, in days
  * @param end no charge is attempted from this instant on; null: no end
@@ -27,7 +27,7 @@ export interface AttemptContext<Method> {
   readonly payableMinor: bigint;
   /**
    * True if the time limit for the first payment of the subscription has passed. Also true if the subscription is
-   * unpaid and the customer has not chosen another default method since then.
+   * unpaid, unless a new default method was set that has not been charged for this invoice yet.
    */
   readonly isNotChargedAutomatically: boolean;
 }

@@ -14,7 +14,7 @@ export interface Discrepancy {
   readonly id: string;
   readonly version: number;
   readonly paymentId: string;
-  /** null: the report is about the payment itself. */
+  /** Id of the refund that the report is about; null: the report is about the payment itself. */
   readonly refundId: string | null;
   readonly recordedStatus: FinalStatus;
   readonly reportedStatus: ReportedStatus;
@@ -47,10 +47,11 @@ interface Reported {
 }
 
 /**
- * Returns a discrepancy if an outcome contradicts the recorded final status, otherwise null. A contradiction is:
+ * Returns the discrepancy if an outcome contradicts the recorded status. Returns null if it does not, or if the
+ * recorded status is not final. A contradiction is:
  * - a success after a failure or cancellation: money moved that is not recorded
  * - a failure after a success: recorded money did not move
- * - a success with another provider reference: money moved twice
+ * - a success with another provider reference than the recorded one: money moved twice
  */
 export function discrepancyOf(
   { paymentId, refundId, status, providerReference }: Reported,
@@ -77,7 +78,9 @@ export function discrepancyOf(
   };
 }
 
-/** Only a success after a failure or cancellation can be applied. */
+/**
+ * Returns true if a discrepancy can be applied: a success was reported after a failure or cancellation was recorded.
+ */
 export function isApplicable({ recordedStatus, reportedStatus }: Discrepancy): boolean {
   return recordedStatus !== 'succeeded' && reportedStatus === 'succeeded';
 }

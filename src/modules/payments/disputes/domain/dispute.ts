@@ -10,7 +10,7 @@ export interface Dispute extends ReportedDispute {
   readonly paymentId: string;
   readonly provider: ProviderName;
   readonly currency: string;
-  /** Withdrawn funds that were lost and not paid back. */
+  /** Withdrawn funds that are lost: the dispute is decided, and the provider has not paid them back. */
   readonly amountLost: bigint;
   readonly createdAt: Date;
   readonly updatedAt: Date;
@@ -23,11 +23,11 @@ export interface DisputeFilter {
   readonly status: DisputeStatus | null;
 }
 
-/** Amounts that a change of a dispute posts to the ledger, in the order of the fields. */
+/** Amounts that a change of a dispute posts to the ledger, in minor units. */
 export interface DisputeMoney {
   readonly withdrawnMinor: bigint;
   readonly reinstatedMinor: bigint;
-  /** Part of `reinstatedMinor` that an earlier report had posted as lost. */
+  /** Part of `reinstatedMinor` that an earlier report had counted as lost. */
   readonly recoveredMinor: bigint;
   readonly lostMinor: bigint;
 }
@@ -37,7 +37,7 @@ export interface AppliedReport {
   readonly money: DisputeMoney;
 }
 
-/** Returns a dispute as it is before its first report. {@link withReport} then applies the report. */
+/** Returns a dispute with the state before its first report. {@link withReport} then applies the report. */
 export function newDispute(
   of: Pick<Dispute, 'id' | 'customerId' | 'paymentId' | 'provider' | 'currency'>,
   { providerReference, amount }: ReportedDispute,
@@ -63,9 +63,10 @@ export function newDispute(
 /**
  * Applies a report of the provider. Returns the same dispute if nothing changed.
  * - Funds are withdrawn at most once. A later report does not change the withdrawn amount.
- * - Withdrawn funds are reinstated in one or several parts. A report never lowers the reinstated amount.
+ * - Withdrawn funds are reinstated (paid back) in one or several parts. A report never lowers the reinstated amount.
  * - If the dispute is lost or closed, the withdrawn funds that were not paid back are lost.
- * - If the dispute is won and the provider paid back only a part, the other part is lost.
+ * - If the dispute is won and the provider paid back only a part, the other part is lost. If the provider paid back
+ *   nothing yet, nothing is lost.
  * - Funds that are paid back after a loss lower the loss.
  * @param now time on the customer's clock
  */
@@ -97,9 +98,9 @@ export function withReport(before: Dispute, reported: ReportedDispute, now: Date
 
 /**
  * Returns true for a report that is older than the recorded dispute. When two notifications are processed at the same
- * time, the older answer of the provider can arrive last. A report is older in two cases:
+ * time, the older of the provider's two answers can arrive last. A report is older in two cases:
  * - the reported dispute is not decided, but the recorded dispute is won or lost
- * - the report is an inquiry, but the recorded dispute is not
+ * - the reported dispute is an inquiry, but the recorded dispute is not
  */
 export function isOutdated(
   reported: Pick<Dispute, 'status'>,

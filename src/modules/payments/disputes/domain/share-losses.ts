@@ -1,6 +1,6 @@
 import { greater, lesser } from '../../../../core/money';
 
-/** Credit from a payment, as used by one invoice. Minor units. */
+/** Credit from one payment that one invoice used. Minor units. */
 export interface UsedOfPayment {
   readonly invoiceId: string;
   /** Id of the payment that the credit came from. */
@@ -8,16 +8,16 @@ export interface UsedOfPayment {
   readonly amountMinor: bigint;
 }
 
-/** A use of credit from a payment, and the part of the payment's loss that this use bears. */
+/** A use of credit from a payment, and the part of this payment's loss that the invoice bears. */
 type SharedUse = UsedOfPayment & { borneMinor: bigint };
 
 /**
  * Divides lost credit among the invoices that used it. An invoice bears at most the credit that it used, and at most
- * what it can still give back. Losses are assigned in the order of `uses`. If an invoice can bear no more, losses of
- * other payments move from it to other invoices. In total, the invoices bear as much as possible (a maximum flow).
- * Returns the amounts by invoice id, without zeros.
- * @param lossOf lost part of the credit from a payment that invoices used
- * @param leftOf amount that an invoice can still give back, negative if it gave back too much
+ * the amount that it can still give back. Losses are assigned in the order of `uses`. An invoice that can bear no more
+ * passes losses of other payments on to other invoices that used credit from those payments. In total, the invoices
+ * bear as much as possible (a maximum flow). Returns the amounts by invoice id, without zeros. Minor units.
+ * @param lossOf returns how much of the credit that invoices used from a payment is lost
+ * @param leftOf returns the amount that an invoice can still give back; negative if the invoice gave back too much
  */
 export function shareLosses(
   uses: readonly UsedOfPayment[],
@@ -30,7 +30,7 @@ export function shareLosses(
 
   /**
    * Assigns up to `mostMinor` of a payment's loss to one invoice, and returns the assigned amount.
-   * @param full invoices that get no loss, because they can bear no more
+   * @param full invoices that get nothing, because they can bear no more
    */
   const place = (paymentId: string, mostMinor: bigint, full: ReadonlySet<string>): bigint => {
     for (const use of shared) {
@@ -44,7 +44,10 @@ export function shareLosses(
     }
     return 0n;
   };
-  /** Moves up to `mostMinor` of another payment's loss from the invoice of `use` to other invoices. */
+  /**
+   * Makes room on the invoice of `use`: moves up to `mostMinor` of another payment's loss to other invoices. Returns
+   * the moved amount.
+   */
   const moveAway = (use: SharedUse, mostMinor: bigint, full: ReadonlySet<string>): bigint => {
     const { invoiceId, sourceId } = use;
     for (const other of shared) {

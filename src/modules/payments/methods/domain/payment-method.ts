@@ -8,14 +8,14 @@ export interface PaymentMethod extends MethodDetails {
   readonly provider: ProviderName;
   /** The provider's id of the method. */
   readonly token: string;
-  /** True: charged if a payment names no method. A customer has at most one default. */
+  /** True: a payment that names no method charges this one. A customer has at most one default. */
   readonly isDefault: boolean;
   /**
-   * Time of a final decline, for example of an expired card. From then on, the method is not charged automatically.
-   * Null: usable.
+   * Time of a final decline, for example because the card has expired. From then on, the method is not charged
+   * automatically. Null: the method is usable.
    */
   readonly unusableSince: Date | null;
-  /** Failure code of the final decline; null: usable. */
+  /** Failure code of the final decline; null: the method is usable. */
   readonly unusableReason: string | null;
   /** Deletion time. The row stays, because payments refer to it. */
   readonly deletedAt: Date | null;
@@ -40,7 +40,8 @@ export interface NewPaymentMethod {
 }
 
 /**
- * A payment method that can be stored: it is attached at the provider, or the provider does not keep methods.
+ * A payment method that can be stored, because it is attached at the provider, or because the provider does not keep
+ * methods.
  */
 export interface AttachedPaymentMethod extends NewPaymentMethod, MethodDetails {}
 
@@ -55,7 +56,7 @@ export function withFinalDecline(
 
 /**
  * Method that a payment charges. For a stored method: its id and its token. For a token of the sandbox: this token in
- * both fields. If the payment charges no method, both fields are null.
+ * both fields. Both fields are null if the payment names no method.
  */
 export interface ChosenMethod {
   readonly provider: ProviderName;

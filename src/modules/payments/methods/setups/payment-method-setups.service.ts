@@ -34,7 +34,10 @@ import { PaymentMethodSetupsRepository } from './payment-method-setups.repositor
 
 export interface NewSetup {
   readonly provider: SetupProvider;
-  /** True: the method becomes the default. Null: only if the customer has no usable default. */
+  /**
+   * True: the method becomes the default. Null: the method becomes the default only if the customer has no usable
+   * default.
+   */
   readonly isDefault: boolean | null;
 }
 
@@ -52,8 +55,8 @@ export class PaymentMethodSetupsService {
   ) {}
 
   /**
-   * Begins a setup at the provider, outside any transaction, and then stores it. If storing fails, the setup that
-   * remains at the provider is harmless: it moves no money, and its secret was not returned.
+   * Begins a setup at the provider, and then stores the setup. Must not be called in a transaction. If storing fails,
+   * the setup remains at the provider. It is harmless: it moves no money, and its secret was not returned.
    * @throws {ProblemError} `customer_not_found`, `payment_provider_not_enabled`, `payment_provider_unavailable`,
    *   `test_clock_not_chargeable`
    */
@@ -110,8 +113,9 @@ export class PaymentMethodSetupsService {
   }
 
   /**
-   * Reads the state of a setup from the provider, outside any transaction. Cancels a setup that has expired and still
-   * waits for the customer.
+   * Reads the state of a setup from the provider. Must not be called in a transaction. Cancels the setup if it has
+   * expired and still waits for the customer. Returns `canceled` if the state is unknown and the setup expired at least
+   * 24 hours ago.
    */
   async readState(setup: PaymentMethodSetup): Promise<ProviderSetupState> {
     const state = await this.gateway.readSetup(setup);

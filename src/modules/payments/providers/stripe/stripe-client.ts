@@ -21,10 +21,10 @@ export type StripeResult<Answer> =
   | { readonly answer: Answer; readonly failure: null }
   | { readonly answer: null; readonly failure: StripeFailure };
 
-/** Ids of the objects that a request is about, by their name in the log. */
+/** Ids of the objects that a request is about, by the name of the log field. */
 type LoggedIds = Readonly<Record<string, string>>;
 
-/** Failure of a request that was not sent, because too many requests are waiting. */
+/** Failure of a request that was not sent, because too many other requests were waiting. */
 const TOO_MANY_REQUESTS: StripeFailure = {
   status: 429,
   type: null,
@@ -44,7 +44,10 @@ export class StripeClient {
   private readonly pacer = new RequestPacer(REQUESTS_PER_SECOND, LONGEST_WAIT_MS);
   /** True if Stripe moves real money; false with a test key, or without a key. */
   readonly isLive: boolean;
-  /** Written to the metadata of each object, to distinguish services that share a Stripe account. */
+  /**
+   * Name that this service writes to the metadata of each object. It distinguishes services that share a Stripe
+   * account.
+   */
   readonly environment: string;
   private readonly webhookSecrets: readonly string[];
 
@@ -57,7 +60,7 @@ export class StripeClient {
 
   /**
    * Sends a request as soon as the rate limit allows. Returns a failure with status 429 if the wait would exceed 5 s.
-   * @param about ids that are logged if Stripe refuses the request; null: a refusal is not worth a log line
+   * @param about ids that are logged if Stripe refuses the request; null: only a refused API key is logged
    * @throws {Error} for an error that does not come from the Stripe SDK
    */
   async request<Answer>(
@@ -96,8 +99,8 @@ export class StripeClient {
   }
 
   /**
-   * Logs a refusal without Stripe's message, which may contain personal data. Does not log a declined card (status
-   * 402). A refund with status 402 is logged, because it waits for Stripe's balance.
+   * Logs a refusal without Stripe's message, which may contain personal data. A declined card (status 402) is not
+   * logged. A refund with status 402 is logged, because it waits until the balance of the Stripe account is topped up.
    */
   private logRefusal(failure: StripeFailure, about: LoggedIds | null, ids: object): void {
     const { status, type, parameter } = failure;
@@ -113,7 +116,8 @@ export class StripeClient {
   }
 
   /**
-   * Returns the event of a signed notification, or null if no secret verifies the signature.
+   * Returns the event of a signed notification. Returns null if no webhook secret verifies the signature, or if the
+   * body is not JSON.
    * @param toleranceS largest age of the signature, in seconds
    */
   verifiedEvent(raw: Buffer, signature: string, toleranceS: number, at: Date): Stripe.Event | null {

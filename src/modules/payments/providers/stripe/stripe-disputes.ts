@@ -58,8 +58,8 @@ function inCurrencyOf(intent: Stripe.PaymentIntent, dispute: DisputedFunds): Dis
 }
 
 /**
- * Returns the sum of the balance transactions with this sign, in minor units of the payment's currency. Fees are not
- * included.
+ * Returns the sum of the balance transactions with this sign, in minor units of the payment's currency. The sum has the
+ * same sign, and does not include fees.
  */
 function movedOf(dispute: DisputedFunds, sign: 1 | -1): bigint {
   return dispute.balance_transactions

@@ -7,7 +7,7 @@ import {
   type ProviderOutcome,
 } from '../../domain/payment-provider';
 
-/** Codes of a decline, from the error of a request or from the last error of an intent. */
+/** Codes of a decline, from the error of a failed request or from the last error of a Stripe intent. */
 export interface Decline {
   readonly code: string | null;
   readonly declineCode: string | null;
@@ -68,7 +68,7 @@ const DECLINES: Readonly<Record<string, DeclineMeaning>> = {
 /** Advice codes of the issuer that forbid another attempt with the same data. */
 const FINAL_ADVICE: ReadonlySet<string> = new Set(['do_not_try_again', 'confirm_card_data']);
 
-/** Classifies a decline. A charge that was declined with an unknown code may succeed later. */
+/** Classifies a decline. An unknown code counts as a decline after which a later charge may succeed. */
 export function failureOfDecline({ code, declineCode, adviceCode }: Decline): FailedOutcome {
   const known = [declineCode, code].find((one) => one !== null && Object.hasOwn(DECLINES, one));
   const [failureCode, retry] = DECLINES[known ?? 'generic_decline'] ?? DECLINED;
@@ -98,7 +98,10 @@ const METHOD_CODES: ReadonlySet<string> = new Set([
   'payment_intent_mandate_invalid',
 ]);
 
-/** Codes of refusals that have nothing to do with the charge or refund: every request would be refused. */
+/**
+ * Codes with which Stripe refuses a request because of the settings. They have nothing to do with the charge or refund:
+ * Stripe would refuse every request.
+ */
 const SETTINGS_CODES: ReadonlySet<string> = new Set([
   'api_key_expired',
   'livemode_mismatch',
@@ -158,22 +161,22 @@ function refusalOf(failure: StripeFailure): FailedOutcome | NotSentOutcome {
 }
 
 /**
- * Returns true if Stripe refused the request because of its content. Other refusals come from a proxy, from settings,
- * or from the use of another account's key, because that account lacks the object.
+ * Returns true if Stripe refused the request because of its content. Other refusals have one of these causes: a proxy,
+ * the settings, or the API key of another account, which does not have the object.
  */
 function isPermanent({ status, type, code }: StripeFailure): boolean {
   if (status !== 400 || type !== 'invalid_request_error') return false;
   return code !== 'resource_missing' && (code === null || !SETTINGS_CODES.has(code));
 }
 
-/** Codes of a refund that Stripe refuses until its balance is topped up. */
+/** Codes with which Stripe refuses a refund until the balance of the Stripe account is topped up. */
 const BALANCE_CODES: ReadonlySet<string> = new Set([
   'balance_insufficient',
   'insufficient_balance_for_refund',
   'insufficient_funds',
 ]);
 
-/** Outcome of a refund that Stripe refuses, or that failed later. */
+/** Outcome of a refund that Stripe refused permanently, or that failed after Stripe had accepted it. */
 export const REFUND_DECLINED: FailedOutcome = {
   kind: 'failed',
   failureCode: 'refund_declined',
@@ -181,8 +184,10 @@ export const REFUND_DECLINED: FailedOutcome = {
 };
 
 /**
- * Returns the outcome of a failed refund request: {@link REFUND_DECLINED} if Stripe refuses the refund permanently,
- * otherwise the result of {@link outcomeOfFailure}. A refund that waits for the balance is not refused permanently.
+ * Returns the outcome of a failed refund request:
+ * - `not_sent` if the balance of the Stripe account is too low
+ * - {@link REFUND_DECLINED} if Stripe refuses the refund permanently
+ * - otherwise the result of {@link outcomeOfFailure}
  */
 export function outcomeOfRefundFailure(failure: StripeFailure): ProviderOutcome {
   const balanceCode = failure.code ?? failure.messageCode;

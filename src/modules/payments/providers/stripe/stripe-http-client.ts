@@ -1,9 +1,10 @@
 import Stripe from 'stripe';
 
 /**
- * Returns an HTTP client for the SDK that rejects a body that is neither an object of Stripe nor an error, such as the text
- * `"Bad Gateway"` of a proxy. The SDK then fails as for a body that is not JSON. Without this, a text or a number ends the
- * process, because the SDK (23.1) throws where nothing can catch it, and `{}` counts as an object without fields.
+ * Returns an HTTP client for the Stripe SDK that accepts a body only if it is an object of Stripe or an error. For any
+ * other JSON, such as the text `"Bad Gateway"` of a proxy, the SDK fails as for a body that is not JSON. With the
+ * standard client, a text or a number would end the process, because the SDK (23.1) throws where the error cannot be
+ * caught. The body `{}` would count as an object without fields.
  */
 export function stripeHttpClient(): Stripe.HttpClient {
   const client = Stripe.createNodeHttpClient();
@@ -23,7 +24,10 @@ export function stripeHttpClient(): Stripe.HttpClient {
   };
 }
 
-/** All objects of Stripe, lists included, have `object`, the name of their type. */
+/**
+ * Returns true for an object of Stripe or an error. All objects of Stripe, including lists, have a field `object` with
+ * the name of their type.
+ */
 function isAnswer(body: unknown): boolean {
   if (typeof body !== 'object' || body === null) return false;
   if ('error' in body) return typeof body.error === 'object' && body.error !== null;

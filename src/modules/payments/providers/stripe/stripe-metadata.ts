@@ -17,7 +17,7 @@ interface OwnPayment {
   readonly chargeReference: string;
 }
 
-/** Returns the parameters of a new intent, except for its amount and customer. */
+/** Returns the parameters of a new payment intent, except for the amount and the customer. */
 export function intentParameters(
   { paymentId, customerId, invoiceId, currency, token }: ChargeRequest,
   environment: string,
@@ -36,7 +36,7 @@ export function intentParameters(
 }
 
 /**
- * Returns the payment that an intent charges. Returns null if the intent is not expanded, or belongs to another
+ * Returns the payment that a payment intent charges. Returns null if the intent is not expanded, or belongs to another
  * service.
  */
 export function ownPaymentOf(
@@ -57,8 +57,9 @@ function ownRefundIdOf(metadata: Stripe.Metadata | null, environment: string): s
 }
 
 /**
- * Converts an intent whose payment is missing in this database. `not_ours`: the metadata do not contain a payment id
- * and a customer id of this service. `unpaid`: no money has moved, and none is being processed.
+ * Converts a payment intent whose payment is missing in this database. `not_ours`: the intent has no customer, or its
+ * metadata do not contain a payment id and a customer id of this service. `unpaid`: no money has moved, and none is
+ * being processed.
  */
 export function unrecordedChargeOf(
   intent: Stripe.PaymentIntent,
@@ -89,7 +90,7 @@ export function unrecordedChargeOf(
   return { kind: 'charge', charge };
 }
 
-/** Converts a refund that is missing in this database. `not_ours`: its payment belongs to another service. */
+/** Converts a refund that is missing in this database. `not_ours`: the refunded payment belongs to another service. */
 export function unrecordedRefundOf(
   refund: Stripe.Refund,
   environment: string,

@@ -21,14 +21,15 @@ export function detailsOf({
   };
 }
 
-/** Returns true if Stripe does not have the customer of a request. Stripe answers with status 400 or 404. */
+/** Returns true if a request failed because Stripe does not have its customer. The status is then 400 or 404. */
 export function isCustomerMissing({ code, parameter }: StripeFailure): boolean {
   return code === 'resource_missing' && parameter === 'customer';
 }
 
 /**
- * Returns the outcome of a request whose customer is missing. `customer_missing` only if the customer was deleted at
- * Stripe: with the key of another account, the customer is missing too, but must not be replaced.
+ * Returns the outcome of a request whose customer is missing: `customer_missing` if the customer was deleted at Stripe,
+ * otherwise `not_sent`. If the API key belongs to another account, the customer is missing too, but must not be
+ * replaced.
  * @param seen the customer as Stripe returns it; null: this account has never had the customer, or Stripe did not
  *   answer
  */
@@ -39,8 +40,8 @@ export function missingCustomer(
 }
 
 /**
- * Returns the outcome of a charge whose customer or payment method is missing. `not_sent` if the key may be that of
- * another account, which has neither.
+ * Returns the outcome of a charge whose customer or payment method is missing. Returns `not_sent` if the API key may
+ * belong to another account, which has neither the customer nor the method.
  * @param seen the customer as Stripe returns it; null: this account has never had the customer, or Stripe did not
  *   answer
  */
@@ -52,7 +53,7 @@ export function outcomeOfMissing(
   return isCertain ? outcomeOfFailure(failure) : NOT_SENT;
 }
 
-/** Returns the state of a setup intent, which must contain its payment method in full (expanded). */
+/** Returns the state of a setup intent. The payment method of the intent must be expanded. */
 export function stateOfSetup({
   status,
   payment_method: method,

@@ -79,7 +79,7 @@ export class StripeMovements implements ProviderMovements {
     };
   }
 
-  /** Returns null for a charge that this service did not make. */
+  /** Returns the charge of a payment intent; null if this service did not make the charge. */
   private toIntentMovement(intent: Stripe.PaymentIntent): ProviderMovement | null {
     const { id: reference, metadata, status } = intent;
     if (metadata['environment'] !== this.client.environment) return null;
@@ -99,8 +99,8 @@ export class StripeMovements implements ProviderMovements {
   }
 
   /**
-   * Returns null if the metadata name the environment of another service. A refund without metadata was made at Stripe
-   * and may refund our charge, so it is not left out.
+   * Returns a refund; null if the metadata name the environment of another service. A refund without metadata was made
+   * at Stripe. It is returned, because it may refund a charge of this service.
    */
   private toRefundMovement(refund: Stripe.Refund): ProviderMovement | null {
     const { id: reference, metadata, payment_intent: intent } = refund;
@@ -119,7 +119,10 @@ export class StripeMovements implements ProviderMovements {
   }
 }
 
-/** @param intent payment intent of the charge, expanded with its `latest_charge` */
+/**
+ * Returns the movement with its `isChargeRefunded`; null if `movement` is null.
+ * @param intent payment intent of the charge, expanded with its `latest_charge`
+ */
 function currentOf(
   movement: ProviderMovement | null,
   intent: Stripe.PaymentIntent | string | null,

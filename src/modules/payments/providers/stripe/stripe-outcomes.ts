@@ -3,7 +3,7 @@ import type { ListedRefund, PreparedCharge, ProviderOutcome } from '../../domain
 import { fromStripeAmount } from './stripe-amounts';
 import { failureOfDecline, REFUND_DECLINED, type StripeFailure } from './stripe-errors';
 
-/** A declined intent can be confirmed with another card, until it is canceled. */
+/** A declined payment intent. It can still be confirmed with another card, until it is canceled. */
 export interface DeclinedIntent {
   readonly kind: 'declined';
   readonly reference: string;

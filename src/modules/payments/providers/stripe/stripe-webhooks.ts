@@ -62,7 +62,7 @@ export class StripeWebhooks implements ProviderEvents {
   }
 }
 
-/** An event of any form: the signature proves only who sent it. */
+/** An event whose form is not checked yet: the signature proves only who sent the event. */
 type UncheckedEvent = Omit<Stripe.Event, 'data'> & {
   readonly data?: { readonly object?: unknown } | null;
 };
@@ -84,12 +84,15 @@ function isStorableTime(seconds: number): boolean {
   return Number.isInteger(seconds) && seconds >= 0 && seconds <= LAST_SECOND_S;
 }
 
-/** Checks the form of an id, because another service with the same Stripe account may use the same metadata keys. */
+/**
+ * Checks that an id has the form of our ids. Another service with the same Stripe account may use the same metadata
+ * keys.
+ */
 function isOurId(prefix: 'ref' | 'pay' | 'pms', id: unknown): id is string {
   return typeof id === 'string' && isId(prefix, id);
 }
 
-/** Returns Stripe's id of an object; null if the object has none, or if the id cannot be stored. */
+/** Returns Stripe's id of an object; null if the object has no id, or if the id cannot be stored. */
 function referenceOf(object: unknown): string | null {
   if (typeof object !== 'object' || object === null || !('id' in object)) return null;
   const { id } = object;
@@ -98,7 +101,8 @@ function referenceOf(object: unknown): string | null {
 
 /**
  * Returns our id of the payment, refund or setup from the metadata of an object. Returns Stripe's id for a dispute, and
- * for a refund that was made at Stripe, because our id is not in their metadata. Returns null for any other object.
+ * for a refund that was made at Stripe, because their metadata do not contain our id. Returns null for any other
+ * object.
  */
 function subjectIdOf(type: string, object: unknown): string | null {
   if (type.startsWith('charge.dispute.')) return referenceOf(object);

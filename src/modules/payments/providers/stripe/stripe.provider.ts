@@ -44,7 +44,10 @@ const REPLAY_MS = 23 * 3_600_000;
 /** Largest assumed difference between our clock and Stripe's. */
 const CLOCK_SLACK_S = 300;
 
-/** Charges, refunds and stores payment methods at Stripe. The metadata of each object made there contain our id. */
+/**
+ * Makes charges and refunds at Stripe, and keeps payment methods there. The metadata of each created object contain our
+ * id.
+ */
 @Injectable()
 export class StripeProvider implements PreparingProvider {
   readonly name = 'stripe';
@@ -105,8 +108,8 @@ export class StripeProvider implements PreparingProvider {
   }
 
   /**
-   * Returns true if Stripe does not have the method, or has it without a customer. In the second case Stripe answers a
-   * detach request with status 400 and no error code, so the method is read to find out.
+   * Returns true if Stripe does not have the method, or has it without a customer. In the second case, Stripe refuses
+   * to detach it with status 400 and no error code, so this method reads the payment method from Stripe.
    */
   private async isDetached(token: string, failure: StripeFailure): Promise<boolean> {
     if (failure.status !== 400) return isMissing(failure);
@@ -226,8 +229,8 @@ export class StripeProvider implements PreparingProvider {
   }
 
   /**
-   * Finds the intent of a payment. Reads the list of the customer's intents, because Stripe's search index is delayed.
-   * Ignores canceled intents, and prefers an intent that succeeded or is being processed.
+   * Finds the payment intent of a payment. Reads the list of the customer's intents, because Stripe's search index is
+   * delayed. Ignores canceled intents, and prefers an intent that succeeded or is being processed.
    * @throws {Error} when Stripe does not answer
    */
   async find({ paymentId, customerReference, sentAt }: ChargeQuery): Promise<string | null> {
@@ -324,7 +327,8 @@ export class StripeProvider implements PreparingProvider {
   }
 
   /**
-   * Returns the outcome of a confirmed intent. A declined intent is canceled first, so that no other card can pay it.
+   * Returns the outcome of a confirmed payment intent. First cancels the intent if it was declined, so that no other
+   * card can pay it.
    */
   private async outcomeOfConfirmed(intent: Stripe.PaymentIntent): Promise<ProviderOutcome> {
     const state = stateOfIntent(intent);
@@ -335,7 +339,7 @@ export class StripeProvider implements PreparingProvider {
     return outcome.kind === 'failed' ? outcome : { kind: 'unknown' };
   }
 
-  /** Cancels an intent. Returns true if the intent is canceled: no money has moved, and none will move. */
+  /** Cancels a payment intent. Returns true if the intent is then canceled: no money has moved, and none will move. */
   private async isCanceled(reference: string): Promise<boolean> {
     const { answer, failure } = await this.client.request('payment_intents/cancel', (sdk) =>
       sdk.paymentIntents.cancel(reference),

@@ -18,7 +18,10 @@ export interface PaymentMethodSetup {
   /** The provider's id of the setup. */
   readonly providerReference: string;
   readonly status: SetupStatus;
-  /** True: the method becomes the default. Null: only if the customer has no usable default. */
+  /**
+   * True: the method becomes the default. Null: the method becomes the default only if the customer has no usable
+   * default.
+   */
   readonly isDefault: boolean | null;
   /** Id of the stored payment method; null if the setup has not succeeded. */
   readonly paymentMethodId: string | null;
@@ -33,7 +36,7 @@ export interface PaymentMethodSetup {
   readonly dueAt: Date | null;
   /** Number of the process that is asking the provider; null: no process is asking. */
   readonly leasedBy: number | null;
-  /** Number of polls that found that the setup had not ended. */
+  /** Number of polls that did not end the setup. */
   readonly attempts: number;
   readonly createdAt: Date;
   readonly updatedAt: Date;
@@ -58,7 +61,7 @@ export function isSetupEnded({ status }: Pick<PaymentMethodSetup, 'status'>): bo
   return isTerminal(SETUP_TRANSITIONS, status);
 }
 
-/** Time in which the customer must finish a setup. The time to confirm a payment is the same. */
+/** Time in which the customer must finish a setup. It equals the time in which a payment must be confirmed. */
 const SETUP_MS = 24 * 3_600_000;
 const FIRST_POLL_MS = 60_000;
 
@@ -89,7 +92,10 @@ export function isOverdue({ expiresAt }: PaymentMethodSetup, now: Date): boolean
   return expiresAt <= now;
 }
 
-/** Returns true if the setup expired at least 24 hours ago. From then on, an unknown state counts as canceled. */
+/**
+ * Returns true if the setup expired at least 24 hours ago. A setup of that age counts as canceled if its state at the
+ * provider is unknown.
+ */
 export function isAbandoned({ expiresAt }: PaymentMethodSetup, now: Date): boolean {
   return now.getTime() - expiresAt.getTime() >= SETUP_MS;
 }
