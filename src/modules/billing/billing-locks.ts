@@ -6,21 +6,24 @@ import { BillingContextService, type Invoice, InvoicesService } from '../invoici
 import { type Subscription, SubscriptionsRepository } from '../subscriptions';
 import { TestClocksService } from '../test-clocks';
 
-/** A locked customer, with the current time of its test clock, or real time if it has none. */
+/**
+ * A locked customer, and the current time of the customer: the time of the customer's test clock, or real time if the
+ * customer has no test clock.
+ */
 export interface CustomerAt {
   readonly customer: Customer;
   readonly now: Date;
 }
 
-/** A locked invoice, with the customer and the subscription that were locked before it. */
+/** An invoice with its customer and its subscription, all locked. The subscription is null if the invoice has none. */
 export interface LockedInvoice extends CustomerAt {
   readonly subscription: Subscription | null;
   readonly invoice: Invoice;
 }
 
 /**
- * Locks the objects of a workflow until the caller's transaction ends, always in the same order: customer,
- * subscription, invoice. Payments, refunds and ledger balances are locked after the invoice.
+ * Locks a customer, a subscription and an invoice until the caller's transaction ends. All workflows lock in this
+ * order, so that they do not deadlock. They lock payments, refunds and ledger balances after the invoice.
  */
 @Injectable()
 export class BillingLocks {
@@ -34,8 +37,8 @@ export class BillingLocks {
   ) {}
 
   /**
-   * Locks the customer of an object that the caller has read, even if the customer is deleted. Returns null if the
-   * customer and the object were purged after the caller read the object.
+   * Locks the customer of an object that the caller has already read. Also locks a deleted customer. Returns null if
+   * the customer was purged meanwhile, together with the object.
    * @throws {ProblemError} `test_clock_not_found`, `test_clock_advancing`, `test_clock_failed`
    */
   async lockCustomer(id: string): Promise<CustomerAt | null> {
@@ -54,7 +57,9 @@ export class BillingLocks {
     return { customer, now: await this.testClocks.nowFor(customer.testClockId) };
   }
 
-  /** Locks and returns the subscription of an invoice; null if the invoice has none. */
+  /**
+   * Locks and returns the subscription of an invoice. Returns null if `id` is null: the invoice has no subscription.
+   */
   async lockSubscription(id: string | null): Promise<Subscription | null> {
     if (id === null) return null;
     const subscription = await this.subscriptions.lock(id);
@@ -77,10 +82,12 @@ export class BillingLocks {
   }
 
   /**
-   * Locks the usage and the credit of the customers of these subscriptions, and the access version (the number that
-   * makes cached entitlement balances outdated). The caller has locked the subscriptions. Call this method before
-   * making several invoices, to prevent a deadlock: after the first invoice has its number, all other transactions wait
-   * for the next number, so this transaction must not wait for a lock that one of them holds.
+   * Locks, for the customers of these subscriptions, the usage, the credit and the access version (the number that
+   * makes cached entitlement balances outdated). The caller has locked the subscriptions.
+   *
+   * Call this method before making several invoices in one transaction, to prevent a deadlock. As soon as the first
+   * invoice has its number, all other transactions wait for the next number. From then on, this transaction must not
+   * wait for a lock that one of the others holds.
    */
   async lockBeforeInvoices(subscriptions: readonly Subscription[]): Promise<void> {
     await this.balances.lock(subscriptions);

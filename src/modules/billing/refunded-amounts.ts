@@ -3,18 +3,18 @@ import { type CreditLineRequest, GivenBackService, type GivenBackTerms } from '.
 import { ReturnPaymentsService } from '../payments';
 import { SubscriptionPeriodsService } from '../subscriptions';
 
-/** Parts of a decision that may give money back: credits, late usage and usage corrections. */
+/** Parts of a decision that may credit or correct earlier invoices: credits, late usage and usage corrections. */
 export interface CreditSources {
   readonly credits?: readonly Pick<CreditLineRequest, 'itemId' | 'unusedFrom'>[];
-  /** Subscriptions whose late usage is billed. */
+  /** Subscriptions whose late usage the decision bills. */
   readonly subscriptionIds?: readonly string[];
   /** Invoices whose billed usage a regenerated invoice may correct. */
   readonly invoiceIds?: readonly string[];
 }
 
 /**
- * Reads, for invoices that a decision credits or corrects, how much of their payments was refunded. A credit gives back
- * only money that was not refunded.
+ * Reads how much of the payments of invoices was already refunded, is reserved for refunds, or was lost in disputes.
+ * The invoices are those that a decision credits or corrects. A credit gives back only the rest.
  */
 @Injectable()
 export class RefundedAmounts {
@@ -25,16 +25,17 @@ export class RefundedAmounts {
   ) {}
 
   /**
-   * Locks the payments of the invoices until the caller's transaction ends, and returns the refunded amounts. A
-   * concurrent refund waits for the lock, and then takes the new credit into account. Call it after locking the
-   * subscription, and before locking entitlement balances and usage.
+   * Returns the refunded amounts by invoice, and the late usage of the subscriptions with their billing periods. Locks
+   * the payments of these invoices until the caller's transaction ends: a concurrent refund waits for the lock, and
+   * then takes the new credit into account. Call it after locking the subscriptions, and before locking entitlement
+   * balances and usage.
    */
   async lock(decision: CreditSources): Promise<Required<GivenBackTerms>> {
     const { invoiceIds, ...found } = await this.sourcesOf(decision);
     return { refunded: await this.payments.lockRefunded(invoiceIds), ...found };
   }
 
-  /** Returns the same as `lock`, but locks nothing, for previews. */
+  /** Returns the same as `lock`, for previews. Locks nothing. */
   async read(decision: CreditSources): Promise<Required<GivenBackTerms>> {
     const { invoiceIds, ...found } = await this.sourcesOf(decision);
     return { refunded: await this.payments.findRefunded(invoiceIds), ...found };

@@ -22,13 +22,13 @@ import { FirstPaymentsWorkflow } from '../subscriptions/first-payments.workflow'
  *
  * 1. Locks the customer, the subscription and the invoice.
  * 2. Locks the payments of the invoice, and the payments whose credit the invoice used. Reads how much of these
- *    payments was taken by refunds and disputes, so that no money is given back twice.
- * 3. Issues the note. The note first reduces the unpaid amount of the invoice; the rest of the note becomes credit or
- *    is to be refunded.
+ *    payments was already refunded or lost in disputes, so that no money is given back twice.
+ * 3. Issues the note. The note first reduces the unpaid amount of the invoice. The rest of the note becomes credit of
+ *    the customer, or is to be refunded.
  * 4. Refuses a note whose refund or credit would need the money of a payment with an open dispute.
  * 5. If the invoice used credit of a payment that lost money in a dispute or was refunded at the provider, uses credit
  *    of the note to cover the loss.
- * 6. If the note leaves nothing to pay, activates a subscription that was waiting for its first payment.
+ * 6. If the note leaves nothing to pay, activates the subscription if it was waiting for its first payment.
  */
 @Injectable()
 export class IssueCreditNoteWorkflow {
@@ -69,8 +69,8 @@ export class IssueCreditNoteWorkflow {
 }
 
 /**
- * Refuses a note that would give back money that an open dispute may take.
- * @param money disputed money of payments of the invoice
+ * Refuses a credit note that would give back money that the customer may also get back by an open dispute.
+ * @param money disputed money of the payments of the invoice
  * @throws {ProblemError} `payment_disputed`
  */
 function assertUndisputed(

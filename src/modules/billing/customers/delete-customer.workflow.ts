@@ -8,9 +8,9 @@ import { RenewSubscriptionsWorkflow } from '../subscriptions/renew-subscriptions
 /**
  * Deletes customers.
  *
- * 1. Locks the customer, marks it as deleted and records `customer.deleted`. The row stays, because other objects refer
- *    to it.
- * 2. Ends paused subscriptions whose period is over. All other subscriptions end when their next work falls due.
+ * 1. Locks the customer, marks the customer as deleted and records `customer.deleted`. The row of the customer stays,
+ *    because other objects refer to it.
+ * 2. Ends paused subscriptions whose period is over. Every other subscription ends when its next due work is done.
  * 3. Invalidates the cached entitlement balances and usage streams of the customer (a stream is the events of one
  *    name), so that usage events and access checks no longer find the customer.
  */

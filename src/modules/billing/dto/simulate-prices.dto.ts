@@ -49,7 +49,9 @@ export function toSimulationCommand(dto: SimulatePricesDto): SimulationCommand {
   };
 }
 
-/** Returns the last line of a streamed answer that failed after its status was sent. */
+/**
+ * Returns the last line of a streamed response that failed after its HTTP status was sent. The line reports the error.
+ */
 export function toProblemLine({ definition, occurrence }: ProblemError): object {
   return { type: 'problem', code: definition.code, detail: occurrence.detail };
 }

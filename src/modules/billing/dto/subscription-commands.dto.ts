@@ -34,7 +34,11 @@ const CHANGE_TIMES = ['now', 'period_end'] as const;
 const CANCEL_TIMES = ['now', 'period_end', 'at'] as const;
 const CHANGE_PRORATIONS = ['prorate', 'none'] as const;
 
-/** Plan version that the caller has seen in the preview. A scheduled change keeps the version that it was made with. */
+/**
+ * Field with the plan version that the preview of the command showed. The command is refused if it would sell or
+ * schedule another version, for example because a new version became active after the preview. A scheduled change keeps
+ * the version with which it was scheduled.
+ */
 const ExpectedVersionField = (): PropertyDecorator =>
   IdField('planv', 'Version in the preview. Refused if another would be sold or scheduled.', {
     nullable: true,

@@ -8,7 +8,7 @@ import { InvoicePreviewDto, toInvoicePreviewDto } from '../../invoicing';
 import { SubscriptionDto } from '../../subscriptions';
 import type { SubscriptionPreview } from '../subscriptions/preview-invoice.workflow';
 
-/** Invoice that a command would make. The invoice has no id and no number. */
+/** Invoice that a command would make, or the next invoice if the command makes none. It has no id and no number. */
 export class SubscriptionPreviewDto extends InvoicePreviewDto {
   @ObjectProperty('subscription_preview') readonly object!: 'subscription_preview';
   @TextProperty(
@@ -32,8 +32,8 @@ export function toSubscriptionPreviewDto(preview: SubscriptionPreview): Subscrip
 }
 
 /**
- * Response types of the operations that change a subscription or preview a change, by the `object` field of the
- * response.
+ * The two response types of an operation that either changes a subscription or previews the change. The keys are the
+ * values of the `object` field of the response.
  */
 export const SUBSCRIPTION_OR_PREVIEW = {
   subscription: SubscriptionDto,

@@ -29,7 +29,10 @@ export class DueDrafts implements OnModuleInit {
   }
 }
 
-/** Divides drafts into rounds: the first draft of each subscription, then the second draft of each, and so on. */
+/**
+ * Divides drafts into rounds with at most one draft of each subscription: the first round has the first draft of each
+ * subscription, the second round has the second draft, and so on.
+ */
 function roundsOf(drafts: readonly DueDraft[]): readonly (readonly DueDraft[])[] {
   const rounds: DueDraft[][] = [];
   const counts = new Map<string, number>();

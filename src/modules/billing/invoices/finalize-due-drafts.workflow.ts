@@ -10,11 +10,11 @@ import { DerivedState } from '../subscriptions/derived-state';
  *
  * 1. Locks the subscriptions, so that no other transaction uses their coupons or late usage meanwhile.
  * 2. Locks the drafts, except those that were finalized or deleted meanwhile.
- * 3. Reads, for each subscription, the instant up to which charges billed in advance are earned.
- * 4. Locks the payments of invoices whose usage changed, so that no money is both refunded and credited.
+ * 3. Reads, for each subscription, the instant up to which charges billed in advance are recognized as revenue.
+ * 4. Locks the payments of earlier invoices whose usage changed, so that no money is both refunded and credited.
  * 5. Calculates the drafts again with the usage until now, and finalizes them. Deletes drafts without lines.
- * 6. An invoice that returns discount to a coupon can make the coupon usable again. If the subscription has ended, ends
- *    this coupon. Records the MRR of the subscriptions, which may change: the months of a repeating coupon begin when
+ * 6. Ends the coupons of ended subscriptions again: an invoice that returns discount to a coupon can make the coupon
+ *    usable again. Records the MRR of the subscriptions, which may change: the months of a repeating coupon begin when
  *    the first invoice with the coupon is finalized.
  */
 @Injectable()
@@ -29,8 +29,8 @@ export class FinalizeDueDraftsWorkflow {
   ) {}
 
   /**
-   * Finalizes drafts, at most one of each subscription, in one commit. Skips drafts that were finalized or deleted
-   * meanwhile.
+   * Finalizes these drafts in one commit. The caller passes at most one draft of each subscription. Skips drafts that
+   * were finalized or deleted meanwhile.
    */
   finalizeDue(drafts: readonly DueDraft[], now: Date): Promise<void> {
     return this.database.transaction(async () => {

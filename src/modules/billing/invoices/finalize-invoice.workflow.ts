@@ -10,15 +10,16 @@ import { DerivedState } from '../subscriptions/derived-state';
 const NOTHING_EARNED: ReadonlyMap<string, Date> = new Map();
 
 /**
- * Finalizes a renewal draft before its grace period ends, or a draft that was created by request.
+ * Finalizes a draft by request: a renewal draft before the end of its grace period, or a draft that was created by
+ * request.
  *
  * 1. Locks the customer, the subscription and the invoice.
- * 2. Reads the instant up to which the subscription's charges billed in advance are earned.
- * 3. Locks the payments of invoices whose usage changed, so that no money is both refunded and credited.
+ * 2. Reads the instant up to which the subscription's charges billed in advance are recognized as revenue.
+ * 3. Locks the payments of earlier invoices whose usage changed, so that no money is both refunded and credited.
  * 4. Calculates the amounts with the present usage, taxes, coupons and credit, and finalizes the invoice.
- * 5. An invoice that returns discount to a coupon can make the coupon usable again. If the subscription has ended, ends
- *    this coupon. Records the MRR of the subscription, which may change: the months of a repeating coupon begin when
- *    the first invoice with the coupon is finalized.
+ * 5. If the subscription has ended, ends its coupons again: an invoice that returns discount to a coupon can make the
+ *    coupon usable again. Records the MRR of the subscription, which may change: the months of a repeating coupon begin
+ *    when the first invoice with the coupon is finalized.
  */
 @Injectable()
 export class FinalizeInvoiceWorkflow {

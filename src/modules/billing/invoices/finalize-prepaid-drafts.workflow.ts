@@ -13,15 +13,16 @@ import {
 import { BillingLocks } from '../billing-locks';
 
 /**
- * Finalizes renewal drafts early. Only a finalized charge can be credited, so this is needed before a decision that
- * credits charges billed in advance on these drafts, or shortens their period. For a preview, also finalizes the drafts
- * that would be finalized before the previewed invoice; the caller then rolls everything back.
+ * Finalizes renewal drafts before their grace period ends, if a decision about the subscription credits charges billed
+ * in advance on these drafts, or shortens the period of these charges. Only a charge on a finalized invoice can be
+ * credited. For a preview, also finalizes the drafts that would be finalized before the previewed invoice; the caller
+ * then rolls everything back.
  *
  * 1. Locks the drafts of the subscriptions. The caller has locked the subscriptions.
- * 2. Reads, for each subscription, the instant up to which charges billed in advance are earned.
+ * 2. Reads, for each subscription, the instant up to which charges billed in advance are recognized as revenue.
  * 3. Calls {@link BillingLocks.lockBeforeInvoices}.
- * 4. Finalizes the drafts one after the other, so that each uses the coupons and the credit that remain after the
- *    earlier drafts.
+ * 4. Finalizes the drafts one after the other, so that each draft uses the coupons and the credit that the earlier
+ *    drafts left.
  */
 @Injectable()
 export class FinalizePrepaidDraftsWorkflow {
@@ -32,8 +33,8 @@ export class FinalizePrepaidDraftsWorkflow {
   ) {}
 
   /**
-   * Finalizes a draft if a decision credits charges on the draft or shortens their period. Call it before writing the
-   * decisions, in the same transaction.
+   * Finalizes drafts with charges billed in advance, if a decision credits these charges or shortens their period. Call
+   * it before the decisions are written, in the same transaction.
    */
   finalize(decisions: readonly Decision[], givenBack: GivenBackTerms, now: Date): Promise<void> {
     const taking = decisions.filter(({ outcome }) => affectsPrepaidCharges(outcome));
@@ -41,9 +42,10 @@ export class FinalizePrepaidDraftsWorkflow {
   }
 
   /**
-   * Finalizes the same drafts as `finalize`, for one decision. Also finalizes the drafts whose grace period ends before
-   * the previewed invoice is finalized, because these drafts use coupons and credit first. Call it in a transaction
-   * that is rolled back.
+   * Finalizes the same drafts as `finalize`, for one decision. If the previewed invoice will be finalized later than
+   * now, also finalizes the drafts whose grace period ends by then, because these drafts use coupons and credit first.
+   * Call it in a transaction that is rolled back.
+   * @param finalizedAt when the previewed invoice will be finalized
    */
   finalizeForPreview(
     decision: Decision,

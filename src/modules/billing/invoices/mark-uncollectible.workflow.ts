@@ -6,11 +6,11 @@ import { isAwaitingPayment } from '../../subscriptions';
 import { BillingLocks } from '../billing-locks';
 
 /**
- * Writes invoices off.
+ * Writes off invoices.
  *
- * 1. Locks the customer, the subscription and the invoice. Refuses an invoice whose subscription waits for its first
- *    payment, because nothing is owed for such a subscription.
- * 2. Posts the open amount as bad debt and records `invoice.uncollectible`.
+ * 1. Locks the customer, the subscription and the invoice. Refuses an open invoice whose subscription waits for its
+ *    first payment, because nothing is owed for such a subscription.
+ * 2. Posts the unpaid amount as bad debt and records `invoice.uncollectible`.
  */
 @Injectable()
 export class MarkUncollectibleWorkflow {

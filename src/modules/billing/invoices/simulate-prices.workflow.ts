@@ -10,8 +10,8 @@ import { SubscriptionPeriodsService } from '../../subscriptions';
  * Calculates what customers would have paid at other prices. Writes and locks nothing.
  *
  * 1. Checks the command.
- * 2. For some customers at a time, in one snapshot: reads the billed lines and when their items ended, and simulates
- *    the lines.
+ * 2. Divides the customers into groups. For each group, in one snapshot: reads the billed lines and the ends of the
+ *    items that were billed in advance, and calculates the lines at the other prices.
  */
 @Injectable()
 export class SimulatePricesWorkflow {

@@ -14,10 +14,11 @@ import { DerivedState } from '../subscriptions/derived-state';
  *    locks the invoices and payments that step 4 changes. Locks the payments of the invoice, and the payments whose
  *    credit the invoice used.
  * 2. Refuses an invoice that billed usage of archived months, because that usage could not be billed again.
- * 3. Voids the invoice: returns the credit and the coupons that it used, reverses its ledger postings, and records
- *    `invoice.voided`. If the subscription has ended, ends a coupon that the void makes usable again. Records the MRR
- *    of the subscription, which the coupon may change. If returned credit came from a payment that lost money in a
- *    dispute or was refunded at the provider, uses the credit to cover the loss.
+ * 3. Voids the invoice: returns the credit and the coupon discounts that the invoice used, reverses its ledger
+ *    postings, and records `invoice.voided`. If the subscription has ended, ends coupons that the void made usable
+ *    again. Records the MRR of the subscription, which may change if a coupon became usable again. If returned credit
+ *    came from a payment that lost money in a dispute or was refunded at the provider, uses the credit to cover the
+ *    loss.
  * 4. Ends the subscription if it was waiting for its first payment.
  */
 @Injectable()

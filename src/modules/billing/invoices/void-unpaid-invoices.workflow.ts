@@ -11,14 +11,15 @@ import { LostCreditService, ReturnPaymentsService } from '../../payments';
 const REASON = 'The subscription ended before its first invoice was paid.';
 
 /**
- * Voids the open invoices of subscriptions that never became active. Credits an invoice that cannot be voided.
+ * Voids the open invoices of subscriptions that ended without their first payment. Credits an invoice that cannot be
+ * voided.
  *
  * 1. Locks the open invoices of the subscriptions, the payments of these invoices, and the payments whose credit these
  *    invoices used. A caller that locks or changes credit itself must call `lock` first.
  * 2. Turns the payments of these invoices into credit of the customer.
- * 3. Voids each invoice. If a part of an invoice was credited, it cannot be voided: a credit note then credits the
- *    other part. If returned credit came from a payment that lost money in a dispute or was refunded at the provider,
- *    uses the credit to cover the loss.
+ * 3. Voids each invoice. An invoice of which a part was already credited cannot be voided: a credit note credits the
+ *    other part instead. If returned credit came from a payment that lost money in a dispute or was refunded at the
+ *    provider, uses the credit to cover the loss.
  */
 @Injectable()
 export class VoidUnpaidInvoicesWorkflow {
@@ -31,8 +32,8 @@ export class VoidUnpaidInvoicesWorkflow {
   ) {}
 
   /**
-   * Locks the rows that `voidOrCreditAll` changes, until the caller's transaction ends. Call it after locking the
-   * subscriptions and before locking credit.
+   * Returns the open invoices of these subscriptions. Locks them, and the payments that `voidOrCreditAll` changes,
+   * until the caller's transaction ends. Call it after locking the subscriptions and before locking credit.
    */
   async lock(subscriptionIds: readonly string[]): Promise<readonly Invoice[]> {
     const invoices = await this.collection.lockOpenOf(subscriptionIds);
@@ -41,8 +42,8 @@ export class VoidUnpaidInvoicesWorkflow {
   }
 
   /**
-   * Voids or credits the open invoices of these subscriptions, in the caller's transaction, which has locked the
-   * subscriptions.
+   * Voids the open invoices of these subscriptions, or credits those that cannot be voided. Runs in the caller's
+   * transaction, which has locked the subscriptions.
    */
   async voidOrCreditAll(subscriptionIds: readonly string[], now: Date): Promise<void> {
     if (subscriptionIds.length === 0) return;

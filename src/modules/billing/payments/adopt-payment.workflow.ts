@@ -16,8 +16,8 @@ import { BillingLocks } from '../billing-locks';
 import { SettlePaymentWorkflow } from './settle-payment.workflow';
 
 /**
- * Errors that a repeated attempt would get again: the customer pays in another currency, is deleted, or has a test
- * clock that never moves again.
+ * Errors that would occur again if the attempt were repeated: the customer pays in another currency or is deleted, or
+ * the test clock of the customer is deleted or has failed and so never moves again.
  */
 const FINAL_PROBLEMS: ReadonlySet<unknown> = new Set(
   [customerCurrencyMismatch, customerNotFound, testClockFailed, testClockNotFound].map(
@@ -26,13 +26,14 @@ const FINAL_PROBLEMS: ReadonlySet<unknown> = new Set(
 );
 
 /**
- * Records payments that the database lacks because it was restored from a backup. The provider still has their charges.
+ * Records payments that the database lacks since it was restored from a backup. Their charges still exist at the
+ * provider.
  *
  * 1. Reads the charge from the provider, outside any transaction. Ignores a charge that moves no money.
  * 2. Locks the customer, the subscription and the invoice of the charge. If the invoice can be paid and the charge is
- *    pending, reserves the whole amount of the charge on the invoice. The part that the invoice does not need becomes
- *    credit.
- * 3. Writes the payment with its former id, and settles it (`SettlePaymentWorkflow`), in the same commit.
+ *    pending, reserves the whole amount of the charge on the invoice, even if the invoice needs less.
+ * 3. Writes the payment with its former id, and settles it (`SettlePaymentWorkflow`), in the same commit. If the charge
+ *    succeeded, the part of its money that the invoice does not need becomes credit of the customer.
  */
 @Injectable()
 export class AdoptPaymentWorkflow {
@@ -50,9 +51,9 @@ export class AdoptPaymentWorkflow {
   ) {}
 
   /**
-   * Records the missing payment of a charge. Returns false if the provider did not answer. Records nothing if the
-   * customer is missing, pays in another currency, or has a failed test clock: a reconciliation reports the charge as a
-   * difference.
+   * Records the payment of a charge that exists at the provider only. Returns false if the provider did not answer.
+   * Records nothing, and returns true, if the customer is deleted or purged, pays in another currency, or has a test
+   * clock that failed or was deleted. A reconciliation then reports the charge as a difference.
    * @param reference the provider's id of the charge
    * @throws {ProblemError} `test_clock_advancing`
    */
@@ -104,9 +105,9 @@ export class AdoptPaymentWorkflow {
   }
 
   /**
-   * Locks the invoice of a charge. If the charge is pending, reserves its amount on the invoice. Returns null if the
-   * charge has no invoice, or if the invoice cannot be paid or has another customer or currency than the charge. The
-   * money of the charge then becomes credit.
+   * Locks the invoice of a charge and returns its id. If the charge is pending, reserves the amount of the charge on
+   * the invoice. Returns null if the charge has no invoice, if the invoice cannot be paid, or if the invoice has
+   * another customer or another currency than the charge. The money of the charge then becomes credit.
    */
   private async lockInvoice(
     { invoiceId, customerId, amount, currency }: UnrecordedCharge,

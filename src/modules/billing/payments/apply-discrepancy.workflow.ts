@@ -11,13 +11,14 @@ import { SettleRefundService, WaitingRefundsService } from '../../refunds';
 import { SettlePaymentWorkflow } from './settle-payment.workflow';
 
 /**
- * Books a failed payment or refund as succeeded, in one commit, because the provider later reported a success.
+ * Books a failed or canceled payment or refund as succeeded, because the provider reported its success later. All steps
+ * are one commit.
  *
  * 1. Locks the discrepancy.
- * 2. Turns the failed payment or refund into a succeeded one, with all consequences.
+ * 2. Turns the payment or refund into a succeeded one, with all consequences.
  * 3. If the payment has already lost money in a dispute, covers the loss with credit that came from the payment.
- * 4. Stores refunds of the payment that were made at the provider while it counted as failed, so that no invoice uses
- *    the refunded money as credit.
+ * 4. Stores refunds that were made at the provider while the payment was stored as failed or canceled here, so that no
+ *    invoice uses the refunded money as credit.
  * 5. Marks the discrepancy as applied.
  */
 @Injectable()
@@ -34,8 +35,8 @@ export class ApplyDiscrepancyWorkflow {
   /**
    * Applies an open discrepancy. A no-op if it is applied already.
    * @throws {ProblemError} `provider_discrepancy_not_found`, `provider_discrepancy_not_applicable`,
-   *   `invalid_transition`, `refund_amount_exceeds_refundable` if the amount of the refund was meanwhile given back
-   *   in another way
+   *   `invalid_transition`; for a refund also `refund_amount_exceeds_refundable`, if its amount was meanwhile given
+   *   back in another way
    */
   apply(id: string): Promise<Discrepancy> {
     return this.database.transaction(async () => {

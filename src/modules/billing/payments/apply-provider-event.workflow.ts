@@ -15,13 +15,14 @@ import { CompleteSetupWorkflow } from './complete-setup.workflow';
 import { ResumePaymentWorkflow } from './resume-payment.workflow';
 
 /**
- * Applies notifications of providers. A notification only names a payment, refund, setup or dispute. This object is
- * then read from the provider, so that the order, repetition and age of notifications do not matter.
+ * Applies notifications of providers. A notification only names a payment, refund, setup or dispute. The present state
+ * of this object is always read from the provider, so it does not matter if notifications arrive late, repeatedly or in
+ * another order.
  *
  * 1. Reads the object of the notification from the provider, outside any transaction.
  * 2. Settles the payment or refund, completes the setup, records the dispute, or records a refund that was made at the
  *    provider. Records a payment that the database lacks (`AdoptPaymentWorkflow`). Ignores objects of other services
- *    that use the same account.
+ *    that use the same account at the provider.
  * 3. Marks the notification as done if the provider has answered, or if a poll will ask the provider again.
  */
 @Injectable()
@@ -66,8 +67,9 @@ export class ApplyProviderEventWorkflow {
   }
 
   /**
-   * Records a refund that was made at the provider. The payment must have a final outcome first. Ignores refunds that
-   * other services made with the same provider account. Returns false if the notification has to be applied again.
+   * Records a refund that was made at the provider. If the payment has no final outcome yet, settles the payment first.
+   * Ignores refunds that other services made with the same provider account. Returns false if the notification has to
+   * be applied again.
    */
   private async recordUnknownRefund(provider: ProviderName, reference: string): Promise<boolean> {
     const found = await this.gateway.readUnrecordedRefund(provider, reference);
@@ -79,9 +81,9 @@ export class ApplyProviderEventWorkflow {
   }
 
   /**
-   * Records a dispute of one of our payments. The payment must have a final outcome first. If another notification of
-   * this dispute was applied meanwhile, reads the dispute again. Returns false if the notification has to be applied
-   * again.
+   * Records a dispute of one of our payments. If the payment has no final outcome yet, settles the payment first. If
+   * another notification of this dispute was applied meanwhile, reads the dispute again. Returns false if the
+   * notification has to be applied again.
    */
   private async applyDispute(event: KnownEvent): Promise<boolean> {
     const { provider, subjectId } = event;
@@ -98,9 +100,11 @@ export class ApplyProviderEventWorkflow {
   }
 
   /**
-   * Finds the payment that was refunded or disputed. Records the payment if the database lacks it, and settles it if
-   * it has no final outcome. Then calls `record` with the id of the payment. Does nothing for a payment that another
-   * service made with the same provider account, and only logs a warning for a second charge of a payment. Returns
+   * Finds the payment that was refunded or disputed. Records the payment if the database lacks it, and settles it if it
+   * has no final outcome. Then calls `record` with the id of the payment.
+   *
+   * Does not call `record` if the payment cannot be recorded, for example because another service made it with the same
+   * provider account. Only logs a warning if the refund or dispute belongs to a second charge for the payment. Returns
    * false if the notification has to be applied again.
    */
   private async withPayment(

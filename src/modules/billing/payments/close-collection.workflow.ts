@@ -21,7 +21,9 @@ export class CloseCollectionWorkflow {
     private readonly status: SubscriptionStatusWorkflow,
   ) {}
 
-  /** Ends the collection of up to `limit` invoices. Returns their number. */
+  /**
+   * Ends the collection of up to `limit` void, written off or wholly credited invoices. Returns how many were found.
+   */
   async closeNext(scope: TimeScope, now: Date, limit: number): Promise<number> {
     const ids = await this.collection.findClosed(scope, now, limit);
     for (const id of ids) await this.close(id, now);

@@ -18,24 +18,25 @@ import { SettlePaymentWorkflow } from './settle-payment.workflow';
 
 const INVOICES_PER_READ = 50;
 
-/** Result of a search for due invoices. */
+/** Result of one search for invoices whose automatic charge is due. */
 interface StartedCharges {
-  /** Number of invoices that the search read, charged or not. */
+  /** Number of invoices that the search found. Includes invoices that are not charged. */
   readonly examined: number;
-  /** Pending payments that were written for these invoices. The caller sends them to the provider. */
+  /** Pending payments that were written for the invoices to charge. The caller sends them to the provider. */
   readonly payments: readonly Payment[];
 }
 
 type ChooseMethod = (invoice: Invoice) => ChosenMethod | null;
 
 /**
- * Charges invoices that are collected automatically, in two commits with the call to the provider between them. If
- * several processes try this at the same time, only the process that locks the invoice first makes the attempt.
+ * Charges due invoices that are collected automatically, in two commits with the call to the provider between them. If
+ * several processes try to charge an invoice at the same time, only the process that locks the invoice first charges
+ * it.
  *
- * 1. First commit: locks due invoices, chooses the default payment methods, reserves the amounts, writes the pending
- *    payments. Stops the collection of invoices that cannot be charged automatically now. Postpones an invoice by a day
- *    if its provider is switched off. Postpones it by a minute or less if the latest events of the provider have not
- *    been read yet.
+ * 1. First commit: locks due invoices, and chooses the default payment methods of their customers. Stops the collection
+ *    of invoices that cannot be charged automatically now. Postpones an invoice by a day if its provider is switched
+ *    off, or by a minute or less if the latest events of the provider have not been read and processed yet. For each
+ *    other invoice, reserves the amount and writes a pending payment.
  * 2. Charges each payment at its provider, outside any transaction.
  * 3. Second commit: settles the payment (`SettlePaymentWorkflow`).
  */
@@ -53,10 +54,9 @@ export class CollectInvoicesWorkflow {
   ) {}
 
   /**
-   * Begins attempts to charge due invoices, in one commit. If this process dies, or the answer to the commit is lost,
-   * `DuePayments` completes the attempts.
-   * Reads many invoices at once, because most of them may have nothing to charge.
-   * @param limit maximum number of attempts; the other due invoices stay due
+   * Begins to charge due invoices, in one commit. If this process dies, or the answer to the commit is lost,
+   * `DuePayments` completes the payments. Reads many invoices at once, because most of them may have nothing to charge.
+   * @param limit maximum number of payments to write; the invoices above this number stay due
    */
   async begin(scope: TimeScope, now: Date, limit: number): Promise<StartedCharges> {
     const started = await this.starts.lease();
@@ -109,7 +109,10 @@ export class CollectInvoicesWorkflow {
     return rest;
   }
 
-  /** Returns a function that chooses the payment method of an invoice. Reads the data of all invoices at once. */
+  /**
+   * Returns a function that chooses the payment method of an invoice; null if the invoice cannot be charged
+   * automatically. Reads the data of all invoices at once.
+   */
   private async methodsFor(due: readonly Invoice[], now: Date): Promise<ChooseMethod> {
     const customerIds = due.map(({ customerId }) => customerId);
     const existing = await this.customers.findExistingIds(customerIds);

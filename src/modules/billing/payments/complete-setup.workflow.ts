@@ -9,7 +9,7 @@ import {
 } from '../../payments';
 import { SavePaymentMethodWorkflow } from './save-payment-method.workflow';
 
-/** State of a setup that fails, because its payment method was stored by another request and then deleted. */
+/** State that is recorded for a setup whose payment method was already stored by another request, and then deleted. */
 const GIVEN_UP: ProviderSetupState = { kind: 'refused', failureCode: 'method_unusable' };
 
 /**
@@ -17,8 +17,9 @@ const GIVEN_UP: ProviderSetupState = { kind: 'refused', failureCode: 'method_unu
  *
  * 1. Asks the provider about the setup, outside any transaction. Cancels an overdue setup.
  * 2. Locks the customer and the setup.
- * 3. Stores the payment method of a succeeded setup (`SavePaymentMethodWorkflow`), and writes the setup. If the method
- *    was deleted meanwhile, it is not stored again, and the setup fails.
+ * 3. If the setup succeeded at the provider, stores the payment method (`SavePaymentMethodWorkflow`). If the method was
+ *    deleted meanwhile, does not store it again: the setup fails. Writes the state of the setup. The setup of a deleted
+ *    customer is canceled.
  */
 @Injectable()
 export class CompleteSetupWorkflow {

@@ -12,7 +12,10 @@ const WORK = 'due-collections';
 const EVERY_MS = 1_000;
 const BATCH_SIZE = 20;
 
-/** Charges invoices when they are due: in the background in real time, and on a test clock while the clock advances. */
+/**
+ * Charges invoices when they are due. In real time, this runs in the background. On a test clock, it runs while the
+ * clock advances.
+ */
 @Injectable()
 export class DueCollections extends LimitedPoller<Payment> implements OnModuleInit {
   private readonly logger = new Logger(WORK);
@@ -43,8 +46,8 @@ export class DueCollections extends LimitedPoller<Payment> implements OnModuleIn
   }
 
   /**
-   * Begins as many attempts as may run at once. Does not wait for the attempts: this job runs again whenever an attempt
-   * ends. Returns true if more invoices may be due.
+   * Begins to charge as many invoices as may be charged at once, and does not wait for the charges to end: this job
+   * runs again whenever a charge ends. Returns true if more invoices may be due.
    */
   async runDue(): Promise<boolean> {
     this.examined = 0;
@@ -76,8 +79,8 @@ export class DueCollections extends LimitedPoller<Payment> implements OnModuleIn
   }
 
   /**
-   * Charges payments of one lease, one after the other, so that the order of the events is reproducible. If a charge
-   * throws an error, gives back the lease of all payments that are not finished.
+   * Charges payments that have the same lease, one after the other, so that the order of the events is reproducible. If
+   * a charge throws an error, gives back the lease on all payments that are not finished.
    */
   private finish(payments: readonly Payment[]): Promise<void> {
     return this.leases.finish(leaseOf(payments), async () => {

@@ -3,8 +3,8 @@ import { AwaitedPoller, PaymentsRepository } from '../../payments';
 import { ResumePaymentWorkflow } from './resume-payment.workflow';
 
 /**
- * Completes payments without a final outcome: the process that started them stopped, or the provider did not answer or
- * answered `pending`.
+ * Completes payments that have no final outcome, because the process that started them stopped, or because the provider
+ * did not answer or answered `pending`.
  */
 @Injectable()
 export class DuePayments extends AwaitedPoller {

@@ -26,7 +26,7 @@ export class ResumePaymentWorkflow {
     private readonly settlePayment: SettlePaymentWorkflow,
   ) {}
 
-  /** Returns true if the provider answered, or if a poll will ask the provider again. */
+  /** Completes a payment. Returns true if the provider answered, or if a poll will ask the provider again. */
   async resume(id: string): Promise<boolean> {
     const payment = await this.payments.get(id);
     const outcome = await this.gateway.resumeCharge(payment);
@@ -35,7 +35,7 @@ export class ResumePaymentWorkflow {
   }
 
   /**
-   * Decides a charge that the sandbox left pending, and settles the payment in the same commit.
+   * Sets the outcome of a charge that the sandbox left pending, and settles the payment in the same commit.
    * @param failureCode why the charge fails; null for a success
    * @throws {ProblemError} `payment_not_found`, `payment_not_in_sandbox`
    */

@@ -12,11 +12,12 @@ import {
 import { SubscriptionStatusWorkflow } from '../subscriptions/subscription-status.workflow';
 
 /**
- * Stores payment methods, and charges open invoices again when a customer gets another default method.
+ * Stores payment methods. When a customer gets another default method, plans to charge the open invoices again.
  *
  * 1. Attaches a new method at its provider, outside any transaction, if the provider keeps methods.
- * 2. Claims the idempotency key, locks the customer, and writes the payment method and whether it is the default.
- * 3. With a new default: charges the open invoices at once, and makes unpaid subscriptions past due again.
+ * 2. Claims the idempotency key, locks the customer, writes the payment method, and sets or clears it as the default.
+ * 3. If the method became the default: plans to charge the open invoices of the customer now, and makes unpaid
+ *    subscriptions past due again. `DueCollections` makes the charges.
  */
 @Injectable()
 export class SavePaymentMethodWorkflow {
@@ -38,7 +39,7 @@ export class SavePaymentMethodWorkflow {
   }
 
   /**
-   * Stores a method that is attached at its provider, in the caller's transaction, or in a new one.
+   * Stores a method that is already attached at its provider. Joins the caller's transaction, if there is one.
    * @throws {ProblemError} `customer_not_found`, `payment_provider_not_enabled`, `payment_method_not_accepted`
    */
   store(customerId: string, attached: AttachedPaymentMethod): Promise<PaymentMethod> {
@@ -51,7 +52,7 @@ export class SavePaymentMethodWorkflow {
   }
 
   /**
-   * Makes a method the default or not the default. A no-op writes nothing and records no event.
+   * Sets or clears a payment method as the default of its customer. A no-op writes nothing and records no event.
    * @param isDefault undefined: unchanged
    * @throws {ProblemError} `customer_not_found`, `payment_method_not_found`, `precondition_failed`
    */

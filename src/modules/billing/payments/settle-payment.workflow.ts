@@ -24,18 +24,19 @@ interface LockedDebt {
   readonly isReserved: boolean;
 }
 
-/** Id of a payment, and its lease when the provider was called. */
+/** Id of a payment, and the lease that the payment had when the provider was called. */
 type LeasedPayment = Pick<Payment, 'id' | 'leasedBy' | 'dueAt'>;
 
 /**
- * Writes the outcome of a charge: the second of the two commits of a payment.
+ * Writes the outcome of a charge. This is the second of the two commits of a payment.
  *
  * 1. If the outcome makes the payment method unusable, locks the method. Then locks the subscription, the invoice and
  *    the payment. If step 4 may follow, also locks the invoices and payments that step 4 changes.
  * 2. Pays the invoice, or frees the amount that the payment reserved, and sets the status of the subscription.
  * 3. Writes the payment and its event. Posts a succeeded payment to the ledger; the part that the invoice does not need
- *    becomes credit.
- * 4. Expires the subscription if its time limit for the first payment has passed.
+ *    becomes credit of the customer.
+ * 4. If the payment did not pay the invoice and the time limit for the first payment of the subscription has passed,
+ *    expires the subscription.
  * 5. Marks the payment method as unusable after a final decline.
  * 6. Stores the response for the idempotency key of the payment. If the payment already had a final outcome and the new
  *    outcome contradicts it, records a discrepancy.
@@ -54,8 +55,8 @@ export class SettlePaymentWorkflow {
   ) {}
 
   /**
-   * Writes the outcome of a charge. If the payment already has a final outcome, does not change it, and records a
-   * contradicting outcome as a discrepancy.
+   * Writes the outcome of a charge. Does not change a payment that already has a final outcome; if the new outcome
+   * contradicts the final one, records a discrepancy.
    * @param isReserved false if the payment has reserved no amount on its invoice
    */
   settle(
@@ -120,8 +121,9 @@ export class SettlePaymentWorkflow {
   }
 
   /**
-   * Pays the locked invoice, or frees the amount that the payment has reserved. Does nothing while the payment has no
-   * final outcome.
+   * Pays the locked invoice, or frees the amount that the payment has reserved, and sets the status of the
+   * subscription. Returns the payment, with the amount that it paid of the invoice. Does nothing while the payment has
+   * no final outcome.
    */
   private async applyTo(
     { subscription, invoice, isReserved }: LockedDebt,

@@ -40,9 +40,9 @@ export class TakePaymentWorkflow {
   ) {}
 
   /**
-   * Charges the customer, for an invoice or as a prepayment. Sets the currency of the customer permanently, whatever
-   * the outcome. If the provider refuses the charge, the payment fails and no error is thrown. If the outcome is
-   * unknown, the payment is `processing`.
+   * Charges the customer, for an invoice or as a prepayment. If the customer has no currency yet, sets it permanently,
+   * even if the charge then fails. If the provider refuses the charge, the payment fails and no error is thrown. If the
+   * outcome is unknown, the payment is `processing`.
    * @throws {ProblemError} `payment_method_not_accepted`, `payment_method_required`, `payment_provider_not_enabled`,
    *   `reference_not_found`, `customer_currency_mismatch`; with an invoice also `payment_contradicts_invoice`,
    *   `invoice_not_payable`, `invoice_payment_pending`, `payment_exceeds_invoice`, `test_clock_advancing`,

@@ -39,8 +39,8 @@ export class RefundPaymentWorkflow {
 
   /**
    * Refunds a payment in full or in part. If the provider refuses the refund, the refund fails and no error is thrown.
-   * The credit note of a failed refund stays issued, and another refund can pay it out.
-   * @param limits the largest sums that the caller may refund
+   * The credit note that was issued with a failed refund stays issued, and another refund can pay it out.
+   * @param limits largest sum that the caller may refund of one payment, in minor units by currency; null: no limit
    * @throws {ProblemError} `payment_not_found`, `payment_not_refundable`, `payment_disputed`,
    *   `refund_amount_exceeds_refundable`, `idempotency_key_reused`, `refund_limit_exceeded`; with a credit note also
    *   `payment_has_no_invoice`, `refund_differs_from_credit_note`, `reference_not_found`, `invoice_not_creditable`,
@@ -74,8 +74,8 @@ export class RefundPaymentWorkflow {
   }
 
   /**
-   * Throws `idempotency_key_reused` if the stored refund with the same idempotency key has another credit note than the
-   * request.
+   * Throws `idempotency_key_reused` if the stored refund and the repeated request both have a credit note, and the two
+   * notes differ.
    */
   private async requireSameNote(
     { creditNoteId }: Refund,

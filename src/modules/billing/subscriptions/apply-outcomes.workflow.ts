@@ -26,7 +26,7 @@ interface Applied extends Decision {
 
 /**
  * Writes decisions about subscriptions, in the transaction of the caller, which has locked the subscriptions. Invoices
- * take their numbers last, because other transactions wait for the next number.
+ * get their numbers last, because other transactions wait for the next number until this transaction ends.
  *
  * 1. Locks the invoices that step 6 voids or credits. Locks the payments of invoices that the decisions credit or
  *    correct, so that no money is both refunded and credited.
@@ -109,7 +109,8 @@ export class ApplyOutcomesWorkflow {
   }
 
   /**
-   * Activates new subscriptions that would wait for a first payment, but have nothing to pay after coupons and credit.
+   * Activates new subscriptions that would have to wait for a first payment, but have nothing to pay, because coupons
+   * and credit cover the first invoice.
    */
   private async activateWithoutPayment(
     decided: readonly Applied[],
@@ -141,8 +142,8 @@ export class ApplyOutcomesWorkflow {
 }
 
 /**
- * Returns the id of the subscription, as a list, if it ended while waiting for its first payment; otherwise an empty
- * list.
+ * Returns a list with the id of the subscription if the subscription ended while it waited for its first payment;
+ * otherwise an empty list.
  */
 function idIfEndedUnpaid(
   before: Subscription,

@@ -14,7 +14,7 @@ import { DerivedState } from './derived-state';
  *
  * 1. Locks the ended subscriptions.
  * 2. Drops the late usage of deleted customers, who are not billed.
- * 3. Locks the payments of invoices whose usage changed, so that no money is both refunded and credited.
+ * 3. Locks the payments of the invoices that billed the changed usage, so that no money is both refunded and credited.
  * 4. Calls {@link BillingLocks.lockBeforeInvoices}, then makes the invoices.
  * 5. Ends coupons that became usable again because an invoice returned discount to them.
  */

@@ -20,8 +20,7 @@ export function billingRequestOf({ subscription, billing }: Outcome): BillingReq
 
 /**
  * Returns the billing periods after a decision, by subscription id. If the decision ends a period early and opens
- * another, the ended period gets its new end, and the opened period is added. The opened period starts at the instant
- * at which the other one ends.
+ * another period, shortens the ended period and adds the opened period, which starts when the ended period ends.
  * @param periods billing periods before the decision
  */
 export function periodsAfter(
@@ -40,12 +39,12 @@ export function creditsOf({ billing }: Outcome): readonly CreditLineRequest[] {
   return billing?.lines.filter((line) => line.kind === 'credit') ?? [];
 }
 
-/** Returns the billing request for an invoice of late usage of an ended subscription. */
+/** Returns the billing request for a separate invoice that bills the late usage of an ended subscription. */
 export function lateUsageRequestOf(subscription: Subscription): BillingRequest {
   return { ...termsOf(subscription), reason: 'late_usage', lines: [], lateUsage: 'closed' };
 }
 
-/** Returns the billing request for the usage of a running subscription, and for its late usage. */
+/** Returns the billing request for the usage and the late usage of a running subscription. */
 export function usageRequestOf(
   subscription: Subscription,
   lines: BillingRequest['lines'],
@@ -53,7 +52,9 @@ export function usageRequestOf(
   return { ...termsOf(subscription), reason: 'renewal', lines, lateUsage: 'billed' };
 }
 
-/** Returns the period whose revenue a decision recognizes, as a list. Empty if the decision recognizes no revenue. */
+/**
+ * Returns a list with the period whose revenue a decision recognizes; an empty list if the decision recognizes none.
+ */
 export function earnedPeriodOf({ subscription, earned }: Outcome): readonly EarnedPeriod[] {
   if (earned === null) return [];
   const { period, ...items } = earned;

@@ -64,8 +64,8 @@ export class ChangeSubscriptionWorkflow {
   }
 
   /**
-   * Returns the next invoice after a command, and the version of the subscription before the command. Writes only due
-   * work. Throws the errors of `apply`.
+   * Returns the next invoice that would follow the command, and the version of the subscription before the command.
+   * Writes nothing but the due work of the subscription. Throws the errors of `apply`.
    */
   preview(
     id: string,

@@ -5,8 +5,8 @@ import { RecurringRevenueService } from '../../recurring-revenue';
 import type { Subscription } from '../../subscriptions';
 
 /**
- * Keeps entitlement balances, redemptions and recorded MRR in step with subscriptions and their invoices, in the
- * transaction that changes them.
+ * Updates the state that follows from subscriptions and their invoices: entitlement balances, coupon redemptions and
+ * the recorded MRR. Runs in the transaction that changes the subscriptions or invoices.
  */
 @Injectable()
 export class DerivedState {
@@ -29,9 +29,10 @@ export class DerivedState {
   }
 
   /**
-   * Ends the redemptions of ended subscriptions, and records the MRR of all the subscriptions. Call it after invoices
-   * were made or voided. An invoice that returns discount to a used-up redemption reopens it, and the first invoice
-   * with a repeating coupon starts the coupon's months.
+   * Ends the coupon redemptions of ended subscriptions, and records the MRR of all given subscriptions. Call it after
+   * invoices were made or voided, because invoices change redemptions: an invoice that returns discount to a used-up
+   * redemption makes the redemption usable again, and the first invoice with a repeating coupon starts the coupon's
+   * months.
    * @param dueAt when the work that changed the subscription was due, by subscription id
    */
   async updateAfterInvoices(

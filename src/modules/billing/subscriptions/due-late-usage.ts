@@ -3,7 +3,7 @@ import { DUE_LATE_USAGE } from '../../metering';
 import { DueQueues } from '../../test-clocks';
 import { BillLateUsageWorkflow } from './bill-late-usage.workflow';
 
-/** Bills due late usage of ended subscriptions. */
+/** Bills late usage of ended subscriptions when its invoice is due. */
 @Injectable()
 export class DueLateUsage implements OnModuleInit {
   constructor(

@@ -5,8 +5,9 @@ import { type DueQueue, DueQueues } from '../../test-clocks';
 import { RenewSubscriptionsWorkflow } from './renew-subscriptions.workflow';
 
 /**
- * Maximum number of renewals per commit. The renewals of a commit share statements, so a renewal costs a sixth less CPU
- * than in commits of 50 renewals. Larger commits would lock the series of invoice numbers longer.
+ * Maximum number of renewals per commit. The renewals of a commit share their SQL statements: a renewal costs a sixth
+ * less CPU time than in commits of 50 renewals. Even larger commits would lock the series of invoice numbers for
+ * longer.
  */
 const MAX_RENEWALS_PER_COMMIT = 100;
 

@@ -14,8 +14,9 @@ import { ApplyOutcomesWorkflow } from './apply-outcomes.workflow';
 import { SubscriptionStatusWorkflow } from './subscription-status.workflow';
 
 /**
- * Activates or expires subscriptions that wait for their first payment, when the payment is no longer needed or can no
- * longer succeed. Runs in the transaction of the caller, which has locked the subscription.
+ * Ends the wait of subscriptions for their first payment: activates a subscription whose first payment is no longer
+ * needed, or expires a subscription whose first payment can no longer succeed. Runs in the transaction of the caller,
+ * which has locked the subscription.
  */
 @Injectable()
 export class FirstPaymentsWorkflow {
@@ -30,7 +31,7 @@ export class FirstPaymentsWorkflow {
 
   /**
    * Locks the invoices and payments that `endInvoice` changes if it expires the subscription. Call it before locking
-   * credit.
+   * credit. Does nothing for null, or for a subscription that does not wait for its first payment.
    */
   async lockBeforeInvoice(subscription: Subscription | null): Promise<void> {
     if (subscription === null || !isAwaitingPayment(subscription)) return;
@@ -39,7 +40,7 @@ export class FirstPaymentsWorkflow {
 
   /**
    * Locks the invoices and payments that `endPayment` changes if it expires the subscription. Call it before locking
-   * the payment or credit.
+   * the payment or credit. Does nothing for null, or before the time limit for the first payment.
    */
   async lockBeforePayment(subscription: Subscription | null, now: Date): Promise<void> {
     if (subscription === null || !isFirstPaymentOverdue(subscription, now)) return;
@@ -60,8 +61,8 @@ export class FirstPaymentsWorkflow {
   }
 
   /**
-   * Expires a subscription whose time limit for the first payment has passed, after a payment ended without paying the
-   * invoice. Does nothing while another payment is pending.
+   * Expires a subscription whose time limit for the first payment has passed. Call it after a payment for an invoice of
+   * the subscription has ended. Does nothing if the subscription no longer waits, or while another payment is pending.
    * @param before the subscription as it was before the payment ended
    * @returns true if the subscription expired
    */

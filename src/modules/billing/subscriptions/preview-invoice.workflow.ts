@@ -14,7 +14,10 @@ import { FinalizePrepaidDraftsWorkflow } from '../invoices/finalize-prepaid-draf
 import { RefundedAmounts } from '../refunded-amounts';
 import { creditsOf, billingRequestOf, periodsAfter } from './billing-request';
 
-/** The next invoice of a subscription after a command, and the plan version that the subscription has then. */
+/**
+ * The next invoice of a subscription after a command, when it is made, and the plan version that the subscription has
+ * then.
+ */
 export interface SubscriptionPreview {
   readonly invoice: Invoice;
   readonly planVersionId: string;
@@ -28,8 +31,8 @@ export interface CommandPreview extends SubscriptionPreview {
 
 /**
  * Previews the invoice of a decision about a subscription, in the transaction of the caller, which has locked the
- * subscription. Drafts that would be finalized before this invoice use coupons and credit, so the preview finalizes
- * these drafts first. At the end, the preview rolls everything back.
+ * subscription. Drafts that would be finalized before the previewed invoice use coupons and credit first, so the
+ * preview also finalizes these drafts. In the end, the preview rolls back everything that it wrote.
  */
 @Injectable()
 export class PreviewInvoiceWorkflow {
@@ -41,8 +44,8 @@ export class PreviewInvoiceWorkflow {
   ) {}
 
   /**
-   * Returns the invoice that the decision makes, or the next invoice if the decision makes none. Returns an empty
-   * invoice if no invoice follows.
+   * Returns the invoice that the decision makes, or the next invoice if the decision makes none. Returns an invoice
+   * without lines if no invoice follows.
    * @param redeemed coupons that would be redeemed before the decision
    * @throws {ProblemError} `invoice_too_large`
    */

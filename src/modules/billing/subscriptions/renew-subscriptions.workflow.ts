@@ -26,8 +26,8 @@ import { BillingLocks, type CustomerAt } from '../billing-locks';
 import { ApplyOutcomesWorkflow } from './apply-outcomes.workflow';
 
 /**
- * Maximum number of pieces of due work, such as renewals, that one request does: a year of monthly renewals. A
- * worker does the rest, each piece in a commit of its own.
+ * Maximum number of pieces of due work, such as renewals, that one request does for a subscription: a year of monthly
+ * renewals. Background work does the rest, each piece in a commit of its own.
  */
 const MAX_STEPS_PER_REQUEST = 12;
 
@@ -39,20 +39,21 @@ export interface CurrentSubscription extends CustomerAt {
 interface DueSubscriptionsRead {
   /** Subscriptions with due work. */
   readonly snapshots: readonly Snapshot[];
-  /** Ids of the customers of these subscriptions who are not deleted. */
+  /** Ids of the customers of these subscriptions. Deleted customers are left out. */
   readonly customerIds: ReadonlySet<string>;
   /** Ids of the subscriptions whose first payment is pending at the provider. */
   readonly beingPaid: ReadonlySet<string>;
 }
 
 /**
- * Does the due work of subscriptions: start, end of a trial, renewal at the end of a period, scheduled change or end,
- * and expiry without a first payment.
+ * Does the due work of subscriptions: the start, the end of a trial, the renewal at the end of a period, a scheduled
+ * change, a scheduled end, and the expiry of a subscription without a first payment.
  *
  * 1. Locks the subscriptions with due work, and reads which of their customers are deleted.
- * 2. Locks the invoices of subscriptions that wait for their first payment, and reads which have a pending payment.
+ * 2. Locks the invoices of subscriptions that wait for their first payment, and reads which of these subscriptions have
+ *    a pending payment.
  * 3. Decides each subscription. The subscription of a deleted customer ends.
- * 4. Applies all decisions, each kind of row with one statement.
+ * 4. Applies all decisions, with one statement for each kind of row.
  */
 @Injectable()
 export class RenewSubscriptionsWorkflow {
@@ -82,8 +83,8 @@ export class RenewSubscriptionsWorkflow {
   }
 
   /**
-   * Ends the paused subscriptions of a deleted customer that have reached the end of their period. No due work would
-   * end them. The caller's transaction has locked the customer.
+   * Ends the paused subscriptions of a deleted customer, if their period is over. These subscriptions have no due work
+   * that would end them. The caller's transaction has locked the customer.
    */
   async endPaused(customerId: string, now: Date): Promise<void> {
     const found = await this.subscriptions.snapshotsOf(customerId);
@@ -102,8 +103,8 @@ export class RenewSubscriptionsWorkflow {
   }
 
   /**
-   * Stores the error code with which due work of a subscription was refused. Records an event at the first failure and
-   * when the error code changes. A no-op if the work was done meanwhile.
+   * Stores on a subscription the code of the error with which its due work was refused. Records an event at the first
+   * failure, and again whenever the code differs from the stored one. A no-op if the work was done meanwhile.
    */
   recordFailure({ id, dueAt }: DueSubscription, code: string, now: Date): Promise<void> {
     return this.database.transaction(async () => {
@@ -119,7 +120,10 @@ export class RenewSubscriptionsWorkflow {
     });
   }
 
-  /** Reads the input of the decisions, each kind of data with one statement. */
+  /**
+   * Locks the subscriptions whose work is still due, and reads the input of the decisions, each kind of data with one
+   * statement.
+   */
   private async setup(ids: readonly string[], now: Date): Promise<DueSubscriptionsRead> {
     const locked = await this.subscriptions.lockSnapshots(ids);
     const snapshots = locked.filter(({ subscription }) => isDue(subscription, now));
@@ -134,11 +138,11 @@ export class RenewSubscriptionsWorkflow {
   }
 
   /**
-   * Locks a subscription for a command, in the caller's transaction. First does its due work, so that the command acts
-   * on the current period. Does at most {@link MAX_STEPS_PER_REQUEST} pieces of work, because each invoice locks the
-   * series of invoice numbers. The returned time is never before the last change of the subscription, which a process
-   * with a faster clock may have made.
-   * @param expected versions that are accepted after the due work
+   * Locks a subscription for a command, in the caller's transaction, and first does its due work, so that the command
+   * acts on the current period. Does at most {@link MAX_STEPS_PER_REQUEST} pieces of due work, because each invoice
+   * locks the series of invoice numbers. The returned time is not before the last change of the subscription, even if a
+   * process with a faster clock made that change.
+   * @param expected condition on the version of the subscription, checked after the due work is done
    * @throws {ProblemError} `subscription_not_found`, `subscription_customer_deleted`, `subscription_behind` if too many
    *   periods are due, `precondition_failed`, `test_clock_advancing`, `test_clock_failed`
    */
@@ -186,7 +190,10 @@ function decide(
     : decideEndOfDeletedCustomer(snapshot, now);
 }
 
-/** Clears the failure that an earlier renewal recorded, because this renewal succeeded. */
+/**
+ * Returns the decision without the failure that was recorded when earlier due work was refused, because the work has
+ * now succeeded.
+ */
 function withoutFailure(outcome: Outcome): Outcome {
   const subscription = { ...outcome.subscription, renewalFailedAt: null, renewalFailureCode: null };
   return { ...outcome, subscription };

@@ -13,8 +13,8 @@ import {
 import { DerivedState } from './derived-state';
 
 /**
- * Sets the status of subscriptions after payments of their invoices. Runs in the transaction of a caller that has
- * locked the subscriptions.
+ * Sets the status of a subscription after a payment event, for example after a failed automatic charge, or after the
+ * last open invoice was paid. Runs in the transaction of the caller, which has locked the subscription.
  *
  * 1. Writes the status.
  * 2. Updates the entitlement balances of the customer, and the recorded MRR of the subscription.
@@ -47,7 +47,10 @@ export class SubscriptionStatusWorkflow {
     await this.applyPaymentEvent(before, 'settled', now);
   }
 
-  /** Returns a resumed subscription with the status that its open invoices require. */
+  /**
+   * Returns a resumed subscription with the status that it must have because of failed charges of its open invoices.
+   * Writes nothing.
+   */
   async afterPause(subscription: Subscription): Promise<Subscription> {
     const attempted = await this.collection.findAttempted(subscription.id);
     const inFlight = await this.payments.findBeingCharged(attempted.map(({ id }) => id));
@@ -55,7 +58,7 @@ export class SubscriptionStatusWorkflow {
     return failure === null ? subscription : afterPaymentEvent(subscription, failure);
   }
 
-  /** Locks the unpaid subscriptions of a customer until the transaction ends. */
+  /** Returns the subscriptions of a customer with the status `unpaid`, locked until the transaction ends. */
   lockUnpaidOf(customerId: string): Promise<readonly Subscription[]> {
     return this.subscriptions.lockUnpaidOf(customerId);
   }

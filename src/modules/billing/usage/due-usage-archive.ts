@@ -25,7 +25,7 @@ export class DueUsageArchive implements OnModuleInit {
     });
   }
 
-  /** Does one step. Returns true if there may be more to do. */
+  /** Does one step of the archiving. Returns true if there may be more to do. */
   runDue(): Promise<boolean> {
     return this.workflow.step(this.clock.now());
   }

@@ -9,7 +9,8 @@ import { UnbillableUsageService } from '../../subscriptions';
  * Proves which usage of a customer was accepted, counted and billed. Writes and locks nothing.
  *
  * 1. Reads the meter and the customer.
- * 2. In one snapshot: reads the periods whose usage no subscription bills, and the accepted, counted and billed usage.
+ * 2. In one snapshot: reads the periods in which no subscription bills the usage of the meter, and reads the accepted,
+ *    counted and billed usage.
  */
 @Injectable()
 export class ProveUsageWorkflow {

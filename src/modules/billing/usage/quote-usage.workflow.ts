@@ -7,13 +7,13 @@ import { SubscriptionsRepository, usageSoFar } from '../../subscriptions';
 import { TestClocksService } from '../../test-clocks';
 import { usageRequestOf } from '../subscriptions/billing-request';
 
-/** Usage of one price, with its subscription. */
+/** Usage of one metered price of one subscription, with its cost. */
 export interface CustomerUsage extends UsageQuote {
   readonly subscriptionId: string;
   readonly currency: string;
   /**
-   * Id of the draft invoice that will bill the usage when the grace period of the draft ends; null if the next
-   * invoice bills the usage.
+   * Id of the draft invoice that will bill the usage when the grace period of the draft ends; null if the next invoice
+   * bills the usage.
    */
   readonly invoiceId: string | null;
 }
@@ -21,9 +21,10 @@ export interface CustomerUsage extends UsageQuote {
 /**
  * Quotes the cost of usage that is not billed yet. Writes and locks nothing.
  *
- * 1. Reads the current time of the customer: the time of its test clock, or real time.
- * 2. In one snapshot: reads the running subscriptions, and quotes the usage of each in its current period.
- * 3. In the same snapshot: quotes the usage on drafts whose grace period has not ended.
+ * 1. Reads the current time of the customer: the time of the customer's test clock, or real time.
+ * 2. In one snapshot: reads the subscriptions that have not ended, and quotes the usage of each one in its current
+ *    period.
+ * 3. In the same snapshot: quotes the usage that will be billed by drafts whose grace period has not ended.
  */
 @Injectable()
 export class QuoteUsageWorkflow {
@@ -36,8 +37,8 @@ export class QuoteUsageWorkflow {
   ) {}
 
   /**
-   * Returns the usage of each metered price, in the current periods and in periods whose invoice is still a draft. The
-   * cost assumes that no further usage arrives.
+   * Returns the usage of each metered price in the current periods, and in ended periods whose invoice is still a
+   * draft. The cost assumes that no further usage arrives.
    * @throws {ProblemError} `customer_not_found`, `test_clock_advancing`, `test_clock_failed`, `invoice_too_large`
    */
   async current(customerId: string): Promise<readonly CustomerUsage[]> {
