@@ -44,8 +44,8 @@ const MAKE_CURSOR_DUE = `
   UPDATE provider_cursor SET due_at = $2 WHERE provider = $1 AND due_at > $2`;
 
 /**
- * True if `read_until` of the provider's cursor is at least `$2`, and if all events received until `read_until` are
- * processed. Ignores events with {@link FREQUENT_ATTEMPTS} or more attempts. Also true if there is no cursor, because
+ * True if `read_until` of the provider's cursor is at least `$2`, and if all events made or received until `read_until`
+ * are processed. Ignores events with {@link FREQUENT_ATTEMPTS} or more attempts. Also true if there is no cursor, because
  * the events were never listed.
  */
 const HAS_READ = `
@@ -55,7 +55,7 @@ const HAS_READ = `
       read_until < $2 OR EXISTS (
         SELECT FROM provider_event AS event
         WHERE event.provider = $1 AND event.due_at IS NOT NULL AND attempts < ${FREQUENT_ATTEMPTS}
-          AND event.received_at <= cursor.read_until)))
+          AND least(event.received_at, event.created_at) <= cursor.read_until)))
     AS has_read`;
 
 /**
@@ -176,9 +176,9 @@ export class ProviderEventsRepository {
   }
 
   /**
-   * Returns true if all events of a provider up to `since` are stored, and if the events that were received until the
-   * last complete listing began, or that this listing added, are processed. Ignores events with
-   * {@link FREQUENT_ATTEMPTS} or more attempts. Also true if the events of the provider were never listed.
+   * Returns true if all events of a provider up to `since` are stored, and if the events that were made or received
+   * until the last complete listing began are processed. Ignores events with {@link FREQUENT_ATTEMPTS} or more attempts.
+   * Also true if the events of the provider were never listed.
    */
   async hasReadSince(provider: ProviderName, since: Date): Promise<boolean> {
     return (await this.database.queryValue<boolean>(HAS_READ, [provider, since])) ?? false;

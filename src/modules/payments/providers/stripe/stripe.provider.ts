@@ -44,10 +44,7 @@ const REPLAY_MS = 23 * 3_600_000;
 /** Largest assumed difference between our clock and Stripe's. */
 const CLOCK_SLACK_S = 300;
 
-/**
- * Makes charges and refunds at Stripe, and keeps payment methods there. The metadata of each created object contain our
- * id.
- */
+/** Makes charges and refunds at Stripe, and keeps payment methods there. The metadata of each object contain our id. */
 @Injectable()
 export class StripeProvider implements PreparingProvider {
   readonly name = 'stripe';
@@ -327,8 +324,7 @@ export class StripeProvider implements PreparingProvider {
   }
 
   /**
-   * Returns the outcome of a confirmed payment intent. First cancels the intent if it was declined, so that no other
-   * card can pay it.
+   * Returns the outcome of a confirmed payment intent. Cancels it first if it was declined, so that no card can pay it.
    */
   private async outcomeOfConfirmed(intent: Stripe.PaymentIntent): Promise<ProviderOutcome> {
     const state = stateOfIntent(intent);
