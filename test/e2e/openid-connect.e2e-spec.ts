@@ -5,6 +5,7 @@ import { bearing, BOOTSTRAP_KEY, WITH_KEYS } from '../support/keys';
 import { captureLog, contentsOfTables } from '../support/leaks';
 import { CLIENT, OpenIdServer, type Person } from '../support/openid-server';
 import { eventsOf, startTestApp, type TestApp } from '../support/test-app';
+import { until } from '../support/until';
 
 const PUBLIC_URL = 'https://billing.example.com';
 const BEGIN = '/v1/session/oidc';
@@ -63,6 +64,9 @@ describe('signing in with OpenID Connect', () => {
     provider.forged = null;
     provider.signsWithOtherKey = false;
     provider.hasNewKey = false;
+    provider.publishesBothKeys = false;
+    provider.omitsKid = false;
+    provider.held = null;
     provider.person = ADA;
   });
 
@@ -334,15 +338,58 @@ describe('signing in with OpenID Connect', () => {
     expect(await countOf('admin_session')).toBe(before);
   });
 
-  it('works again after one sign-in when the provider has changed its key', async () => {
-    const app = await start({ databaseUrl: engine.databaseUrl, environment: settings() });
-    await createAdmin(engine, 'viewer', 'keys@example.com');
+  describe('when the keys of the provider', () => {
     const person = { ...ADA, email: 'keys@example.com' };
-    expect((await signIn(person, app)).status).toBe(303);
-    provider.hasNewKey = true;
-    expect(problem(await signIn(person, app))).toEqual([503, 'openid_unavailable']);
-    expect((await signIn(person, app)).status).toBe(303);
-    await app.close();
+    let app: TestApp;
+
+    beforeAll(() => createAdmin(engine, 'viewer', person.email));
+    beforeEach(async () => {
+      app = await start({ databaseUrl: engine.databaseUrl, environment: settings() });
+    });
+    afterEach(() => app.close());
+
+    it.each<[string, boolean, readonly unknown[]]>([
+      ['with', false, [503, 'openid_unavailable']],
+      ['without', true, [401, 'openid_refused']],
+    ])('change, works again after one ID token %s a key id', async (_, omitsKid, expected) => {
+      provider.omitsKid = omitsKid;
+      expect((await signIn(person, app)).status).toBe(303);
+      provider.hasNewKey = true;
+      expect(problem(await signIn(person, app))).toEqual(expected);
+      expect((await signIn(person, app)).status).toBe(303);
+    });
+
+    it('are several, refuses an ID token without a key id, and keeps the keys', async () => {
+      provider.publishesBothKeys = true;
+      expect((await signIn(person, app)).status).toBe(303);
+      const { discoveries } = provider;
+      provider.omitsKid = true;
+      for (let times = 0; times < 2; times += 1) {
+        expect(problem(await signIn(person, app))).toEqual([401, 'openid_refused']);
+      }
+      expect(provider.discoveries).toBe(discoveries);
+    });
+
+    it('change during several sign-ins, reads the new keys once', async () => {
+      expect((await signIn(person, app)).status).toBe(303);
+      provider.hasNewKey = true;
+      const [one, other] = [await begin(app), await begin(app)];
+      const query = await provider.authorize(one.location);
+      const otherQuery = await provider.authorize(other.location);
+      let release = (): void => undefined;
+      provider.held = new Promise((resolve) => (release = resolve));
+      const { tokenRequests } = provider;
+      const held = finish(otherQuery, other.cookie, app).then(problem);
+      await until('a held token request', () => provider.tokenRequests > tokenRequests);
+      provider.held = null;
+      expect(problem(await finish(query, one.cookie, app))).toEqual([503, 'openid_unavailable']);
+      await begin(app);
+      const { discoveries } = provider;
+      release();
+      expect(await held).toEqual([503, 'openid_unavailable']);
+      await begin(app);
+      expect(provider.discoveries).toBe(discoveries);
+    });
   });
 
   it.each([

@@ -34,7 +34,14 @@ export class OpenIdServer {
   signsWithOtherKey = false;
   /** If true, ID tokens are signed with another key, the only one that is published. */
   hasNewKey = false;
+  /** If true, the keys of `hasNewKey` true and false are both published. */
+  publishesBothKeys = false;
+  /** If true, ID tokens do not name their key. */
+  omitsKid = false;
+  /** Token requests are answered after this promise. */
+  held: Promise<void> | null = null;
   tokenRequests = 0;
+  discoveries = 0;
 
   private constructor(
     private readonly server: Server,
@@ -114,14 +121,21 @@ export class OpenIdServer {
     });
     provider.use(async (context, next) => {
       await next();
-      if (context.path === '/jwks' && this.hasNewKey) context.body = { keys: [newKey] };
+      if (context.path === '/.well-known/openid-configuration') this.discoveries += 1;
+      if (context.path === '/jwks' && (this.hasNewKey || this.publishesBothKeys)) {
+        const { keys } = context.body as { readonly keys: readonly unknown[] };
+        context.body = { keys: this.publishesBothKeys ? [...keys, newKey] : [newKey] };
+      }
       if (context.path !== '/token') return;
       this.tokenRequests += 1;
+      await this.held;
       const body = context.body as { id_token?: string };
       const isOther = this.signsWithOtherKey || this.hasNewKey;
-      if (body.id_token === undefined || (this.forged === null && !isOther)) return;
+      if (body.id_token === undefined) return;
+      if (this.forged === null && !isOther && !this.omitsKid) return;
       const key = isOther ? other : createPrivateKey({ key: jwk, format: 'jwk' });
-      const kid = this.hasNewKey ? newKey.kid : jwk.kid;
+      const named = this.hasNewKey ? newKey.kid : jwk.kid;
+      const kid = this.omitsKid ? undefined : named;
       body.id_token = resigned(body.id_token, this.forged ?? ((claims) => claims), { key, kid });
     });
     const answer = provider.callback();
@@ -139,7 +153,7 @@ export class OpenIdServer {
 function resigned(
   token: string,
   change: (claims: IdTokenClaims) => IdTokenClaims,
-  { key, kid }: { readonly key: KeyObject; readonly kid: string },
+  { key, kid }: { readonly key: KeyObject; readonly kid: string | undefined },
 ): string {
   const [, payload = ''] = token.split('.');
   const claims = JSON.parse(Buffer.from(payload, 'base64url').toString()) as IdTokenClaims;

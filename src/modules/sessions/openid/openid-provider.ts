@@ -97,7 +97,8 @@ export class OpenIdProvider implements OnApplicationShutdown {
    */
   async finish(query: string, { state, nonce, verifier }: OpenIdRequest): Promise<PersonClaims> {
     const { redirectUrl } = this.settings;
-    const client = await this.connected();
+    const found = this.connected();
+    const client = await found;
     try {
       const tokens = await authorizationCodeGrant(client, new URL(`${redirectUrl}?${query}`), {
         expectedState: state,
@@ -112,29 +113,29 @@ export class OpenIdProvider implements OnApplicationShutdown {
       return joinClaims(claims, shown);
     } catch (error) {
       this.log(error);
-      if (isKeyUnknown(error)) {
-        // The next sign-in reads the metadata and the keys again. This one has used its code.
-        this.client = null;
-        throw openIdUnavailable();
-      }
-      throw isUnreachable(error) ? openIdUnavailable() : openIdRefused();
+      const isUnknown = isKeyUnknown(error);
+      // This sign-in has used its code, so only the next one can use new keys.
+      if (isUnknown || isSignatureWrong(error)) this.forget(found);
+      throw isUnknown || isUnreachable(error) ? openIdUnavailable() : openIdRefused();
     }
   }
 
   /** @throws {ProblemError} `openid_unavailable` */
-  private async connected(): Promise<ClientConfiguration> {
+  private connected(): Promise<ClientConfiguration> {
     const now = performance.now();
-    if (this.client === null || now - this.client.foundAt > METADATA_MS) {
-      this.client = { found: this.discover(), foundAt: now };
-    }
-    try {
-      return await this.client.found;
-    } catch (error) {
-      // The next sign-in tries again.
-      this.client = null;
+    if (this.client !== null && now - this.client.foundAt <= METADATA_MS) return this.client.found;
+    const found = this.discover().catch((error: unknown) => {
+      this.forget(found);
       this.log(error);
       throw openIdUnavailable();
-    }
+    });
+    this.client = { found, foundAt: now };
+    return found;
+  }
+
+  /** Makes the next sign-in read the metadata and the keys again, unless another sign-in has done so already. */
+  private forget(found: Promise<ClientConfiguration>): void {
+    if (this.client?.found === found) this.client = null;
   }
 
   /** Logs only the messages of an error and of its causes, because their other fields may contain tokens and claims. */
@@ -172,9 +173,29 @@ function messagesOf(error: unknown): readonly string[] {
   return [error.message, ...messagesOf(error.cause)];
 }
 
-/** Returns true if the ID token is signed with a key that is not among the keys last read from the provider. */
+/**
+ * Returns true if the ID token is signed with a key that is not among the keys last read from the provider. Returns
+ * false if several of these keys fit, because the token does not name its key.
+ */
 function isKeyUnknown(error: unknown): boolean {
-  return error instanceof ClientError && error.code === 'OAUTH_KEY_SELECTION_FAILED';
+  return keyDetailsOf(error).candidates?.length === 0;
+}
+
+/**
+ * Returns true if the signature of the ID token is wrong. A provider whose tokens do not name their key may have
+ * changed it.
+ */
+function isSignatureWrong(error: unknown): boolean {
+  return keyDetailsOf(error).signature !== undefined;
+}
+
+/** Returns what the client library adds to its errors about keys and signatures, which is empty for other errors. */
+function keyDetailsOf(error: unknown): {
+  readonly candidates?: readonly unknown[];
+  readonly signature?: Uint8Array;
+} {
+  if (!(error instanceof ClientError) || !(error.cause instanceof Error)) return {};
+  return error.cause.cause ?? {};
 }
 
 function isUnreachable(error: unknown): boolean {
