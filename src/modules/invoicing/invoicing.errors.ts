@@ -241,9 +241,9 @@ export const creditNoteCorrected = defineProblem({
   kind: 'conflict',
   title: 'A later invoice took back a part of the lines',
   meaning:
-    'A later invoice took back unused time or usage of a line that the note credits, and gave back less because of it. Void that invoice first and regenerate it afterwards, or bill the used part of the note on a new invoice.',
+    'A later invoice took back unused time or usage of a line that the note credits, and gave back less because of it. Instead of voiding the note, bill the part of it that is owed on a new invoice.',
   detail: (id: string, invoiceId: string) =>
-    `The invoice ${invoiceId} took back unused time or usage of lines of the credit note ${id}, and gave back less because of it. Void that invoice first and regenerate it afterwards, or bill the used part of the note on a new invoice.`,
+    `The invoice ${invoiceId} took back unused time or usage of lines of the credit note ${id}, and gave back less because of it. Instead of voiding the note, bill the part of it that is owed on a new invoice.`,
 });
 
 export const creditNoteSettled = defineProblem({
