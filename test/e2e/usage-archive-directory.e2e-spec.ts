@@ -2,7 +2,8 @@ import { mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DueUsageArchive } from '../../src/modules/billing/usage/due-usage-archive';
-import { createCustomer } from '../support/metering';
+import { createCustomer, insertMeter } from '../support/metering';
+import { insertUsage } from '../support/stored-usage';
 import { startTestApp, type TestApp } from '../support/test-app';
 
 /** The three whole months before are kept. */
@@ -29,9 +30,26 @@ describe('the directory of archived usage events', () => {
     await rm(parent, { recursive: true });
   });
 
-  async function archive(): Promise<void> {
-    engine.clock.set(ARCHIVED_AT);
+  async function archive(now = ARCHIVED_AT): Promise<void> {
+    engine.clock.set(now);
     while (await engine.app.get(DueUsageArchive).runDue()) continue;
+  }
+
+  /** Runs steps until one has tested the folder of February. Then puts a file in its place, which fails the next test. */
+  async function archiveUntilTested(now: string): Promise<void> {
+    engine.clock.set(now);
+    const folder = join(directory, '2026-02');
+    await rm(folder, { recursive: true, force: true });
+    while (!(await readdir(directory)).includes('2026-02')) {
+      expect(await engine.app.get(DueUsageArchive).runDue()).toBe(true);
+    }
+    await rm(folder, { recursive: true });
+    await writeFile(folder, '');
+  }
+
+  async function create(path: string, body: object): Promise<string> {
+    const answer = await engine.http.post(path).send(body).expect(201);
+    return (answer.body as { id: string }).id;
   }
 
   const report = (key: string, timestamp: string) =>
@@ -80,6 +98,34 @@ describe('the directory of archived usage events', () => {
     await archive();
     expect(await filesOfMonths()).toEqual([1, 1]);
     expect((await readdir(folder)).filter((name) => name.endsWith('.tmp'))).toEqual([]);
+  });
+
+  it('is tested again after ten minutes, not in each step, for streams that cannot be closed yet', async () => {
+    await mkdir(directory);
+    const eventName = 'call';
+    const price = { name: 'Calls', model: 'per_unit', unit_amount: '1', timing: 'in_arrears' };
+    const plan_id = await create('/v1/plans', {
+      code: 'yearly',
+      name: 'Yearly',
+      currency: 'USD',
+      interval: 'year',
+      prices: [{ ...price, meter_id: await insertMeter(engine, { eventName }) }],
+    });
+    for (const customerId of [ada, await createCustomer(engine), await createCustomer(engine)]) {
+      await create('/v1/subscriptions', {
+        customer_id: customerId,
+        plan_id,
+        collection: 'send_invoice',
+      });
+      // Two streams do not fit into a file, so each has a step of its own.
+      await insertUsage(engine, { customerId, eventName, events: 6_000, hours: 600 });
+    }
+    await archiveUntilTested('2026-06-01T00:00:00Z');
+    await archive('2026-06-01T00:09:59Z');
+    await archiveUntilTested('2026-06-02T00:09:59Z');
+    await expect(archive('2026-06-02T00:19:59Z')).rejects.toThrow('ENOTDIR');
+    await expect(archive('2026-06-02T00:19:59Z')).rejects.toThrow('ENOTDIR');
+    expect(await closedMonths()).toEqual([]);
   });
 
   it('keeps a closed month closed until its file is written', async () => {

@@ -1,7 +1,7 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { mkdir, open, rename, rm, stat } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { ArchiveFile } from '../domain/archive-file';
@@ -38,8 +38,7 @@ export class ArchiveDirectory {
       sha256,
     };
     await this.writeFile(`${base}.json`, Buffer.from(`${JSON.stringify(manifest)}\n`));
-    await sync(dirname(join(this.path, name)));
-    await sync(this.path);
+    await this.syncFolder(folder);
     return file;
   }
 
@@ -97,17 +96,19 @@ export class ArchiveDirectory {
   }
 
   /**
-   * Requires that a file of this month can be written. Creates the folder of the month, writes a file into it, and
-   * deletes that file.
+   * Requires that a file of this month can be written. Creates the folder of the month, writes a file into it in the same
+   * way as {@link write}, and deletes that file.
    * @throws {Error} of the file system, for example `EACCES`, `EROFS` or `ENOSPC`
    */
   async requireWritable(month: Date): Promise<void> {
-    const probe = join(this.path, await this.makeFolder(month), `${randomUUID()}.tmp`);
+    const folder = await this.makeFolder(month);
+    const probe = `${folder}/${randomUUID()}.tmp`;
     try {
       // Random, because a file system may compress what it stores.
-      await writeSynced(probe, randomBytes(PROBE_BYTES));
+      await this.writeFile(probe, randomBytes(PROBE_BYTES));
+      await this.syncFolder(folder);
     } finally {
-      await rm(probe, { force: true });
+      await rm(join(this.path, probe), { force: true });
     }
   }
 
@@ -131,6 +132,12 @@ export class ArchiveDirectory {
       throw error;
     }
   }
+
+  /** Waits until the folder of a month and the renames of its files are on disk. */
+  private async syncFolder(folder: string): Promise<void> {
+    await sync(join(this.path, folder));
+    await sync(this.path);
+  }
 }
 
 /** Writes a file, and waits until its content is on disk. */
@@ -148,7 +155,7 @@ function ignoreExisting(error: NodeJS.ErrnoException): void {
   if (error.code !== 'EEXIST') throw error;
 }
 
-/** Waits until the renames of files in a directory are on disk. */
+/** Waits until the names in a directory are on disk. */
 async function sync(directory: string): Promise<void> {
   const handle = await open(directory, 'r');
   try {

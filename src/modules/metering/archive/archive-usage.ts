@@ -21,6 +21,11 @@ import {
 const EVENTS_PER_FILE = 10_000;
 const STREAMS_PER_STEP = 2_000;
 const DAY_MS = 86_400_000;
+/**
+ * Time for which a folder that took a test file is not tested again. Each step would test it otherwise, also the steps for
+ * streams that cannot be closed yet, which every search finds again.
+ */
+const TEST_EVERY_MS = 600_000;
 
 /**
  * Statement timeout of the step that completes a month of a stream whose events fill several files. This step reads the
@@ -50,6 +55,8 @@ export type ArchiveStep = 'none' | 'done' | MonthToClose;
 @Injectable()
 export class ArchiveUsage {
   private readonly logger = new Logger('usage-archive');
+  /** Month whose folder last took a test file, and the time of the test; null before the first test. */
+  private tested: { readonly month: Date; readonly at: Date } | null = null;
 
   constructor(
     private readonly database: Database,
@@ -150,8 +157,9 @@ export class ArchiveUsage {
   /**
    * Searches the next streams for events of the month that is being archived. Returns the streams to close. If no
    * searched stream has such events, records the progress and returns `done`.
-   * @throws {Error} if no file of the month can be written to the directory. This is checked before the month is
-   *   closed, because a closed month cannot be opened again
+   * @throws {Error} if no file of the month can be written to the directory. This is tested before the month is
+   *   closed, because a closed month cannot be opened again, and before streams are locked, because ingest waits for
+   *   these locks
    */
   private async find(
     progress: ArchiveProgress,
@@ -180,8 +188,25 @@ export class ArchiveUsage {
       await this.archive.advance(current);
       return 'done';
     }
-    await directory.requireWritable(month);
+    await this.requireWritable(month, now, directory);
     return { progress: current, month: monthOf(month), streams };
+  }
+
+  /** Tests whether a file of the month can be written, unless a test within the last ten minutes succeeded. */
+  private async requireWritable(
+    month: Date,
+    now: Date,
+    directory: ArchiveDirectory,
+  ): Promise<void> {
+    const { tested } = this;
+    if (
+      tested?.month.getTime() === month.getTime() &&
+      now.getTime() - tested.at.getTime() < TEST_EVERY_MS
+    ) {
+      return;
+    }
+    await directory.requireWritable(month);
+    this.tested = { month, at: now };
   }
 
   /**
