@@ -1,12 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { Client } from 'pg';
 import { DeleteTestClockService } from '../../src/modules/test-clocks/delete-test-clock.service';
+import { TestClockParticipants } from '../../src/modules/test-clocks/test-clock-participants';
 import { EventDispatcher } from '../../src/modules/webhooks/delivery/event-dispatcher';
 import { createEntitlement } from '../support/allowances';
 import { createCustomer, createPayment } from '../support/billing';
 import { postingsOf } from '../support/ledger';
 import { countLockWaits, untilSessionsWait } from '../support/lock-waits';
 import { bucketsOf, insertMeter } from '../support/metering';
+import { openTransaction } from '../support/open-transaction';
 import { startTestApp, Story, type TestApp } from '../support/story';
 import { until } from '../support/until';
 
@@ -427,13 +429,16 @@ describe('deleting a test clock', () => {
 
   describe('with a balance of a metered entitlement', () => {
     /** Creates a customer on a test clock and one without, each with a balance that counts events of one name. */
-    async function begin() {
+    async function begin(hasMeter = true) {
       const { id: clockId } = await post('/v1/test-clocks', { name: 'Metered', now: START });
       const gone = await createCustomer(engine, { test_clock_id: clockId });
       const kept = await createCustomer(engine);
       const eventName = `metered-${randomUUID()}`;
       const meter_id = await insertMeter(engine, { eventName });
-      const { key } = await createEntitlement(engine, { type: 'metered', meter_id });
+      const { key } = await createEntitlement(engine, {
+        type: 'metered',
+        ...(hasMeter && { meter_id }),
+      });
       for (const id of [gone, kept]) {
         await post(`/v1/customers/${id}/entitlements/${key}/grants`, { value: '9' });
       }
@@ -444,9 +449,17 @@ describe('deleting a test clock', () => {
         event_name: eventName,
         timestamp: customer_id === gone ? START : engine.clock.now().toISOString(),
       });
-      return { clockId: String(clockId), gone, kept, event };
+      const path = `/v1/customers/${gone}/entitlements/${key}`;
+      return { clockId: String(clockId), gone, kept, event, path };
     }
 
+    /** Sends the request at once, and returns the status and body of its answer. */
+    const answerOf = async (
+      request: PromiseLike<{ readonly status: number; readonly body: unknown }>,
+    ) => {
+      const { status, body } = await request;
+      return [status, body];
+    };
     const send = (body: object) => engine.http.post('/v1/usage-events').send(body);
     const sendLines = (events: readonly object[]) =>
       engine.http
@@ -494,6 +507,41 @@ describe('deleting a test clock', () => {
       expect(await sent).toMatchObject({ accepted: 2, rejected: [] });
       expect(await removed).toBe(204);
       expect(await tablesWith([gone])).toEqual([]);
+    });
+
+    it('answers the void of an event that waits for the purge with 404 usage_event_not_found', async () => {
+      const { clockId, gone, event } = await begin();
+      const stored = event(gone);
+      expect((await send(stored)).body).toMatchObject({ accepted: 1 });
+      const lock = 'SELECT FROM usage_stream WHERE customer_id = $1 FOR UPDATE';
+      const commit = await openTransaction(engine.database, () =>
+        engine.database.query(lock, [gone]),
+      );
+      const removed = remove(clockId).then(({ status }) => status);
+      await untilSessionsWait(engine.database);
+      const { idempotency_key } = stored;
+      const voided = answerOf(engine.http.post('/v1/usage-events/void').send({ idempotency_key }));
+      await untilSessionsWait(engine.database, 2);
+      await commit();
+      expect(await removed).toBe(204);
+      expect(await voided).toMatchObject([404, { code: 'usage_event_not_found' }]);
+    });
+
+    it.each([
+      ['an outdated balance', true, 'UPDATE customer_access SET version = version + 1'],
+      ['an outdated balance without a meter', false, 'UPDATE customer_access SET version = 0'],
+      ['no balance', true, 'DELETE FROM customer_entitlement'],
+    ])('answers 404 to a check with %s that waits for the purge', async (_, hasMeter, change) => {
+      const { clockId, gone, path } = await begin(hasMeter);
+      await engine.database.query(`${change} WHERE customer_id = $1`, [gone]);
+      const participants = engine.app.get(TestClockParticipants);
+      const commit = await openTransaction(engine.database, async () =>
+        participants.purge(await participants.lockCustomers(clockId, 1)),
+      );
+      const checked = answerOf(engine.http.get(path));
+      await untilSessionsWait(engine.database);
+      await commit();
+      expect(await checked).toMatchObject([404, { code: 'customer_not_found' }]);
     });
 
     it('is purged by background work if a portion meets a deadlock', async () => {

@@ -107,6 +107,16 @@ describe('the order of locks is kept', () => {
       expect(await lockLater(customerId, [CUSTOMER, FIRST_ACCESS], check)).toBe(1);
     });
 
+    it('by a check that creates the balance, while the customer is deleted', async () => {
+      const { customerId, path } = await begin();
+      await engine.database.query('DELETE FROM customer_entitlement WHERE customer_id = $1', [
+        customerId,
+      ]);
+      const check = () => engine.http.get(path);
+      const streams = `${STREAMS} NOWAIT`;
+      expect(await lockLater(customerId, [CUSTOMER, streams], check)).toBe(1);
+    });
+
     it('by the deletion of the test clock of its customer', async () => {
       const { customerId, clockId } = await begin();
       const remove = () => engine.http.delete(`/v1/test-clocks/${clockId}`);

@@ -2,8 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { In } from 'typeorm';
 import { invariant } from '../../core/invariant';
 import { Database, listOfAnyLength } from '../../platform/database';
-import { CustomersService } from '../customers';
-import { CustomerAccessEntity } from './customer-access.entity';
+import { raise } from '../../platform/errors';
+import { customerNotFound, CustomersService } from '../customers';
 import { CustomerEntitlementEntity } from './customer-entitlement.entity';
 import { toNumeric } from './decimal-column';
 import {
@@ -32,6 +32,11 @@ export interface BalanceKey {
   readonly entitlementId: string;
 }
 
+interface AccessRow {
+  readonly version: number;
+  readonly hasBalance: boolean;
+}
+
 /**
  * SQL that joins the balance of customer `$1` for entitlement key `$2` with its entitlement. Finds no row if the access
  * version of the customer or the rules version of the entitlement has changed since the balance was recalculated.
@@ -55,6 +60,12 @@ const WRITE_USAGE = `
   ) AS c (id, used, spent, covered, told, at)
   WHERE h.id = c.id`;
 
+const SELECT_ACCESS = `
+  SELECT version, EXISTS (
+    SELECT FROM customer_entitlement h WHERE h.customer_id = a.customer_id AND h.entitlement_id = $2
+  ) AS "hasBalance"
+  FROM customer_access a WHERE customer_id = $1`;
+
 const ENSURE_ACCESS = `
   INSERT INTO customer_access (customer_id, test_clock_id, version) VALUES ($1, $2, 1)
   ON CONFLICT DO NOTHING`;
@@ -65,10 +76,12 @@ const INVALIDATE_CUSTOMERS = `
   ORDER BY customer_id
   ON CONFLICT (customer_id) DO UPDATE SET version = customer_access.version + 1`;
 
+/** Inserts no row if the customer was meanwhile purged with its test clock. */
 const ENSURE_BALANCE = `
   INSERT INTO customer_entitlement (id, version, customer_id, entitlement_id, test_clock_id, access_version,
     rules_version, is_held, granted, is_overage_allowed, used, spent, covered, told, sources, created_at, updated_at)
-  VALUES ($1, 1, $2, $3, $4, 0, 0, false, 0, false, 0, 0, 0, '[]', '[]', $5, $5)
+  SELECT $1, 1, id, $3, $4, 0, 0, false, 0, false, 0, 0, 0, '[]', '[]', $5, $5
+  FROM customer WHERE id = $2 FOR KEY SHARE
   ON CONFLICT DO NOTHING`;
 
 /**
@@ -142,6 +155,7 @@ export class BalancesRepository {
   /**
    * Returns the balance of a customer and an entitlement, locked until the transaction ends. Inserts an outdated one if
    * there is none.
+   * @throws {ProblemError} `customer_not_found` if the customer was meanwhile purged with its test clock
    */
   async lock(
     customer: EntitledCustomer,
@@ -150,6 +164,14 @@ export class BalancesRepository {
     now: Date,
   ): Promise<BalanceRow> {
     this.database.requireTransaction();
+    const find = () =>
+      this.database.selectOne(
+        CustomerEntitlementEntity,
+        'WHERE customer_id = $1 AND entitlement_id = $2 FOR NO KEY UPDATE',
+        [customer.id, entitlementId],
+      );
+    const existing = await find();
+    if (existing !== null) return existing;
     await this.database.query(ENSURE_BALANCE, [
       id,
       customer.id,
@@ -157,13 +179,7 @@ export class BalancesRepository {
       customer.testClockId,
       now,
     ]);
-    const row = await this.database.selectOne(
-      CustomerEntitlementEntity,
-      'WHERE customer_id = $1 AND entitlement_id = $2 FOR NO KEY UPDATE',
-      [customer.id, entitlementId],
-    );
-    invariant(row !== null, `The customer ${customer.id} has a row for ${entitlementId}.`);
-    return row;
+    return (await find()) ?? raise(customerNotFound(customer.id));
   }
 
   async update(row: BalanceRow): Promise<void> {
@@ -192,22 +208,28 @@ export class BalancesRepository {
   }
 
   /**
-   * Returns the access version of a customer. If there is none, locks the customer and then inserts version 1. The
-   * deletion of a customer takes these locks in the same order. Reads an existing version without a lock: another
-   * transaction that has locked it may be waiting for locks of the caller, which would be a deadlock.
+   * Returns the access version of a customer; inserts version 1 if there is none. First locks the customer if the
+   * version or the balance is missing: both refer to the customer, and a deletion or purge of the customer locks it
+   * before streams. Reads an existing version without a lock: another transaction that has locked it may be waiting for
+   * locks of the caller, which would be a deadlock.
+   * @throws {ProblemError} `customer_not_found` if the customer was meanwhile purged with its test clock
    */
-  async accessVersionOf({ id, testClockId }: EntitledCustomer): Promise<number> {
-    const known = await this.findAccess(id);
+  async accessVersionOf(
+    { id, testClockId }: EntitledCustomer,
+    entitlementId: string,
+  ): Promise<number> {
+    const find = async () => {
+      const rows = await this.database.query<AccessRow>(SELECT_ACCESS, [id, entitlementId]);
+      return rows[0] ?? null;
+    };
+    const known = await find();
+    if (known?.hasBalance) return known.version;
+    if ((await this.customers.lockForHistory(id)) === null) throw customerNotFound(id);
     if (known !== null) return known.version;
-    await this.customers.lockForHistory(id);
     await this.database.query(ENSURE_ACCESS, [id, testClockId]);
-    const row = await this.findAccess(id);
+    const row = await find();
     invariant(row !== null, `The customer ${id} has an access version.`);
     return row.version;
-  }
-
-  private findAccess(customerId: string): Promise<CustomerAccessEntity | null> {
-    return this.database.selectOne(CustomerAccessEntity, 'WHERE customer_id = $1', [customerId]);
   }
 
   /**

@@ -67,9 +67,10 @@ export class RecalculateBalanceService {
   ) {}
 
   /**
-   * Recalculates one balance and stores the result, in the caller's transaction. First creates the access version if
-   * there is none. Then locks the stream of the meter, then the row of the balance.
+   * Recalculates one balance and stores the result, in the caller's transaction. Locks the customer if there is no
+   * balance yet, then the stream of the meter, then the row of the balance.
    * @param clockTime real time, or the time of the test clock of the customer
+   * @throws {ProblemError} `customer_not_found` if the customer was meanwhile purged
    */
   async recalculate(
     customer: EntitledCustomer,
@@ -77,9 +78,8 @@ export class RecalculateBalanceService {
     clockTime: Date,
   ): Promise<BalanceRecord> {
     this.database.requireTransaction();
-    // The versions are read before the data. If a concurrent commit changes both, the row gets the former version and
-    // is outdated.
-    const accessVersion = await this.balances.accessVersionOf(customer);
+    // The versions are read before the data: if a concurrent commit changes both, the row is then outdated.
+    const accessVersion = await this.balances.accessVersionOf(customer, entitlement.id);
     if (entitlement.meterId !== null) await this.usage.lockStream(customer.id, entitlement.meterId);
     const before = await this.balances.lock(customer, entitlement.id, newId('cent'), clockTime);
     const rulesVersion = await this.features.rulesVersionOf(entitlement.id);

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { invariant } from '../../../core/invariant';
 import { Database, listOfAnyLength } from '../../../platform/database';
+import { customerNotFound } from '../../customers';
 
 /** Identifies a stream: the events of one name of one customer. */
 export interface StreamName {
@@ -103,13 +104,14 @@ export class UsageStreams {
     await this.database.query(LOCK_STREAMS, [customerIds]);
   }
 
-  /** Locks one stream until the transaction ends. Creates it if it is missing. */
+  /**
+   * Locks one stream until the transaction ends. Creates it if it is missing.
+   * @throws {ProblemError} `customer_not_found` if the customer was meanwhile purged with its test clock
+   */
   async lockOne(name: StreamName): Promise<LockedStream> {
     const [stream] = await this.lock([name], () => true, 'wait');
-    invariant(
-      stream !== undefined && stream !== null && stream !== 'busy',
-      'The stream is locked.',
-    );
+    if (stream === null) throw customerNotFound(name.customerId);
+    invariant(stream !== undefined && stream !== 'busy', 'The stream is locked.');
     return stream;
   }
 

@@ -59,14 +59,15 @@ export class VoidUsage {
       const found = await this.events.get(idempotencyKey);
       if (found.voidedAt !== null) return found;
       await lockMeters(this.database, [found.eventName]);
-      const { id: stream, closedBefore } = await this.streams.lockOne(found);
-      // Another transaction may have voided or archived the event while this one waited for the stream.
+      const [stream = null] = await this.streams.lock([found], () => false, 'wait');
+      // Another transaction may have voided, archived or purged the event while this one waited for the stream.
       const before = await this.events.get(idempotencyKey);
       if (before.voidedAt !== null) return before;
-      if (closedBefore !== null && before.timestamp < closedBefore) {
+      invariant(stream !== null && stream !== 'busy', 'The stream of a stored event is locked.');
+      if (stream.closedBefore !== null && before.timestamp < stream.closedBefore) {
         throw usageEventArchived(idempotencyKey);
       }
-      return this.voidLocked(stream, before);
+      return this.voidLocked(stream.id, before);
     });
   }
 
