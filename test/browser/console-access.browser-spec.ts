@@ -155,7 +155,7 @@ describe('access to the console', () => {
     const key = await dialog.locator('p.mono').innerText();
     const totp = new TOTP({ secret: Secret.fromBase32(key.replaceAll(' ', '')) });
     expect(await violationsOf(page)).toEqual([]);
-    await dialog.getByLabel('Code of your authenticator').fill('000000');
+    await dialog.getByLabel('Code of your authenticator').fill('000\u00a0000');
     await dialog.getByRole('button', { name: 'Enable' }).click();
     await page.getByRole('alert').filter({ hasText: 'second_factor_failed' }).waitFor();
     await dialog.getByLabel('Code of your authenticator').fill(totp.generate());

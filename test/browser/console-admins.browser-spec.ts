@@ -9,6 +9,12 @@ const SESSION = '**/v1/session';
 const OWNER = 'owner@example.com';
 const ADMIN = 'admin@example.com';
 
+/** Stores the keys of requests without a clear answer as the console of the release 0.1.0 does: without the admin. */
+const WITHOUT_ADMINS = `
+  const stored = 'billing-console-unanswered';
+  const sent = JSON.parse(sessionStorage.getItem(stored));
+  sessionStorage.setItem(stored, JSON.stringify(sent.map(([hash, one]) => [hash.split(' ')[0], one])));`;
+
 // A busy machine takes many times as long as a quiet one.
 jest.setTimeout(240_000);
 
@@ -79,6 +85,14 @@ describe('the console with several admins in one browser', () => {
     await button('Sign in').waitFor();
   }
 
+  /** Signs an admin in as in another tab of the browser: the page does not know of it. */
+  async function beginSessionOf(email: string): Promise<void> {
+    await page.evaluate(
+      `fetch('/v1/session', { method: 'POST', headers: { 'Content-Type': 'application/json' },
+        body: ${JSON.stringify(JSON.stringify({ email, password: PASSWORD }))} }).then((response) => response.text())`,
+    );
+  }
+
   async function refunds(): Promise<number> {
     const { data } = (await teller.get(`refunds?payment_id=${payment}`)) as {
       readonly data: readonly unknown[];
@@ -107,12 +121,27 @@ describe('the console with several admins in one browser', () => {
     expect(await refunds()).toBe(1);
   });
 
+  it('repeats a refund that the console of the release 0.1.0 sent with the same key, after an upgrade', async () => {
+    await loseRefund();
+    await page.evaluate(WITHOUT_ADMINS);
+    await enterRefund();
+    await alert('This was sent here before, by you or another admin').waitFor();
+    expect(await page.getByText(/sent this (before|here)/).count()).toBe(0);
+    expect(await violationsOf(page)).toEqual([]);
+    await button('Refund $5.00').click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    expect(await refunds()).toBe(1);
+    await enterRefund();
+    await untilQuiet(page);
+    expect(await page.getByRole('alert').count()).toBe(0);
+    await button('Refund $5.00').click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    expect(await refunds()).toBe(2);
+  });
+
   it('says whose dialog was closed when another tab has signed in another admin', async () => {
     await enterRefund();
-    await page.evaluate(
-      `fetch('/v1/session', { method: 'POST', headers: { 'Content-Type': 'application/json' },
-        body: ${JSON.stringify(JSON.stringify({ email: ADMIN, password: PASSWORD }))} }).then((response) => response.text())`,
-    );
+    await beginSessionOf(ADMIN);
     await button('Refund $5.00').click();
     await page.getByText('Ada · admin').waitFor();
     const notice = alert(`Now signed in as ${ADMIN}. What ${OWNER} had open here was closed.`);
@@ -168,6 +197,34 @@ describe('the console with several admins in one browser', () => {
       await button('Sign in').waitFor();
     },
   );
+
+  it('says in plain words that a sign-out was refused because another session has begun', async () => {
+    await beginSessionOf(OWNER);
+    await button('Sign out').click();
+    const dialog = page.getByRole('dialog', { name: 'You may still be signed in' });
+    await dialog.getByText('Somebody has signed in or out in another tab').waitFor();
+    expect(await dialog.getByText('X-CSRF-Token').count()).toBe(0);
+    await dialog.getByRole('button', { name: 'Try again' }).click();
+    await button('Sign in').waitFor();
+  });
+
+  it('names what is not known to be done once, without data of its objects', async () => {
+    await loseAnswers(page, '**/advance');
+    for (const name of ['Clock of Grace', 'Clock of Ada']) {
+      const { id } = await teller.post('test-clocks', { name, now: '2027-01-31T12:00:00Z' });
+      await engine.show(page, `/test-clocks/${id}`);
+      await button('Advance…').click();
+      await button('Advance').click();
+      await alert('it is not done twice').waitFor();
+      await button('Close').click();
+    }
+    await page.unrouteAll();
+    await beginSessionOf(ADMIN);
+    await button('Sign out').click();
+    const notice = alert(`What ${OWNER} had open here was closed.`);
+    await notice.filter({ hasText: 'if this was done: Advance a test clock (2).' }).waitFor();
+    expect(await notice.getByText('Clock of').count()).toBe(0);
+  });
 
   it('asks for a sign-in in front of an invoice whose PDF is opened after the end of the session', async () => {
     const { id } = await teller.post('invoices', {

@@ -328,6 +328,80 @@ describe('amounts and dates in the console', () => {
     await page.getByRole('cell', { name: 'Dec 31, 2026 to Jan 30, 2027', exact: true }).waitFor();
   });
 
+  /** Text of the columns Finalized, Due and Period of the only invoice on the page. */
+  async function shownDates(): Promise<readonly string[]> {
+    const row = page.getByRole('region', { name: 'Invoices, table' }).locator('tbody tr');
+    const cells = await row.getByRole('cell').allInnerTexts();
+    return [cells[4], cells[5], cells[7]].map((cell) => cell ?? '');
+  }
+
+  describe('after the customer has moved to another time zone', () => {
+    const period = 'Jan 1, 2027 to Jan 31, 2027';
+    let customer: string;
+    let subscription: string;
+    let invoice: string;
+
+    beforeAll(async () => {
+      const now = '2026-12-31T10:00:00Z';
+      const clock = await teller.post('test-clocks', { name: 'Move', now });
+      customer = (
+        await teller.post('customers', {
+          name: 'Moved Ltd',
+          timezone: 'Pacific/Kiritimati',
+          test_clock_id: clock.id,
+        })
+      ).id;
+      const body = { customer_id: customer, plan_id: story.plan };
+      subscription = (await teller.post('subscriptions', body)).id;
+      invoice = (await firstInvoiceOf(customer)).id;
+      await teller.change('PATCH', `customers/${customer}`, { timezone: 'America/New_York' });
+    });
+
+    it('are in the same time zones on the pages of the customer and the subscription', async () => {
+      for (const path of [`/customers/${customer}`, `/subscriptions/${subscription}`]) {
+        await engine.open(page, path);
+        await page.getByText('Dates in America/New_York').waitFor();
+        expect(await shownDates()).toEqual([
+          'Dec 31, 2026',
+          'Dec 31, 2026',
+          `${period} (Pacific/Kiritimati)`,
+        ]);
+      }
+      await engine.open(page, `/invoices/${invoice}`);
+      await page.getByText('Dec 31, 2026, 5:00 AM (America/New_York)').first().waitFor();
+      await page.getByRole('columnheader', { name: 'Period (Pacific/Kiritimati)' }).waitFor();
+      await page.getByRole('cell', { name: period, exact: true }).waitFor();
+    });
+
+    it('are not shown in another time zone while theirs cannot be read', async () => {
+      const refused = new Set([`/v1/customers/${customer}`, `/v1/subscriptions/${subscription}`]);
+      await page.route(
+        ({ pathname }) => refused.has(pathname),
+        (route) =>
+          route.fulfill({
+            status: 429,
+            contentType: 'application/problem+json',
+            body: JSON.stringify({ code: 'rate_limited', detail: 'Try later.', errors: [] }),
+          }),
+      );
+      await engine.open(page, `/invoices/${invoice}`);
+      await page.getByRole('alert').filter({ hasText: 'Try later.' }).waitFor();
+      const overview = page.getByRole('region', { name: 'Overview' }).locator('dl > div');
+      const dates = await overview.filter({ hasText: /^(Finalized|Due)/ }).allInnerTexts();
+      expect(dates.map((text) => text.replace(/\s+/g, ' '))).toEqual(['Finalized …', 'Due …']);
+      await page.getByRole('columnheader', { name: 'Period (…)' }).waitFor();
+      expect(await page.getByText('UTC)').count()).toBe(0);
+      refused.delete(`/v1/subscriptions/${subscription}`);
+      await engine.open(page, `/subscriptions/${subscription}`);
+      expect(await shownDates()).toEqual(['…', '…', `${period} (Pacific/Kiritimati)`]);
+      refused.clear();
+      await button('Try again').click();
+      await page.getByText('Dates in America/New_York').waitFor();
+      expect((await shownDates())[0]).toBe('Dec 31, 2026');
+      await page.unrouteAll();
+    });
+  });
+
   it('show nothing as remaining of a void invoice', async () => {
     const { id: customer } = await teller.post('customers', { name: 'Void Ltd' });
     await openInvoice(customer);
@@ -351,7 +425,10 @@ describe('amounts and dates in the console', () => {
         .waitFor();
     await engine.open(page, `/invoices?customer_id=${customer}`);
     await totals('$10.00');
+    const read: string[] = [];
+    page.on('request', (request) => read.push(request.url()));
     await engine.open(page, `/invoices?customer_id=${customer}&status=void`);
+    expect(read.filter((url) => url.includes('/v1/invoices/summary'))).toHaveLength(1);
     await totals('$0.00');
   });
 

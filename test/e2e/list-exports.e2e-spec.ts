@@ -30,14 +30,17 @@ describe('lists as CSV and their summaries', () => {
     return answer.body;
   }
 
-  async function openInvoice(customer: string, currency: string, amount: number): Promise<void> {
+  /** Finalizes an invoice, and returns its id. */
+  async function openInvoice(customer: string, currency: string, amount: number): Promise<string> {
     const { body } = await engine.http.post('/v1/invoices').send({
       customer_id: customer,
       currency,
       lines: [{ description: 'Work', amount }],
       collection: 'send_invoice',
     });
-    await engine.http.post(`/v1/invoices/${(body as { id: string }).id}/finalize`).expect(200);
+    const { id } = body as { id: string };
+    await engine.http.post(`/v1/invoices/${id}/finalize`).expect(200);
+    return id;
   }
 
   it('are empty at first', async () => {
@@ -70,7 +73,7 @@ describe('lists as CSV and their summaries', () => {
     const yen = await createCustomer(engine, { currency: 'JPY' });
     await openInvoice(euro, 'EUR', 1_000);
     await openInvoice(euro, 'EUR', 500);
-    await openInvoice(yen, 'JPY', 7);
+    const inYen = await openInvoice(yen, 'JPY', 7);
     await engine.http.post('/v1/invoices').send({
       customer_id: euro,
       lines: [{ description: 'Draft', amount: 3 }],
@@ -98,6 +101,11 @@ describe('lists as CSV and their summaries', () => {
       currencies: [{ total: '1503', amount_remaining: '1500' }],
     });
     expect(await csv('invoices?status=open,paid&sort=-total')).toHaveLength(4);
+    await engine.http.post(`/v1/invoices/${inYen}/void`).expect(200);
+    // Nothing is to be paid for a void invoice any more.
+    expect(await summary(`invoices/summary?customer_id=${yen}`)).toMatchObject({
+      currencies: [{ total: '7', amount_remaining: '0' }],
+    });
 
     const payment = await createPayment(engine);
     await engine.http.post(`/v1/refunds/payment/${payment}`).send({ amount: 100 }).expect(201);

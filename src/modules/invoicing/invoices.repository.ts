@@ -101,7 +101,7 @@ export class InvoicesRepository {
       total: 'total',
       amount_due: 'amount_due',
       amount_paid: 'amount_paid',
-      amount_remaining: `CASE WHEN status <> 'draft' THEN amount_due - amount_paid - amount_credited END`,
+      amount_remaining: `CASE WHEN status NOT IN ('draft', 'void') THEN amount_due - amount_paid - amount_credited END`,
     });
   }
 

@@ -12,8 +12,8 @@ interface Unanswered {
   readonly isKeyed: boolean;
   /** Sent again with the key, because another body would be refused, whatever a newer preview shows. */
   readonly planVersionId: string | undefined;
-  /** Title of its dialog. Not stored, because it may contain customer data. */
-  readonly title?: string;
+  /** Name of the action, without data of an object. Absent after the page was loaded again. */
+  readonly action?: string;
   /** Number of attempts that are running, or that got no clear answer and may have taken effect. */
   attempts: number;
 }
@@ -23,8 +23,9 @@ const STORED_AS = 'billing-console-unanswered';
 const MAX_STORED = 50;
 
 /**
- * Requests whose outcome is unknown, by the hash of the request and the id of the admin, to whom the key belongs. Those with an idempotency key stay until the tab is
- * closed, also if the page is loaded again.
+ * Requests whose outcome is unknown, by the hash of the request and the id of the admin, to whom the key belongs. Those
+ * with an idempotency key stay until the tab is closed, also if the page is loaded again. The release 0.1.0 stored them
+ * without the admin.
  */
 const unanswered = new Map<string, Unanswered>(stored());
 
@@ -40,7 +41,7 @@ function store(): void {
   const keyed = [...unanswered].filter(([, { isKeyed }]) => isKeyed);
   try {
     const text = JSON.stringify(keyed.slice(-MAX_STORED), (name, value: unknown) =>
-      name === 'title' ? undefined : value,
+      name === 'action' ? undefined : value,
     );
     sessionStorage.setItem(STORED_AS, text);
   } catch {
@@ -65,10 +66,16 @@ function hashOf(text: string): string {
 const textOf = (request: ChangeRequest): string =>
   JSON.stringify({ ...request, ifMatch: undefined, planVersionId: undefined });
 
-/** Returns the hash of a text, followed by the id of the admin who sends it. */
+/**
+ * Returns the hash of a text, followed by the id of the admin who sends it. If the text was sent by an unknown admin,
+ * returns the hash alone: a repetition then has the same key, which takes effect once if it is the same admin.
+ */
 function ownHashOf(text: string): string {
+  const hash = hashOf(text);
   const admin = sendingAdmin();
-  return admin === null ? hashOf(text) : `${hashOf(text)} ${admin}`;
+  if (admin === null) return hash;
+  const own = `${hash} ${admin}`;
+  return unanswered.has(hash) && !unanswered.has(own) ? hash : own;
 }
 
 /**
@@ -136,10 +143,10 @@ export class IdempotencyKeys {
     return { hash, key, request, isKeyed: textOf(request) !== text };
   }
 
-  /** @param title title of the dialog */
-  begin({ hash, key, isKeyed, request: { planVersionId } }: KeyedRequest, title: string): void {
+  /** @param action name of the action, without data of an object */
+  begin({ hash, key, isKeyed, request: { planVersionId } }: KeyedRequest, action: string): void {
     const attempts = unanswered.get(hash)?.attempts ?? 0;
-    unanswered.set(hash, { key, isKeyed, planVersionId, title, attempts: attempts + 1 });
+    unanswered.set(hash, { key, isKeyed, planVersionId, action, attempts: attempts + 1 });
     store();
   }
 
@@ -160,23 +167,30 @@ export function isUnanswered({ hash, key }: KeyedRequest): boolean {
   return unanswered.get(hash)?.key === key;
 }
 
+/** As {@link isUnanswered}, if it is not known which admin sent the request. Another admin's would be done again. */
+export function isUnansweredOfUnknown(request: KeyedRequest): boolean {
+  return sendingAdmin() !== null && !request.hash.includes(' ') && isUnanswered(request);
+}
+
 /** As {@link isUnanswered}, for the same request of another admin in this tab. It would be done again, with another key. */
 export function isUnansweredOfAnother({ hash }: KeyedRequest): boolean {
   const [request] = hash.split(' ');
   return [...unanswered.keys()].some((one) => one !== hash && one.split(' ')[0] === request);
 }
 
-/** Returns the titles of the dialogs from which an admin sent a request whose outcome is unknown. */
+/** Returns the actions of an admin whose outcome is unknown, each once with its number, such as `Refund a payment (2)`. */
 export function unansweredOf(admin: string): readonly string[] {
-  const own = [...unanswered].filter(([hash]) => hash.endsWith(` ${admin}`));
-  return own.map(([, { title }]) => title ?? 'an earlier change');
+  const counts = new Map<string, number>();
+  for (const [hash, { action = 'an earlier change' }] of unanswered)
+    if (hash.endsWith(` ${admin}`)) counts.set(action, (counts.get(action) ?? 0) + 1);
+  return [...counts].map(([action, count]) => (count === 1 ? action : `${action} (${count})`));
 }
 
 /** A request with its idempotency key. */
 export interface KeyedRequest {
   /**
    * Hash of the request without its key, and without what the preview showed, which may differ between two attempts;
-   * followed by the id of the admin.
+   * followed by the id of the admin, if it is known.
    */
   readonly hash: string;
   readonly key: string;

@@ -1,4 +1,6 @@
 const NONE = '–';
+/** Shown while a time zone is not known. */
+const NOT_KNOWN_YET = '…';
 const DAY_MS = 86_400_000;
 
 const isNone = (text: OptionalText): text is null | undefined | '' =>
@@ -50,11 +52,15 @@ const localDay = (text: string, timeZone: string): number =>
 
 /**
  * Returns the local date. The heading of the column names the time zone.
- * @param timeZone a {@link knownZone}
+ * @param timeZone a {@link knownZone}; null while it is not known
  */
-export function showDay(text: OptionalText, timeZone = UTC): string {
-  return isNone(text) ? NONE : day.format(localDay(text, timeZone));
+export function showDay(text: OptionalText, timeZone: string | null = UTC): string {
+  if (isNone(text)) return NONE;
+  return timeZone === null ? NOT_KNOWN_YET : day.format(localDay(text, timeZone));
 }
+
+/** Returns the name of a time zone. @param timeZone null while it is not known */
+export const showZone = (timeZone: string | null): string => timeZone ?? NOT_KNOWN_YET;
 
 /** Returns the month of an instant in UTC. */
 export function showMonth(text: string): string {
@@ -67,10 +73,11 @@ export function showInstant(text: OptionalText): string {
 
 /**
  * Returns the local date and time, and the name of the time zone.
- * @param timeZone a {@link knownZone}
+ * @param timeZone a {@link knownZone}; null while it is not known
  */
-export function showInstantIn(timeZone: string, text: OptionalText): string {
+export function showInstantIn(timeZone: string | null, text: OptionalText): string {
   if (isNone(text) || timeZone === UTC) return showInstant(text);
+  if (timeZone === null) return NOT_KNOWN_YET;
   const local = new Date(text).toLocaleString(undefined, {
     dateStyle: 'medium',
     timeStyle: 'short',
@@ -81,10 +88,15 @@ export function showInstantIn(timeZone: string, text: OptionalText): string {
 
 /**
  * Returns the first and the last local day of a period, both included, as the PDF of an invoice does.
- * @param timeZone a {@link knownZone}
+ * @param timeZone a {@link knownZone}; null while it is not known
  */
-export function showPeriod(start: OptionalText, end: OptionalText, timeZone = UTC): string {
+export function showPeriod(
+  start: OptionalText,
+  end: OptionalText,
+  timeZone: string | null = UTC,
+): string {
   if (isNone(start) || isNone(end)) return NONE;
+  if (timeZone === null) return NOT_KNOWN_YET;
   const first = localDay(start, timeZone);
   const last = localDay(end, timeZone) - DAY_MS;
   return last <= first ? day.format(first) : `${day.format(first)} to ${day.format(last)}`;

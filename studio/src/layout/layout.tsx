@@ -7,7 +7,7 @@ import { unansweredOf } from '../api/idempotency-keys';
 import { serviceSettings } from '../settings';
 import { Button } from '../ui/button';
 import { PendingPage } from '../ui/loaded';
-import { Dialog } from '../ui/dialog';
+import { Dialog, refusalText } from '../ui/dialog';
 import { Page, Problem } from '../ui/page';
 import { useSingleMutation } from '../ui/single-mutation';
 import { Toast } from '../ui/toast';
@@ -84,12 +84,19 @@ export function Layout(): ReactNode {
 
 type Admin = CurrentSession['admin'];
 
+/** Maximum number of actions that a notice names. */
+const MAX_NAMED = 3;
+
 /** Returns the text shown after another admin has signed in while the pages of the former one were open. */
 function closedText(admin: Admin, former: Admin): string {
   const unknown = unansweredOf(former.id);
+  const named = [
+    ...unknown.slice(0, MAX_NAMED),
+    ...(unknown.length > MAX_NAMED ? ['other changes'] : []),
+  ];
   return [
     `Now signed in as ${admin.email}. What ${former.email} had open here was closed.`,
-    ...(unknown.length === 0 ? [] : [`It is not known if this was done: ${unknown.join('; ')}.`]),
+    ...(unknown.length === 0 ? [] : [`It is not known if this was done: ${named.join('; ')}.`]),
   ].join(' ');
 }
 
@@ -247,7 +254,11 @@ function Account({ session }: { readonly session: CurrentSession }): ReactNode {
       </Button>
       {signOut.error !== null && (
         <Dialog title="You may still be signed in" onClose={signOut.reset}>
-          <Problem error={signOut.error} onRetry={() => signOut.mutate()} />
+          <Problem
+            error={signOut.error}
+            text={refusalText(signOut.error)}
+            onRetry={() => signOut.mutate()}
+          />
           <div className={css['row']}>
             <span />
             <Button onClick={signOut.reset}>Close</Button>

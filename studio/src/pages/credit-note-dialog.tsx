@@ -34,6 +34,7 @@ export function CreditNoteDialog({ invoice, onClose }: CreditNoteDialogProps): R
   return (
     <ActionDialog<CreditNote>
       title={`Credit ${invoice.number ?? 'the invoice'}`}
+      action="Credit an invoice"
       submitLabel={total === 0 ? 'Credit' : `Credit ${money(total, currency)} before tax`}
       isReady={isWithinLimits}
       request={(idempotencyKey) =>

@@ -1,7 +1,7 @@
 import { useParams } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import { $api } from '../api/client';
-import type { Account } from '../api/objects';
+import type { Account, Invoice } from '../api/objects';
 import { money } from '../format/money';
 import { knownZone, showInstant, showText } from '../format/text';
 import { Button } from '../ui/button';
@@ -49,6 +49,12 @@ export function CustomerPage(): ReactNode {
   if (customer.data === undefined) return <PendingPage title="Customer" query={customer} />;
   const { data } = customer;
   const timeZone = knownZone(data.timezone);
+  const periodZoneOf = ({ subscription_id }: Invoice): string | null => {
+    if (subscription_id === null) return timeZone;
+    if (subscriptions.data === undefined) return null;
+    const found = subscriptions.data.data.find((one) => one.id === subscription_id);
+    return found === undefined ? timeZone : knownZone(found.timezone);
+  };
   const close = (): void => setDialog(null);
   return (
     <Page
@@ -101,7 +107,9 @@ export function CustomerPage(): ReactNode {
           query={invoices}
           all={{ to: '/invoices', search: ofCustomer, label: 'All invoices' }}
         >
-          {(rows) => <InvoiceTable invoices={rows} timeZone={timeZone} />}
+          {(rows) => (
+            <InvoiceTable invoices={rows} timeZone={timeZone} periodZoneOf={periodZoneOf} />
+          )}
         </LoadedRows>
       </Card>
       <Card title="Payments">

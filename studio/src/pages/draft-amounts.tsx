@@ -2,7 +2,8 @@ import type { ReactNode } from 'react';
 import { api, read, type Schemas } from '../api/client';
 import type { Invoice } from '../api/objects';
 import { money } from '../format/money';
-import { showPeriod } from '../format/text';
+import { showPeriod, showZone } from '../format/text';
+import { Failure } from '../ui/loaded';
 import { SmallTable } from '../ui/table';
 import css from '../ui/ui.module.css';
 import { useInvoiceZones } from './invoice-zones';
@@ -44,7 +45,7 @@ export function DraftAmounts({
   readonly usage: readonly DraftUsage[];
 }): ReactNode {
   const { currency, total, subtotal, finalizes_at } = draft;
-  const { ofPeriods } = useInvoiceZones(draft);
+  const { ofPeriods, failed } = useInvoiceZones(draft);
   const amount = (minor: number): string => money(minor, currency);
   const added = usage.reduce((sum, one) => sum + one.amount - chargedBy(draft, one), 0);
   if (finalizes_at === null) {
@@ -61,6 +62,7 @@ export function DraftAmounts({
         The total is calculated when the draft is finalized: usage that was reported late is added.
         The draft was made with a total of {amount(total)}.
       </p>
+      {usage.length > 0 && failed !== undefined && <Failure query={failed} />}
       {usage.length > 0 && (
         <SmallTable
           label="Usage of the draft"
@@ -69,7 +71,7 @@ export function DraftAmounts({
           columns={[
             { title: 'Usage', cell: ({ name }) => name },
             {
-              title: `Period (${ofPeriods})`,
+              title: `Period (${showZone(ofPeriods)})`,
               cell: ({ period_start, period_end }) =>
                 showPeriod(period_start, period_end, ofPeriods),
             },

@@ -112,6 +112,7 @@ export function InvoiceActionDialog({
   return (
     <ActionDialog<Invoice | Payment>
       title={titleOf(action, number, isPossible ? present : undefined)}
+      action={`${action.label}: invoice`}
       submitLabel={action.label}
       kind={action.isDangerous === true ? 'danger' : 'primary'}
       isReady={isPossible && !isNothingLeft}

@@ -1,7 +1,7 @@
 import { type ReactNode, useState } from 'react';
 import type { Invoice } from '../api/objects';
 import { money } from '../format/money';
-import { showCode, showDay, showPeriod, showText } from '../format/text';
+import { showCode, showDay, showPeriod, showPeriodIn, showText } from '../format/text';
 import { Button } from '../ui/button';
 import { amountColumn, CUSTOMER_COLUMN } from '../ui/columns';
 import { ObjectLink } from '../ui/links';
@@ -14,11 +14,15 @@ const NUMBER: Column<Invoice> = {
   cell: ({ id, number }) => <ObjectLink id={id} label={number ?? 'Draft'} />,
 };
 
-/**
- * @param timeZone a {@link knownZone}
- * @param suffix text after the names of the columns with dates
- */
-function restIn(timeZone: string, suffix = ''): readonly Column<Invoice>[] {
+interface Zones {
+  /** Time zone of the dates, a {@link knownZone}, which a heading names; null while it is not known. */
+  readonly timeZone: string | null;
+  /** Returns the time zone of the period of an invoice, a {@link knownZone}; null while it is not known. */
+  readonly periodZoneOf: (invoice: Invoice) => string | null;
+}
+
+/** @param suffix text after the names of the columns with dates */
+function restIn({ timeZone, periodZoneOf }: Zones, suffix = ''): readonly Column<Invoice>[] {
   return [
     { title: 'Status', cell: ({ status }) => <Status value={status} /> },
     { ...amountColumn('Total', 'total'), sort: 'total' },
@@ -41,7 +45,13 @@ function restIn(timeZone: string, suffix = ''): readonly Column<Invoice>[] {
     { title: 'Reason', cell: ({ reason }) => showCode(reason) },
     {
       title: `Period${suffix}`,
-      cell: ({ period_start, period_end }) => showPeriod(period_start, period_end, timeZone),
+      cell: (invoice) => {
+        const { period_start, period_end } = invoice;
+        const zone = periodZoneOf(invoice);
+        return zone === null || zone === timeZone
+          ? showPeriod(period_start, period_end, zone)
+          : showPeriodIn(zone, period_start, period_end);
+      },
     },
   ];
 }
@@ -49,7 +59,7 @@ function restIn(timeZone: string, suffix = ''): readonly Column<Invoice>[] {
 export const INVOICE_COLUMNS: readonly Column<Invoice>[] = [
   NUMBER,
   CUSTOMER_COLUMN,
-  ...restIn('UTC', ' (UTC)'),
+  ...restIn({ timeZone: 'UTC', periodZoneOf: () => 'UTC' }, ' (UTC)'),
 ];
 
 function collectColumn(onCollect: (invoice: Invoice) => void): Column<Invoice> {
@@ -70,13 +80,12 @@ function collectColumn(onCollect: (invoice: Invoice) => void): Column<Invoice> {
   };
 }
 
-export interface InvoiceTableProps {
+export interface InvoiceTableProps extends Zones {
   readonly invoices: readonly Invoice[];
-  /** Time zone of the dates, a {@link knownZone}. The heading of the table names it. */
-  readonly timeZone: string;
 }
 
-export function InvoiceTable({ invoices, timeZone }: InvoiceTableProps): ReactNode {
+/** A table of invoices. Names the time zone of a period that differs from that of the dates. */
+export function InvoiceTable({ invoices, ...zones }: InvoiceTableProps): ReactNode {
   const [collected, setCollected] = useState<Invoice | null>(null);
   return (
     <>
@@ -85,7 +94,7 @@ export function InvoiceTable({ invoices, timeZone }: InvoiceTableProps): ReactNo
         rows={invoices}
         keyOf={({ id }) => id}
         empty="No invoices."
-        columns={[NUMBER, ...restIn(timeZone), collectColumn(setCollected)]}
+        columns={[NUMBER, ...restIn(zones), collectColumn(setCollected)]}
       />
       {collected !== null && (
         <InvoiceActionDialog

@@ -11,10 +11,11 @@ import {
   showNumber,
   showPeriod,
   showText,
+  showZone,
 } from '../format/text';
 import { Button } from '../ui/button';
 import { Id, ObjectLink, OwnerLink } from '../ui/links';
-import { LoadedRows, PendingPage, ROWS_SHOWN } from '../ui/loaded';
+import { Failure, LoadedRows, PendingPage, ROWS_SHOWN } from '../ui/loaded';
 import { Card, Details, Page } from '../ui/page';
 import { useSingleMutation } from '../ui/single-mutation';
 import { Status } from '../ui/status';
@@ -82,7 +83,7 @@ function PdfButton({ id, number }: { readonly id: string; readonly number: strin
 
 function Overview({ invoice, regenerated }: InvoiceProps): ReactNode {
   const { currency, status } = invoice;
-  const { ofDates } = useInvoiceZones(invoice);
+  const { ofDates, failed } = useInvoiceZones(invoice);
   const amount = (minor: number): string => money(minor, currency);
   return (
     <Card title="Overview">
@@ -108,6 +109,7 @@ function Overview({ invoice, regenerated }: InvoiceProps): ReactNode {
           ['Id', <Id key="id" id={invoice.id} />],
         ]}
       />
+      {failed !== undefined && <Failure query={failed} />}
     </Card>
   );
 }
@@ -140,7 +142,7 @@ function Lines({ invoice, openLine }: LinesProps): ReactNode {
         },
         { title: 'Type', cell: ({ type }) => showCode(type) },
         {
-          title: `Period (${ofPeriods})`,
+          title: `Period (${showZone(ofPeriods)})`,
           cell: ({ period_start, period_end }) => showPeriod(period_start, period_end, ofPeriods),
         },
         {

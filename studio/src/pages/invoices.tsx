@@ -1,5 +1,4 @@
 import type { ReactNode } from 'react';
-import { type Parameters, readSummary, type Summary } from '../api/lists';
 import type { Invoice } from '../api/objects';
 import { amountsOf, daysOf, type Filter, optionsOf, REAL_TIME } from '../ui/filters';
 import { ListView } from '../ui/list-view';
@@ -34,23 +33,6 @@ const FILTERS: readonly Filter[] = [
   REAL_TIME,
 ];
 
-/** Reads the sums of the invoices. Those of void ones say what remained when they were voided, so they are left out of `amount_remaining`. */
-async function readTotals(parameters: Parameters): Promise<Summary> {
-  const statuses = String(parameters['status'] ?? STATUSES.join(',')).split(',');
-  const owing = statuses.filter((status) => status !== 'void');
-  const [all, owed] = await Promise.all([
-    readSummary('/v1/invoices', parameters),
-    owing.length === 0
-      ? { currencies: [] }
-      : readSummary('/v1/invoices', { ...parameters, status: owing.join(',') }),
-  ]);
-  const currencies = all.currencies.map((one) => {
-    const of = owed.currencies.find(({ currency }) => currency === one['currency']);
-    return { ...one, amount_remaining: of?.['amount_remaining'] ?? 0 };
-  });
-  return { ...all, currencies };
-}
-
 export function InvoicesPage(): ReactNode {
   return (
     <Page title="Invoices">
@@ -61,7 +43,6 @@ export function InvoicesPage(): ReactNode {
         nouns={['invoice', 'invoices']}
         columns={INVOICE_COLUMNS}
         filters={FILTERS}
-        readTotals={readTotals}
         sums={[
           ['total', 'total'],
           ['amount_remaining', 'remaining of finalized invoices, without void ones,'],

@@ -29,7 +29,7 @@ interface CodeDialogProps<Answer> {
 function CodeDialog<Answer>(props: CodeDialogProps<Answer>): ReactNode {
   const { title, submitLabel, path, done, onDone, onClose, children } = props;
   const [text, setText] = useState('');
-  const code = text.replaceAll(' ', '');
+  const code = text.replaceAll(/\s/g, '');
   return (
     <ActionDialog<Answer>
       title={title}

@@ -41,6 +41,7 @@ function RemoveDialog({
   return (
     <ActionDialog
       title={`Remove ${code}`}
+      action="Remove a coupon"
       submitLabel="Remove the coupon"
       kind="danger"
       request={() => ({

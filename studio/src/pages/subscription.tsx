@@ -2,15 +2,16 @@ import { useParams } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import { $api } from '../api/client';
 import type { Subscription } from '../api/objects';
-import { knownZone, showCode, showInstant, showPeriodIn, showText } from '../format/text';
+import { showCode, showInstant, showPeriodIn, showText, showZone } from '../format/text';
 import { Button } from '../ui/button';
 import { Id, ObjectLink, OwnerLink, PlanLink } from '../ui/links';
-import { LoadedRows, PendingPage, ROWS_SHOWN } from '../ui/loaded';
+import { Failure, LoadedRows, PendingPage, ROWS_SHOWN } from '../ui/loaded';
 import { Card, Details, Page } from '../ui/page';
 import { Status } from '../ui/status';
 import { SmallTable } from '../ui/table';
 import { ScheduledChanges, useScheduledChanges } from './scheduled-changes';
 import { InvoiceTable } from './invoice-table';
+import { useInvoiceZones } from './invoice-zones';
 import { SubscriptionCoupons } from './subscription-coupons';
 import { CancelDialog, ChangeDialog, type Command, CommandDialog } from './subscription-dialogs';
 import { Timeline } from './timeline';
@@ -86,13 +87,34 @@ function Actions({ subscription }: { readonly subscription: Subscription }): Rea
   );
 }
 
+function Invoices({
+  subscription: { id, customer_id },
+}: {
+  readonly subscription: Subscription;
+}): ReactNode {
+  const invoices = $api.useQuery('get', '/v1/invoices', {
+    params: { query: { subscription_id: id, limit: ROWS_SHOWN } },
+  });
+  const { ofDates, ofPeriods, failed } = useInvoiceZones({ customer_id, subscription_id: id });
+  return (
+    <Card title="Invoices" aside={<span className="muted">Dates in {showZone(ofDates)}</span>}>
+      {failed !== undefined && <Failure query={failed} />}
+      <LoadedRows
+        query={invoices}
+        all={{ to: '/invoices', search: { subscription_id: id }, label: 'All invoices' }}
+      >
+        {(rows) => (
+          <InvoiceTable invoices={rows} timeZone={ofDates} periodZoneOf={() => ofPeriods} />
+        )}
+      </LoadedRows>
+    </Card>
+  );
+}
+
 export function SubscriptionPage(): ReactNode {
   const { id = '' } = useParams({ strict: false });
   const path = { path: { id } };
   const subscription = $api.useQuery('get', '/v1/subscriptions/{id}', { params: path });
-  const invoices = $api.useQuery('get', '/v1/invoices', {
-    params: { query: { subscription_id: id, limit: ROWS_SHOWN } },
-  });
   const plan = $api.useQuery(
     'get',
     '/v1/plans/{id}',
@@ -102,7 +124,6 @@ export function SubscriptionPage(): ReactNode {
   if (subscription.data === undefined)
     return <PendingPage title="Subscription" query={subscription} />;
   const { data } = subscription;
-  const timeZone = knownZone(data.timezone);
   return (
     <Page
       title={plan.data?.name ?? 'Subscription'}
@@ -157,14 +178,7 @@ export function SubscriptionPage(): ReactNode {
       )}
       <SubscriptionCoupons subscription={data} isEnded={ENDED.includes(data.status)} />
       <ScheduledChanges subscriptionId={id} />
-      <Card title="Invoices" aside={<span className="muted">Dates in {timeZone}</span>}>
-        <LoadedRows
-          query={invoices}
-          all={{ to: '/invoices', search: { subscription_id: id }, label: 'All invoices' }}
-        >
-          {(rows) => <InvoiceTable invoices={rows} timeZone={timeZone} />}
-        </LoadedRows>
-      </Card>
+      <Invoices subscription={data} />
       <Timeline of={{ object_id: id }} />
     </Page>
   );

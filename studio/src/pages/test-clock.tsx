@@ -37,6 +37,7 @@ function AdvanceDialog({
   return (
     <ActionDialog<Clock>
       title={`Advance ${clock.name.slice(0, 80)}`}
+      action="Advance a test clock"
       submitLabel="Advance"
       request={(idempotencyKey) => {
         if (to === null || fault !== null) return null;
@@ -76,6 +77,7 @@ function NextEventDialog({
   return (
     <ActionDialog<Clock>
       title={`Advance ${clock.name.slice(0, 80)} to its next event`}
+      action="Advance a test clock"
       submitLabel="Advance"
       request={(idempotencyKey) => {
         if (to === null) return null;

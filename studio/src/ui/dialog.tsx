@@ -12,6 +12,7 @@ import {
   IdempotencyKeys,
   isUnanswered,
   isUnansweredOfAnother,
+  isUnansweredOfUnknown,
   type KeyedRequest,
 } from '../api/idempotency-keys';
 import { Button } from './button';
@@ -100,6 +101,8 @@ export function CopyAsCurl({ request }: { readonly request: ChangeRequest | null
 
 export interface ActionDialogProps<Answer> {
   readonly title: string;
+  /** Name of the action without data of the object, which another admin may see; default: the title. */
+  readonly action?: string;
   readonly submitLabel: string;
   readonly kind?: 'primary' | 'danger';
   /** Returns the request, or null while the fields are incomplete. Is called often, so it must have no side effects. */
@@ -126,6 +129,7 @@ export interface ActionDialogProps<Answer> {
 /** A dialog with fields that sends one request and shows its error. After an answer, all data is read again. */
 export function ActionDialog<Answer>({
   title,
+  action = title,
   submitLabel,
   kind = 'primary',
   request,
@@ -148,7 +152,7 @@ export function ActionDialog<Answer>({
   }, []);
   const change = useSingleMutation({
     mutationFn: ({ request: sent }: KeyedRequest) => send<Answer>(sent),
-    onMutate: (keyed) => keys.begin(keyed, title),
+    onMutate: (keyed) => keys.begin(keyed, action),
     onSettled: (_, error, keyed) => {
       keys.end(keyed, error);
       // Reads the data again also after an error, because a refusal often means that the page shows an outdated state.
@@ -200,13 +204,20 @@ export function ActionDialog<Answer>({
   );
 }
 
+/** Returns a text if the same request was sent before and its outcome is unknown, or else null. */
+function sentBefore(request: KeyedRequest): string | null {
+  if (isUnansweredOfUnknown(request)) return SENT_BY_UNKNOWN;
+  if (isUnanswered(request)) return SENT_BEFORE;
+  return isUnansweredOfAnother(request) ? SENT_BY_ANOTHER : null;
+}
+
 /** Says that the same request was sent before, and that its outcome is unknown. */
 function SentBefore({ request }: { readonly request: KeyedRequest }): ReactNode {
-  const isOwn = isUnanswered(request);
-  if (!isOwn && !isUnansweredOfAnother(request)) return null;
+  const text = sentBefore(request);
+  if (text === null) return null;
   return (
     <p className={css['notice']} role="alert">
-      {isOwn ? SENT_BEFORE : SENT_BY_ANOTHER}
+      {text}
     </p>
   );
 }
@@ -223,6 +234,9 @@ const SENT_BEFORE =
 const SENT_BY_ANOTHER =
   'Another admin sent this here, and the service gave no clear answer. Check first if it was done: sending it does it again.';
 
+const SENT_BY_UNKNOWN =
+  'This was sent here before, by you or another admin, and the service gave no clear answer. If it was you, it is not done twice. If not, check first if it was done: sending it does it again.';
+
 /** Texts for refusals that the service explains to programs, by error code. */
 const TEXTS: Readonly<Record<string, string>> = {
   cross_site_request:
@@ -230,6 +244,12 @@ const TEXTS: Readonly<Record<string, string>> = {
   payment_method_required:
     'The customer has no default payment method that could be charged. Add one first.',
 };
+
+/** Returns the text for people if the service explains a refusal to programs, or else null. */
+export function refusalText(error: unknown): string | null {
+  const problem = error instanceof RequestFailed ? error.problem : null;
+  return problem && (TEXTS[problem.code] ?? null);
+}
 
 /** Shows why a change failed. Replaces error texts of the service that are meant for programs. */
 function Failure({
@@ -272,7 +292,7 @@ function Failure({
       </p>
     );
   }
-  const text = problem && (explain(problem) ?? TEXTS[problem.code] ?? null);
+  const text = problem && (explain(problem) ?? refusalText(error));
   if (!isKeyed || !isUnknown) return <Problem error={error} text={text} />;
   return (
     <>

@@ -38,8 +38,6 @@ export interface ListViewProps<Path extends ListPath> {
   readonly filters?: readonly Filter[];
   /** Fields of the list's summary to show, with their names. Absent if the API has no summary of the list. */
   readonly sums?: readonly (readonly [field: string, name: string])[];
-  /** Reads the summary; default: that of the API. */
-  readonly readTotals?: (parameters: Parameters) => Promise<Summary>;
   readonly keyOf?: (row: RowOf<Path>) => string;
   readonly empty: ReactNode;
   /** Value of the query parameter `expand`: referenced objects that each row contains. */
@@ -68,7 +66,7 @@ export function ListView<Path extends ListPath>(props: ListViewProps<Path>): Rea
   const summary = useQuery({
     queryKey: ['summary', path, parameters],
     enabled: sums !== undefined && isReadable,
-    queryFn: () => props.readTotals?.(parameters) ?? readSummary(path, parameters),
+    queryFn: () => readSummary(path, parameters),
   });
   const totals = summary.data === undefined ? null : totalsOf(summary.data, nouns, sums ?? []);
   const keyOf = props.keyOf ?? ((row: RowOf<Path>): string => (row as { id: string }).id);

@@ -88,5 +88,5 @@ export const InvoiceSummaryDto = summaryOf('Invoice', {
   amount_due: 'Sum of the amounts due.',
   amount_paid: 'Sum of the amounts paid.',
   amount_remaining:
-    'Sum of the amounts due less what was paid and credited, without drafts; void and uncollectible invoices included.',
+    'Sum of the amounts due less what was paid and credited, without drafts and void invoices.',
 });
