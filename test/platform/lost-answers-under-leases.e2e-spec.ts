@@ -1,3 +1,4 @@
+import { Client } from 'pg';
 import { DueCollections } from '../../src/modules/billing/payments/due-collections';
 import { DuePayments } from '../../src/modules/billing/payments/due-payments';
 import { OutcomeUnknownError } from '../../src/platform/database';
@@ -9,6 +10,7 @@ import { until } from '../support/until';
 
 const START = '2026-01-31T00:00:00.000Z';
 const LATER = '2026-02-20T00:00:00.000Z';
+const LOCK = 4_711;
 const CLAIM = /UPDATE payment SET due_at/;
 
 /** The leases of a process that lives, and whose session stays open, are not released as abandoned work. */
@@ -57,13 +59,19 @@ describe('a process that does not get the answer to a commit that leases payment
       return rows.length === 1 && rows[0]?.leased_by === null;
     });
 
-  it('makes automatic charges due again after a second', async () => {
+  /** Returns the id of an invoice that is to be charged automatically. */
+  async function dueInvoice(): Promise<string> {
     const customer_id = await createCustomer(engine);
     const method = { provider: 'sandbox', token: 'pm_sandbox_ok' };
     await post(engine, `/v1/customers/${customer_id}/payment-methods`, method);
     const lines = [{ description: 'Setup', amount: 700 }];
     const { id } = await post(engine, '/v1/invoices', { customer_id, currency: 'USD', lines });
     await post(engine, `/v1/invoices/${id}/finalize`, {});
+    return id;
+  }
+
+  it('makes automatic charges due again after a second', async () => {
+    const id = await dueInvoice();
 
     loseAnswer(/^COMMIT/);
     await expect(engine.app.get(DueCollections).runDue()).rejects.toThrow(OutcomeUnknownError);
@@ -86,6 +94,37 @@ describe('a process that does not get the answer to a commit that leases payment
     await payments.runDue();
     await payments.idle();
     expect((await engine.http.get(`/v1/invoices/${id}`)).body).toMatchObject({ status: 'paid' });
+  });
+
+  it('gives charges back whose commit takes effect after its connection broke', async () => {
+    await dueInvoice();
+    await engine.database.query(`
+      CREATE FUNCTION wait_for_lock() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+        PERFORM pg_advisory_xact_lock(${LOCK});
+        RETURN NULL;
+      END $$`);
+    await engine.database.query(`
+      CREATE CONSTRAINT TRIGGER wait_for_lock AFTER INSERT ON payment
+      DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION wait_for_lock()`);
+    const holder = new Client({ connectionString: database.url });
+    await holder.connect();
+    try {
+      await holder.query(`SELECT pg_advisory_lock(${LOCK})`);
+      let hasLeft = false;
+      let returns = 0;
+      proxy.inject((statement) => {
+        if (/UPDATE payment\s+SET due_at/.test(statement)) returns += 1;
+        if (hasLeft || !statement.startsWith('COMMIT')) return null;
+        hasLeft = true;
+        return { kind: 'leave' };
+      });
+      await expect(engine.app.get(DueCollections).runDue()).rejects.toThrow(OutcomeUnknownError);
+      await until('the lease is looked for twice', () => returns > 1);
+      expect(await leases()).toEqual([]);
+    } finally {
+      await holder.end();
+    }
+    await untilReturned();
   });
 
   it.each([

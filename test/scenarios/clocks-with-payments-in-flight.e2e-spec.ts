@@ -82,6 +82,34 @@ describe('a test clock that advances while a payment has no answer', () => {
     await expectActivatedAtStart(id);
   });
 
+  it.each([0, 3])('completes a payment whose lease ends after %d attempts', async (attempts) => {
+    const id = await beginPayment();
+    const sql = 'UPDATE payment SET attempts = $1 WHERE customer_id = $2';
+    await engine.database.query(sql, [attempts, story.customerId]);
+    const before = await versionOf(story);
+    const advanced = story.advance(LATER);
+    await until('the clock waits', async () => (await versionOf(story)) > before + 2);
+    expect(await lastPayment()).toMatchObject({ status: 'pending' });
+    engine.clock.advanceMs(150_000);
+    await advanced;
+    await expectActivatedAtStart(id);
+  });
+
+  it('no longer waits when its process stops', async () => {
+    const id = await beginPayment();
+    const other = await startTestApp({ databaseUrl: engine.databaseUrl });
+    const before = await versionOf(story);
+    const path = `/v1/test-clocks/${story.clockId}/advance`;
+    const answer = other.http.post(path).send({ to: LATER });
+    const status = answer.then((response) => response.status);
+    await until('the clock waits', async () => (await versionOf(story)) > before + 2);
+    await other.close();
+    expect(await status).toBe(503);
+    await loseNumber(engine);
+    await story.advance(LATER);
+    await expectActivatedAtStart(id);
+  });
+
   it('asks again about a charge that got no answer', async () => {
     const id = await subscribe('pm_sandbox_unknown');
     await story.advance(LATER);
@@ -202,9 +230,13 @@ describe('an advance of a test clock whose charges were interrupted by the datab
   it.each([
     ['once', [2]],
     ['again when the advance is repeated', [2, 3]],
+    ['each time the advance is repeated', [2, 3, 4, 5]],
   ])('continues with all charges if an outcome is not stored %s', async (_, outcomes) => {
     await breakSessionsAt(...outcomes);
-    expect((await advance(START)).status).toBe(503);
+    for (const outcome of outcomes) {
+      const { status } = await advance(START);
+      expect({ outcome, status }).toEqual({ outcome, status: 503 });
+    }
     expect((await advance(START)).status).toBe(200);
     await expectUndisturbed();
   });

@@ -4,10 +4,12 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 /**
  * A network fault at a statement. `hold`: the answer to the statement and all later answers wait for `release`.
  * `delay`: they wait for a fixed time. `cut`: the connection breaks after the database has answered. `lose`: the
- * connection breaks before the statement reaches the database.
+ * connection breaks before the statement reaches the database. `leave`: the connection breaks while the database executes
+ * the statement.
  */
 export type Fault =
-  { readonly kind: 'hold' | 'cut' | 'lose' } | { readonly kind: 'delay'; readonly delayMs: number };
+  | { readonly kind: 'hold' | 'cut' | 'lose' | 'leave' }
+  | { readonly kind: 'delay'; readonly delayMs: number };
 
 /** Returns the fault for a statement, by its text; null for none. */
 export type FaultOf = (statement: string) => Fault | null;
@@ -126,6 +128,10 @@ export class DatabaseProxy {
         return;
       case 'lose':
         breakPair(pair);
+        return;
+      case 'leave':
+        // By then, the bytes of the statement are on their way.
+        setImmediate(() => breakPair(pair));
         return;
       case undefined:
     }

@@ -14,7 +14,7 @@ export abstract class LimitedPoller<Claimed> implements OnModuleDestroy, BeforeA
   /** Number of objects being polled, plus the number of objects that a running claim may still return. */
   private taken = 0;
   private readonly busy = new Set<Promise<void>>();
-  private stopping = false;
+  protected stopping = false;
 
   /** @param name name of the job */
   protected constructor(protected readonly name: string) {}

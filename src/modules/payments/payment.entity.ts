@@ -83,6 +83,7 @@ export class PaymentEntity implements Payment {
   @InstantColumn({ nullable: true }) readonly dueAt!: Date | null;
   @Column({ type: 'integer', nullable: true }) readonly leasedBy!: number | null;
   @Column({ type: 'integer', default: 0 }) readonly attempts!: number;
+  @Column({ type: 'integer', default: 0 }) readonly interruptions!: number;
   @InstantColumn() readonly createdAt!: Date;
   @InstantColumn() readonly updatedAt!: Date;
 }

@@ -69,14 +69,21 @@ export abstract class ProviderPoller extends LimitedPoller<Claimed> implements O
     return pollLease(this.clock.now(), owner);
   }
 
-  protected async poll({ id, endsAt }: Claimed): Promise<void> {
+  protected async poll(claimed: Claimed): Promise<void> {
+    await this.tryToPoll(claimed);
+  }
+
+  /** Polls one object. Logs and returns the error if the poll fails, otherwise returns null. */
+  protected async tryToPoll({ id, endsAt }: Claimed): Promise<unknown> {
     try {
       const { table } = this.repository;
       await traced({ name: this.name, isRoot: true }, () =>
         this.leases.finish({ table, ids: [id], endsAt }, () => this.service.resume(id)),
       );
+      return null;
     } catch (error) {
       this.logger.error({ err: error, object_id: id }, 'due work was not finished');
+      return error;
     }
   }
 }

@@ -1,14 +1,7 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { AuditTrail } from '../../platform/audit';
 import { Clock } from '../../platform/clock';
-import {
-  Database,
-  isDatabaseUnavailable,
-  isWorthRetrying,
-  OutcomeUnknownError,
-  type Page,
-  type PageRequest,
-} from '../../platform/database';
+import { Database, isInterruption, type Page, type PageRequest } from '../../platform/database';
 import { ProblemError, raise, referenceNotFound } from '../../platform/errors';
 import { type Answer, Idempotency } from '../../platform/idempotency';
 import { newId } from '../../platform/ids';
@@ -289,8 +282,7 @@ export class TestClocksService implements OnModuleInit {
  */
 function isTemporaryFailure(error: unknown): boolean {
   if (error instanceof ProblemError) return error.definition.kind === 'unavailable';
-  if (error instanceof OutcomeUnknownError) return true;
-  return isDatabaseUnavailable(error) || isWorthRetrying(error);
+  return isInterruption(error);
 }
 
 /** @param leasedBy number of the process that gets the lease */

@@ -30,6 +30,7 @@ export {
   isDataException,
   isDatabaseOutOfReach,
   isDatabaseUnavailable,
+  isInterruption,
   isLockTimeout,
   isOutage,
   isTableMissing,

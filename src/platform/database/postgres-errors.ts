@@ -209,3 +209,12 @@ export function isOutage(error: unknown): boolean {
   if (error instanceof OutcomeUnknownError) return true;
   return isDatabaseUnavailable(error) && !isLockTimeout(error);
 }
+
+/**
+ * Returns true if the database was temporarily unable to do the work, so that the same work may succeed later. The
+ * failed work may have been committed.
+ */
+export function isInterruption(error: unknown): boolean {
+  if (error instanceof OutcomeUnknownError) return true;
+  return isDatabaseUnavailable(error) || isWorthRetrying(error);
+}

@@ -6,7 +6,7 @@ import {
   type OnModuleDestroy,
 } from '@nestjs/common';
 import { Clock } from '../clock';
-import { Database, OutcomeUnknownError } from '../database';
+import { Database, isInterruption, OutcomeUnknownError } from '../database';
 import { ProcessSession } from './process-session';
 
 const RETRY_MS = 1_000;
@@ -15,6 +15,8 @@ const RETRY_MS = 1_000;
  * ended by itself.
  */
 const MAX_TRIES = 150;
+/** Number of attempts, one per second, to find the rows of a commit without an answer, which may still take effect. */
+const MAX_LATE_COMMIT_TRIES = 10;
 const MAX_RETRY_DELAY_S = 150;
 /**
  * Number of failed attempts at the same work after which it is tried only once an hour. The attempts before that take
@@ -30,6 +32,9 @@ export interface HeldLease {
   readonly endsAt: Date | null;
 }
 
+/** Why a lease is given back. */
+type Reason = 'not_done' | 'interrupted' | 'commit_unanswered';
+
 /**
  * Leases due rows to this process. If the work on a row fails, for example because the database was restarted before
  * the last commit, gives the lease of the row back. Otherwise the work would wait for the end of the lease, because
@@ -39,6 +44,7 @@ export interface HeldLease {
 export class ReturnedLeases implements OnModuleDestroy, BeforeApplicationShutdown {
   private readonly logger = new Logger('returned-leases');
   private readonly returning = new Set<Promise<void>>();
+  private readonly countedTables = new Set<string>();
   private stopping = false;
 
   constructor(
@@ -46,6 +52,14 @@ export class ReturnedLeases implements OnModuleDestroy, BeforeApplicationShutdow
     private readonly clock: Clock,
     private readonly session: ProcessSession,
   ) {}
+
+  /**
+   * Also counts, in the column `interruptions` of a table, the attempts that ended because the database failed. Call it
+   * while the owning module starts.
+   */
+  countInterruptions(table: string): void {
+    this.countedTables.add(table);
+  }
 
   /**
    * Leases up to `limit` due rows of a table to a process, in the order in which they became due. Returns their ids.
@@ -76,7 +90,7 @@ export class ReturnedLeases implements OnModuleDestroy, BeforeApplicationShutdow
     try {
       return await this.database.transaction(async () => {
         const written = await write();
-        giveBack = () => void this.returnLease(leaseOf(written), number);
+        giveBack = () => void this.returnLease(leaseOf(written), number, 'commit_unanswered');
         return written;
       });
     } catch (error) {
@@ -90,10 +104,10 @@ export class ReturnedLeases implements OnModuleDestroy, BeforeApplicationShutdow
     const { number } = this.session;
     try {
       const result = await work();
-      if (result === false) await this.returnLease(lease, number);
+      if (result === false) await this.returnLease(lease, number, 'not_done');
       return result;
     } catch (error) {
-      void this.returnLease(lease, number);
+      void this.returnLease(lease, number, isInterruption(error) ? 'interrupted' : 'not_done');
       throw error;
     }
   }
@@ -101,14 +115,17 @@ export class ReturnedLeases implements OnModuleDestroy, BeforeApplicationShutdow
   /**
    * Gives a lease back: makes the rows due again after a delay. The delay doubles with each failed attempt, from 1 s to
    * 150 s. After {@link FREQUENT_ATTEMPTS} attempts, the delay is an hour. Repeats the statement until it succeeds, the
-   * lease has ended, or the process stops. Does not change rows whose work was done after all, or that have another
-   * lease by now.
+   * lease has ended, or the process stops. If the commit of the lease got no answer, also repeats it for 10 s while it
+   * finds no row, because the commit may still take effect. Does not change rows whose work was done after all, or that
+   * have another lease by now.
    * @param owner number of this process. If it is null, the lease stays: `AbandonedWork` releases it like the lease of a
    *   dead process.
    */
-  private async returnLease(lease: HeldLease, owner: number | null): Promise<void> {
+  private async returnLease(lease: HeldLease, owner: number | null, reason: Reason): Promise<void> {
     if (owner === null || lease.ids.length === 0) return;
-    const returned = this.tryToReturn(lease, owner).finally(() => this.returning.delete(returned));
+    const returned = this.tryToReturn(lease, owner, reason).finally(() =>
+      this.returning.delete(returned),
+    );
     this.returning.add(returned);
     await returned;
   }
@@ -125,11 +142,19 @@ export class ReturnedLeases implements OnModuleDestroy, BeforeApplicationShutdow
     await Promise.all(this.returning);
   }
 
-  private async tryToReturn({ table, ids, endsAt }: HeldLease, owner: number): Promise<void> {
+  private async tryToReturn(
+    { table, ids, endsAt }: HeldLease,
+    owner: number,
+    reason: Reason,
+  ): Promise<void> {
+    const isCounted = reason !== 'not_done' && this.countedTables.has(table);
+    const statement = returnLeaseSql(table, isCounted);
     for (let tries = 1; tries <= MAX_TRIES; tries += 1) {
       try {
-        await this.database.query(returnLeaseSql(table), [ids, owner, this.clock.now(), endsAt]);
-        return;
+        const parameters = [ids, owner, this.clock.now(), endsAt];
+        const returned = await this.database.queryValues<string>(statement, parameters);
+        const mayFollow = reason === 'commit_unanswered' && tries < MAX_LATE_COMMIT_TRIES;
+        if (returned.length > 0 || !mayFollow) return;
       } catch (error) {
         this.logger.debug({ err: error, table, ids }, 'a lease was not returned');
       }
@@ -146,12 +171,14 @@ function claimSql(table: string): string {
     RETURNING id`;
 }
 
-function returnLeaseSql(table: string): string {
+/** @param isCounted true to count the attempt as interrupted by the database as well */
+function returnLeaseSql(table: string, isCounted: boolean): string {
   return `
     UPDATE ${table}
     SET due_at = $3::timestamptz + interval '1 second' *
           CASE WHEN attempts + 1 < ${FREQUENT_ATTEMPTS}
             THEN least(power(2, least(attempts, 10)), ${MAX_RETRY_DELAY_S}) ELSE 3600 END,
-        attempts = attempts + 1, leased_by = NULL
-    WHERE id = ANY ($1) AND leased_by = $2 AND due_at = $4`;
+        attempts = attempts + 1, ${isCounted ? 'interruptions = interruptions + 1,' : ''} leased_by = NULL
+    WHERE id = ANY ($1) AND leased_by = $2 AND due_at = $4
+    RETURNING id`;
 }

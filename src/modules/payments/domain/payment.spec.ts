@@ -38,6 +38,7 @@ const payment: Payment = {
   dueAt: NOW,
   leasedBy: 7,
   attempts: 0,
+  interruptions: 0,
   createdAt: NOW,
   updatedAt: NOW,
 };

@@ -73,6 +73,8 @@ export interface Payment {
   readonly leasedBy: number | null;
   /** Number of calls to the provider without a final outcome. */
   readonly attempts: number;
+  /** Number of those attempts whose result was not stored because the database failed. */
+  readonly interruptions: number;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
@@ -163,6 +165,7 @@ export function newPayment(
     dueAt: lease.endsAt,
     leasedBy: lease.owner,
     attempts: 0,
+    interruptions: 0,
     createdAt: now,
     updatedAt: now,
   };

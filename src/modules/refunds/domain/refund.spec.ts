@@ -38,6 +38,7 @@ const pending: Refund = {
   dueAt: NOW,
   leasedBy: 7,
   attempts: 0,
+  interruptions: 0,
   createdAt: NOW,
   updatedAt: NOW,
 };

@@ -60,6 +60,8 @@ export interface Refund {
   readonly leasedBy: number | null;
   /** Number of calls to the provider without a final outcome. */
   readonly attempts: number;
+  /** Number of those attempts whose result was not stored because the database failed. */
+  readonly interruptions: number;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
@@ -112,6 +114,7 @@ export function newRefund(refund: NewRefund, now: Date): Refund {
     providerAttempt: 1,
     absentSince: null,
     attempts: 0,
+    interruptions: 0,
     createdAt: now,
     updatedAt: now,
   };
