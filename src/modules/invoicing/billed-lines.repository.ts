@@ -12,9 +12,9 @@ import { isInEffect } from './invoice-query';
 import { InvoicesRepository } from './invoices.repository';
 
 /**
- * Finds lines that billed an item in advance for time after an instant. Leaves out charges that already have a credit
- * line, but not their true-ups: a credit line refers only to the charge, even if it also takes back a true-up. Sorts by
- * id, so that two transactions that lock the same lines do not deadlock.
+ * Omits charges that a credit line has already credited, but not their true-ups (lines that raise a charge to its
+ * minimum, or lower it to its maximum), because a credit line refers only to the charge, even if it also credits the
+ * true-up. Sorts by id, so that two transactions that lock the same lines do not deadlock.
  */
 const BILLED_IN_ADVANCE = `
   SELECT line.id FROM unnest($1::text[], $2::timestamptz[]) AS credited (item_id, beyond)
@@ -32,14 +32,11 @@ const USAGE_LINES = `
     JOIN invoice ON invoice.id = line.invoice_id
   WHERE line.kind IN ('usage', 'minimum', 'maximum')`;
 
-/**
- * FROM and WHERE clause: the lines that billed usage of items in periods, with their true-ups, on invoices in effect.
- */
 const BILLED_USAGE = `${USAGE_LINES} AND ${isInEffect('invoice')}`;
 
 /**
- * Finds, for each item and period, the invoice with the first bill of the usage. If only void invoices billed this
- * usage, takes the newest of them, because its terms apply when the usage is billed again.
+ * Finds the non-void invoice that first billed the usage. If only void invoices billed it, finds the newest of them,
+ * because its discounts and taxes apply when the usage is billed again.
  */
 const FIRST_INVOICES = `
   SELECT DISTINCT ON (line.item_id, line.period_start_at, line.period_end_at)
@@ -47,10 +44,6 @@ const FIRST_INVOICES = `
     AND invoice.status <> 'draft' AND (line.kind <> 'usage' OR line.trace -> 'corrects' = 'null')
   ORDER BY line.item_id, line.period_start_at, line.period_end_at, invoice.status = 'void', invoice.id DESC`;
 
-/**
- * Finds the newest invoice of each chain of regenerated invoices. Chains form because a regenerated invoice can
- * itself be voided and regenerated.
- */
 const LATEST_REGENERATED = `
   WITH RECURSIVE made AS (
     SELECT id AS first_id, id FROM invoice WHERE id = ANY ($1)
@@ -61,9 +54,8 @@ const OF_INVOICES = `
   SELECT id, period_start_at, tax_rates FROM invoice WHERE id = ANY ($1)`;
 
 /**
- * For each redemption and billing period, sums the discounts, and subtracts the discounts that credits and usage
- * corrections returned to the coupon. The discount of a usage correction counts in the period of the corrected bill,
- * not in the period of the invoice that contains the correction.
+ * Sums discounts by coupon redemption and billing period. The discount of a usage correction counts in the period of
+ * the corrected bill, not in the period of the invoice that contains the correction.
  */
 const TAKEN = `
   SELECT coupon ->> 'redemptionId' AS redemption_id, period.start_at AS period_start_at,
@@ -79,10 +71,6 @@ const TAKEN = `
     AND (applied.from_at = period.start_at OR applied.from_at > period.start_at AND applied.from_at < period.end_at)
   GROUP BY 1, 2`;
 
-/**
- * Finds, for each redemption of a repeating coupon, the start of the first and of the last billing period that it
- * discounted. Reads only invoices in effect.
- */
 const DISCOUNTED = `
   SELECT coupon ->> 'redemptionId' AS redemption_id,
     min(coalesce((coupon #>> '{appliedFrom,$instant}')::timestamptz, invoice.period_start_at)) AS first_at,
@@ -95,11 +83,10 @@ const DISCOUNTED = `
   GROUP BY 1`;
 
 /**
- * For each redemption, sums the discounts on invoices in effect, and subtracts the discounts that credits and usage
- * corrections returned to the coupon. Reads the returned discounts from the lines, because the column `coupons` does
- * not contain returned discounts that cannot be used again. `is_used` is true if the coupon discounted the invoice's
- * own charges, or if a usage correction was the first use of the coupon. Own charges do not count if their discount had
- * a limit (`mostMinor`): such a discount only used returned discounts again.
+ * Reads returned discounts from the invoice lines, because the column `coupons` omits those that cannot be used again.
+ * `is_used` is true if the coupon discounted the charges of an invoice, or if a usage correction was the first use of
+ * the coupon. A discount with a limit (`mostMinor`) does not make `is_used` true, because it only used returned
+ * discounts again.
  */
 const DISCOUNTS_IN_EFFECT = `
   SELECT redemption_id, sum(applied)::text AS applied, bool_or(is_used) AS is_used
@@ -128,14 +115,11 @@ export interface TakenDiscount {
   readonly takenMinor: bigint;
   /** True if the coupon discounted the period, even if credits later returned that discount to the coupon. */
   readonly isDiscounted: boolean;
-  /** True if the first use of the coupon in the period was a usage correction, and not the bill that was corrected. */
+  /** True if the coupon was first used in the period by a usage correction, not by the bill that was corrected. */
   readonly isFirstUsedByCorrection: boolean;
 }
 
-/**
- * Reads the lines and discounts of earlier invoices that a later invoice needs for its credits, corrections and
- * discounts.
- */
+/** Reads lines and discounts of earlier invoices, which later invoices credit or correct. */
 @Injectable()
 export class BilledLinesRepository {
   constructor(
@@ -144,8 +128,8 @@ export class BilledLinesRepository {
   ) {}
 
   /**
-   * Returns the lines of invoices in effect that billed these items in advance for time after `unusedFrom`, including
-   * true-ups. Leaves out charges whose unused part was already credited.
+   * Returns the lines of non-void invoices that billed these items in advance for periods ending after `unusedFrom`,
+   * including true-ups to a minimum or maximum. Omits charges whose unused part was already credited.
    * @param lock true: locks the lines until the transaction ends
    */
   async inAdvance(
@@ -162,8 +146,8 @@ export class BilledLinesRepository {
   }
 
   /**
-   * Returns what invoices in effect billed for the usage of an item in a period, including true-ups and usage
-   * corrections.
+   * Returns the amounts that non-void invoices billed for the usage of an item in a period, and the lines that billed
+   * them, including corrections and true-ups to a minimum or maximum.
    */
   async usage(usage: BilledItem): Promise<EarlierBill> {
     const lines = await this.withInvoices(await this.history([usage]));
@@ -171,8 +155,8 @@ export class BilledLinesRepository {
   }
 
   /**
-   * Returns the id of the invoice that first billed the usage of each item and period, by {@link usagePeriodKey}.
-   * Prefers invoices in effect to void ones. Usage that no line billed is absent.
+   * Returns, by {@link usagePeriodKey}, the id of the invoice that first billed the usage: a non-void one if there is
+   * one. Usage that no line billed is absent.
    */
   async firstInvoices(usage: readonly BilledItem[]): Promise<ReadonlyMap<string, string>> {
     const rows = await this.database.query<{
@@ -192,8 +176,8 @@ export class BilledLinesRepository {
   }
 
   /**
-   * Returns, for each given invoice id, the id of the newest invoice in its chain of regenerated invoices. If the given
-   * invoice was not regenerated, this is the given id.
+   * Returns, by given id, the id of the newest invoice that was regenerated from the given one, directly or through
+   * other regenerated invoices. If there is none, this is the given id.
    */
   async latestOf(invoiceIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
     if (invoiceIds.length === 0) return new Map();
@@ -203,10 +187,7 @@ export class BilledLinesRepository {
     return new Map(rows.map(({ first_id: firstId, id }) => [firstId, id]));
   }
 
-  /**
-   * Returns the lines, including true-ups, that billed usage or late usage of these items and periods on invoices in
-   * effect. Oldest lines come first.
-   */
+  /** Returns the lines for usage and late usage of these items and periods on non-void invoices, oldest first. */
   async history(usage: readonly BilledItem[]): Promise<readonly InvoiceLine[]> {
     const sql = `SELECT line.id ${BILLED_USAGE}`;
     const ids = await this.database.queryValues<string>(sql, parametersOf(usage));
@@ -214,8 +195,8 @@ export class BilledLinesRepository {
   }
 
   /**
-   * Returns, for each redemption and each of these billing periods, the sum of the discounts on invoices in effect,
-   * after subtracting the discounts that credits and usage corrections returned.
+   * Returns the discounts that each coupon redemption gave in these billing periods on non-void invoices, less the
+   * discounts that credits and usage corrections returned to the coupon.
    */
   async discountsTaken(
     periods: readonly { readonly subscriptionId: string; readonly period: Period }[],
@@ -242,8 +223,9 @@ export class BilledLinesRepository {
   }
 
   /**
-   * Returns, by redemption id, the sum of the discounts on the invoices in effect of a subscription, after subtracting
-   * the discounts that credits and usage corrections returned. Ignores the invoice `exceptId`.
+   * Returns, by redemption id, the discounts on the non-void invoices of a subscription, less the discounts that
+   * credits and usage corrections returned to the coupon.
+   * @param exceptId invoice to ignore
    */
   async discountsInEffect(
     subscriptionId: string,
@@ -263,9 +245,8 @@ export class BilledLinesRepository {
   }
 
   /**
-   * Returns, by redemption id, the first and the last billing period that each repeating coupon discounted on invoices
-   * in effect.
-   * @param exceptId invoice to ignore
+   * Returns, by redemption id, the first and the last billing period that a repeating coupon discounted. Ignores void
+   * invoices and the invoice `exceptId`.
    */
   async discountedSpans(
     subscriptionIds: readonly string[],

@@ -3,7 +3,7 @@ import { Database } from '../../platform/database';
 import type { BilledElsewhere } from './domain/billed-together';
 import { isInEffect } from './invoice-query';
 
-/** Sums the lines of other invoices once for each item and period, which many lines can share. */
+/** Sums the lines of other invoices once for each item and period, because many lines can share an item and period. */
 const BILLED_ELSEWHERE = `
   SELECT unnest(billed.line_ids) AS id, elsewhere.net::text, elsewhere.held::text
   FROM (
@@ -18,11 +18,7 @@ const BILLED_ELSEWHERE = `
   ) AS elsewhere
   WHERE elsewhere.net IS NOT NULL`;
 
-/**
- * Finds the newest invoice, finalized at or after `$2`, that took back a part of what the lines `$1` billed: it credits
- * unused time of their charges, or corrects their usage. Ignores void invoices: when a void invoice is regenerated, its
- * credits and corrections are calculated again.
- */
+/** Ignores void invoices, because their credits and corrections are calculated again when they are regenerated. */
 const TAKEN_BACK_SINCE = `
   SELECT invoice.id FROM invoice_line line
     JOIN invoice_line billed ON billed.item_id = line.item_id
@@ -36,14 +32,14 @@ const TAKEN_BACK_SINCE = `
   WHERE line.id = ANY ($1) AND line.kind <> 'credit'
   ORDER BY invoice.id DESC LIMIT 1`;
 
-/** Reads what other invoices billed or took back for the item and period of a line, for example late usage. */
+/** Reads the amounts that other invoices billed or credited for the item and period of an invoice line. */
 @Injectable()
 export class BilledTogetherRepository {
   constructor(private readonly database: Database) {}
 
   /**
-   * Returns, by line id, what other invoices billed for the item and period of the line, after subtracting credits. Omits
-   * lines whose item and period no other invoice billed.
+   * Returns, by line id, the amounts that other non-void invoices billed for the item and period of the line, less the
+   * credited amounts. Omits lines whose item and period no other invoice billed.
    */
   async billedElsewhere(invoiceId: string): Promise<ReadonlyMap<string, BilledElsewhere>> {
     const rows = await this.database.query<{ id: string; net: string; held: string }>(
@@ -56,8 +52,8 @@ export class BilledTogetherRepository {
   }
 
   /**
-   * Returns the id of an invoice in effect, finalized at or after `since`, that credited unused time of these lines or
-   * took back usage of them; null if there is none.
+   * Returns the id of the newest non-void invoice that was finalized at or after `since`, and credited unused time of
+   * these lines or lowered the amount billed for their usage. Null if there is none.
    */
   async takenBackSince(lineIds: readonly string[], since: Date): Promise<string | null> {
     const [id] = await this.database.queryValues<string>(TAKEN_BACK_SINCE, [lineIds, since]);

@@ -19,21 +19,23 @@ import { type CorrectingRequest, FirstBillsService } from './first-bills.service
 import { HeldByInvoiceRepository } from './held-by-invoice.repository';
 import { UsageReadingsService } from './usage-readings.service';
 
-/** Purpose of reading a context. `issue` locks the data that the invoice will change; `preview` locks nothing. */
+/**
+ * Purpose of reading a billing context. `issue` locks the data that the invoice will change; `preview` locks nothing.
+ */
 export type Purpose = 'issue' | 'preview';
 
-/** Fields of a billing request that its context depends on. */
+/** Fields of a billing request that determine which data its {@link BillingContext} contains. */
 export type ContextRequest = Pick<
   BillingRequest,
   'customerId' | 'subscriptionId' | 'lines' | 'late' | 'lateUsage' | 'refunded'
 > &
   CouponRequest &
   CorrectingRequest['request'] & {
-    /** Credits to calculate again when a void invoice is regenerated, in addition to the credits among `lines`. */
+    /** Only when a void invoice is regenerated: the credits of that invoice, which are calculated again. */
     readonly creditRequests?: readonly CreditLineRequest[];
   };
 
-/** Reads the {@link BillingContext} of invoices, which every use case that makes invoices needs. */
+/** Reads the data that invoices are calculated from: usage, earlier bills, coupons, taxes and credit. */
 @Injectable()
 export class BillingContextService {
   constructor(
@@ -47,9 +49,9 @@ export class BillingContextService {
   ) {}
 
   /**
-   * Locks the usage streams and the credit balances of customers until the caller's transaction ends. Call it before
-   * several invoices are made in one commit. After a transaction has taken an invoice number, it must not wait for a
-   * lock, because the holder of the lock may be waiting for a number.
+   * Blocks new usage events of customers, and locks their available credit, until the caller's transaction ends. Call
+   * it before making several invoices in one transaction: a transaction that has taken an invoice number must not wait
+   * for these locks, because their holder may be waiting for an invoice number.
    */
   async lockUsageAndCredit(customerIds: readonly string[]): Promise<void> {
     await this.usage.blockNewUsage(customerIds);
@@ -58,7 +60,7 @@ export class BillingContextService {
 
   /**
    * Reads the context of one billing request; see {@link loadAll}.
-   * @param redeemed coupons that a previewed request would redeem before it is billed
+   * @param redeemed for previews: coupons that are applied as if they were redeemed already
    */
   async load(
     request: ContextRequest,
@@ -73,10 +75,9 @@ export class BillingContextService {
   }
 
   /**
-   * Reads the contexts of many billing requests. Reads most of the data for all requests together. Returns a function
-   * from a request to its context. All contexts of a customer have the same credit: what is available before these
-   * invoices use any credit.
-   * @param customers customers of all requests
+   * Reads the contexts of many billing requests. Returns a function that maps a request to its context. All contexts of
+   * a customer contain the same credit: the credit available before any of these invoices uses it.
+   * @param customers the customers of all requests
    */
   async loadAll(
     requests: readonly ContextRequest[],
@@ -128,8 +129,8 @@ export class BillingContextService {
   }
 
   /**
-   * Reads the contexts of renewal drafts. A context has the coupons that were active when the draft was made, with
-   * their present remaining amounts. It also has the coupons of earlier lines that the draft may credit or correct.
+   * Reads the contexts of renewal drafts. The coupons of a context are the coupons that were active when the draft was
+   * made, with their present remaining amounts, and the coupons of earlier lines that the draft may credit or correct.
    */
   async loadForDrafts<Request extends ContextRequest & { readonly draft: Invoice }>(
     requests: readonly Request[],
@@ -142,7 +143,7 @@ export class BillingContextService {
     return (request) => ({ ...contextOf(request), coupons: couponsOf(request) });
   }
 
-  /** Returns how much of each refunded invoice can still be credited, in minor units by invoice id. */
+  /** Returns, by id of each refunded invoice, the amount that can still be credited, in minor units. */
   private async creditableOf(
     requests: readonly ContextRequest[],
   ): Promise<ReadonlyMap<string, bigint>> {
@@ -159,7 +160,7 @@ export class BillingContextService {
   }
 }
 
-/** Returns the finalized lines that an invoice may credit or correct. */
+/** Returns the lines of earlier invoices that a new invoice may credit or correct. */
 function correctedOf({
   billed,
   usage,

@@ -7,15 +7,15 @@ import type { UsageGroup } from './domain/usage';
 
 const EVENTS_AT_ONCE = 1_000;
 
-/** Calculates the charges of percentage prices for events, which it reads in pages. */
+/** Calculates what percentage prices charge for single usage events. */
 @Injectable()
 export class ChargedEventsService {
   constructor(private readonly usage: UsageStore) {}
 
   /**
-   * Returns the charges of a percentage price for the events that the query counts, in time order.
-   * @param group the only group whose events are charged; null: all groups
-   * @throws {ProblemError} `usage_archived`
+   * Returns the sums from which the price of all events that `query` counts can be calculated.
+   * @param group charges only the events of this group; null: of all groups
+   * @throws {ProblemError} `usage_archived` if some of the events are stored only in archive files
    */
   async charge(
     price: PercentagePrice,
@@ -38,7 +38,7 @@ export class ChargedEventsService {
   }
 }
 
-/** Reads the value of a counted event: a JSON number, or a decimal as text. */
+/** Parses the value of a counted event: a JSON number, or a decimal number in a string. */
 function numberOf(value: unknown): Rational {
   const [, digits = '', exponent = '0'] = /^([^e]+)(?:e(.+))?$/.exec(String(value)) ?? [];
   const power = 10n ** BigInt(Math.abs(Number(exponent)));

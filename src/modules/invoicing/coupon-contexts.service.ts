@@ -13,24 +13,20 @@ import type { BilledLine } from './domain/held-lines';
 import type { Invoice } from './domain/invoice';
 import type { BillingRequest } from './domain/billing-request';
 
-/** Fields of a billing request that decide which coupons are read. */
 export type CouponRequest = Pick<BillingRequest, 'subscriptionId' | 'billingPeriod'> & {
-  /** If the request regenerates a void invoice: ids of the redemptions to which that invoice had returned discounts. */
+  /** For a regenerated invoice: ids of the coupon redemptions to which the void invoice had returned discounts. */
   readonly returnsTo?: readonly string[];
   /**
-   * Time zone in which the months of repeating coupons are counted. If it is set, coupons that would discount periods
-   * outside their months are left out. Set for drafts and regenerated invoices, because a later period may already have
-   * been billed when they are finalized.
+   * Time zone in which the months of repeating coupons are counted. If set, a repeating coupon is left out if it would
+   * discount a period outside its months. Set for drafts and regenerated invoices, because a later period may already
+   * have been billed when they are finalized.
    */
   readonly timeZone?: string;
-  /**
-   * True if the invoice is regenerated after its subscription ended. Coupons that ended with the subscription then
-   * still apply.
-   */
+  /** True: the invoice is regenerated after its subscription ended. Coupons that ended then still apply. */
   readonly hasEnded?: boolean;
 };
 
-/** A request with the finalized lines that it may credit or correct. */
+/** A request, and the lines of earlier invoices that it may credit or correct. */
 interface Crediting<Request> {
   readonly request: Request;
   readonly corrected: readonly BilledLine[];
@@ -46,8 +42,8 @@ export class CouponContextsService {
   ) {}
 
   /**
-   * Returns a function from a request to its coupons: the active coupons, and the coupons of earlier lines that the
-   * request may credit or correct.
+   * Returns a function that maps a request to the active coupons, and the coupons of earlier lines that the request may
+   * credit or correct.
    */
   async loadAll<Request extends CouponRequest>(
     requests: readonly Crediting<Request>[],
@@ -82,9 +78,8 @@ export class CouponContextsService {
   }
 
   /**
-   * Returns a function from a request to the coupons of its draft. These are the coupons that were active when the
-   * draft was made, with their present remaining amounts, and the coupons of earlier lines that the draft may credit or
-   * correct.
+   * Returns a function that maps a request to the coupons that were active when its draft was made, with their present
+   * remaining amounts, and the coupons of earlier lines that the draft may credit or correct.
    */
   async loadForDrafts<Request extends CouponRequest & { readonly draft: Invoice }>(
     drafts: readonly Crediting<Request>[],
@@ -110,7 +105,7 @@ export class CouponContextsService {
     return (request) => ofDrafts.get(request) ?? [];
   }
 
-  /** @param taken discounts that other invoices gave in the billing period, by redemption id */
+  /** @param taken discounts that other invoices already gave in the billing period, by redemption id */
   async contextsOf(
     terms: readonly RedeemedTerms[],
     taken: ReadonlyMap<string, Pick<TakenDiscount, 'takenMinor'>>,
@@ -135,7 +130,7 @@ export class CouponContextsService {
     }));
   }
 
-  /** Returns the redemptions that apply to requests, by subscription, in the order of redemption. */
+  /** Returns, by subscription id, the coupon redemptions that apply to the requests, in the order of redemption. */
   private async runningFor(
     requests: readonly CouponRequest[],
   ): Promise<ReadonlyMap<string, readonly RedeemedTerms[]>> {
@@ -151,9 +146,10 @@ export class CouponContextsService {
   }
 
   /**
-   * Leaves out repeating coupons that would discount periods outside their months. The months begin with the earliest
-   * billing period that the coupon discounted. If the request bills an even earlier period, the months begin with that
-   * period, and end sooner. A coupon is left out if it already discounted a period at or after this new end.
+   * Leaves out repeating coupons that would discount periods outside their months. The months of a coupon begin with
+   * the earliest billing period that it discounted. If the request bills an even earlier period, the months would begin
+   * with that period and end sooner. So a coupon is left out if it has already discounted a period at or after that
+   * sooner end.
    */
   private async withinMonths(
     terms: readonly RedeemedTerms[],
@@ -195,9 +191,9 @@ function redemptionIdsOf({
 }
 
 /**
- * Sorts coupons by redemption id, so that coupons redeemed at the same instant always apply in the same order. Leaves
- * out percentages with duration `once` that were used in another billing period: discounts returned to such a coupon
- * can be used again only in the period in which the coupon was first used.
+ * Sorts coupons by redemption id, so that coupons redeemed at the same time always apply in the same order. Leaves out
+ * percentage coupons with duration `once` that were used in another billing period, because discounts returned to them
+ * can be used again only in that period.
  */
 function inPeriod(
   terms: readonly RedeemedTerms[],

@@ -5,8 +5,8 @@ import { returnedBy } from './domain/held-lines';
 import type { Invoice, InvoiceCoupon } from './domain/invoice';
 
 /**
- * Returns, for each coupon that an invoice uses or returns discounts to: the discount, the returned discounts, the
- * amount left for later invoices (0 unless the duration is `once`), and the end of the months of a repeating coupon.
+ * Returns the effect of an invoice on its coupons. For each coupon: the discount, the returned discount, the amount
+ * left for later invoices (0 unless the duration is `once`), and the end of the months if the coupon is repeating.
  */
 export function appliedBy(invoice: InvoiceEffects): readonly AppliedRedemption[] {
   return effectsOf(invoice).map(({ own, corrected, ...total }) => ({
@@ -16,10 +16,7 @@ export function appliedBy(invoice: InvoiceEffects): readonly AppliedRedemption[]
   }));
 }
 
-/**
- * Returns the end of the months in which a repeating coupon applies: the earliest `endsAt` of the entries with a
- * discount; null if these entries have no end.
- */
+/** Returns the earliest `endsAt` of the entries with a discount; null if these entries have no end. */
 function firstEndOf(coupons: readonly InvoiceCoupon[]): Date | null {
   const ends = coupons.flatMap(({ amountMinor, endsAt }) =>
     amountMinor > 0n ? (endsAt ?? []) : [],
@@ -27,9 +24,7 @@ function firstEndOf(coupons: readonly InvoiceCoupon[]): Date | null {
   return ends.sort((one, other) => one.getTime() - other.getTime())[0] ?? null;
 }
 
-/**
- * Returns the discounts of an invoice for each coupon. Voiding the invoice returns these discounts to the coupons.
- */
+/** Returns the discounts of an invoice by coupon. Voiding the invoice returns them to the coupons. */
 export function discountsOfCoupons(invoice: InvoiceEffects): readonly InvoiceDiscount[] {
   return effectsOf(invoice).map(({ own, corrected, ...total }) => ({
     ...total,
@@ -43,9 +38,9 @@ type InvoiceEffects = Pick<Invoice, 'coupons' | 'lines'>;
 
 /**
  * Groups the coupon entries of an invoice by redemption. `own` is the entry for the charges of the invoice; `corrected`
- * has the entries for usage corrections of earlier bills. `unusableMinor` is the amount of returned discounts that no
- * entry counts, because they belong to another billing period or to a coupon that no longer applies. They cannot be
- * used again.
+ * has the entries for usage corrections of earlier bills. `unusableMinor` is the sum of the returned discounts that no
+ * entry counts. They cannot be used again, because they belong to another billing period or to a coupon that no longer
+ * applies.
  */
 function effectsOf({ coupons, lines }: InvoiceEffects) {
   const entries = groupBy(coupons, ({ redemptionId }) => redemptionId);
@@ -70,9 +65,8 @@ function unusedOf({ duration, amountOffMinor, mostMinor, amountMinor }: InvoiceC
 }
 
 /**
- * Returns the amount left of a coupon with duration `once` after an invoice that used it only for usage corrections.
- * Starts from the amount left before the invoice, adds the discounts that the corrections returned, and subtracts the
- * discounts that they took from it. Never less than 0. Returns 0 for coupons with another duration.
+ * Returns the amount left of a coupon with duration `once` after an invoice that used the coupon only for usage
+ * corrections. Never less than 0. Returns 0 for coupons with another duration.
  */
 function unusedOfCorrections(corrected: readonly InvoiceCoupon[]): bigint {
   const [first] = corrected;

@@ -19,39 +19,32 @@ import {
 } from './domain/credit-grant';
 import { type CoveredCredit, NOTHING_COVERED } from './domain/given-back';
 
-/** Money of a payment that becomes credit of its customer, in minor units. */
+/** Money of a payment that is added to the credit balance of its customer. Amounts in minor units. */
 export interface NewPaymentCredit {
   readonly paymentId: string;
   readonly customerId: string;
   readonly currency: string;
   readonly amount: bigint;
-  /**
-   * Parts of `amount`: `reserved` is reserved by pending refunds, `refunded` was paid out by refunds, and `lost` was
-   * taken by lost disputes.
-   */
+  /** Parts of `amount`: `reserved` for pending refunds, `refunded`, and `lost` in disputes. */
   readonly reserved: bigint;
   readonly refunded: bigint;
   readonly lost: bigint;
 }
 
-/** The credit that came from a payment, and other credit that refunds of the payment took. Minor units. */
+/** Credit from a payment, and credit from other sources that refunds of the payment took. In minor units. */
 export interface PaymentCredit {
   /** Null: no credit came from the payment. */
   readonly creditId: string | null;
   /**
-   * Amount that pending refunds of the payment have reserved. Like `refunded`, this includes credit from credit notes
-   * and negative invoices.
+   * Amount reserved for pending refunds. Includes credit from credit notes and negative invoices, as `refunded` does.
    */
   readonly reserved: bigint;
   readonly refunded: bigint;
-  /**
-   * Part of the sum of `reserved` and `refunded` that came from credit notes and negative invoices, not from the
-   * payment.
-   */
+  /** Part of `reserved` plus `refunded` that came from credit notes and negative invoices, not from the payment. */
   readonly paidOut: bigint;
   /** Amount that lost disputes took. */
   readonly lost: bigint;
-  /** Amount that invoices used. It cannot be refunded. */
+  /** Amount that invoices used, which cannot be refunded. */
   readonly used: bigint;
 }
 
@@ -59,7 +52,7 @@ const NOTHING_PAID_OUT: PaidOut = { reserved: 0n, refunded: 0n };
 
 const NO_CREDIT = { creditId: null, reserved: 0n, refunded: 0n, lost: 0n, used: 0n };
 
-/** Reads and changes the credit balance of customers, and the part of the balance that came from payments. */
+/** Reads and changes the credit balances of customers, including the credit that came from payments. */
 @Injectable()
 export class CreditBalanceService {
   constructor(
@@ -90,30 +83,27 @@ export class CreditBalanceService {
     await this.grants.add({ ...grant, remaining, reserved, refunded, lost });
   }
 
-  /** Returns the id of the invoice, credit note or payment that each credit came from, by credit id. */
+  /** Returns, by credit id, the id of the invoice, credit note or payment that the credit came from. */
   sourcesOf(creditIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
     return this.grants.sourcesOf(creditIds);
   }
 
   /**
-   * Returns the credits that these invoices used, after subtracting the amounts that {@link takeOfNote} took from
-   * credit notes of the invoices.
+   * Returns the credit that these invoices used, less the amounts that {@link takeOfNote} took from their credit notes.
    */
   usesOf(invoiceIds: readonly string[]): Promise<readonly CreditUse[]> {
     return this.grants.usesOf(invoiceIds);
   }
 
   /**
-   * Returns the credit of these payments that invoices in effect used, after subtracting the amounts that
-   * {@link takeOfNote} took from credit notes of the invoices. Sorts by credit and then by invoice, oldest first.
+   * Returns the credit from these payments that non-void invoices used, less the amounts that {@link takeOfNote} took
+   * from credit notes of these invoices. Sorts by credit and then by invoice, oldest first.
    */
   usesOfPayments(paymentIds: readonly string[]): Promise<readonly CreditUse[]> {
     return this.grants.usesOfPayments(paymentIds);
   }
 
-  /**
-   * Returns the credit that came from a payment, locked until the transaction ends. The caller has locked the payment.
-   */
+  /** Returns the credit from a payment, locked until the transaction ends. The caller has locked the payment. */
   async lockOf(paymentId: string): Promise<PaymentCredit> {
     const grant = await this.grants.lockOf(paymentId);
     const { reserved, refunded } = await this.paidOutOf(paymentId);
@@ -127,9 +117,9 @@ export class CreditBalanceService {
   }
 
   /**
-   * Returns, by payment id, the credit that refunds of the payment paid out or have reserved, the credit that lost
-   * disputes took, and the credit from the payment that invoices have used. Refunds can take credit from credit notes
-   * and negative invoices too.
+   * Returns three amounts by payment id: credit that refunds of the payment paid out or have reserved, credit from the
+   * payment that lost disputes took, and credit from the payment that invoices used. The first amount includes credit
+   * from credit notes and negative invoices, because refunds can pay out that credit too.
    */
   async returnedOf(paymentIds: readonly string[]): Promise<ReadonlyMap<string, CoveredCredit>> {
     const own = await this.grants.returnedOf(paymentIds);
@@ -152,10 +142,7 @@ export class CreditBalanceService {
     return this.payouts.lockAvailable(payment);
   }
 
-  /**
-   * Reserves up to `amount` of the credit that came from a payment, for a refund of that payment. The caller has
-   * locked the payment.
-   */
+  /** Reserves up to `amount` of the credit from a payment for a refund. The caller has locked the payment. */
   async reserve(paymentId: string, amount: bigint): Promise<void> {
     await this.grants.reserve(paymentId, amount);
   }
@@ -184,7 +171,7 @@ export class CreditBalanceService {
   }
 
   /**
-   * After a refund succeeded, marks as refunded the credit that it had reserved. Returns the part of the refund that
+   * Records that a refund succeeded: credit that it had reserved becomes refunded. Returns the part of the refund that
    * was paid from credit.
    */
   async takeRefund(refundId: string, paymentId: string, amount: bigint): Promise<bigint> {
@@ -193,27 +180,27 @@ export class CreditBalanceService {
   }
 
   /**
-   * Takes up to `amount` of the unused credit that came from a payment, after a dispute about the payment was lost. A
-   * negative amount makes credit available again that was taken before. The caller has locked the payment. Returns the
-   * amount taken.
+   * Takes up to `amount` of the unused credit from a payment, after a dispute about the payment was lost. With a
+   * negative amount, credit that was taken before becomes available again. Returns the amount taken. The caller has
+   * locked the payment.
    */
   takeLost(paymentId: string, amount: bigint): Promise<bigint> {
     return this.grants.takeLost(paymentId, amount);
   }
 
   /**
-   * Takes up to `amount` of the unused credit that came from a payment, and counts it as refunded. Used if an earlier
-   * refund of the payment could not take this credit, because invoices had used it. The caller has locked the payment.
-   * Returns the amount taken.
+   * Takes up to `amount` of the unused credit from a payment, and counts it as refunded. Used if invoices had used this
+   * credit when the payment was refunded, and it has become unused since. Returns the amount taken. The caller has
+   * locked the payment.
    */
   takeRefunded(paymentId: string, amount: bigint): Promise<bigint> {
     return this.grants.takeRefunded(paymentId, amount);
   }
 
   /**
-   * Takes up to `amount` of the unused credit that came from a credit note, and counts it as lost, refunded or reserved
-   * credit of a payment. Used if the credited invoice had used credit from this payment, and the money of the payment
-   * was refunded, is being refunded, or was lost in a dispute. Returns the amount taken.
+   * Takes up to `amount` of the unused credit from a credit note, and counts it as lost, refunded or reserved credit of
+   * a payment. Used if the credited invoice was paid with credit from this payment, but the money of the payment was
+   * refunded, is being refunded, or was lost in a dispute. Returns the amount taken.
    * @param amount at most the credit from the payment that invoices have used
    */
   takeOfNote(noteId: string, paymentId: string, use: OriginUse, amount: bigint): Promise<bigint> {
@@ -221,8 +208,8 @@ export class CreditBalanceService {
   }
 
   /**
-   * Makes available again the credit that a refund had paid out, because a bank returned the money. Returns the amount
-   * made available.
+   * Records that a bank returned the money of a refund: credit that the refund had paid out becomes available again.
+   * Returns the amount of this credit.
    * @param stillRefunded amount of credit that other refunds of the payment paid out
    */
   async returnRefund(refundId: string, paymentId: string, stillRefunded: bigint): Promise<bigint> {
@@ -232,7 +219,7 @@ export class CreditBalanceService {
   }
 
   /**
-   * Makes available again the credit that a refund had reserved, because the refund failed.
+   * Records that a refund failed: credit that it had reserved becomes available again.
    * @param stillPending amount of credit that other pending refunds of the payment have reserved
    */
   async releaseRefund(refundId: string, paymentId: string, stillPending: bigint): Promise<void> {

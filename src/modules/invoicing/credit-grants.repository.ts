@@ -7,16 +7,10 @@ import type { CreditUse, StoredCreditGrant } from './domain/credit-grant';
 import type { CoveredCredit } from './domain/given-back';
 import { isInEffect } from './invoice-query';
 
-/**
- * Column in the credit grant of a payment. `takeAtOrigin` increases this column by the amount that it takes from a
- * credit note.
- */
+/** Column of a payment's credit. `takeAtOrigin` adds to it the amount that it takes from a credit note. */
 export type OriginUse = 'lost' | 'refunded' | 'reserved';
 
-/**
- * Uses an amount of a credit. Checks the limits again, because another transaction may have changed the credit since
- * the caller read it.
- */
+/** Checks the limits again, because another transaction may have changed the credit since the caller read it. */
 const MOVE = `
   UPDATE credit_grant SET remaining = remaining - $2
   WHERE id = $1 AND remaining - $2 BETWEEN 0 AND amount - reserved - refunded - lost RETURNING id`;
@@ -31,10 +25,6 @@ const ADD = `
     refunded = credit_grant.refunded + excluded.refunded,
     lost = credit_grant.lost + excluded.lost`;
 
-/**
- * Takes up to `$2` of the remaining credit for a lost dispute. A negative `$2` makes credit available again, at most
- * the amount that lost disputes took before.
- */
 const TAKE_LOST = `
   UPDATE credit_grant SET remaining = remaining - taken.amount, lost = credit_grant.lost + taken.amount
   FROM (SELECT id, greatest(least(remaining, $2), -lost) AS amount
@@ -42,7 +32,6 @@ const TAKE_LOST = `
   WHERE credit_grant.id = taken.id
   RETURNING taken.amount::text AS amount`;
 
-/** Marks up to `$2` of the remaining credit as refunded. */
 const TAKE_REFUNDED = `
   UPDATE credit_grant SET remaining = remaining - taken.amount, refunded = refunded + taken.amount
   FROM (SELECT id, least(remaining, $2) AS amount FROM credit_grant WHERE source_id = $1 FOR NO KEY UPDATE) taken
@@ -134,7 +123,7 @@ export class CreditGrantsRepository {
   }
 
   /**
-   * Returns the available credit of customers, the oldest of each customer first.
+   * Returns the available credit of customers, oldest first for each customer.
    * @param lock true: locks the credit until the transaction ends
    */
   async open(customerIds: readonly string[], lock: boolean): Promise<readonly StoredCreditGrant[]> {
@@ -142,10 +131,7 @@ export class CreditGrantsRepository {
     return this.database.select(CreditGrantEntity, tail, [customerIds]);
   }
 
-  /**
-   * Adds the amount of `grant` to the stored credit from the same source: an invoice, credit note or payment.
-   * Creates the credit if the source has none.
-   */
+  /** Adds `grant` to the stored credit from the same source, or stores it if the source has given no credit yet. */
   async add(grant: StoredCreditGrant): Promise<void> {
     this.database.requireTransaction();
     await this.database.queryPrepared('add-credit', ADD, [
@@ -162,31 +148,26 @@ export class CreditGrantsRepository {
     ]);
   }
 
-  /** Returns the credit of a source, locked until the transaction ends; null: the source has none. */
+  /** Returns the credit from a source, locked until the transaction ends; null if the source gave none. */
   lockOf(sourceId: string): Promise<StoredCreditGrant | null> {
     return this.database.selectOne(CreditGrantEntity, 'WHERE source_id = $1 FOR NO KEY UPDATE', [
       sourceId,
     ]);
   }
 
-  /** Returns the source id of each credit, by credit id. */
   async sourcesOf(ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
     if (ids.length === 0) return new Map();
     const rows = await this.database.query<{ id: string; source_id: string }>(SOURCES, [ids]);
     return new Map(rows.map(({ id, source_id: sourceId }) => [id, sourceId]));
   }
 
-  /**
-   * Returns the credits that these invoices used, after subtracting the amounts that {@link takeAtOrigin} took from
-   * credit notes of the invoices.
-   */
   usesOf(invoiceIds: readonly string[]): Promise<readonly CreditUse[]> {
     return this.queryUses(USES_BY_INVOICES, invoiceIds);
   }
 
   /**
-   * Returns the credit of these payments that invoices in effect used, after subtracting the amounts that
-   * {@link takeAtOrigin} took from credit notes of the invoices. Sorts by credit and then by invoice, oldest first.
+   * Returns the credit from these payments that non-void invoices used, less the amounts that {@link takeAtOrigin} took
+   * from credit notes of these invoices. Sorts by credit and then by invoice, oldest first.
    */
   usesOfPayments(paymentIds: readonly string[]): Promise<readonly CreditUse[]> {
     return this.queryUses(USES_OF_PAYMENTS, paymentIds);
@@ -207,8 +188,8 @@ export class CreditGrantsRepository {
   }
 
   /**
-   * Returns, by source id, three parts of the credit from the source: the part that refunds paid out or have reserved,
-   * the part that lost disputes took, and the part that invoices have used.
+   * Returns three parts of the credit from each source, by source id: the part that refunds paid out or reserved, the
+   * part that lost disputes took, and the part that invoices used.
    */
   async returnedOf(sourceIds: readonly string[]): Promise<ReadonlyMap<string, CoveredCredit>> {
     if (sourceIds.length === 0) return new Map();
@@ -224,8 +205,7 @@ export class CreditGrantsRepository {
   }
 
   /**
-   * Reserves up to `amount` of the available credit from a source, for refunds. Returns the credit after this change;
-   * null: no credit came from the source.
+   * Reserves up to `amount` of the credit from a source for refunds. Returns the changed credit; null: there is none.
    */
   reserve(sourceId: string, amount: bigint): Promise<StoredCreditGrant | null> {
     this.database.requireTransaction();
@@ -239,8 +219,8 @@ export class CreditGrantsRepository {
   }
 
   /**
-   * Takes up to `amount` of the unused credit that came from a payment, because a dispute about the payment was lost. A
-   * negative amount makes credit available again that was taken before. Returns the amount taken.
+   * Takes up to `amount` of the unused credit from a payment, because a dispute about the payment was lost. With a
+   * negative amount, credit that was taken before becomes available again. Returns the amount taken.
    * @param sourceId id of the payment
    */
   async takeLost(sourceId: string, amount: bigint): Promise<bigint> {
@@ -249,8 +229,8 @@ export class CreditGrantsRepository {
   }
 
   /**
-   * Marks up to `amount` of the unused credit from a payment as refunded. Used if an earlier refund of the payment
-   * could not take this credit, because invoices had used it. Returns the amount marked.
+   * Marks up to `amount` of the unused credit from a payment as refunded. Used if invoices had used this credit when
+   * the payment was refunded, and it has become unused since. Returns the amount marked.
    */
   async takeRefunded(sourceId: string, amount: bigint): Promise<bigint> {
     this.database.requireTransaction();
@@ -259,8 +239,8 @@ export class CreditGrantsRepository {
 
   /**
    * Takes up to `amount` of the unused credit from the credit note `sourceId`, and counts it as lost, refunded or
-   * reserved credit of the payment `originId`. Used if the credited invoice had used credit from this payment, and the
-   * credit note gave that credit back. Records the amount for {@link usesOf}. Returns the amount taken.
+   * reserved credit of the payment `originId`. Used if the credited invoice was paid with credit from this payment.
+   * Records the amount for {@link usesOf}. Returns the amount taken.
    */
   async takeAtOrigin(
     sourceId: string,
@@ -273,8 +253,8 @@ export class CreditGrantsRepository {
   }
 
   /**
-   * Makes refunded credit from a source available again, except for the amount `stillRefunded`, which other refunds
-   * paid out. Returns the amount made available.
+   * Makes refunded credit available again, except for `stillRefunded`: the amount that other refunds paid out. Returns
+   * the amount made available.
    */
   async returnRefunded(sourceId: string, stillRefunded: bigint): Promise<bigint> {
     this.database.requireTransaction();
@@ -282,8 +262,7 @@ export class CreditGrantsRepository {
   }
 
   /**
-   * Makes reserved credit from a source available again, except for the amount `stillPending`, which other pending
-   * refunds reserve.
+   * Makes reserved credit available again, except for `stillPending`: the amount that other pending refunds reserve.
    */
   async releaseReserved(sourceId: string, stillPending: bigint): Promise<void> {
     this.database.requireTransaction();
@@ -310,15 +289,14 @@ export class CreditGrantsRepository {
     invariant(rows.length === credits.size, 'Each credit has at least the used amount left.');
   }
 
-  /** Uses an amount of a credit, as {@link tryUse} does, but throws an error if {@link tryUse} would return false. */
+  /** Like {@link tryUse}, but throws an error where {@link tryUse} returns false. */
   async use(id: string, amount: bigint): Promise<void> {
     invariant(await this.tryUse(id, amount), `The credit ${id} does not have ${amount} left.`);
   }
 
   /**
-   * Uses an amount of a credit; a negative amount makes used credit available again. Returns true if this was possible.
-   * Otherwise changes nothing and returns false: less than the amount is available, or invoices have used less than the
-   * amount to return.
+   * Takes an amount from a credit; a negative amount returns used credit. Changes nothing and returns false if less
+   * than the amount is available, or if invoices have used less than the amount to return.
    */
   async tryUse(id: string, amount: bigint): Promise<boolean> {
     this.database.requireTransaction();

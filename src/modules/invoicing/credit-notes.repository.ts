@@ -39,15 +39,15 @@ export class CreditNotesRepository {
     return creditNoteQuery(filter).summarize(this.reports, { total: 'total' });
   }
 
-  /** Writes the fields that a void changes. */
+  /** Writes the fields that change when a credit note is voided. */
   async update({ id, status, voidedAt, voidedBy, version, updatedAt }: CreditNote): Promise<void> {
     const columns = { status, voidedAt, voidedBy, version, updatedAt };
     await this.database.update(CreditNoteEntity, id, columns);
   }
 
   /**
-   * Returns the totals of the issued credit notes of an invoice, in minor units, in three parts: the part that lowered
-   * the amount owed, the part that became credit, and the part that is paid out by refunds.
+   * Returns the total of the issued credit notes of an invoice, in minor units and in three parts: the part that
+   * lowered the amount owed, the part that became credit, and the part that refunds pay out.
    */
   async givenOf(invoiceId: string): Promise<Omit<GivenBack, keyof ReturnedAmounts | 'held'>> {
     const [row] = await this.database.query<{

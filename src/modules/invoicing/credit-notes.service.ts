@@ -50,26 +50,26 @@ import {
   invoiceUpdated,
 } from './invoicing.events';
 
-/** A credit note, and its invoice as changed by the note. */
+/** A credit note, and the invoice as the note changed it. */
 export interface IssuedCreditNote {
   readonly note: CreditNote;
   readonly invoice: Invoice;
 }
 
-/** An issued credit note, and the amounts that further credit notes on the invoice may have, in minor units. */
+/** An issued credit note, and limits for further credit notes on the invoice, in minor units. */
 export interface CreditNoteWithLimits extends IssuedCreditNote {
-  /** Largest amount that refunds could pay out for further credit notes on the invoice. */
+  /** Largest amount that refunds could pay out for further credit notes. */
   readonly leftToRefund: bigint;
-  /** Largest total of further notes that are settled in the same way as this note. */
+  /** Largest total of further credit notes with the same `settle` (refund or credit) as this note. */
   readonly leftToGiveBack: bigint;
   /**
-   * Credit that the invoice used from payments that were then refunded or lost in disputes, less the part that this
-   * note or other credit covers. 0 if `leftToGiveBack` is already reduced by this credit.
+   * Credit that paid the invoice, but came from payments that were later refunded or lost in disputes, without the part
+   * that the credit of this note or other credit covers. 0 if this credit already lowers `leftToGiveBack`.
    */
   readonly lostCredit: bigint;
 }
 
-/** Issues and voids credit notes, which take back parts of finalized invoices. */
+/** Issues and voids credit notes for finalized invoices. */
 @Injectable()
 export class CreditNotesService {
   constructor(
@@ -96,12 +96,12 @@ export class CreditNotesService {
   }
 
   /**
-   * Issues a credit note on a locked invoice, in the caller's transaction, for the requested net amounts and the tax on
-   * them. The note first lowers what is owed on the invoice. `settle` of the request decides if the rest is to be
-   * refunded or becomes credit.
-   * @param returned amounts that refunds and lost disputes took: from the payments of the invoice, and from the credit
+   * Issues a credit note for the requested net amounts and the tax on them. The note first lowers the amount owed on
+   * the invoice. If `settle` of the request is `refund`, refunds pay out the rest, as far as possible; otherwise the
+   * rest becomes credit. Runs in the caller's transaction, which has locked the invoice.
+   * @param returned amounts that refunds and lost disputes took from the payments of the invoice, and from the credit
    *   that the invoice used
-   * @returns the note, the invoice as changed by the note, and the limits of further notes
+   * @returns the note, the changed invoice, and the limits of further notes
    * @throws {ProblemError} `reference_not_found`, `invoice_not_creditable`, `credit_exceeds_line`,
    *   `credit_takes_nothing`, `credit_given_back_already`
    */
@@ -138,10 +138,10 @@ export class CreditNotesService {
   }
 
   /**
-   * Credits everything that is still creditable on the lines of a locked open invoice, in the caller's transaction. The
-   * caller has already turned the money paid for the invoice into credit of the customer. The note first lowers what is
-   * owed; the rest also becomes credit of the customer.
-   * @param before the invoice before its payments became credit, for the event
+   * Credits everything that is still creditable on an open invoice. The note first lowers the amount owed; the rest
+   * becomes credit of the customer. Runs in the caller's transaction, which has locked the invoice and has already
+   * turned the money paid for it into credit of the customer.
+   * @param before the invoice before its payments became credit; the event shows it as the previous state
    */
   async creditUnpaid(before: Invoice, reason: string, now: Date): Promise<CreditNote> {
     const invoice = { ...before, amountPaid: 0n };
@@ -157,10 +157,11 @@ export class CreditNotesService {
   }
 
   /**
-   * Voids a credit note of a locked invoice, in the caller's transaction. The amount that the note took off the invoice
-   * is owed again, and the credit that the note gave is taken back. Refused if this credit was used, or if the note
-   * lowered what was owed and the invoice is no longer open. Also refused if a later invoice credited unused time of the
-   * credited lines or took back their usage: without the note, that invoice would have given back more.
+   * Voids a credit note in the caller's transaction, which has locked the invoice. The amount that the note took off
+   * the invoice is owed again, and the credit that the note gave is taken back. Refused if this credit was used, or if
+   * the note lowered the amount owed and the invoice is no longer open. Also refused if a later invoice credited unused
+   * time of the credited lines or lowered the amount billed for their usage: without the note, that invoice would have
+   * given back more.
    * @throws {ProblemError} `credit_note_not_found`, `invalid_transition`, `credit_note_corrected`,
    *   `credit_note_settled`
    */
@@ -193,7 +194,7 @@ export class CreditNotesService {
     return after;
   }
 
-  /** Returns the invoice, with the credits of later invoices added to the credited amounts of its lines. */
+  /** Returns the invoice, with the credits on later invoices added to the credited amounts of its lines. */
   private async withLaterCredits(invoice: Invoice): Promise<Invoice> {
     const credits = await this.held.creditLinesOf(invoice.id);
     return countCredits(invoice, await this.invoices.findLines(credits));
@@ -267,8 +268,7 @@ export class CreditNotesService {
   }
 
   /**
-   * Adds the amounts of a credit note line to the credited amounts of the credited invoice line. With `sign` -1,
-   * subtracts the amounts.
+   * Adds the amounts of a credit note line to the credited amounts of its invoice line; subtracts them for `sign` -1.
    */
   private async creditLine(invoice: Invoice, part: CreditNoteLine, sign: 1n | -1n): Promise<void> {
     const line = invoice.lines.find(({ id }) => id === part.lineId);
@@ -314,8 +314,7 @@ function assertCreditable(
 }
 
 /**
- * Returns, for each line, the net amount that a credit note can still credit; zero if only tax is left on the
- * line. Leaves out lines on which nothing is left.
+ * Returns the net amount that can still be credited on each line: 0 if only tax is left. Omits wholly credited lines.
  */
 function allCreditableParts(invoice: Invoice, elsewhere: BilledOnOtherInvoices): Parts {
   const parts: Parts[number][] = [];
@@ -328,10 +327,7 @@ function allCreditableParts(invoice: Invoice, elsewhere: BilledOnOtherInvoices):
   return parts;
 }
 
-/**
- * Returns the net amount that a credit note can credit on a line, in addition to the `parts` that the note already
- * credits.
- */
+/** Returns the net amount that a credit note can credit on a line in addition to its other `parts`. */
 function creditableBesideParts(
   parts: Parts,
   line: InvoiceLine,

@@ -1,7 +1,7 @@
 import { Check, Column, Entity, Index } from 'typeorm';
 import { AmountColumn, IdColumn } from '../../platform/database';
 
-/** Part of a credit from a credit note or negative invoice. A refund has reserved this part or paid it out. */
+/** Part of a credit that a refund has reserved or paid out. The credit is from a credit note or negative invoice. */
 @Entity('credit_payout')
 @Index('credit_payout_refund_index', ['refundId'])
 @Index('credit_payout_payment_index', ['paymentId'])

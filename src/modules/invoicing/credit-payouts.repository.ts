@@ -2,9 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { Database } from '../../platform/database';
 
 /**
- * Locks the credit that came from payment `$1`, and the credit that customer `$2` still has from credit notes and
- * negative invoices. Leaves out credit from other payments, because only refunds of those payments may pay it out.
- * Locks the oldest credit first, as the calculation of invoices does, to avoid deadlocks.
+ * Omits credit from other payments, because only refunds of those payments may pay it out. Locks the oldest credit
+ * first, as the calculation of invoices does, to avoid deadlocks.
  */
 const LOCK_AVAILABLE = `
   SELECT id, source_id = $1 AS "isOwn", remaining::text AS remaining FROM credit_grant
@@ -12,10 +11,7 @@ const LOCK_AVAILABLE = `
     OR customer_id = $2 AND currency = $3 AND remaining > 0 AND NOT starts_with(source_id, 'pay_')
   ORDER BY created_at, id FOR NO KEY UPDATE`;
 
-/**
- * Locks the credit that came from payment `$1`, and the credit that refund `$2` paid out or has reserved. Locks the
- * oldest credit first, as the calculation of invoices does, to avoid deadlocks.
- */
+/** Locks the oldest credit first, as the calculation of invoices does, to avoid deadlocks. */
 const LOCK_RESERVED = `
   SELECT id FROM credit_grant
   WHERE source_id = $1 OR id = ANY (ARRAY(SELECT credit_id FROM credit_payout WHERE refund_id = $2))
@@ -50,10 +46,7 @@ const BY_PAYMENT = `
     coalesce(sum(amount) FILTER (WHERE is_refunded), 0)::text AS refunded
   FROM credit_payout WHERE payment_id = ANY ($1) GROUP BY payment_id`;
 
-/**
- * Amounts that the refunds of one payment took from credit notes and negative invoices of the customer, in minor
- * units.
- */
+/** Amounts that refunds of one payment took from credit notes and negative invoices, in minor units. */
 export interface PaidOut {
   /** Reserved by pending refunds. */
   readonly reserved: bigint;
@@ -72,14 +65,14 @@ export interface RefundedPayment {
   readonly currency: string;
 }
 
-/** Reserves and pays out credit from credit notes and negative invoices for refunds. */
+/** Reserves credit from credit notes and negative invoices for refunds, and pays it out. */
 @Injectable()
 export class CreditPayoutsRepository {
   constructor(private readonly database: Database) {}
 
   /**
-   * Locks the credit that came from the payment `id`, and the available credit that the customer has from credit notes
-   * and negative invoices. Returns only the latter, which a refund of any payment of the customer can pay out.
+   * Locks the credit from the payment `id`, and the available credit that the customer has from credit notes and
+   * negative invoices. Returns only the latter, which a refund of any payment of the customer can pay out.
    */
   async lockAvailable({
     id,
@@ -110,26 +103,22 @@ export class CreditPayoutsRepository {
   }
 
   /**
-   * After a refund succeeded, marks as refunded the credit that it had reserved from credit notes and negative
-   * invoices. Returns the amount of this credit. Also locks the credit that came from the payment.
+   * Records that a refund succeeded: credit that it had reserved from credit notes and negative invoices becomes
+   * refunded. Returns the amount. Also locks the credit from the payment.
    */
   refund(refundId: string, paymentId: string): Promise<bigint> {
     return this.move(REFUND, refundId, paymentId);
   }
 
   /**
-   * Makes available again the credit from credit notes and negative invoices that a refund had reserved or paid out,
-   * because the refund failed or a bank returned the money. Returns the amount of this credit. Also locks the credit
-   * that came from the payment.
+   * Releases the credit that a refund had taken from credit notes and negative invoices, because the refund failed or a
+   * bank returned the money. Returns the released amount. Also locks the credit from the payment.
    */
   release(refundId: string, paymentId: string): Promise<bigint> {
     return this.move(RELEASE, refundId, paymentId);
   }
 
-  /**
-   * Returns, by payment id, the credit from credit notes and negative invoices that refunds of the payment paid out or
-   * have reserved. Payments without such refunds are absent.
-   */
+  /** Returns, by payment id, the amounts that refunds of the payment took from credit notes and negative invoices. */
   async byPayment(paymentIds: readonly string[]): Promise<ReadonlyMap<string, PaidOut>> {
     if (paymentIds.length === 0) return new Map();
     const rows = await this.database.query<{

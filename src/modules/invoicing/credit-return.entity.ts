@@ -2,9 +2,9 @@ import { Check, Entity, Index } from 'typeorm';
 import { AmountColumn, IdColumn, ReferenceColumn } from '../../platform/database';
 
 /**
- * Part of the credit from a credit note that the customer did not get. The credited invoice had used credit from a
- * payment, and the money of that payment was refunded, is being refunded, or was lost in a dispute. The invoice then
- * counts as having used less credit from the payment, by this amount.
+ * Part of a credit note's credit that the customer did not get. The credited invoice was paid with credit from a
+ * payment, but the money of that payment was refunded, is being refunded, or was lost in a dispute. The invoice then
+ * counts as having used less of the credit from the payment, by this amount.
  */
 @Entity('credit_return')
 @Index('credit_return_invoice_index', ['invoiceId', 'paymentId'])

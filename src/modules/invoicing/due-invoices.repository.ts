@@ -11,16 +11,13 @@ export type TimeScope = string | null;
 
 const CLOSED = `"status" <> 'open'`;
 
-/**
- * Returns the SQL condition of a time scope. It repeats the conditions of the partial indexes, so that PostgreSQL can
- * use these indexes.
- */
+/** Repeats the conditions of the partial indexes, so that PostgreSQL can use these indexes. */
 const scoped = (scope: TimeScope): string =>
   scope === null ? 'test_clock_id IS NULL AND $1::varchar IS NULL' : 'test_clock_id = $1';
 
 /**
- * Invoices in real time whose automatic charge is planned. Includes invoices that are no longer open: when their charge
- * falls due, their collection ends instead, and their subscriptions may become active again.
+ * Invoices with a planned automatic charge, except on test clocks. Includes invoices that are no longer open: they are
+ * not charged, but their collection ends at that time, and their subscriptions may become active again.
  */
 export const WAITING_FOR_COLLECTION: WaitingRows = {
   table: 'invoice',
@@ -28,7 +25,6 @@ export const WAITING_FOR_COLLECTION: WaitingRows = {
   where: `test_clock_id IS NULL AND ((${CHARGEABLE}) OR ${CLOSED})`,
 };
 
-/** Invoices that become overdue at their `due_at`, by the real clock. */
 export const WAITING_UNTIL_OVERDUE: WaitingRows = {
   table: 'invoice',
   dueAt: 'due_at',
@@ -44,7 +40,7 @@ const OVERDUE = (scope: TimeScope): string => `
   SELECT id FROM invoice WHERE ${scoped(scope)} AND due_at <= $2 AND ${BECOMES_OVERDUE}
   ORDER BY due_at, id LIMIT $3 FOR NO KEY UPDATE SKIP LOCKED`;
 
-/** Reads the instant at which the next invoice on a test clock falls due for collection. */
+/** Reads when the next planned charge on a test clock is due. Includes charges of invoices that are no longer open. */
 export const NEXT_COLLECTION = `
   SELECT least(
     (SELECT min(collect_at) FROM invoice
@@ -52,7 +48,6 @@ export const NEXT_COLLECTION = `
     (SELECT min(collect_at) FROM invoice
       WHERE test_clock_id = $1 AND collect_at IS NOT NULL AND ${CLOSED})) AS due_at`;
 
-/** Reads the instant at which the next invoice on a test clock becomes overdue. */
 export const NEXT_OVERDUE = `
   SELECT min(due_at) AS due_at FROM invoice WHERE test_clock_id = $1 AND ${BECOMES_OVERDUE}`;
 
@@ -61,24 +56,17 @@ const STOP_COLLECTING = `
   SET collect_at = NULL, is_collected_while_unpaid = false, version = version + 1, updated_at = $2
   WHERE id = ANY ($1)`;
 
-/**
- * Ends the collection of an invoice that is not open. Does not increment the version, because the API does not show the
- * `collect_at` of such an invoice.
- */
+/** Does not increment the version, because the API does not show the `collect_at` of invoices that are not open. */
 const CLOSE_COLLECTION = 'UPDATE invoice SET collect_at = NULL WHERE id = $1';
 
 const PLAN_COLLECTING = `
   UPDATE invoice SET collect_at = $2, version = version + 1, updated_at = $3
   WHERE id = ANY ($1)`;
 
-/** Does not increment the version of the invoices, because the API does not show `is_collected_while_unpaid`. */
+/** Does not increment the version, because the API does not show `is_collected_while_unpaid`. */
 const COLLECT_WHILE_UNPAID = `
   UPDATE invoice SET is_collected_while_unpaid = true WHERE id = ANY ($1)`;
 
-/**
- * Locks the open invoices of a customer that are charged automatically. First waits for other transactions that change
- * these invoices, for example to end a payment.
- */
 const AUTOMATIC_OF_CUSTOMER = `
   SELECT id FROM invoice
   WHERE customer_id = $1 AND status = 'open' AND collection = 'automatic' ORDER BY id FOR NO KEY UPDATE`;
@@ -110,25 +98,19 @@ interface OpenRow {
   readonly is_being_paid: boolean;
 }
 
-/**
- * Finds and locks invoices whose automatic charge is due, and invoices that are overdue or not paid. Plans automatic
- * charges.
- */
+/** Finds and locks invoices that are unpaid, overdue or due for an automatic charge. Plans automatic charges. */
 @Injectable()
 export class DueInvoicesRepository {
   constructor(private readonly database: Database) {}
 
-  /**
-   * Locks open invoices whose automatic charge is due, until the transaction ends. Skips invoices that other
-   * transactions have locked.
-   */
+  /** Locks open invoices whose automatic charge is due, until the transaction ends. Skips invoices that are locked. */
   lockCollectable(scope: TimeScope, now: Date, limit: number): Promise<readonly string[]> {
     this.database.requireTransaction();
     const sql = `${DUE_FOR_COLLECTION(scope, CHARGEABLE)} FOR NO KEY UPDATE SKIP LOCKED`;
     return this.database.queryValues<string>(sql, [scope, now, limit]);
   }
 
-  /** Returns the ids of invoices that are not open any more and whose planned charge is due. */
+  /** Returns the ids of invoices that are no longer open, but had an automatic charge planned that is due now. */
   findClosed(scope: TimeScope, now: Date, limit: number): Promise<readonly string[]> {
     return this.database.queryValues<string>(DUE_FOR_COLLECTION(scope, CLOSED), [
       scope,
@@ -138,8 +120,8 @@ export class DueInvoicesRepository {
   }
 
   /**
-   * Locks invoices whose due date has come and that match {@link BECOMES_OVERDUE}, until the transaction ends. Skips
-   * locked invoices.
+   * Locks invoices that match {@link BECOMES_OVERDUE} and whose due date has come, until the transaction ends. Skips
+   * invoices that are locked.
    */
   lockOverdue(scope: TimeScope, now: Date, limit: number): Promise<readonly string[]> {
     this.database.requireTransaction();
@@ -163,28 +145,23 @@ export class DueInvoicesRepository {
     if (ids.length > 0) await this.database.query(STOP_COLLECTING, [ids, now]);
   }
 
-  /** Ends the collection of an invoice that is not open. */
   async closeCollection(id: string): Promise<void> {
     this.database.requireTransaction();
     await this.database.query(CLOSE_COLLECTION, [id]);
   }
 
-  /** Sets the instant of the next automatic charge of these invoices. */
   async planCollecting(ids: readonly string[], at: Date, now: Date): Promise<void> {
     this.database.requireTransaction();
     if (ids.length > 0) await this.database.query(PLAN_COLLECTING, [ids, at, now]);
   }
 
-  /** Marks invoices, so that their planned charge is attempted even if their subscription becomes unpaid meanwhile. */
+  /** Lets the planned charge of these invoices be made even if their subscription becomes unpaid before then. */
   async collectWhileUnpaid(ids: readonly string[]): Promise<void> {
     this.database.requireTransaction();
     await this.database.query(COLLECT_WHILE_UNPAID, [ids]);
   }
 
-  /**
-   * Locks the open invoices of a customer that are charged automatically, until the transaction ends. Returns their
-   * ids.
-   */
+  /** Locks the open invoices of a customer that are charged automatically, until the transaction ends. */
   lockAutomaticOf(customerId: string): Promise<readonly string[]> {
     this.database.requireTransaction();
     return this.database.queryValues<string>(AUTOMATIC_OF_CUSTOMER, [customerId]);
@@ -197,8 +174,7 @@ export class DueInvoicesRepository {
   }
 
   /**
-   * Locks the open invoices of subscriptions. Returns the subscriptions with an open invoice that has a pending
-   * payment.
+   * Locks the open invoices of subscriptions. Returns the ids of subscriptions with a pending payment of one of them.
    */
   async lockBeingPaid(subscriptionIds: readonly string[]): Promise<ReadonlySet<string>> {
     const open = await this.openOf(subscriptionIds);
@@ -220,10 +196,7 @@ export class DueInvoicesRepository {
     return this.database.queryValues<string>(OWED_OF_SUBSCRIPTION, [subscriptionId]);
   }
 
-  /**
-   * Returns the amounts owed on open and uncollectible invoices, by subscription id. Omits subscriptions without such
-   * invoices.
-   */
+  /** Returns the amounts owed on open and uncollectible invoices, by subscription id; absent if there are none. */
   async owedAmountsOf(subscriptionIds: readonly string[]): Promise<ReadonlyMap<string, bigint>> {
     const rows = await this.database.query<{ subscriptionId: string; amountMinor: string }>(
       OWED_AMOUNTS,

@@ -18,10 +18,7 @@ const NAME = 'overdue-invoices';
 const BATCH_SIZE = 50;
 const EVERY_MS = 1_000;
 
-/**
- * Marks each unpaid invoice as overdue when its due date comes. Invoices in real time are marked in the background, and
- * invoices on a test clock when the clock moves.
- */
+/** Marks unpaid invoices as overdue when their due date comes, in real time or on a test clock. */
 @Injectable()
 export class DueInvoices implements OnModuleInit {
   constructor(

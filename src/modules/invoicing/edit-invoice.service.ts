@@ -22,7 +22,7 @@ export class EditInvoiceService {
   ) {}
 
   /**
-   * Merges `sent` into the metadata of an invoice. A no-op writes nothing and emits no event.
+   * Merges `sent` into the metadata of an invoice. If this changes nothing, writes nothing and emits no event.
    * @throws {ProblemError} `invoice_not_found`, `precondition_failed`, `metadata_too_large`, `test_clock_advancing`,
    *   `test_clock_failed`
    */
@@ -42,7 +42,7 @@ export class EditInvoiceService {
   }
 
   /**
-   * Deletes a draft that was created by request. The draft has no number, and nothing was posted for it.
+   * Deletes a draft that bills no subscription. Such a draft has no number and no postings in the ledger.
    * @throws {ProblemError} `invoice_not_found`, `precondition_failed`, `invoice_not_draft`, `invoice_bills_period`,
    *   `test_clock_advancing`, `test_clock_failed`
    */

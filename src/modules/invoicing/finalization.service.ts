@@ -25,10 +25,7 @@ const DIGITS_OF_A_NUMBER = 6;
 
 const nothing = (): Promise<void> => Promise.resolve();
 
-/**
- * Finalizes drafts whose amounts are decided: uses their credit and coupons, posts them to the ledger, numbers
- * them, and records their events, all in one transaction.
- */
+/** Finalizes calculated drafts: uses their credit and coupons, posts and numbers them, and records their events. */
 @Injectable()
 export class FinalizationService {
   constructor(
@@ -43,8 +40,8 @@ export class FinalizationService {
   ) {}
 
   /**
-   * Returns a function from a subscription to the amount that it owes. Credit from negative invoices lowers this amount
-   * before other invoices can use the credit; see {@link LowerOpenInvoicesService}.
+   * Returns a function that maps an invoice to the amount that its subscription owes on earlier invoices. See {@link
+   * LowerOpenInvoicesService}.
    */
   owedBySubscription(
     requests: readonly Pick<BillingRequest, 'customerId' | 'subscriptionId'>[],
@@ -53,7 +50,7 @@ export class FinalizationService {
   }
 
   /**
-   * Finalizes a draft whose amounts were decided in this transaction. Afterwards its billed amounts do not change.
+   * Finalizes a draft whose amounts were calculated in this transaction. The billed amounts do not change afterwards.
    * @param before the stored draft; the event `invoice.finalized` shows how its amounts changed
    */
   async finalize(draft: Invoice, before: Invoice, customer: Customer, now: Date): Promise<Invoice> {
@@ -64,9 +61,10 @@ export class FinalizationService {
   }
 
   /**
-   * Finalizes many drafts, in the given order.
+   * Finalizes drafts in the given order.
    * @param drafts each with `before`, the stored draft; the event `invoice.finalized` shows how its amounts changed
-   * @param beforeNumbers other work of the transaction, which must be done before numbers are taken
+   * @param beforeNumbers other work of the transaction. Must be done before invoice numbers are taken, because taking a
+   *   number locks the number series until the transaction ends
    */
   async finalizeAll(
     drafts: readonly (DecidedInvoice & { readonly before: Invoice })[],
@@ -95,9 +93,8 @@ export class FinalizationService {
   }
 
   /**
-   * Uses the credit and the coupons of drafts, and posts the drafts to the ledger. Writes neither the drafts nor their
-   * numbers.
-   * @param earned periods whose revenue is recognized with the invoices
+   * Uses the credit and the coupons of drafts, and posts the drafts to the ledger. Does not store or number the drafts.
+   * @param earned billing periods that are over, whose deferred revenue is recognized by the same call
    */
   async settle(
     drafts: readonly DecidedInvoice[],
@@ -111,8 +108,9 @@ export class FinalizationService {
   }
 
   /**
-   * Finalizes drafts that `settle` has posted, with the next numbers, in the given order. Call it last, so that the
-   * number series is locked only while the invoice rows and the events are written.
+   * Finalizes drafts that were posted by `settle`: gives them the next invoice numbers, in the given order. Does not
+   * store them. Call it last, so that the number series is locked only while the invoice rows and the events are
+   * written.
    */
   async number(
     drafts: readonly Invoice[],
@@ -136,11 +134,11 @@ export class FinalizationService {
 
   /**
    * Uses the credit and the coupons of drafts. Adds the amount of each credit line to the credited amount of the line
-   * that it credits. Adds the credit of negative drafts, and uses it to lower what the subscriptions of these drafts
+   * that it credits. Stores the credit from negative drafts, and uses it to lower the amounts that their subscriptions
    * owe.
-   * @returns the credit of negative drafts that lowered other invoices
-   * @throws {ProblemError} `invoice_too_large` if the discounts of a coupon on all its invoices add up to more than
-   *   JSON can carry
+   * @returns the credit from negative drafts that lowered other invoices
+   * @throws {ProblemError} `invoice_too_large` if the sum of all discounts of a coupon is larger than JSON can
+   *   represent
    */
   private async applyAll(
     drafts: readonly DecidedInvoice[],
@@ -163,7 +161,6 @@ export class FinalizationService {
     return used;
   }
 
-  /** Takes the next numbers of these series: one number for each element. */
   private async takeNumbers(series: readonly string[]): Promise<readonly string[]> {
     const next = new Map<string, bigint>();
     for (const name of [...new Set(series)].sort()) {
@@ -179,10 +176,7 @@ export class FinalizationService {
   }
 }
 
-/**
- * Returns the number series of a customer. Customers on test clocks have a separate series, so that tests use no
- * real numbers.
- */
+/** Customers on test clocks have a number series of their own, so that tests use up no real invoice numbers. */
 function seriesOf(customer: Customer | undefined): string {
   invariant(customer !== undefined, 'the customer of an invoice was read');
   return customer.testClockId === null ? 'INV' : 'TEST';

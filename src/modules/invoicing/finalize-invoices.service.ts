@@ -25,10 +25,7 @@ import { assertNotTooLarge } from './issue-invoice.service';
 import { RenewalDraftsRepository } from './renewal-drafts.repository';
 import { UsageReadingsService } from './usage-readings.service';
 
-/**
- * Finalizes drafts that were created by request, and renewal drafts. Renewal drafts are calculated again from their
- * requests, with the usage until now.
- */
+/** Finalizes one-off and renewal drafts. Renewal drafts are calculated again, with the usage accepted until now. */
 @Injectable()
 export class FinalizeInvoicesService {
   constructor(
@@ -43,9 +40,9 @@ export class FinalizeInvoicesService {
   ) {}
 
   /**
-   * Finalizes a locked draft, in the caller's transaction. Calculates its amounts for the last time, with the present
-   * usage, taxes and credit, and gives it the next number.
-   * @param earnedUntil instant up to which charges billed in advance are earned, by subscription id
+   * Finalizes a draft in the caller's transaction, which has locked it. Calculates its amounts for the last time, with
+   * the present usage, taxes and credit, and gives it the next number.
+   * @param earnedUntil by subscription id: time until which the revenue of charges in advance is earned
    * @param givenBack late usage, which the draft may bill, and refunds, which limit what the draft can credit of
    *   earlier invoices
    * @throws {ProblemError} `invalid_transition`, `invoice_empty`, `invoice_too_large`
@@ -66,7 +63,7 @@ export class FinalizeInvoicesService {
     return invoice;
   }
 
-  /** Locks and returns the given renewal drafts that are not finalized yet. */
+  /** Locks the given drafts, and returns those that are renewal drafts and not finalized yet. */
   lockWaiting(ids: readonly string[]): Promise<readonly WaitingDraft[]> {
     return this.waiting.lock(ids);
   }
@@ -85,8 +82,8 @@ export class FinalizeInvoicesService {
   }
 
   /**
-   * Finalizes locked drafts of different subscriptions, in the given order, in the caller's transaction, which has
-   * locked the subscriptions. Drafts without lines are deleted.
+   * Finalizes renewal drafts of different subscriptions, in the given order. Deletes drafts without lines. Runs in the
+   * caller's transaction, which has locked the subscriptions and the drafts.
    */
   async finalizeAll(
     drafts: readonly WaitingDraft[],

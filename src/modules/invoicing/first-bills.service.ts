@@ -39,17 +39,15 @@ interface LateReading {
 }
 
 /**
- * Late usage, with the terms of its first bill and the invoice of this bill. `invoice` is null if no invoice billed the
- * usage in a line, or if the invoice is void.
+ * Late usage, with the invoice that first billed its period, and the discounts and taxes of that bill (`terms`).
+ * `invoice` is null if that invoice is void, or if no invoice has a line for the usage.
  */
 interface CorrectedBill extends LateReading {
   readonly terms: BillTerms;
   readonly invoice: Invoice | null;
 }
 
-/**
- * A coupon whose discounts on an earlier bill are read. `billedFrom` is the period start of that bill's invoice.
- */
+/** A coupon whose discounts on an earlier bill are read. `billedFrom` is the period start of that invoice. */
 interface RequestedDiscount {
   readonly request: CorrectingRequest['request'];
   readonly timeZone: string;
@@ -59,7 +57,7 @@ interface RequestedDiscount {
 
 type History = ReadonlyMap<string, readonly InvoiceLine[]>;
 
-/** Reads the bills that late usage corrects, for their discounts and taxes. */
+/** Reads the earlier bills that late usage corrects, because their discounts and taxes also apply to the correction. */
 @Injectable()
 export class FirstBillsService {
   constructor(
@@ -70,8 +68,8 @@ export class FirstBillsService {
   ) {}
 
   /**
-   * Returns the first bills of all late usage of these requests. Also returns the coupons of these bills, and the
-   * coupons that discounted the lines that the late usage corrects.
+   * Returns, for each late usage, the first bill of its period. Also returns the coupons of these bills, and the
+   * coupons that discounted the lines to correct.
    */
   async load(requests: readonly CorrectingRequest[]): Promise<CorrectedBills> {
     const late = requests.flatMap(({ request: request, usage }) =>
@@ -116,8 +114,8 @@ export class FirstBillsService {
   }
 
   /**
-   * Returns all lines that billed the late usage of these bills, or an item and period on the invoices of these bills.
-   * Groups the lines by {@link usagePeriodKey}.
+   * Returns all lines for the items and periods of the late usage and of the corrected invoices, by {@link
+   * usagePeriodKey}.
    */
   private async historyOf(bills: readonly CorrectedBill[]): Promise<History> {
     const usage = bills.flatMap(({ counted, invoice }) => [
@@ -190,9 +188,7 @@ export class FirstBillsService {
 
 const NOTHING_CORRECTED: CorrectedBills = { firstBills: new Map(), correctedCoupons: new Map() };
 
-/**
- * Returns the discounts of the lines that late usage corrects. A correction may return such a discount to its coupon.
- */
+/** Returns the discounts on the lines that late usage corrects. A correction may return them to their coupons. */
 function discountsOf({ request, counted }: LateReading): readonly RequestedDiscount[] {
   const { discounts } = heldOf(counted.billed?.lines ?? []);
   const { timeZone } = counted.request;
@@ -202,8 +198,8 @@ function discountsOf({ request, counted }: LateReading): readonly RequestedDisco
 }
 
 /**
- * Returns the billing period that contains `billedFrom`, the period start of an earlier invoice. Returns an empty
- * period at `billedFrom` if the request has no such billing period, and null if `billedFrom` is null.
+ * Returns the billing period that contains `billedFrom`, the period start of an earlier invoice. If the request has no
+ * such billing period, returns an empty period at `billedFrom`. Null if `billedFrom` is null.
  */
 function periodOf(
   { subscriptionId, periods }: CorrectingRequest['request'],
@@ -216,10 +212,7 @@ function periodOf(
   return found ?? { startAt: billedFrom, endAt: billedFrom };
 }
 
-/**
- * Returns the terms with which an invoice billed this usage for the first time; undefined if no line of the invoice
- * did.
- */
+/** Returns the discounts and taxes with which an invoice first billed this usage; undefined if it did not bill it. */
 function termsOfLine(invoice: Invoice, request: UsageLineRequest): BillTerms | undefined {
   const line = invoice.lines.find(
     ({ itemId, period, ...one }) =>

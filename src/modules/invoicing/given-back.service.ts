@@ -3,14 +3,14 @@ import type { CreditLineRequest, LateUsageRequest } from './domain/line-item-req
 import { HeldByInvoiceRepository } from './held-by-invoice.repository';
 import { UsageReadingsService } from './usage-readings.service';
 
-/** Earlier invoices that an invoice may credit or correct, and the late usage that causes corrections. */
+/** Earlier invoices that a new invoice may credit or correct, and the late usage that is the reason for corrections. */
 export interface GivenBackSources {
-  /** Ids of the invoices in effect from which credits and usage corrections may take amounts. */
+  /** Ids of finalized, non-void invoices from which credits and usage corrections may take amounts. */
   readonly invoiceIds: readonly string[];
   readonly late: readonly LateUsageRequest[];
 }
 
-/** Finds the invoices that a later invoice may credit or correct. */
+/** Finds the earlier invoices that a new invoice may credit or correct. */
 @Injectable()
 export class GivenBackService {
   constructor(
@@ -19,8 +19,8 @@ export class GivenBackService {
   ) {}
 
   /**
-   * @param credits items billed in advance, each with the instant from which its unused time is credited
-   * @param subscriptionIds subscriptions whose late usage the invoice bills
+   * @param credits items billed in advance, each with the time from which it is unused and credited
+   * @param subscriptionIds subscriptions whose late usage the new invoice bills
    */
   async sourcesOf(
     credits: readonly Pick<CreditLineRequest, 'itemId' | 'unusedFrom'>[],

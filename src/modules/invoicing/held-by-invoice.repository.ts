@@ -6,10 +6,10 @@ import type { HeldByInvoice } from './domain/given-back';
 import { isInEffect } from './invoice-query';
 
 /**
- * Reads what is left of the charges of invoices, with tax. Credit lines and usage corrections have negative amounts and
- * take back charges of earlier invoices. Such lines on the invoice itself (`own`) therefore do not lower its charges.
- * Such lines on later invoices do (`later`, `corrected`). A usage correction lists in `taken` the invoices from which
- * it takes charges back, each with its part of the amount before exclusive tax.
+ * Calculates how much of the charges of invoices is left, with tax. Negative lines (credits and usage corrections) take
+ * back charges of earlier invoices. So negative lines on the invoice itself (`own`) do not lower its charges, but
+ * negative lines on later invoices do (`later`, `corrected`). The trace of a usage correction lists in `taken` the
+ * invoices whose charges it lowers, each with its part of the correction before exclusive tax.
  */
 const HELD = `
   SELECT invoice.id,
@@ -64,12 +64,12 @@ interface HeldRow {
   readonly paid: string;
 }
 
-/** Reads what is left of the charges of invoices, after credit notes and after credits on later invoices. */
+/** Reads how much of the charges of invoices is left after credit notes, and after credits on later invoices. */
 @Injectable()
 export class HeldByInvoiceRepository {
   constructor(private readonly database: Database) {}
 
-  /** Returns the amounts that limit what can still be given back, by invoice id. */
+  /** Returns, by invoice id, the amounts that limit further credits and refunds of the invoice. */
   async heldBy(invoiceIds: readonly string[]): Promise<ReadonlyMap<string, HeldByInvoice>> {
     if (invoiceIds.length === 0) return new Map();
     const rows = await this.database.query<HeldRow>(HELD, [invoiceIds]);
@@ -91,12 +91,12 @@ export class HeldByInvoiceRepository {
     return held;
   }
 
-  /** Returns the ids of credit lines, on later invoices in effect, that take back lines of this invoice. */
+  /** Returns the ids of credit lines on other non-void invoices that lower charges of this invoice. */
   creditLinesOf(invoiceId: string): Promise<readonly string[]> {
     return this.database.queryValues<string>(CREDIT_LINES, [invoiceId]);
   }
 
-  /** Returns the ids of invoices in effect that billed usage of these items in these periods. */
+  /** Returns the ids of non-void invoices that billed usage of these items in these periods. */
   async billedUsage(
     billed: readonly { readonly itemId: string; readonly period: Period }[],
   ): Promise<readonly string[]> {
@@ -108,7 +108,7 @@ export class HeldByInvoiceRepository {
     ]);
   }
 
-  /** Returns the ids of invoices in effect that billed an item in advance for time after `unusedFrom`. */
+  /** Returns the ids of non-void invoices that billed an item in advance for a period ending after `unusedFrom`. */
   async creditedBy(
     credits: readonly { readonly itemId: string; readonly unusedFrom: Date }[],
   ): Promise<readonly string[]> {

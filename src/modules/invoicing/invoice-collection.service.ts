@@ -34,16 +34,15 @@ export class InvoiceCollectionService {
   }
 
   /**
-   * Returns ids of invoices that became void, written off or wholly credited before they were collected. If the
-   * subscription of such an invoice has no other open invoice, the caller makes the subscription active again.
+   * Returns the ids of void, written off or wholly credited invoices that still have a planned charge, which is due.
    */
   findClosed(scope: TimeScope, now: Date, limit: number): Promise<readonly string[]> {
     return this.due.findClosed(scope, now, limit);
   }
 
   /**
-   * Reserves the whole payable amount of a locked invoice for an automatic charge, and counts the charge as an attempt.
-   * Records `invoice.updated`.
+   * Reserves the whole payable amount of a locked invoice for an automatic charge, which counts as an attempt. Records
+   * `invoice.updated`.
    */
   async begin(before: Invoice, now: Date): Promise<StartedAttempt> {
     const invoice = withAttempt(before, now);
@@ -55,9 +54,9 @@ export class InvoiceCollectionService {
   }
 
   /**
-   * Stops automatic charges of locked open invoices. A payment that is made through the API, or another payment
-   * method, can start them again. Records `invoice.updated`, except for invoices that become overdue at the same
-   * time, because overdue invoices have an event of their own.
+   * Stops automatic charges of locked open invoices. A payment that is made through the API, or another payment method,
+   * can start them again. Records `invoice.updated`, except for invoices that become overdue now, because
+   * `invoice.overdue` is recorded for them.
    */
   async stopCollecting(invoices: readonly Invoice[], now: Date): Promise<void> {
     await this.due.stopCollecting(
@@ -78,20 +77,17 @@ export class InvoiceCollectionService {
     return this.due.closeCollection(id);
   }
 
-  /**
-   * Delays the automatic charge of locked invoices by `waitMs`, without counting an attempt. Records no event, because
-   * a charge may be delayed often.
-   */
+  /** Delays the charge of locked invoices. Does not count an attempt. Records no event, because it may happen often. */
   postpone(invoices: readonly Invoice[], waitMs: number, now: Date): Promise<void> {
     const ids = invoices.map(({ id }) => id);
     return this.due.planCollecting(ids, new Date(now.getTime() + waitMs), now);
   }
 
   /**
-   * Plans to charge the open invoices of a customer now, in the caller's transaction. The charge of an invoice is made
-   * even if its subscription becomes unpaid before then, for example because the charge of another invoice failed. If
-   * pending payments reserve the whole unpaid amount of an invoice, its charge waits until these payments have ended.
-   * Records `invoice.updated`.
+   * Plans to charge the open invoices of a customer now, in the caller's transaction. An invoice is charged even if its
+   * subscription becomes unpaid before then, for example because the charge of another invoice failed. If pending
+   * payments reserve the whole unpaid amount of an invoice, its charge waits until these payments have ended. Records
+   * `invoice.updated`.
    */
   async planChargesNow(customerId: string, now: Date): Promise<void> {
     const openIds = await this.due.lockAutomaticOf(customerId);
@@ -116,7 +112,7 @@ export class InvoiceCollectionService {
     );
   }
 
-  /** Returns the open invoices of a subscription that had an automatic charge. */
+  /** Returns the open invoices of a subscription that had at least one attempt at an automatic charge. */
   findAttempted(subscriptionId: string): Promise<readonly AttemptedInvoice[]> {
     return this.due.findAttempted(subscriptionId);
   }
@@ -127,8 +123,7 @@ export class InvoiceCollectionService {
   }
 
   /**
-   * Locks the open invoices of subscriptions. Returns the subscriptions with an open invoice that has a pending
-   * payment.
+   * Locks the open invoices of subscriptions. Returns the ids of subscriptions with a pending payment of one of them.
    */
   lockBeingPaid(subscriptionIds: readonly string[]): Promise<ReadonlySet<string>> {
     return this.due.lockBeingPaid(subscriptionIds);

@@ -9,7 +9,7 @@ import { invoiceCreated } from './invoicing.events';
 import { InvoicesRepository } from './invoices.repository';
 import { IssueInvoiceService } from './issue-invoice.service';
 
-/** Creates drafts of one-off invoices, which are finalized by request. */
+/** Creates drafts of one-off invoices. They stay drafts until a request finalizes them. */
 @Injectable()
 export class InvoiceDraftsService {
   constructor(

@@ -18,8 +18,8 @@ import {
 
 /**
  * Finds number series with gaps. A series without gaps contains each number from 1 to the last number taken. Because
- * numbers are unique, it is enough to compare their count and the greatest number with the last number taken. Leaves
- * out customers on test clocks, because their numbers are deleted with them.
+ * numbers are unique, it is enough to compare the count of the numbers, and the greatest number, with the last number
+ * taken. Leaves out customers on test clocks, because their numbers are deleted with them.
  */
 const NUMBERS_WITH_GAPS = `
   SELECT series || ': last ' || last || ', stored ' || count(number) || ', greatest ' || coalesce(max(number), 0)
@@ -40,7 +40,7 @@ const COUPONS_WITH_OTHER_REDEMPTIONS = `
   GROUP BY coupon.id HAVING times_redeemed <> count(redemption.id)
   ORDER BY 1 LIMIT $1`;
 
-/** Registers ledger checks that compare invoices and credit notes with the ledger and with each other. */
+/** Registers checks that compare invoices and credit notes with the postings in the ledger, and with each other. */
 @Injectable()
 export class InvoiceLedgerCheck implements OnModuleInit {
   constructor(private readonly checks: LedgerChecks) {}

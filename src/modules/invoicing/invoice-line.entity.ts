@@ -69,8 +69,8 @@ export class InvoiceLineEntity {
   @Column({ type: 'varchar', length: 64, nullable: true }) readonly timeZone!: string | null;
   @Column({ type: 'boolean' }) readonly isInAdvance!: boolean;
   /**
-   * True if the revenue of the line was released when the line was stored, or later by the previous version of
-   * this service. For a line that is released later, this version adds a row to `released_line` instead.
+   * True if the deferred revenue of the line was recognized when the line was stored, or later by the previous version
+   * of this service. If this version recognizes the revenue later, it adds a row to `released_line` instead.
    */
   @Column({ type: 'boolean' }) readonly isReleased!: boolean;
   @VirtualColumn({
@@ -86,7 +86,7 @@ export class InvoiceLineEntity {
   @Column({ type: 'varchar', length: 40, array: true }) readonly taxRateIds!: readonly string[];
   @ExactJsonColumn() readonly taxShares!: readonly TaxShare[];
   @ExactJsonColumn() readonly discountShares!: readonly DiscountShare[];
-  /** The trace, without the part that is stored in `shared_trace`. Null if the whole trace is stored there. */
+  /** Steps that computed the amount, except those in `shared_trace`; null if all are there. */
   @ExactJsonColumn({ nullable: true }) readonly trace!: SplitTrace['own'];
   @Column({ type: 'bigint', nullable: true }) readonly sharedTraceId!: string | null;
   @VirtualColumn({

@@ -24,9 +24,7 @@ import { invoicePaid, invoicePaymentFailed, invoiceUpdated } from './invoicing.e
 import { HeldByInvoiceRepository } from './held-by-invoice.repository';
 import { InvoicesRepository } from './invoices.repository';
 
-/**
- * Amount of a succeeded payment, and the amount that it reserved on its invoice while it was pending. In minor units.
- */
+/** A succeeded payment, and the amount that it reserved on its invoice while it was pending. In minor units. */
 export interface SucceededPayment {
   readonly amount: bigint;
   readonly reserved: bigint;
@@ -37,17 +35,11 @@ export interface FailedPayment {
   readonly amount: bigint;
   /** True if the payment was an automatic charge. */
   readonly wasAttempt: boolean;
-  /**
-   * True if the payment was canceled: at the provider, or by this service because the customer or the payment method
-   * was deleted, or the invoice needs no payment any more.
-   */
+  /** True if the payment was canceled, by the provider or by this service, and did not fail. */
   readonly isCanceled: boolean;
 }
 
-/**
- * Reserves amounts of invoices for payments, pays invoices, and frees reserved amounts. Payments belong to a higher
- * module.
- */
+/** Reserves amounts of invoices for payments, and pays invoices. The payments themselves belong to a higher module. */
 @Injectable()
 export class InvoicePaymentsService {
   constructor(
@@ -67,8 +59,7 @@ export class InvoicePaymentsService {
   }
 
   /**
-   * Returns the invoice, locked until the caller's transaction ends. Lock it after its subscription and before its
-   * payments.
+   * Locks the invoice until the caller's transaction ends. Lock order: subscription, invoice, payments of the invoice.
    */
   async lock(id: string): Promise<Invoice> {
     const invoice = await this.invoices.lock(id);
@@ -80,7 +71,7 @@ export class InvoicePaymentsService {
    * Reserves the unpaid amount of an invoice, or a part of it, for a payment, in the caller's transaction. An invoice
    * can have several pending payments, as long as their sum is at most the unpaid amount. Records `invoice.updated`.
    * @param requested minor units; null: all that is unpaid and not reserved
-   * @returns the amount reserved; null if there is no such invoice, because a draft was deleted meanwhile
+   * @returns the amount reserved; null if the invoice does not exist, because it was a draft and has been deleted
    * @throws {ProblemError} `precondition_failed`, `invoice_not_payable`, `invoice_payment_pending`,
    *   `payment_exceeds_invoice`
    */
@@ -108,19 +99,19 @@ export class InvoicePaymentsService {
   }
 
   /**
-   * Reserves an amount of a locked invoice for a payment whose charge was already sent and has no outcome yet. The
-   * amount may be more than is payable now. When the payment succeeds, it pays at most what is unpaid at that time.
-   * Records `invoice.updated`.
+   * Reserves an amount of an invoice for a payment whose charge was already sent and has no outcome yet. The amount may
+   * be more than is payable now: when the payment succeeds, it pays at most the amount that is unpaid at that time.
+   * Records `invoice.updated`. The caller has locked the invoice.
    */
   async reserveForSentCharge(before: Invoice, amount: bigint, now: Date): Promise<void> {
     await this.update(before, withReserve(before, amount, now), now);
   }
 
   /**
-   * Applies a succeeded payment to a locked invoice, in the caller's transaction, and frees the amount that the
-   * payment reserved. Returns the part that paid the invoice; the caller turns the rest into credit of the customer.
-   * Records `invoice.paid` or `invoice.updated`. Changes and records nothing if the payment reserved nothing and the
-   * invoice has nothing left to pay.
+   * Pays an invoice with a succeeded payment, and frees the amount that the payment reserved. Returns the part of the
+   * payment that paid the invoice; the caller turns the rest into credit of the customer. Records `invoice.paid` or
+   * `invoice.updated`. Changes and records nothing if the payment reserved nothing and the invoice has nothing left to
+   * pay. Runs in the caller's transaction, which has locked the invoice.
    */
   async pay(
     before: Invoice,
@@ -142,9 +133,9 @@ export class InvoicePaymentsService {
   }
 
   /**
-   * Frees the amount that a failed payment had reserved on a locked invoice, plans the next automatic charge if there
-   * is one, and records `invoice.payment_failed`. Records `invoice.updated` instead if the payment was canceled and the
-   * invoice needs no payment any more.
+   * Frees the amount that a failed payment had reserved on an invoice, plans the next automatic charge if there is one,
+   * and records `invoice.payment_failed`. Records `invoice.updated` instead if the payment was canceled and the invoice
+   * has nothing left to pay. The caller has locked the invoice.
    */
   async fail(
     before: Invoice,
@@ -167,7 +158,7 @@ export class InvoicePaymentsService {
     await this.outbox.record(invoiceUpdated, { after, before, occurredAt: now });
   }
 
-  /** Returns the amounts that limit what refunds of an invoice can still give back. */
+  /** Returns the amounts that limit further refunds of an invoice. */
   heldBy(invoiceId: string): Promise<HeldByInvoice> {
     return this.held.heldByInvoice(invoiceId);
   }

@@ -15,11 +15,11 @@ import type { EarnedPeriod } from './domain/earned-period';
 import { amountRemaining, type Invoice } from './domain/invoice';
 import { InvoicesRepository } from './invoices.repository';
 
-/** Credit from a negative invoice that lowered what is owed on other invoices of its subscription. */
+/** Credit from a negative invoice that lowered the amounts owed on other invoices of its subscription. */
 export interface UsedCredit {
   readonly invoice: Invoice;
   readonly amountMinor: bigint;
-  /** Part of the amount that lowered uncollectible invoices. */
+  /** Part of the amount that lowered invoices which had been written off (status `uncollectible`). */
   readonly recoveredMinor: bigint;
 }
 
@@ -32,11 +32,11 @@ export class InvoicePostings {
   ) {}
 
   /**
-   * Posts finalized invoices, and recognizes the deferred revenue of closed periods. Revenue of lines billed in advance
-   * is deferred until their period is closed. The revenue of a line is never released twice.
-   * @param invoices finalized in this transaction but not stored as finalized yet. Revenue of lines with `isReleased`
-   *   is deferred and released by this call, because their periods are closed
-   * @param earned closed periods, at most one for each subscription
+   * Posts finalized invoices. Revenue of lines billed in advance is deferred until their period is over. Recognizes the
+   * deferred revenue of the periods in `earned`. The revenue of a line is never recognized twice.
+   * @param invoices finalized in this transaction but not stored as finalized yet. The revenue of lines with
+   *   `isReleased` is earned already, so this call defers and recognizes it
+   * @param earned periods that are over, at most one for each subscription
    */
   async postFinalized(
     invoices: readonly Invoice[],
@@ -80,7 +80,7 @@ export class InvoicePostings {
     );
   }
 
-  /** Reverses all postings of the invoice, released revenue included. */
+  /** Reverses all postings of an invoice, including the recognition of its deferred revenue. */
   async postVoided(invoice: Invoice, now: Date): Promise<void> {
     const releasedMinor = invoice.lines
       .filter(({ isReleased }) => isReleased)
@@ -94,7 +94,7 @@ export class InvoicePostings {
     await this.post(invoice, postWriteOff(invoice.currency, amountRemaining(invoice)), now);
   }
 
-  /** Posts the credit of finalized negative invoices that lowered other invoices. */
+  /** Posts the use of credit from finalized negative invoices to lower other invoices. */
   async postCreditApplied(used: readonly UsedCredit[], now: Date): Promise<void> {
     for (const { invoice, amountMinor, recoveredMinor } of used) {
       await this.post(invoice, postRecovery(invoice.currency, recoveredMinor), now);
@@ -117,8 +117,8 @@ export class InvoicePostings {
 
   /**
    * Reverses the postings of a credit note. This restores the deferred revenue that the note had reduced. If the
-   * revenue of some lines was released after the note was issued, then also releases the restored revenue of these
-   * lines.
+   * revenue of some lines was recognized after the note was issued, the restored revenue of these lines is recognized
+   * too.
    * @param deferredMinor the part of the net amount of the note that is on lines whose revenue is still deferred
    */
   async postNoteVoided(note: CreditNote, deferredMinor: bigint, now: Date): Promise<void> {

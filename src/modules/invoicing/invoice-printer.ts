@@ -32,10 +32,10 @@ const COLORS: Readonly<Record<Color, string>> = {
 /** Characters for which a font must be searched. The built-in fonts have all ASCII characters. */
 const NOT_ASCII = /[^\x20-\x7e]/;
 
-/** Characters that only separate texts of different directions. */
+/** Unicode isolates: invisible characters that only separate texts of different directions. */
 const ISOLATE = /[\u2066-\u2069]/;
 
-/** Replacement character, printed in place of a character that no font has. The first font has this glyph. */
+/** Printed in place of a character that no font has. The first font has a glyph for it. */
 const REPLACEMENT = '\ufffd';
 
 interface PrintFont {
@@ -63,10 +63,10 @@ export interface PrintedInvoice {
   readonly missing: ReadonlySet<string>;
 }
 
-/** Makes a PDF of an invoice. The same document gives the same bytes. Fonts are embedded, with only the glyphs used. */
+/** Makes a PDF of an invoice. The same document always gives the same bytes. Embeds only used glyphs of fonts. */
 @Injectable()
 export class InvoicePrinter {
-  /** Fonts, in the order in which they are searched for a glyph. */
+  /** Fonts by weight, in the order in which they are searched for a glyph. */
   private readonly fonts: Readonly<
     Record<TextStyle['weight'], readonly [PrintFont, ...PrintFont[]]>
   >;
@@ -190,17 +190,13 @@ export class InvoicePrinter {
     return new Set(others.flatMap((text) => this.missingOf(text, { weight: 'regular' })));
   }
 
-  /** Returns the characters in a text for which no font has a glyph. */
   private missingOf(text: string, style: Pick<TextStyle, 'weight'>): readonly string[] {
     return this.charactersOf(text, style)
       .filter(({ character, printed }) => printed === REPLACEMENT && character !== REPLACEMENT)
       .map(({ character }) => character);
   }
 
-  /**
-   * Returns each character with the font that prints it, and the printed text: nothing, the character, or the
-   * replacement.
-   */
+  /** Returns each character with its font and the printed text: empty, the character, or the replacement character. */
   private charactersOf(
     text: string,
     style: Pick<TextStyle, 'weight'>,
@@ -227,10 +223,7 @@ export class InvoicePrinter {
   }
 }
 
-/**
- * Returns true if the font lays out the text from right to left. The font then reverses the glyphs itself, so the
- * caller must not reverse the text.
- */
+/** Returns true if the font itself reverses the glyphs of the text, so that the caller must not reverse the text. */
 function shapesFromRight({ font }: PrintFont, text: string): boolean {
   return isRightToLeft(text) && font.layout(text, []).direction === 'rtl';
 }

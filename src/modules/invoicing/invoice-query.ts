@@ -1,13 +1,12 @@
 import { ListQuery, orderOf } from '../../platform/database';
 import type { InvoiceFilter } from './domain/invoice-filter';
 
-/** Condition of an index: invoices that were reported as overdue and are still open. */
+/** Condition of a partial index: invoices that were reported as overdue and are still open. */
 export const OVERDUE = `"status" = 'open' AND "overdue_at" IS NOT NULL`;
 
-/** Condition of the index that finds customers with an unpaid amount. */
+/** Condition of the partial indexes that find customers with an unpaid amount. */
 export const OWED = `"status" = 'open' AND "amount_due" > "amount_paid" + "amount_credited"`;
 
-/** Condition that an invoice can be paid: it is open or written off. */
 export const CAN_BE_PAID = `"status" IN ('open', 'uncollectible')`;
 
 /**

@@ -1,6 +1,6 @@
 import { Check, Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** Next number of a series. The row is locked until the commit that uses the number, so that there are no gaps. */
+/** Next number of a series. Taking a number locks the row until the transaction ends, so that there are no gaps. */
 @Entity('invoice_series')
 @Check('invoice_series_next_check', '"next_number" >= 1')
 export class InvoiceSeriesEntity {

@@ -2,10 +2,7 @@ import { Entity, PrimaryColumn } from 'typeorm';
 import { ExactJsonColumn, IdColumn } from '../../platform/database';
 import type { InvoiceSnapshots } from './domain/invoice-snapshots';
 
-/**
- * Seller and buyer snapshots of finalized invoices of a customer. Append-only: a change of the seller or the buyer adds
- * a row.
- */
+/** Seller and buyer, as finalized invoices of a customer show them. Append-only: each change adds a row. */
 @Entity('invoice_snapshot')
 export class InvoiceSnapshotEntity {
   @IdColumn({ to: 'CustomerEntity' }) readonly customerId!: string;

@@ -6,8 +6,8 @@ import type { InvoiceEntity } from './invoice.entity';
 
 /**
  * Stores the given snapshots that differ from the last stored snapshots of the same customer. Returns the ids of all
- * given snapshots, in their order. Takes no lock, so two concurrent transactions can store the same snapshots twice.
- * With a lock, a transaction might have to wait while it has locked an invoice number series.
+ * given snapshots, in their order. Takes no lock, so two concurrent transactions can store the same snapshots twice. A
+ * lock could make a transaction wait while it blocks an invoice number series.
  */
 const STORE = `
   WITH given AS MATERIALIZED (
@@ -25,18 +25,13 @@ const STORE = `
     SELECT customer_id, id, snapshots FROM numbered WHERE known_id IS NULL)
   SELECT id::text AS id FROM numbered ORDER BY place`;
 
-/** An invoice, with the snapshot columns of its row. */
 export type InvoiceToStore = Invoice & Pick<InvoiceEntity, 'snapshots' | 'snapshotId'>;
 
-/**
- * Stores the seller and buyer snapshots of invoices once for each customer, and again when the seller or the buyer
- * has changed.
- */
+/** Stores the names and addresses of seller and buyer once for each customer, and again when they have changed. */
 @Injectable()
 export class InvoiceSnapshotsRepository {
   constructor(private readonly database: Database) {}
 
-  /** Stores snapshots, and returns the rows to store for the invoices. */
   async store(invoices: readonly Invoice[]): Promise<readonly InvoiceToStore[]> {
     this.database.requireTransaction();
     const finalized = invoices.filter(({ snapshots }) => snapshots !== null);

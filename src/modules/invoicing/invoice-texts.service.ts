@@ -11,7 +11,7 @@ import { InvoicePrinter } from './invoice-printer';
 
 const MAX_LOGGED = 20;
 
-/** Takes seller and buyer snapshots for invoices. Logs and counts invoices with characters that no font can print. */
+/** Reads the seller and buyer of invoices. Logs and counts invoices with characters that no font can print. */
 @Injectable()
 export class InvoiceTextsService {
   private readonly logger = new Logger('invoice-texts');
@@ -37,7 +37,7 @@ export class InvoiceTextsService {
     });
   }
 
-  /** Returns snapshots of the seller and of a customer as they are now. */
+  /** Returns the present names and addresses of the seller and a customer. */
   snapshotsOf(customer: Customer): InvoiceSnapshots {
     return { seller: this.configuration.seller, buyer: buyerOf(customer) };
   }
@@ -77,8 +77,8 @@ export class InvoiceTextsService {
 }
 
 /**
- * Returns the printed texts of an invoice that come from requests or the configuration, such as names. The built-in
- * fonts have all characters of the other texts.
+ * Returns the printed texts of an invoice that come from requests or the configuration, such as names. Omits all other
+ * texts, because the built-in fonts have all their characters.
  */
 function textsOf({ snapshots, lines, taxRates }: Invoice): readonly string[] {
   const { seller, buyer } = snapshots ?? {};

@@ -25,8 +25,8 @@ import type { InvoiceSnapshots } from './domain/invoice-snapshots';
 import { OVERDUE, OWED } from './invoice-query';
 
 /**
- * Condition of invoices that become overdue at `due_at`: open, not yet recorded as overdue, without a pending payment,
- * and not waiting for the first automatic charge.
+ * SQL condition: the invoice becomes overdue at `due_at`. It is open, not yet recorded as overdue, has no pending
+ * payment, and does not wait for its first automatic charge.
  */
 export const BECOMES_OVERDUE = `
   "status" = 'open' AND "overdue_at" IS NULL AND "amount_pending" = 0
@@ -34,7 +34,7 @@ export const BECOMES_OVERDUE = `
 
 /**
  * SQL condition: the invoice can be charged. It is open, and pending payments do not cover its whole unpaid amount. If
- * pending payments cover it, the invoice is not charged, but keeps `collect_at` until these payments end.
+ * they cover it, the invoice keeps `collect_at`, but is not charged until these payments end.
  */
 export const CHARGEABLE = `"status" = 'open' AND "amount_pending" < "amount_due" - "amount_paid" - "amount_credited"`;
 
@@ -163,7 +163,7 @@ export class InvoiceEntity implements Omit<Invoice, 'lines'> {
   @InstantColumn({ nullable: true }) readonly finalizesAt!: Date | null;
   @ExactJsonColumn({ name: 'ordered_lines', nullable: true })
   readonly requestedLines!: readonly LineItemRequest[] | null;
-  /** End of the lease of the process that finalizes the draft. */
+  /** End of the time for which one process has claimed the draft to finalize it. */
   @InstantColumn({ nullable: true }) readonly leaseEndsAt?: Date | null;
   @InstantColumn({ nullable: true }) readonly finalizedAt!: Date | null;
   @InstantColumn({ nullable: true }) readonly paidAt!: Date | null;

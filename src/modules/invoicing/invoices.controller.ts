@@ -174,7 +174,6 @@ export class InvoicesController {
     await this.editing.delete(id, expected);
   }
 
-  /** Returns the invoice. Throws `invoice_not_found` if the caller may not read its customer. */
   private async getReadable(id: string, caller: Principal): Promise<Invoice> {
     const invoice = await this.invoices.read(id);
     if (!mayReadCustomer(caller, invoice.customerId)) throw invoiceNotFound(id);

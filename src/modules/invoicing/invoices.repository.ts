@@ -25,11 +25,12 @@ const ADD_CREDITED = `
   WHERE invoice_line.id = taken.id`;
 
 /**
- * Releases the revenue of lines billed in advance that end in the closed period, and also of lines that end later if
- * the items end with this period (`ends_items`). Lines that ended before the period were released with an earlier
- * period, or when they were stored. Reads lines by item, because a subscription may have hundreds of invoices. Looks up
- * each line in `released_line`, because a join may read the whole table. `is_released` is true for lines that were
- * released when they were stored, or by an earlier version of this service.
+ * Marks lines billed in advance as released (their deferred revenue is recognized), and sums their net amounts. Selects
+ * lines that end in the given periods, and lines that end later if their items end with the period (`ends_items`).
+ * Lines that ended before the period were marked with an earlier period, or when they were stored. Reads lines by item,
+ * because a subscription may have hundreds of invoices. Looks up each line in `released_line`, because a join may read
+ * the whole table. `is_released` is true for lines that were marked when they were stored, or by an earlier version of
+ * this service.
  */
 const RELEASE = `
   WITH earned AS MATERIALIZED (
@@ -105,7 +106,7 @@ export class InvoicesRepository {
     });
   }
 
-  /** Returns the lines with these ids, in the order in which they were made. */
+  /** Returns the lines with these ids, oldest first. */
   async findLines(ids: readonly string[]): Promise<readonly InvoiceLine[]> {
     if (ids.length === 0) return [];
     const byId = 'WHERE id = ANY ($1) ORDER BY id';
@@ -118,7 +119,7 @@ export class InvoicesRepository {
     await this.database.update(InvoiceEntity, id, { ...columns, snapshots: undefined });
   }
 
-  /** Stores drafts as finalized, and ends the leases of the workers that had claimed them. */
+  /** Stores drafts as finalized, and ends the claims of the workers that finalized them. */
   async updateFinalized(invoices: readonly Invoice[]): Promise<void> {
     const rows = await this.snapshots.store(invoices);
     await this.database.updateMany(
@@ -127,7 +128,7 @@ export class InvoicesRepository {
     );
   }
 
-  /** Returns the id of the invoice that was regenerated from a void invoice; null: there is none. */
+  /** Returns the id of the invoice that replaces a void invoice; null if there is none. */
   findRegeneratedFrom(id: string): Promise<string | null> {
     return this.database.queryValue('SELECT id FROM invoice WHERE reissue_of_id = $1', [id]);
   }
@@ -166,8 +167,8 @@ export class InvoicesRepository {
   }
 
   /**
-   * Marks the lines of closed periods as released. Returns, by subscription id, the sum of the net amounts of these
-   * lines, after subtracting the net amounts that credit notes took back.
+   * Recognizes deferred revenue of periods that are over: marks its lines as released. Returns, by subscription id, the
+   * net amounts of these lines, less the net amounts that credit notes took back.
    */
   async releaseLines(over: readonly EarnedPeriod[]): Promise<ReadonlyMap<string, bigint>> {
     this.database.requireTransaction();
@@ -185,7 +186,7 @@ export class InvoicesRepository {
     return new Map(rows.map(({ subscription_id: id, net }) => [id, BigInt(net)]));
   }
 
-  /** Takes numbers of a series and returns the first. The series is locked until the transaction ends. */
+  /** Takes `count` numbers of a series, and returns the first. Locks the series until the transaction ends. */
   async takeNumbers(series: string, count: number): Promise<bigint> {
     this.database.requireTransaction();
     const [row] = await this.database.query<{ first: string }>(TAKE_NUMBERS, [series, count]);
@@ -203,7 +204,7 @@ export class InvoicesRepository {
     await this.database.insertMany(InvoiceLineEntity, stored.map(toLineRow));
   }
 
-  /** Reads invoices and their lines as of one instant. In a transaction, relies on the locks of the caller instead. */
+  /** Reads invoices and lines as of one point in time. In a transaction, relies on the caller's locks instead. */
   private onSnapshot<Result>(reads: () => Promise<Result>): Promise<Result> {
     return this.database.isInTransaction ? reads() : this.database.snapshot(reads);
   }

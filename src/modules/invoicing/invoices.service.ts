@@ -15,7 +15,6 @@ import { invoiceUncollectible } from './invoicing.events';
 import { RenewalDraftsRepository } from './renewal-drafts.repository';
 import { VoidInvoiceService } from './void-invoice.service';
 
-/** Reads invoices, and changes their states. */
 @Injectable()
 export class InvoicesService {
   private readonly logger = new Logger('invoices');
@@ -67,24 +66,23 @@ export class InvoicesService {
   }
 
   /**
-   * Returns, by customer, the start of the earliest billing period whose usage a renewal draft will bill. Customers
-   * without such a draft and customers on test clocks are absent.
+   * Returns, by customer, the start of the earliest billing period whose usage a renewal draft bills. Omits customers
+   * on test clocks.
    */
   usageWaitingSince(customerIds: readonly string[]): Promise<ReadonlyMap<string, Date>> {
     return this.drafts.usageSince(customerIds);
   }
 
   /**
-   * Returns an invoice, locked until the caller's transaction ends; null if there is none with this id. Lock it after
-   * its subscription and before its payments.
+   * Locks an invoice until the caller's transaction ends. Lock order: subscription, invoice, payments of the invoice.
    */
   lock(id: string): Promise<Invoice | null> {
     return this.invoices.lock(id);
   }
 
   /**
-   * Voids a locked invoice, in the caller's transaction. Nothing is owed for it any more. Credit that the invoice used
-   * becomes available again, and lines that it credited can be credited again.
+   * Voids an invoice, so that nothing is owed for it any more. Credit that the invoice used becomes available again,
+   * and lines that it credited can be credited again. Runs in the caller's transaction, which has locked the invoice.
    * @throws {ProblemError} `invalid_transition`, `invoice_credited`, `invoice_partly_paid`, `usage_archived`
    */
   async void(before: Invoice, now: Date): Promise<Invoice> {
@@ -96,7 +94,7 @@ export class InvoicesService {
   }
 
   /**
-   * Writes a locked invoice off, in the caller's transaction.
+   * Writes an invoice off, in the caller's transaction, which has locked it.
    * @throws {ProblemError} `invalid_transition`
    */
   async markUncollectible(before: Invoice, now: Date): Promise<Invoice> {
@@ -112,10 +110,7 @@ export class InvoicesService {
     return after;
   }
 
-  /**
-   * Returns true if usage corrections on other invoices gave back amounts of this invoice. Voiding this invoice
-   * would give these amounts back a second time.
-   */
+  /** Returns true if usage corrections on other invoices gave back amounts. A void would give them back again. */
   private async isGivenBack(id: string): Promise<boolean> {
     const elsewhere = await this.together.billedElsewhere(id);
     return [...elsewhere.values()].some(({ heldMinor }) => heldMinor < 0n);

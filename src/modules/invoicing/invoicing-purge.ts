@@ -1,6 +1,6 @@
 import { purgeProvider } from '../test-clocks';
 
-/** Deletes invoices, lines, credit and credit notes: referring rows before the rows they refer to. */
+/** Deletes the invoices, credit and credit notes of customers of a deleted test clock, referring rows first. */
 export const invoicingPurge = purgeProvider('invoicing', [
   `WITH payouts AS (
     DELETE FROM credit_payout WHERE credit_id IN (SELECT id FROM credit_grant WHERE customer_id = ANY ($1)))

@@ -64,7 +64,7 @@ export const creditNoteVoided = creditNoteEvent(
 );
 
 /**
- * Returns the event `invoice.finalized` and, if the invoice has nothing left to pay, `invoice.paid`.
+ * Returns the event `invoice.finalized`, and also `invoice.paid` if the invoice has nothing left to pay.
  * @param draft the invoice before it was finalized, as the API shows it
  */
 export function eventsOfFinalizing(draft: InvoiceDto, invoice: Invoice): readonly EventRecord[] {

@@ -21,19 +21,16 @@ import { InvoicesRepository } from './invoices.repository';
 import { UsageReadingsService } from './usage-readings.service';
 
 /**
- * Invoices that are calculated but not numbered or stored yet. Invoices without a grace period are already posted
- * to the ledger, and have already used credit.
+ * Invoices that are calculated, but not numbered or stored yet. Those without a grace period are already posted to the
+ * ledger, and have already used credit.
  */
 export interface PreparedInvoices {
-  /** Drafts without numbers. A draft with a grace period is finalized when the grace period ends. */
+  /** Drafts without numbers. A draft with a grace period stays a draft until that period ends. */
   readonly drafts: readonly Invoice[];
   readonly customers: ReadonlyMap<string, Customer>;
 }
 
-/**
- * Makes invoices from billing requests. Invoices with a grace period stay drafts; all other invoices are finalized in
- * the same commit.
- */
+/** Makes invoices. Finalizes them in the same transaction, unless they have a grace period: then they stay drafts. */
 @Injectable()
 export class IssueInvoiceService {
   constructor(
@@ -48,9 +45,9 @@ export class IssueInvoiceService {
   ) {}
 
   /**
-   * Returns the invoice that the billing request would make now, without changing anything. Call it in a transaction,
-   * so that its reads are consistent.
-   * @param redeemed coupons that would be redeemed before the invoice is made
+   * Returns the invoice that the billing request would make now. Changes nothing. Call it in a transaction, so that its
+   * reads are consistent.
+   * @param redeemed coupons that are applied as if they were redeemed already
    * @throws {ProblemError} `invoice_too_large`
    */
   async preview(
@@ -64,8 +61,8 @@ export class IssueInvoiceService {
   }
 
   /**
-   * Returns the instant until which an invoice of the customer stays a draft; null if it is finalized at once.
-   * @param now instant at which the invoice is made
+   * Returns the time until which an invoice of the customer stays a draft; null if it is finalized at once.
+   * @param now time at which the invoice is made
    */
   graceEnd(
     request: BillingRequest,
@@ -77,7 +74,7 @@ export class IssueInvoiceService {
   }
 
   /**
-   * Makes invoices in the caller's transaction: calls {@link prepareAll}, then {@link storeAll}.
+   * Makes invoices in the caller's transaction. Calls {@link prepareAll}, then {@link storeAll}.
    * @throws {ProblemError} `invoice_too_large`, `customer_currency_mismatch`
    */
   async issueAll(requests: readonly BillingRequest[], now: Date): Promise<void> {
@@ -85,11 +82,11 @@ export class IssueInvoiceService {
   }
 
   /**
-   * Prepares invoices in the caller's transaction, in the order of `requests`: does all work except taking their
-   * numbers and storing their rows. Invoices of one customer use the same credit, one after the other. A request that
-   * bills nothing makes an invoice only if it has a grace period. The caller does all other work of the transaction
+   * Prepares invoices in the caller's transaction, in the order of `requests`. Does all work except taking invoice
+   * numbers and storing the invoices. Invoices of one customer use the same credit, one after the other. A request that
+   * bills nothing makes an invoice only if it has a grace period. The caller must do all other work of the transaction
    * before it calls {@link storeAll}.
-   * @param earned periods whose revenue is recognized with the invoices
+   * @param earned billing periods that are over, whose deferred revenue is recognized by the same call
    * @throws {ProblemError} `invoice_too_large`, `customer_currency_mismatch`
    */
   async prepareAll(
@@ -163,8 +160,8 @@ export class IssueInvoiceService {
   }
 
   /**
-   * Returns the customers of billing requests, and fixes the currency of customers without one. A request without
-   * lines fixes no currency here, because its invoice may bill nothing.
+   * Returns the customers of billing requests. Gives a customer without a currency the currency of the request, unless
+   * the request has no lines: its invoice may bill nothing.
    */
   private async customersOf(
     requests: readonly BillingRequest[],

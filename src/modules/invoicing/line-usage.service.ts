@@ -20,33 +20,32 @@ import type { UsageTrace } from './domain/usage';
 import { InvoicesService } from './invoices.service';
 import { invoiceLineNotFound, invoiceLineWithoutUsage } from './invoicing.errors';
 
-/** A page of the stored events that a line billed, and the months whose events are in archive files. */
+/** A page of the stored events that a line billed, and the months whose events are only in archive files. */
 export interface LineEvents {
   readonly page: UsageEventPage;
   readonly archived: readonly ArchivedMonth[];
 }
 
-/** The calculation of a line. */
 export interface ExplainedLine extends Explanation {
   /** Amount before rounding; null for credits and usage corrections. */
   readonly exact: Rational | null;
   /** Null for a line without a price. */
   readonly priceName: string | null;
   readonly archived: readonly ArchivedMonth[];
-  /** True if the stored events give the billed usage; null if they were not counted again. */
+  /** True if the stored events, counted again, give the billed usage. Null if they were not counted again. */
   readonly usageMatches: boolean | null;
 }
 
 /** The calculation of an invoice, with a page of its lines. */
 export interface ExplainedInvoice extends Omit<InvoiceExplanation, 'lines'> {
-  /** Ids of the invoice, credit note or payment that each used credit came from, by credit id. */
+  /** By credit id: the id of the invoice, credit note or payment that the used credit came from. */
   readonly creditSources: ReadonlyMap<string, string>;
   readonly page: { readonly items: readonly ExplainedLine[]; readonly next: string | null };
 }
 
 type CountedQuery = UsageQuery & { readonly upToPosition: bigint };
 
-/** Explains invoices and their lines, and finds the events that lines billed. */
+/** Explains how invoices and their lines were calculated, and finds the events that lines billed. */
 @Injectable()
 export class LineUsageService {
   constructor(
@@ -77,7 +76,7 @@ export class LineUsageService {
   }
 
   /**
-   * Returns the calculation of a line, and the archived months that contain events that the line counted.
+   * Returns the calculation of a line, and the archived months with events that the line counted.
    * @throws {ProblemError} `invoice_not_found`, `invoice_line_not_found`
    */
   async explainLine(id: string, lineId: string): Promise<ExplainedLine> {
@@ -90,7 +89,7 @@ export class LineUsageService {
 
   /**
    * Returns the calculation of an invoice: its totals, and a page of its lines in their order on the invoice.
-   * @param page `after` is the id of the line before the page; null for the first page
+   * @param page `after` is the id of the last line of the previous page; null for the first page
    * @throws {ProblemError} `invoice_not_found`, `invalid_cursor`
    */
   async explainInvoice(id: string, { limit, after }: PageRequest): Promise<ExplainedInvoice> {
@@ -112,7 +111,6 @@ export class LineUsageService {
     };
   }
 
-  /** Adds exact amounts, names of prices and archived months of usage to lines, with one query for each kind. */
   private async withSources(
     invoice: Invoice,
     explained: readonly Explanation[],
@@ -138,8 +136,9 @@ export class LineUsageService {
   }
 
   /**
-   * Counts the usage of lines again from the stored events. If a meter has groups, the lines of all groups share one
-   * count. Leaves out weighted sums, whose values can carry over from any earlier event.
+   * Counts the usage of lines again from the stored events. If a meter has groups, counts all groups at once, and uses
+   * this count for the lines of all groups. Leaves out weighted sums, because their values can carry over from any
+   * earlier event.
    * @param queries the query of each line
    * @returns by line id: true if the line billed the counted usage, false if it billed other usage; null if there are
    *   too many events, or if some of them are archived
@@ -166,7 +165,7 @@ export class LineUsageService {
     return matches;
   }
 
-  /** Returns, for each usage line, the query for the usage that the line counted, in the order of the lines. */
+  /** Returns the queries for the usage that the usage lines counted, in the order of the lines. */
   private async queriesOf(
     { customerId }: Invoice,
     lines: readonly InvoiceLine[],
@@ -181,7 +180,6 @@ export class LineUsageService {
   }
 }
 
-/** Returns true if the counted usage equals the usage in the trace of a line, for every part of the trace. */
 function isUsageOf({ parts }: UsageTrace, { groups }: UsageReading): boolean {
   const values = new Map(groups.map(({ group, value }) => [JSON.stringify(group), value]));
   return parts.every(({ group, quantity }) => {

@@ -13,7 +13,7 @@ import type { UsedCredit } from './invoice-postings';
 import { invoicePaid, invoiceUpdated } from './invoicing.events';
 import { InvoicesRepository } from './invoices.repository';
 
-/** Lowers what a subscription owes on open and uncollectible invoices by the credit from its negative invoices. */
+/** Uses credit from negative invoices to lower the amounts that their subscriptions owe. */
 @Injectable()
 export class LowerOpenInvoicesService {
   constructor(
@@ -24,9 +24,9 @@ export class LowerOpenInvoicesService {
   ) {}
 
   /**
-   * Uses the credit from each negative invoice to pay other invoices of its subscription: first open invoices, then
-   * uncollectible invoices, and in both cases the oldest first. The rest of the credit stays in the credit
-   * balance. Runs in the caller's transaction, which has locked the subscription.
+   * Uses the credit from each negative invoice to pay other invoices of its subscription: first the open ones, then the
+   * uncollectible ones, each from oldest to newest. The rest of the credit stays in the credit balance. Runs in the
+   * caller's transaction, which has locked the subscriptions.
    * @returns the used credit, which the caller posts after the negative invoices
    */
   async lowerAll(drafts: readonly DecidedInvoice[], now: Date): Promise<readonly UsedCredit[]> {
@@ -47,10 +47,7 @@ export class LowerOpenInvoicesService {
     return used;
   }
 
-  /**
-   * Lowers the amounts owed on locked invoices, one after the other, by at most `available` in all. Returns the sum
-   * used.
-   */
+  /** Lowers the amounts owed on locked invoices, in order, by at most `available` in all. Returns the amount used. */
   private async lowerInSequence(
     owed: readonly Invoice[],
     available: bigint,
@@ -62,10 +59,9 @@ export class LowerOpenInvoicesService {
   }
 
   /**
-   * Returns a function from a subscription to the amount that it owes on earlier invoices. Credit of a negative invoice
-   * pays this amount first; other invoices of the customer in the same commit can use only what is left of the credit.
-   * For a customer with a single request, the function returns 0: the amount is not needed, because the commit contains
-   * no other invoice of the customer.
+   * Returns a function that maps an invoice to the amount that its subscription owes on earlier invoices. Credit from a
+   * negative invoice pays this amount first. Only the rest can be used by other invoices of the customer in the same
+   * transaction. So for a customer with a single request, the amount is not needed, and the function returns 0.
    */
   async owedBySubscription(
     requests: readonly Pick<BillingRequest, 'customerId' | 'subscriptionId'>[],
@@ -78,7 +74,6 @@ export class LowerOpenInvoicesService {
     return ({ subscriptionId }) => open.get(subscriptionId ?? '') ?? 0n;
   }
 
-  /** Lowers the amount owed on a locked invoice by at most `available`. Returns the amount used. */
   private async lower(before: Invoice, available: bigint, now: Date): Promise<bigint> {
     const remaining = amountRemaining(before);
     const amount = lesser(available, remaining);

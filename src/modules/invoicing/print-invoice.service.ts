@@ -12,8 +12,8 @@ import { InvoicesService } from './invoices.service';
 import { InvoiceTextsService } from './invoice-texts.service';
 
 /**
- * Printing an invoice blocks the event loop of the process for about 20 to 100 ms. So only one invoice is printed at a
- * time. After each print, the next one waits as long as that print took, so that other requests are answered.
+ * Printing an invoice blocks the event loop for about 20 to 100 ms. So only one invoice is printed at a time. Before
+ * the next print, the service waits as long as the last print took, so that other requests are answered.
  */
 const MAX_CONCURRENT = 1;
 const MAX_WAITING = 16;
@@ -21,7 +21,7 @@ const MAX_WAITING = 16;
 @Injectable()
 export class PrintInvoiceService {
   private readonly limiter = new ConcurrencyLimiter(MAX_CONCURRENT, MAX_WAITING);
-  /** Ids of the customer tokens whose invoice is being printed or waits to be printed. */
+  /** Ids of customer tokens with an invoice that is being printed or waits to be printed. */
   private readonly busyTokens = new Set<string>();
 
   constructor(
@@ -32,8 +32,8 @@ export class PrintInvoiceService {
   ) {}
 
   /**
-   * Returns a PDF of the invoice, and its file name. The bytes are the same as long as the invoice is unchanged. A
-   * draft shows the present customer and seller. A customer token can print one invoice at a time.
+   * Returns a PDF of the invoice, and its file name. As long as a finalized invoice is unchanged, its PDF has the same
+   * bytes. A draft shows the present customer and seller. A customer token can print one invoice at a time.
    * @throws {ProblemError} `invoice_not_found`, `too_many_reports`
    */
   async print(

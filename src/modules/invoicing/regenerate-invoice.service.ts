@@ -25,14 +25,14 @@ import { invoiceCreated } from './invoicing.events';
 import { FinalizationService } from './finalization.service';
 import { UsageReadingsService } from './usage-readings.service';
 
-/** Present state with which a void invoice is regenerated. */
+/** Present data with which a void invoice is regenerated, that is, replaced by a new invoice. */
 export interface RegenerationContext {
-  /** Versions of the void invoice that are accepted. */
+  /** Versions that the void invoice may have; any other is refused. */
   readonly expected: VersionCondition;
   readonly customer: Customer;
   readonly charges: ChargeState;
   readonly refunded: RefundedOf;
-  /** Billing periods of the earlier bills that the regenerated invoice corrects. */
+  /** Billing periods of earlier bills that the new invoice corrects. */
   readonly periods: BillingPeriods;
 }
 
@@ -48,10 +48,10 @@ export class RegenerateInvoiceService {
   ) {}
 
   /**
-   * Makes an invoice that replaces a void one, in the caller's transaction. A void invoice can be regenerated once. The
-   * new invoice has the same charges, with the present coupons, taxes and credit. It bills usage only as far as no
-   * other invoice has billed this usage since the void. The caller has locked the customer, and the charges and
-   * payments that were read for the context.
+   * Makes an invoice that replaces a void one, in the caller's transaction. A void invoice can be replaced once. The
+   * new invoice has the same charges, with the present coupons, taxes and credit. It bills only usage that no other
+   * invoice has billed since the void. The caller has locked the customer, and the charges and payments that were read
+   * for the context.
    * @throws {ProblemError} `invoice_not_found`, `precondition_failed`, `invoice_not_void`, `invoice_reissued`,
    *   `invoice_overtaken`, `usage_archived`
    */
@@ -91,7 +91,7 @@ export class RegenerateInvoiceService {
     return this.finalization.finalize(draft, draft, customer, now);
   }
 
-  /** Returns the input from which the credit lines of an invoice are calculated again. */
+  /** Returns requests from which the credit lines of an invoice can be calculated again. */
   creditsOf({ lines }: Invoice): readonly CreditLineRequest[] {
     return lines.flatMap(({ kind, itemId, period }) =>
       kind === 'credit' && itemId !== null && period !== null
@@ -101,14 +101,14 @@ export class RegenerateInvoiceService {
   }
 
   /**
-   * Returns the ids of invoices in effect that billed usage of the same items and periods as `invoice`. When `invoice`
+   * Returns the ids of non-void invoices that billed usage of the same items and periods as `invoice`. When `invoice`
    * is regenerated, usage corrections may take back amounts of these other invoices.
    */
   correctedBy(invoice: Invoice): Promise<readonly string[]> {
     return this.held.billedUsage(usagePeriodsOf(invoice));
   }
 
-  /** Returns, for each period whose usage the invoice billed, the subscription id and the start of the period. */
+  /** Returns the subscription id and the start of each period whose usage the invoice billed. */
   correctedFrom(invoice: Invoice): readonly (readonly [string, Date])[] {
     const { subscriptionId } = invoice;
     if (subscriptionId === null) return [];

@@ -4,13 +4,13 @@ import type { DueTable } from '../test-clocks';
 import { isWaiting, type WaitingDraft } from './domain/grace';
 import { InvoicesRepository } from './invoices.repository';
 
-/** Ids of a due draft and of its subscription. The subscription must be locked before the draft. */
+/** Ids of a draft that is due, and of its subscription. The subscription must be locked before the draft. */
 export interface DueDraft {
   readonly id: string;
   readonly subscriptionId: string;
 }
 
-/** Renewal drafts. Each is due when its grace period ends. */
+/** Renewal drafts, which are due when their grace period ends. */
 export const DUE_DRAFTS: DueTable<DueDraft> = {
   table: 'invoice',
   dueColumn: 'finalizes_at',
@@ -28,9 +28,9 @@ const OF_CUSTOMER = `
   SELECT id FROM invoice WHERE customer_id = $1 AND finalizes_at IS NOT NULL`;
 
 /**
- * Reads, by customer, the start of the earliest billing period whose usage a renewal draft bills. Only the archiver of
- * usage needs this start. Leaves out customers on test clocks: their usage is not archived, and the index that this
- * query uses does not contain their drafts.
+ * Reads, by customer, the start of the earliest billing period whose usage a renewal draft bills. Leaves out customers
+ * on test clocks, because their usage is not archived, and the index that this query uses does not contain their
+ * drafts.
  */
 const USAGE_SINCE = `
   SELECT invoice.customer_id AS "customerId", min((line #>> '{heldSince,$instant}')::timestamptz) AS since
@@ -39,7 +39,7 @@ const USAGE_SINCE = `
     AND line ->> 'kind' = 'usage'
   GROUP BY invoice.customer_id`;
 
-/** Finds renewal drafts: invoices for the end of a billing period, which stay drafts until their grace period ends. */
+/** Finds renewal drafts: invoices for a renewal that stay drafts until their grace period ends. */
 @Injectable()
 export class RenewalDraftsRepository {
   constructor(
@@ -47,7 +47,7 @@ export class RenewalDraftsRepository {
     private readonly invoices: InvoicesRepository,
   ) {}
 
-  /** Locks and returns the drafts with these ids that are not finalized yet, in the order of `ids`. */
+  /** Locks the drafts with these ids that are not finalized yet. Returns them in the order of `ids`. */
   async lock(ids: readonly string[]): Promise<readonly WaitingDraft[]> {
     this.database.requireTransaction();
     const locked = await this.database.queryValues<string>(LOCK, [ids]);
@@ -66,8 +66,8 @@ export class RenewalDraftsRepository {
   }
 
   /**
-   * Returns, by customer, the start of the earliest billing period whose usage a renewal draft bills. Customers without
-   * such a draft and customers on test clocks are absent.
+   * Returns, by customer, the start of the earliest billing period whose usage a renewal draft bills. Omits customers
+   * on test clocks.
    */
   async usageSince(customerIds: readonly string[]): Promise<ReadonlyMap<string, Date>> {
     const rows = await this.database.query<{ customerId: string; since: Date }>(USAGE_SINCE, [

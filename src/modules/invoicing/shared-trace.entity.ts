@@ -4,7 +4,7 @@ import type { SplitTrace } from './domain/shared-trace';
 
 /**
  * Part of the calculation of an invoice line (its trace) that many lines share. Append-only. Lines refer to these rows
- * without a foreign key, because the foreign key check of every insert would lock the few rows that all lines refer to.
+ * without a foreign key, because the foreign key check would lock the same few rows on every insert of a line.
  */
 @Entity('shared_trace')
 // Index on an expression, which entities cannot define: the hash of the trace.

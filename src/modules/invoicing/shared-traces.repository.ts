@@ -7,8 +7,8 @@ import type { InvoiceLineEntity } from './invoice-line.entity';
 
 /**
  * Stores the given parts of traces that are not stored yet. Returns the ids of all given parts, in their order. Takes
- * no lock, so two concurrent transactions can store the same part twice. With a lock, a transaction might have to wait
- * while it has locked the number series of invoices.
+ * no lock, so two concurrent transactions can store the same part twice. A lock could make a transaction wait while it
+ * blocks an invoice number series.
  */
 const SHARE = `
   WITH given AS MATERIALIZED (
@@ -23,20 +23,16 @@ const SHARE = `
     INSERT INTO shared_trace (id, trace) SELECT id, trace FROM numbered WHERE known_id IS NULL)
   SELECT id::text AS id FROM numbered ORDER BY place`;
 
-/** A line, with the trace columns of its row. */
 export interface LineToStore {
   readonly line: InvoiceLine;
   readonly stored: Pick<InvoiceLineEntity, 'trace' | 'sharedTraceId'>;
 }
 
-/**
- * Stores the parts that the calculation traces of many lines share, so that each part is rarely stored more than once.
- */
+/** Stores parts that the calculations of many lines share, so that each part is rarely stored more than once. */
 @Injectable()
 export class SharedTracesRepository {
   constructor(private readonly database: Database) {}
 
-  /** Stores the shared parts of traces. Returns the trace columns of each line. */
   async store(lines: readonly InvoiceLine[]): Promise<readonly LineToStore[]> {
     this.database.requireTransaction();
     const parts = lines.map((line) => {

@@ -16,7 +16,7 @@ import { SimulationRepository } from './simulation.repository';
 
 const CUSTOMERS_AT_ONCE = 50;
 
-/** Returns, by item id, the request for the credit of an item at its end. Items without an end are absent. */
+/** Returns, by item id, the request to credit the unused time after an item's end. Omits items without an end. */
 export type CreditsAtEnd = (
   itemIds: readonly string[],
 ) => Promise<ReadonlyMap<string, CreditLineRequest>>;
@@ -24,7 +24,7 @@ export type CreditsAtEnd = (
 export interface SimulationCommand {
   readonly planId: string;
   readonly prices: readonly PriceTerms[];
-  /** Start of the range `[from, to)`. Billing periods that start in the range are simulated. */
+  /** Start of the range `[from, to)`. The billing periods that start in this range are simulated. */
   readonly from: Date;
   readonly to: Date;
   /** Customers to simulate; null for all customers. */
@@ -44,7 +44,7 @@ export type SimulationStep =
       readonly kind: 'totals';
       readonly currency: string;
       readonly customers: number;
-      /** Numbers of customers who would have paid less (`winners`) and more (`losers`). */
+      /** Number of customers who would have paid less (`winners`) or more (`losers`). */
       readonly winners: number;
       readonly losers: number;
     } & SimulatedAmounts);
@@ -58,12 +58,12 @@ interface Simulation {
   readonly command: SimulationCommand;
   readonly creditsAtEnd: CreditsAtEnd;
   readonly currency: string;
-  /** Replacement of each price of the plan, by the id of that price; null if the price is dropped. */
+  /** New price for each price of the plan, by the id of the replaced price; null if the price is dropped. */
   readonly replacements: ReadonlyMap<string, NamedPrice | null>;
   readonly meters: ReadonlyMap<string, Meter>;
 }
 
-/** Calculates what customers would have paid at other prices. Writes and locks nothing. */
+/** Calculates the amounts that customers would have paid at other prices. Writes and locks nothing. */
 @Injectable()
 export class SimulatePricesService {
   constructor(
@@ -76,8 +76,8 @@ export class SimulatePricesService {
   ) {}
 
   /**
-   * Checks the command. Then yields, customer by customer, the amount billed for the plan and the amount that the new
-   * prices would have billed for the same time and usage.
+   * Checks the command. The generator then yields, customer by customer, the amount billed for the plan, and the amount
+   * that the new prices would have billed for the same time and usage.
    * @throws {ProblemError} `reference_not_found`, `price_terms_contradict`, `simulated_price_unmatched`,
    *   `too_many_reports`. The generator also throws `invoice_too_large`
    */
@@ -170,7 +170,7 @@ export class SimulatePricesService {
     return simulated;
   }
 
-  /** Returns the lines that customers were billed with, followed by credits and usage that came to 0. */
+  /** Returns the billed lines, then credits and usage that have no line because their amount was 0. */
   private async linesOf(
     { command, replacements, creditsAtEnd, meters }: Simulation,
     customerIds: readonly string[],
@@ -211,7 +211,7 @@ export class SimulatePricesService {
     return simulateItem(lines, price, ({ id }) => parts.get(id) ?? []);
   }
 
-  /** Returns the usage of a line, with the charges for its events if the new price is a percentage. */
+  /** Returns the usage of a line. If the new price is a percentage, adds its charges for the events. */
   private async partsOf(
     customerId: string,
     trace: UsageTrace,

@@ -16,10 +16,7 @@ const CUSTOMERS_AFTER = `
   SELECT DISTINCT customer_id FROM invoice
   WHERE customer_id > $1 AND subscription_id IS NOT NULL ORDER BY customer_id LIMIT $2`;
 
-/**
- * Finds lines of invoices in effect. Leaves out void invoices, because an invoice that is regenerated from a void one
- * bills the same charges again.
- */
+/** Ignores void invoices, because the invoices that replace them bill the same charges again. */
 const BILLED = `
   SELECT line.id, invoice.customer_id
   FROM invoice JOIN invoice_line line ON line.invoice_id = invoice.id
@@ -28,11 +25,12 @@ const BILLED = `
     AND line.full_period_start_at >= $3 AND line.full_period_start_at < $4`;
 
 /**
- * Finds billed usage that has no invoice line: nothing was used, or late usage did not change the amount due. Returns
- * the newest records of each item and period, one for each group. Leaves out a record if an invoice that billed the
- * period was voided after the record was made. If both happened at the same instant, as on a test clock, keeps the
- * record if it is not for late usage and the period has lines in effect. Leaves out a period without usage if its bill
- * is void and was not regenerated.
+ * Finds billed usage without an invoice line: nothing was used, or late usage did not change the amount due. Returns
+ * the newest records of each item and period, one for each group. Leaves out two kinds of records:
+ * - An invoice that billed the period was voided after the record was made. If both happened at the same instant, as on
+ *   a test clock, keeps the record if it is not for late usage and the period has lines on finalized, non-void
+ *   invoices.
+ * - The record has no usage, and the bill of its period is void and was not replaced.
  */
 const USAGE_WITHOUT_LINE = `
   WITH newest AS (
@@ -80,7 +78,7 @@ interface UsageRow {
   readonly events: string;
 }
 
-/** Reads billed lines for simulations, some customers at a time, without locks. */
+/** Reads billed lines and usage for simulations, for a few customers at a time, without locks. */
 @Injectable()
 export class SimulationRepository {
   constructor(
@@ -92,14 +90,14 @@ export class SimulationRepository {
     return (await this.database.queryValue<number>(COUNT_CUSTOMERS)) ?? 0;
   }
 
-  /** Returns the ids of the next customers after `id` that have invoices of subscriptions, in ascending order. */
+  /** Returns the ids of the next customers after `id` that have invoices for subscriptions, in ascending order. */
   customersAfter(id: string, limit: number): Promise<readonly string[]> {
     return this.database.queryValues<string>(CUSTOMERS_AFTER, [id, limit]);
   }
 
   /**
-   * Returns the lines that billed these prices and whose `fullPeriod` starts in `[from, to)`, in the order of their
-   * creation. A prorated line bills only a part of its `fullPeriod`.
+   * Returns the lines for these prices whose `fullPeriod` (the period before proration) starts in `[from, to)`, oldest
+   * first.
    */
   async billedLines(
     customerIds: readonly string[],
@@ -117,7 +115,7 @@ export class SimulationRepository {
     return lines.map((line) => ({ customerId: customerOf.get(line.id) ?? '', line }));
   }
 
-  /** Returns the usage that customers were billed for at these prices in `[from, to)`, if it has no line of its own. */
+  /** Returns billed usage without an invoice line, at these prices, for periods that start in `[from, to)`. */
   async usageWithoutLine(
     customerIds: readonly string[],
     priceIds: readonly string[],

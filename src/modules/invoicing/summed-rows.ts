@@ -1,26 +1,25 @@
 import { isInEffect } from './invoice-query';
 
 /**
- * Statements for the checks of the ledger, which add up the amounts by key and currency. Each statement returns the
- * columns `key`, `customer_id`, `currency` and `amount` (in minor units). The key is the smallest object that both
- * sides of a check know, so that errors in two objects of a customer do not cancel out.
+ * SQL statements for ledger checks. A check adds up the amounts of two sets of statements by key and currency, and
+ * compares the sums. Each statement returns the columns `key`, `customer_id`, `currency` and `amount` (in minor units).
+ * The key is the smallest object that both sides know, so that errors in two objects of a customer do not cancel out.
  */
 
-/** Amounts that customers still owe on open invoices, by customer. */
+/** Amounts owed on open invoices, by customer. */
 export const RECEIVABLE_ROWS = `
   SELECT customer_id AS key, customer_id, currency, amount_due - amount_paid - amount_credited AS amount
   FROM invoice WHERE status = 'open'`;
 
-/** Unpaid amounts of uncollectible invoices, by customer: the amounts that were written off. */
+/** Amounts written off, by customer: the unpaid amounts of uncollectible invoices. */
 export const WRITTEN_OFF_ROWS = `
   SELECT customer_id AS key, customer_id, currency, amount_due - amount_paid - amount_credited AS amount
   FROM invoice WHERE status = 'uncollectible'`;
 
-/** Discounts, by invoice. */
 export const DISCOUNT_ROWS = `
   SELECT id AS key, customer_id, currency, discount AS amount FROM invoice WHERE ${isInEffect('invoice')} AND discount <> 0`;
 
-/** Amounts of finalized invoices, void ones included. The key has the invoice and the name of the amount. */
+/** Amounts of finalized invoices, including void ones. The key is the invoice id and the name of the amount. */
 export const INVOICE_AMOUNT_ROWS = `
   SELECT id || ' ' || name AS key, customer_id, currency, part.amount
   FROM invoice CROSS JOIN LATERAL (
@@ -35,17 +34,14 @@ export const LINE_AMOUNT_ROWS = `
       VALUES ('subtotal', line.amount), ('discount', line.discount), ('tax', line.tax)) AS part (name, amount)
   WHERE status <> 'draft' AND part.amount <> 0`;
 
-/** Taxes of invoices, by invoice; taxes of credit notes, as negative amounts, by credit note. */
+/** Taxes by invoice, and taxes by credit note as negative amounts. */
 export const TAX_ROWS = [
   `SELECT invoice_id AS key, customer_id, currency, line.tax AS amount
    FROM invoice JOIN invoice_line AS line ON invoice_id = invoice.id WHERE ${isInEffect('invoice')} AND line.tax <> 0`,
   `SELECT id AS key, customer_id, currency, -tax AS amount FROM credit_note WHERE status = 'issued' AND tax <> 0`,
 ];
 
-/**
- * Revenue, recognized or still deferred: net amounts of invoices before discounts, by invoice; net amounts of credit
- * notes, as negative amounts, by credit note.
- */
+/** Recognized and deferred revenue. By invoice: net amounts before discounts. By credit note: net amounts, negative. */
 export const REVENUE_ROWS = [
   `SELECT invoice_id AS key, customer_id, currency, line.net + line.discount AS amount
    FROM invoice JOIN invoice_line AS line ON invoice_id = invoice.id WHERE ${isInEffect('invoice')}`,
@@ -53,8 +49,8 @@ export const REVENUE_ROWS = [
 ];
 
 /**
- * Net amounts of lines billed in advance whose revenue is not released, by customer. The net amounts that credit notes
- * took back are subtracted.
+ * Deferred revenue, by customer: net amounts of lines billed in advance whose revenue is not recognized yet, less the
+ * net amounts that credit notes took back.
  */
 export const DEFERRED_ROWS = `
   SELECT customer_id AS key, customer_id, currency, line.net - line.credited_net AS amount
@@ -62,13 +58,10 @@ export const DEFERRED_ROWS = `
   WHERE ${isInEffect('invoice')} AND line.is_in_advance AND NOT line.is_released
     AND NOT EXISTS (SELECT FROM released_line WHERE line_id = line.id)`;
 
-/**
- * Deferred revenue that credit notes took back when they were issued, by credit note. Includes notes that are now void.
- */
+/** Deferred revenue that credit notes took back when they were issued, by credit note. Includes void notes. */
 export const DEFERRED_NOTE_ROWS = `
   SELECT id AS key, customer_id, currency, deferred AS amount FROM credit_note WHERE deferred <> 0`;
 
-/** Amounts that payments paid, by invoice. */
 export const INVOICES_PAID_ROWS = `
   SELECT id AS key, customer_id, currency, amount_paid AS amount FROM invoice WHERE amount_paid <> 0`;
 
@@ -77,24 +70,22 @@ export const INVOICES_RESERVED_ROWS = `
   SELECT id AS key, customer_id, currency, amount_pending AS amount
   FROM invoice WHERE amount_pending <> 0`;
 
-/** Credit balances, by customer: available credit, plus credit reserved for pending refunds. */
+/** Credit balances, by customer: available credit, plus credit that pending refunds have reserved. */
 export const CREDIT_BALANCE_ROWS = `
   SELECT customer_id AS key, customer_id, currency, remaining + reserved AS amount
   FROM credit_grant WHERE remaining > 0 OR reserved > 0`;
 
-/** Credit that came from payments, by payment. The `source_id` of such credit is a payment id. */
+/** Credit from payments, by payment. The `source_id` of such credit is a payment id. */
 export const CREDIT_OF_PAYMENTS_ROWS = `
   SELECT source_id AS key, customer_id, currency, amount
   FROM credit_grant WHERE starts_with(source_id, 'pay_')`;
 
-/**
- * Credit from payments that invoices have used, by payment: the part that is not available, reserved, paid out or lost.
- */
+/** Credit from payments used by invoices, by payment: the part not available, reserved, paid out or lost. */
 export const USED_CREDIT_ROWS = `
   SELECT source_id AS key, customer_id, currency, amount - remaining - reserved - refunded - lost AS amount
   FROM credit_grant WHERE starts_with(source_id, 'pay_') AND amount > remaining + reserved + refunded + lost`;
 
-/** Credit from payments that invoices in effect used, by payment. The amounts in `credit_return` are subtracted. */
+/** Credit from payments used by non-void invoices, by payment, less the amounts in `credit_return`. */
 export const CREDIT_OF_INVOICES_ROWS = [
   `SELECT source_id AS key, invoice.customer_id, invoice.currency, (used #>> '{amountMinor,$bigint}')::bigint AS amount
    FROM invoice, LATERAL jsonb_array_elements(credits) AS used
@@ -104,26 +95,26 @@ export const CREDIT_OF_INVOICES_ROWS = [
    FROM credit_return JOIN credit_note ON credit_note.id = note_id`,
 ];
 
-/** Credit that refunds paid out, by customer, negative. */
+/** Credit that refunds paid out, by customer, as negative amounts. */
 export const REFUNDED_CREDIT_ROWS = `
   SELECT customer_id AS key, customer_id, currency, -refunded AS amount FROM credit_grant WHERE refunded > 0`;
 
-/** Credit that was taken back because of lost disputes, by customer, negative. */
+/** Credit that lost disputes took, by customer, as negative amounts. */
 export const LOST_CREDIT_ROWS = `
   SELECT customer_id AS key, customer_id, currency, -lost AS amount FROM credit_grant WHERE lost > 0`;
 
-/** Parts of issued credit notes that are paid out by refunds, by customer, negative. */
+/** Parts of issued credit notes that refunds pay out, by customer, as negative amounts. */
 export const CREDIT_NOTE_REFUND_ROWS = `
   SELECT customer_id AS key, customer_id, currency, -to_refund AS amount
   FROM credit_note WHERE status = 'issued' AND to_refund <> 0`;
 
 const BIGINT = "'$bigint'";
-/** SQL sum of the taxes in a JSON list of tax shares. */
+/** SQL for the sum of the taxes in a JSON list of tax shares. */
 const taxIn = (shares: string, condition = 'true'): string => `(
   SELECT coalesce(sum((share -> 'taxMinor' ->> ${BIGINT})::bigint), 0)
   FROM jsonb_array_elements(${shares}) AS share WHERE ${condition})`;
 
-/** Credited amounts of lines. The key has the line and the name of the amount. */
+/** Credited amounts of lines. The key consists of the line id and the name of the amount. */
 export const CREDITED_ROWS = `
   SELECT line.id || ' ' || name AS key, customer_id, currency, part.amount
   FROM invoice_line AS line JOIN invoice ON invoice.id = invoice_id
@@ -132,9 +123,7 @@ export const CREDITED_ROWS = `
     ) AS part (name, amount)
   WHERE credited <> 0 OR credited_net <> 0 OR credited_tax_shares <> '[]'`;
 
-/**
- * Amounts of the lines of issued credit notes, and of credit lines of invoices, with the keys of the credited lines.
- */
+/** Amounts that credit notes and credit lines credited, with the same keys as {@link CREDITED_ROWS}. */
 export const CREDITING_ROWS = [
   `SELECT (line ->> 'lineId') || ' ' || name AS key, note.customer_id, note.currency, part.amount
    FROM credit_note AS note JOIN invoice ON invoice.id = invoice_id

@@ -12,25 +12,22 @@ export function isRightToLeft(text: string): boolean {
 }
 
 /**
- * Returns the embedding level of each UTF-16 unit of a line; odd levels are read from right to left. Null if the whole
- * line is read from left to right.
+ * Returns the embedding level of each UTF-16 unit: odd if read from right to left. Null: all is read from left to
+ * right.
  */
 export function embeddingLevels(line: string): Uint8Array | null {
   return isRightToLeft(line) ? bidi.getEmbeddingLevels(line, 'auto').levels : null;
 }
 
-/**
- * Returns the mirror image of a character, to print it in text that is read from right to left: for an opening bracket,
- * the closing bracket. Characters without a mirror image are returned unchanged.
- */
+/** Returns the mirror image of a character for text read from right to left: `)` for `(`. Others are unchanged. */
 export function mirrored(character: string): string {
   return bidi.getMirroredCharacter(character) ?? character;
 }
 
 /**
- * Sorts runs, each of one embedding level, into the order in which they are shown from left to right. From the
- * highest level down, reverses adjacent runs at that level or above (UAX #9, rule L2). Texts within runs are
- * unchanged.
+ * Sorts runs (pieces of text with one embedding level) into the order in which they are shown from left to right. From
+ * the highest level down, reverses adjacent runs at that level or above (UAX #9, rule L2). Does not change the text in
+ * the runs.
  */
 export function inVisualOrder<Run extends { readonly level: number }>(
   runs: readonly Run[],

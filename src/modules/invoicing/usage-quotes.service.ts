@@ -16,7 +16,7 @@ interface DraftQuote extends UsageQuote {
   readonly draft: Pick<Invoice, 'id' | 'subscriptionId' | 'currency'>;
 }
 
-/** Calculates the cost of usage so far, with the functions that calculate invoices. */
+/** Calculates the charges for usage so far, with the functions that calculate invoices. */
 @Injectable()
 export class UsageQuotesService {
   constructor(
@@ -25,7 +25,7 @@ export class UsageQuotesService {
   ) {}
 
   /**
-   * Returns the charges for the usage and late usage of each request as of now. Changes and locks nothing.
+   * Returns the present charges for the usage and late usage of each request. Changes and locks nothing.
    * @throws {ProblemError} `invoice_too_large`
    */
   async quote(requests: readonly BillingRequest[], now: Date): Promise<readonly UsageQuote[]> {
@@ -44,8 +44,8 @@ export class UsageQuotesService {
   }
 
   /**
-   * Returns the usage charges that the renewal drafts of a customer would have if they were finalized now, without late
-   * usage.
+   * Returns the usage charges, without late usage, that the renewal drafts of a customer would have if they were
+   * finalized now.
    * @throws {ProblemError} `invoice_too_large`
    */
   async quoteDrafts(customerId: string, now: Date): Promise<readonly DraftQuote[]> {
@@ -59,18 +59,15 @@ export class UsageQuotesService {
 }
 
 /**
- * Returns the request for the usage of a draft. Leaves out the subscription, so that late usage is not part of the
- * quote: the next invoice that is finalized bills late usage.
+ * Returns the request for the usage of a draft. Leaves out the subscription, because with it the quote would include
+ * late usage. Late usage is billed by whichever invoice is finalized next.
  */
 function usageRequestOf(draft: WaitingDraft): BillingRequest {
   const lines = draft.requestedLines.filter(({ kind }) => kind === 'usage');
   return { ...requestOf(draft), subscriptionId: null, lines };
 }
 
-/**
- * Refuses amounts that are too large for JSON. A part can be too large even if the maximum of the price limits the
- * whole charge.
- */
+/** Throws an error if an amount of the charge, or of a part of it, is too large for JSON. */
 function notTooLarge(quote: UsageQuote): UsageQuote {
   const amounts = [quote, ...quote.parts].map(({ amountMinor }) => amountMinor);
   if (!amounts.every(isWireSafe)) throw invoiceTooLarge();

@@ -42,8 +42,8 @@ export class UsageReadingsService {
 
   /**
    * Returns the usage of requests, and the late usage that they may bill.
-   * @param holds true: until the transaction ends, blocks new events with the customers and event names of this usage.
-   *   If a request has `lateUsage` `closed`, blocks the other events of all customers of the requests too
+   * @param holds true: blocks new events with the customers and event names of this usage, until the transaction ends.
+   *   If a request has `lateUsage` `closed`, blocks all new events of the customers of all requests
    */
   async loadAll(
     requests: readonly UsageOf[],
@@ -100,7 +100,7 @@ export class UsageReadingsService {
   }
 
   /**
-   * Records the billed usage, in the transaction of the invoices.
+   * Records the usage that invoices billed, in the transaction of the invoices.
    * @param made each request with its invoice, which may have no lines; `invoice` is null if none was made
    */
   async record(
@@ -132,11 +132,11 @@ export class UsageReadingsService {
   }
 
   /**
-   * Requires that no usage of an invoice is archived, because archived usage cannot be billed again. If the invoice is
-   * void, allows archived usage that another invoice has billed since the void. Prevents archiving until the
-   * transaction ends.
-   * @param otherwise sentence for the caller: what is refused, and what to do instead
-   * @returns the invoice without the lines of the allowed archived usage
+   * Throws an error if usage of an invoice is archived, because archived usage cannot be billed again. Exception: if
+   * the invoice is void, allows archived usage that another invoice has billed since the void. Prevents archiving until
+   * the transaction ends.
+   * @param otherwise sentence for the error message: the refused operation, and the alternative
+   * @returns the invoice without the lines for the usage allowed by the exception
    * @throws {ProblemError} `usage_archived`
    */
   async lockUnarchived(invoice: Invoice, otherwise: string): Promise<Invoice> {
@@ -152,9 +152,7 @@ export class UsageReadingsService {
     return { ...invoice, lines };
   }
 
-  /**
-   * Reopens the usage of a void invoice: marks it as late usage, until an invoice bills it. Returns this late usage.
-   */
+  /** Marks the usage of a void invoice as late usage, so that the next invoice bills it. Returns this late usage. */
   async reopen(invoice: Invoice): Promise<readonly LateUsageRequest[]> {
     const { subscriptionId } = invoice;
     const periods = billedPeriodsOf(invoice);
@@ -200,7 +198,7 @@ export class UsageReadingsService {
   }
 }
 
-/** Returns false for a period that ends where it starts. Such a period can have a minimum, but no usage. */
+/** Returns false for a period that ends where it starts, because such a period can have a minimum, but no usage. */
 function hasTime({ request: { period } }: CountedUsage): boolean {
   return period.startAt < period.endAt;
 }
@@ -214,8 +212,8 @@ function keysOf(periods: readonly BilledPeriod[]): ReadonlySet<string> {
 }
 
 /**
- * Returns, by request, the usage to read: the usage of its lines, and late usage of its subscription. Omits requests
- * that have no lines and do not set `lateUsage`.
+ * Returns the usage of the lines of each request, and the late usage of its subscription. Omits requests without lines,
+ * unless `lateUsage` is set.
  */
 function usageToReadByRequest(
   requests: readonly UsageOf[],
@@ -242,8 +240,8 @@ function usageToReadByRequest(
 const NOTHING_USED = { group: [], value: ZERO, events: 0n };
 
 /**
- * Returns the length of a part of a period as a share of the full period. A weighted sum is an average over time, so
- * the value of each part is multiplied by this share.
+ * Returns a part of a period as a fraction of the full period. A weighted sum is an average over time, so the value of
+ * a part is multiplied by this fraction.
  */
 function shareOf(part: Period, full: Period): Rational {
   const lengthMs = ({ startAt, endAt }: Period) => BigInt(endAt.getTime() - startAt.getTime());

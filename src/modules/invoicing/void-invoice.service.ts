@@ -30,13 +30,14 @@ export class VoidInvoiceService {
   ) {}
 
   /**
-   * Voids a locked invoice in the caller's transaction, and undoes its effects:
+   * Voids an invoice in the caller's transaction, and undoes its effects:
    * - Credit and discounts that the invoice used are returned.
    * - Lines that the invoice credited can be credited again. Discounts that these credits had returned to coupons are
    *   taken from the coupons again.
    * - Usage that the invoice corrected is corrected again by the next invoice.
    *
-   * The caller has checked that no line of the invoice is credited, and has turned its payments into credit.
+   * The caller has locked the invoice, has checked that no line of it is credited, and has turned its payments into
+   * credit.
    * @throws {ProblemError} `usage_archived`: usage of archived months could not be billed again
    */
   async void(before: Invoice, now: Date): Promise<Invoice> {
@@ -66,9 +67,9 @@ export class VoidInvoiceService {
   }
 
   /**
-   * Returns the discounts of the invoice that are returned to their coupons. The months of a repeating coupon are then
-   * counted from the invoices that remain in effect. A percentage with duration `once` becomes unused if no other
-   * invoice in effect used it.
+   * Returns the discounts of the invoice, to be returned to their coupons. The months of a repeating coupon are then
+   * counted from the invoices that remain in effect (finalized and not void). A percentage coupon with duration `once`
+   * becomes unused if no other such invoice used it.
    */
   private async couponsOf(invoice: Invoice): Promise<readonly InvoiceDiscount[]> {
     const { id, subscriptionId, coupons, lines } = invoice;
