@@ -6,24 +6,20 @@ import { BillingContextService, type Invoice, InvoicesService } from '../invoici
 import { type Subscription, SubscriptionsRepository } from '../subscriptions';
 import { TestClocksService } from '../test-clocks';
 
-/**
- * A locked customer, and the current time of the customer: the time of the customer's test clock, or real time if the
- * customer has no test clock.
- */
+/** A locked customer, with its current time: the time of its test clock, or real time if it has none. */
 export interface CustomerAt {
   readonly customer: Customer;
   readonly now: Date;
 }
 
-/** An invoice with its customer and its subscription, all locked. The subscription is null if the invoice has none. */
 export interface LockedInvoice extends CustomerAt {
   readonly subscription: Subscription | null;
   readonly invoice: Invoice;
 }
 
 /**
- * Locks a customer, a subscription and an invoice until the caller's transaction ends. All workflows lock in this
- * order, so that they do not deadlock. They lock payments, refunds and ledger balances after the invoice.
+ * Locks a customer, a subscription and an invoice until the caller's transaction ends. To avoid deadlocks, all
+ * workflows lock in this order. They lock payments, refunds and ledger balances after the invoice.
  */
 @Injectable()
 export class BillingLocks {
@@ -37,8 +33,8 @@ export class BillingLocks {
   ) {}
 
   /**
-   * Locks the customer of an object that the caller has already read. Also locks a deleted customer. Returns null if
-   * the customer was purged meanwhile, together with the object.
+   * Locks the customer of an object that the caller has already read, even if the customer is deleted. Returns null if
+   * the customer and the object were purged meanwhile (deleted together with their test clock).
    * @throws {ProblemError} `test_clock_not_found`, `test_clock_advancing`, `test_clock_failed`
    */
   async lockCustomer(id: string): Promise<CustomerAt | null> {
@@ -58,7 +54,7 @@ export class BillingLocks {
   }
 
   /**
-   * Locks and returns the subscription of an invoice. Returns null if `id` is null: the invoice has no subscription.
+   * Locks and returns the subscription of an invoice. Returns null if the invoice has no subscription (`id` is null).
    */
   async lockSubscription(id: string | null): Promise<Subscription | null> {
     if (id === null) return null;
@@ -68,7 +64,7 @@ export class BillingLocks {
   }
 
   /**
-   * Locks an invoice after its customer and its subscription. Returns null if there is no such invoice.
+   * Locks the customer and the subscription of an invoice, then the invoice. Returns null if there is no such invoice.
    * @throws {ProblemError} `test_clock_not_found`, `test_clock_advancing`, `test_clock_failed`
    */
   async lockInvoice(id: string): Promise<LockedInvoice | null> {
@@ -82,12 +78,12 @@ export class BillingLocks {
   }
 
   /**
-   * Locks, for the customers of these subscriptions, the usage, the credit and the access version (the number that
-   * makes cached entitlement balances outdated). The caller has locked the subscriptions.
+   * For the customers of these subscriptions, locks their usage, their credit and their access version (a number whose
+   * change makes cached entitlement balances outdated). The caller has locked the subscriptions.
    *
-   * Call this method before making several invoices in one transaction, to prevent a deadlock. As soon as the first
-   * invoice has its number, all other transactions wait for the next number. From then on, this transaction must not
-   * wait for a lock that one of the others holds.
+   * Call this before making several invoices in one transaction, to prevent a deadlock: as soon as the first invoice
+   * has its number, all other transactions wait for the next number. From then on, this transaction must not wait for a
+   * lock that one of the others holds.
    */
   async lockBeforeInvoices(subscriptions: readonly Subscription[]): Promise<void> {
     await this.balances.lock(subscriptions);

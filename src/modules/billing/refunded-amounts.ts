@@ -3,18 +3,21 @@ import { type CreditLineRequest, GivenBackService, type GivenBackTerms } from '.
 import { ReturnPaymentsService } from '../payments';
 import { SubscriptionPeriodsService } from '../subscriptions';
 
-/** Parts of a decision that may credit or correct earlier invoices: credits, late usage and usage corrections. */
+/**
+ * Parts of a new invoice that can give back money of earlier invoices: credits, late usage (accepted after its period
+ * was billed), and corrections of billed usage.
+ */
 export interface CreditSources {
   readonly credits?: readonly Pick<CreditLineRequest, 'itemId' | 'unusedFrom'>[];
-  /** Subscriptions whose late usage the decision bills. */
+  /** Subscriptions whose late usage the new invoice bills. */
   readonly subscriptionIds?: readonly string[];
   /** Invoices whose billed usage a regenerated invoice may correct. */
   readonly invoiceIds?: readonly string[];
 }
 
 /**
- * Reads how much of the payments of invoices was already refunded, is reserved for refunds, or was lost in disputes.
- * The invoices are those that a decision credits or corrects. A credit gives back only the rest.
+ * Reads how much of the payments of earlier invoices was already refunded, is reserved for refunds, or was lost in
+ * disputes. Only the rest can be given back when these invoices are credited or corrected.
  */
 @Injectable()
 export class RefundedAmounts {
@@ -26,16 +29,16 @@ export class RefundedAmounts {
 
   /**
    * Returns the refunded amounts by invoice, and the late usage of the subscriptions with their billing periods. Locks
-   * the payments of these invoices until the caller's transaction ends: a concurrent refund waits for the lock, and
-   * then takes the new credit into account. Call it after locking the subscriptions, and before locking entitlement
-   * balances and usage.
+   * the payments of these invoices until the caller's transaction ends, so that a concurrent refund waits and then
+   * takes the new credit into account. Call it after locking the subscriptions, and before locking entitlement balances
+   * and usage.
    */
   async lock(decision: CreditSources): Promise<Required<GivenBackTerms>> {
     const { invoiceIds, ...found } = await this.sourcesOf(decision);
     return { refunded: await this.payments.lockRefunded(invoiceIds), ...found };
   }
 
-  /** Returns the same as `lock`, for previews. Locks nothing. */
+  /** Returns the same as `lock`, without locks. Used for previews. */
   async read(decision: CreditSources): Promise<Required<GivenBackTerms>> {
     const { invoiceIds, ...found } = await this.sourcesOf(decision);
     return { refunded: await this.payments.findRefunded(invoiceIds), ...found };

@@ -3,16 +3,16 @@ import { Database } from '../../platform/database';
 import type { BillableSpan, SubscribedSpan } from './domain/unbillable';
 
 /**
- * Spans of a customer's subscriptions, each from start to end. Leaves out incomplete subscriptions, and subscriptions
- * that expired without a first payment.
+ * Spans in which a customer was subscribed. Leaves out incomplete subscriptions, and subscriptions that expired without
+ * a first payment.
  */
 const SUBSCRIBED = `
   SELECT start_at AS "startAt", ended_at AS "endAt" FROM subscription
   WHERE customer_id = $1 AND status NOT IN ('incomplete', 'incomplete_expired')`;
 
 /**
- * Spans in which subscription items of a customer bill the usage of a meter. If the planned start of an item falls into
- * a pause, its span starts with the period that begins at the resume.
+ * Spans in which subscription items of a customer bill the usage of a meter. If an item was planned to start during a
+ * pause, its span starts with the first period after the resume.
  */
 const SOLD = `
   SELECT greatest(item.start_at, period.start_at) AS "startAt", item.end_at AS "endAt", trial.end_at AS "trialEndAt",
@@ -62,7 +62,7 @@ export class BillableSpansRepository {
 
   /**
    * Returns, by customer id, the start of the earliest current period of the customer's subscriptions. Leaves out ended
-   * subscriptions. A subscription that has no period yet counts with its own start.
+   * subscriptions. A subscription without a period yet counts with its own start.
    */
   async openSince(customerIds: readonly string[]): Promise<ReadonlyMap<string, Date>> {
     const rows = await this.database.query<{ customerId: string; startAt: Date }>(OPEN_SINCE, [

@@ -10,7 +10,6 @@ import { subscriptionNotFound } from './subscriptions.errors';
 import { SUBSCRIPTION_EVENTS } from './subscriptions.events';
 import { SubscriptionsRepository } from './subscriptions.repository';
 
-/** Edits fields of subscriptions that do not affect billing. */
 @Injectable()
 export class EditSubscriptionService {
   constructor(

@@ -14,9 +14,8 @@ import {
 
 export interface PlanChoice {
   readonly planId: string;
-  /** Plan version that the client expects; another one is refused with `plan_version_changed`. Null: any. */
+  /** Plan version that the client expects; any other is refused with `plan_version_changed`. Null: any. */
   readonly planVersionId: string | null;
-  /** Decimal string. */
   readonly quantity: string;
   readonly addons: readonly AddonQuantity[];
 }
@@ -31,14 +30,12 @@ interface Sold {
   readonly version: PlanVersion;
   readonly currency: string;
   readonly expectedId: string | null;
-  /** Decimal string. */
   readonly quantity: string;
   readonly addons: readonly AddonQuantity[];
 }
 
 const NONE_HELD: ReadonlySet<string> = new Set();
 
-/** Resolves plans, versions and add-ons to prices. */
 @Injectable()
 export class OffersService {
   constructor(private readonly catalog: CatalogService) {}
@@ -56,8 +53,8 @@ export class OffersService {
   }
 
   /**
-   * Resolves a change of a subscription, in the caller's transaction. The plan version and the add-ons that the
-   * subscription already has are accepted, even if the plan or an add-on is archived.
+   * Resolves a change of a subscription, in the caller's transaction. Accepts the plan version and add-ons that the
+   * subscription already has, even if they are archived.
    * @throws {ProblemError} `reference_not_found`, `plan_version_changed`, `subscription_terms_contradict`,
    *   `subscription_too_large`
    */
@@ -93,7 +90,6 @@ export class OffersService {
     return { version, currency };
   }
 
-  /** Returns true if the subscription already has the chosen plan version. */
   private async isCurrent(
     held: Subscription,
     planId: string,
@@ -151,8 +147,8 @@ function assertFits(
 }
 
 /**
- * Refuses an offer whose prices without a meter cost more in a full period than an invoice can bill, because each
- * renewal would fail.
+ * Refuses an offer whose unmetered prices cost more in a full period than an invoice can bill, because each renewal
+ * would fail.
  */
 function assertBillable(items: Offer['items']): void {
   const amounts = items

@@ -16,10 +16,7 @@ import { subscriptionTermsContradict } from './subscriptions.errors';
 import { SUBSCRIPTION_EVENTS } from './subscriptions.events';
 import { SubscriptionsRepository } from './subscriptions.repository';
 
-/**
- * Latest start of a subscription. Its trial and its first period, which lasts at most 365 years, then end by the year
- * 9999.
- */
+/** Latest start of a subscription. Its trial, and its first period of at most 365 years, then end by the year 9999. */
 const LATEST_START = new Date('9000-12-31T23:59:59.999Z');
 /** Maximum number of periods that a back-dated start may bill at once: a year of daily periods. */
 const MAX_PERIODS = 366;
@@ -27,12 +24,12 @@ const MAX_PERIODS = 366;
 /** A new subscription, decided but not written yet. */
 export interface SubscriptionStart {
   readonly snapshot: Snapshot;
-  /** Decision about the work that is due now. It opens no period if the start is in the future. */
+  /** Effects of the work that is due now. A start in the future opens no period yet. */
   readonly outcome: Outcome;
   readonly redemption: RedemptionRequest | null;
 }
 
-/** Decides the start of subscriptions, and writes new subscriptions. */
+/** Works out the start of a new subscription (its terms, trial and first period), and writes it. */
 @Injectable()
 export class StartSubscriptionService {
   constructor(
@@ -44,7 +41,7 @@ export class StartSubscriptionService {
   ) {}
 
   /**
-   * Decides the start of a subscription of a locked customer, in the caller's transaction. Writes nothing.
+   * Works out the start of a subscription of a locked customer, in the caller's transaction. Writes nothing.
    * @throws {ProblemError} `reference_not_found`, `plan_version_changed`, `customer_currency_mismatch`,
    *   `subscription_terms_contradict`, `subscription_too_large`
    */
@@ -85,9 +82,9 @@ export class StartSubscriptionService {
   }
 
   /**
-   * Refuses a subscription with metered prices that starts before the end of archived usage, because archived usage
-   * cannot be billed. If the caller has locked the usage streams of the customer (one stream has the events of one
-   * name), no more usage is archived until the transaction ends.
+   * Refuses a subscription with metered prices that starts in or before an archived month, because archived usage
+   * cannot be billed. No further usage is archived until the transaction ends if the caller has locked the usage
+   * streams of the customer (a stream is the events of one name).
    * @throws {ProblemError} `usage_archived`
    */
   async requireUsage({ subscription, items }: Snapshot): Promise<void> {
@@ -99,8 +96,8 @@ export class StartSubscriptionService {
   }
 
   /**
-   * Writes a new subscription, sets the currency of its customer permanently and records `subscription.created`, in the
-   * caller's transaction.
+   * Writes a new subscription, in the caller's transaction. Also sets the currency of its customer permanently, and
+   * records `subscription.created`.
    */
   async insert({ subscription, items }: Snapshot, now: Date): Promise<void> {
     await this.customers.fixCurrency(subscription.customerId, subscription.currency);

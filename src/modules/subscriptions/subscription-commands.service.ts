@@ -37,14 +37,14 @@ import {
   subscriptionTermsContradict,
 } from './subscriptions.errors';
 
-/** Decides commands about locked subscriptions. Writes nothing. */
+/** Checks commands on locked subscriptions and works out their effects. Writes nothing. */
 @Injectable()
 export class SubscriptionCommandsService {
   constructor(private readonly offers: OffersService) {}
 
   /**
-   * Decides a change of plan, version, quantity or add-ons, now or at the end of the period. A change to the
-   * present terms is a no-op.
+   * Works out a change of plan, version, quantity or add-ons, now or at the end of the period. A change to the present
+   * terms is a no-op.
    * @throws {ProblemError} `subscription_not_running`, `subscription_change_pending`, `reference_not_found`,
    *   `plan_version_changed`, `customer_currency_mismatch`, `subscription_terms_contradict`, `subscription_too_large`
    */
@@ -64,7 +64,8 @@ export class SubscriptionCommandsService {
   }
 
   /**
-   * Decides a cancellation now, at the end of the period or at an instant, with or without credit for the unused part.
+   * Works out a cancellation: now, at the end of the period or at a given time, with or without credit for the unused
+   * part.
    * @throws {ProblemError} `invalid_transition`, `subscription_not_running`, `subscription_change_pending`,
    *   `subscription_terms_contradict`
    */
@@ -93,7 +94,7 @@ export class SubscriptionCommandsService {
   }
 
   /**
-   * Decides to undo a scheduled cancellation.
+   * Returns the outcome of undoing a scheduled cancellation.
    * @throws {ProblemError} `subscription_not_canceling`
    */
   uncancel(snapshot: Snapshot): Outcome {
@@ -104,7 +105,7 @@ export class SubscriptionCommandsService {
   }
 
   /**
-   * Returns the outcome of undoing a scheduled change, or null if the change was already undone.
+   * Returns the outcome of undoing a scheduled change; null if it was undone already.
    * @throws {ProblemError} `invalid_transition`
    */
   undo(snapshot: Snapshot, { status }: ScheduledChange): Outcome | null {

@@ -2,15 +2,15 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { LedgerChecks } from '../ledger';
 
 /**
- * Finds running subscriptions that are never billed again, because they have no due work. Only a subscription that is
- * paused, has ended, or waits for the outcome of its first payment may have no due work.
+ * Finds running subscriptions that would never be billed again, because they have no due work. A subscription may lack
+ * due work only while it is paused, after it has ended, or while it waits for the outcome of its first payment.
  */
 const NEVER_BILLED = `
   SELECT id FROM subscription
   WHERE next_billing_at IS NULL AND status IN ('trialing', 'active', 'past_due', 'unpaid')
   ORDER BY id LIMIT $1`;
 
-/** Registers the ledger check of the due work of subscriptions. */
+/** Registers a consistency check: every running subscription has a time at which its next work is due. */
 @Injectable()
 export class SubscriptionLedgerCheck implements OnModuleInit {
   constructor(private readonly checks: LedgerChecks) {}

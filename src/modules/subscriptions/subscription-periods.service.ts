@@ -6,7 +6,6 @@ import { creditAtEnd, earnedUntil } from './domain/periods';
 import { spanOf, type SubscriptionPeriod } from './domain/subscription';
 import { SubscriptionsRepository } from './subscriptions.repository';
 
-/** Fields of an invoice that identify the period and the items that it billed. */
 export interface BilledInvoice {
   readonly subscriptionId: string | null;
   readonly reason: string;
@@ -14,13 +13,11 @@ export interface BilledInvoice {
   readonly lines: readonly { readonly itemId: string | null }[];
 }
 
-/** Present state of the subscription, items and period that an invoice billed. */
 export interface BilledState {
-  /** Ends of items, past or planned, by item id. */
   readonly itemEnds: ReadonlyMap<string, Date>;
   /**
-   * True for the first invoice of a subscription with `default_incomplete`. If this invoice is void, the period that it
-   * billed never began.
+   * True for the first invoice of a subscription with `default_incomplete`. If this invoice is void, its period never
+   * began.
    */
   readonly hasNeverBegun: boolean;
   readonly hasEnded: boolean;
@@ -36,13 +33,12 @@ function billingPeriodOf(period: SubscriptionPeriod, isLast: boolean): Period {
   return isLast ? { startAt: period.startAt, endAt: period.fullEndAt } : spanOf(period);
 }
 
-/** Reads the periods of subscriptions for invoices. */
 @Injectable()
 export class SubscriptionPeriodsService {
   constructor(private readonly subscriptions: SubscriptionsRepository) {}
 
   /**
-   * Returns the instant up to which charges in advance are earned, by subscription id. The caller has locked the
+   * Returns the time up to which charges in advance are earned revenue, by subscription id. The caller has locked the
    * subscriptions, so that no period is closed meanwhile.
    */
   async earnedUntil(ids: readonly string[]): Promise<ReadonlyMap<string, Date>> {
@@ -51,8 +47,8 @@ export class SubscriptionPeriodsService {
   }
 
   /**
-   * Returns, by subscription id, the billing periods that end at or after the given instant, oldest first.
-   * @param since pairs of a subscription id and an instant; of several pairs with one id, the earliest instant counts
+   * Returns, by subscription id, the billing periods that end at or after a given time, oldest first.
+   * @param since pairs of a subscription id and a time; if an id has several pairs, the earliest time counts
    */
   async billingPeriods(
     since: readonly (readonly [subscriptionId: string, at: Date])[],
@@ -75,18 +71,15 @@ export class SubscriptionPeriodsService {
     return found;
   }
 
-  /**
-   * Returns, by item id, the credit that the end of an item with a price in advance caused. Items without an end are
-   * absent.
-   */
+  /** Returns the result of {@link creditAtEnd} for each item, by item id. Items without an end are absent. */
   async creditsAtEnd(itemIds: readonly string[]): Promise<ReadonlyMap<string, CreditLine>> {
     const endings = await this.subscriptions.endingsOf(itemIds);
     return new Map(endings.map((ending) => [ending.itemId, creditAtEnd(ending)]));
   }
 
   /**
-   * Locks the subscription of an invoice until the transaction ends, and returns the present state of the items and the
-   * period that the invoice billed.
+   * Returns the present state of the items and the period that an invoice billed. Locks the subscription of the invoice
+   * until the transaction ends.
    */
   async lockBilled(invoice: BilledInvoice): Promise<BilledState> {
     const { subscriptionId, reason, lines, periodStartAt } = invoice;

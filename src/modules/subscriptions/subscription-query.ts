@@ -2,21 +2,18 @@ import type { InstantRange } from '../../core/time';
 import { ListQuery } from '../../platform/database';
 import { RENEWING_STATUSES, type SubscriptionStatus } from './domain/subscription';
 
-/** Filter of a list of subscriptions. A null field matches all subscriptions. */
+/** A null field matches all subscriptions. */
 export interface SubscriptionFilter {
   readonly customerId: string | null;
   readonly planId: string | null;
   /** True to leave out customers on test clocks. */
   readonly isInRealTime: boolean;
   readonly statuses: readonly SubscriptionStatus[] | null;
-  /**
-   * Range of the end of the current period. If the range has a bound, only subscriptions that renew at the end of
-   * their current period match.
-   */
+  /** Range of the end of the current period. If it has a bound, only subscriptions that renew then can match. */
   readonly renews: InstantRange;
 }
 
-/** Condition of a partial index: another period begins at the end of the current period. */
+/** SQL condition: another period follows the current one. A partial index has the same condition. */
 export const RENEWS = `"status" IN (${RENEWING_STATUSES.map((status) => `'${status}'`).join(', ')})
   AND ("cancel_at" IS NULL OR "cancel_at" > "current_period_end_at")`;
 

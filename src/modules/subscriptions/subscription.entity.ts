@@ -104,8 +104,8 @@ export class SubscriptionEntity implements Subscription {
   @Column({ type: 'varchar', length: 64, nullable: true })
   readonly renewalFailureCode!: string | null;
   /**
-   * End of the lease of the worker that does the due work of the subscription. Afterwards another worker may claim
-   * the work. Null: no worker has claimed the work.
+   * End of the claim of the worker that does the due work of the subscription. After it, another worker may claim the
+   * work. Null: the work is not claimed.
    */
   @InstantColumn({ nullable: true }) readonly leaseEndsAt!: Date | null;
   @MetadataColumn() readonly metadata!: Metadata;

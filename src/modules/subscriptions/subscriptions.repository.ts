@@ -40,8 +40,8 @@ const WITHOUT_AUTOMATIC_CHARGES = `
   WHERE id = ANY ($1) AND (status = 'unpaid' OR incomplete_expires_at <= $2)`;
 
 /**
- * Newest period of each subscription. If two periods start at the same instant, the earlier one is empty, so the later
- * end decides. A join instead of the subqueries would read the whole table.
+ * Newest period of each subscription. Of two periods that start together, the earlier one is empty, so the one that
+ * ends later is the newest. Uses subqueries, because a join would read the whole table.
  */
 const NEWEST_PERIODS = `
   WHERE id = ANY (ARRAY(
@@ -54,7 +54,7 @@ const PERIODS_SINCE = `
     SELECT min(at) FROM unnest($1::text[], $2::timestamptz[]) AS wanted (id, at) WHERE wanted.id = subscription_id)
   ORDER BY start_at, end_at`;
 
-/** Items that a pause ended, and items that had not ended before an instant (null: all items), oldest first. */
+/** Items that a pause ended, and items that had not ended before a given time (null: all items), oldest first. */
 const ITEMS_SINCE = `
   WHERE subscription_id = ANY ($1) AND EXISTS (
     SELECT FROM unnest($1::text[], $2::timestamptz[]) AS since (id, instant)
@@ -110,15 +110,14 @@ export class SubscriptionsRepository {
     await this.database.update(SubscriptionEntity, id, { metadata, version, updatedAt });
   }
 
-  /** Returns the unpaid subscriptions of a customer, locked until the transaction ends. */
   lockUnpaidOf(customerId: string): Promise<readonly Subscription[]> {
     const tail = `WHERE customer_id = $1 AND status = 'unpaid' ORDER BY id FOR NO KEY UPDATE`;
     return this.database.select(SubscriptionEntity, tail, [customerId]);
   }
 
   /**
-   * Returns, by id, the given subscriptions whose invoices are not charged automatically: those that are unpaid, and
-   * those that are past the time limit of their first payment.
+   * Returns those of the given subscriptions whose invoices are not charged automatically, by id: unpaid ones, and ones
+   * past the time limit of their first payment.
    */
   async withoutAutomaticCharges(
     ids: readonly string[],
@@ -131,7 +130,6 @@ export class SubscriptionsRepository {
     return new Map(rows.map((row) => [row.id, row]));
   }
 
-  /** Writes the status, the time limit of the first payment, and the time of the next due work. */
   async updateStatus(subscription: Subscription): Promise<void> {
     const { id, status, incompleteExpiresAt, nextBillingAt, version, updatedAt } = subscription;
     const changed = { status, incompleteExpiresAt, nextBillingAt };
@@ -144,7 +142,6 @@ export class SubscriptionsRepository {
     await this.database.update(SubscriptionEntity, id, { ...failure, version, updatedAt });
   }
 
-  /** Returns the snapshot of a subscription, locked until the transaction ends. */
   async lockSnapshot(id: string): Promise<Snapshot | null> {
     const [snapshot] = await this.lockSnapshots([id]);
     return snapshot ?? null;
@@ -159,7 +156,7 @@ export class SubscriptionsRepository {
     return this.snapshots(ids, await this.database.select(SubscriptionEntity, locked, [ids]));
   }
 
-  /** Returns the snapshots of the subscriptions of a customer that have not ended. Takes no lock. */
+  /** Returns the snapshots of a customer's subscriptions that have not ended. Takes no lock. */
   async snapshotsOf(customerId: string): Promise<readonly Snapshot[]> {
     const running = `WHERE customer_id = $1 AND status NOT IN ('canceled', 'incomplete_expired') ORDER BY id`;
     const found = await this.database.select(SubscriptionEntity, running, [customerId]);
@@ -169,15 +166,12 @@ export class SubscriptionsRepository {
     );
   }
 
-  /** Returns the newest period of each of these subscriptions. Subscriptions that have not started are left out. */
+  /** Returns the newest period of each of these subscriptions. Leaves out subscriptions that have not started. */
   newestPeriods(ids: readonly string[]): Promise<readonly SubscriptionPeriod[]> {
     return this.database.select(SubscriptionPeriodEntity, NEWEST_PERIODS, [ids]);
   }
 
-  /**
-   * Returns, for each subscription, the periods that end at or after the earliest instant given for it, oldest
-   * first.
-   */
+  /** Returns, for each subscription, the periods that end at or after the earliest time given for it, oldest first. */
   periodsSince(
     ids: readonly string[],
     since: readonly Date[],
@@ -210,7 +204,6 @@ export class SubscriptionsRepository {
     });
   }
 
-  /** Returns the items of these subscriptions that end after `at` or have no planned end. */
   itemsBilledAfter(ids: readonly string[], at: Date): Promise<readonly SubscriptionItem[]> {
     const tail = `WHERE subscription_id = ANY ($1) AND (end_at IS NULL OR end_at > $2) ORDER BY id`;
     return this.database.select(SubscriptionItemEntity, tail, [ids, at]);
@@ -232,18 +225,17 @@ export class SubscriptionsRepository {
     return this.database.select(SubscriptionEntity, tail, [ids]);
   }
 
-  /** Returns the ends of items, past or planned, by item id. Items without an end are absent. */
+  /** Returns the past or planned ends of items, by item id. Items without an end are absent. */
   async itemEnds(ids: readonly string[]): Promise<ReadonlyMap<string, Date>> {
     const items = await this.database.select(SubscriptionItemEntity, 'WHERE id = ANY ($1)', [ids]);
     return new Map(items.flatMap(({ id, endAt }) => (endAt === null ? [] : [[id, endAt]])));
   }
 
-  /** Returns the ends of items, past or planned. Items without an end are absent. */
   endingsOf(itemIds: readonly string[]): Promise<readonly ItemEnding[]> {
     return this.database.query<ItemEnding>(ENDINGS, [itemIds]);
   }
 
-  /** Returns the last period that started at or before the instant `at`; null if none had started. */
+  /** Returns the last period that started at or before `at`; null if none had started. */
   async periodAt(subscriptionId: string, at: Date): Promise<SubscriptionPeriod | null> {
     const newest =
       'WHERE subscription_id = $1 AND start_at <= $2 ORDER BY start_at DESC, end_at DESC LIMIT 1';
@@ -260,7 +252,7 @@ export class SubscriptionsRepository {
     await this.database.insertMany(SubscriptionItemEntity, items);
   }
 
-  /** Writes decisions, one for each subscription, and ends the leases on the due work of the subscriptions. */
+  /** Writes decisions about different subscriptions. Also ends the workers' claims (leases) on their due work. */
   async applyAll(outcomes: readonly Outcome[]): Promise<void> {
     this.database.requireTransaction();
     await this.database.updateMany(

@@ -19,12 +19,10 @@ export class SubscriptionsService {
     return this.subscriptions.page(filter, request);
   }
 
-  /** Counts matching subscriptions by currency. */
   summarize(filter: SubscriptionFilter): Promise<readonly ListSummary[]> {
     return this.subscriptions.summarize(filter);
   }
 
-  /** Returns the subscriptions of a customer that have not ended, oldest first. */
   findRunning(customerId: string): Promise<readonly Subscription[]> {
     return this.subscriptions.findRunning(customerId);
   }

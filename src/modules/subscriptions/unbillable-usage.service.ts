@@ -4,7 +4,7 @@ import { type Period, periodContaining } from '../../core/time';
 import { type CarryOver, unbillablePeriods } from './domain/unbillable';
 import { BillableSpansRepository } from './billable-spans.repository';
 
-/** Fields of a meter that decide how long its values carry over. */
+/** Fields of a meter that determine how long its values carry over. */
 export interface CarryingMeter {
   readonly id: string;
   readonly aggregation: string;
@@ -16,24 +16,23 @@ interface CustomerInstant {
   readonly startAt: Date;
 }
 
-/** Finds the usage that no subscription bills. */
 @Injectable()
 export class UnbillableUsageService {
   constructor(private readonly spans: BillableSpansRepository) {}
 
   /**
-   * Returns, by customer id, the start of the earliest current period of the customer's subscriptions. Usage from this
-   * instant on may still have to be billed. Earlier usage may be on draft invoices of renewals, which this method does
-   * not read. Leaves out customers whose subscriptions have all ended.
+   * Returns, by customer id, the start of the earliest current period of the customer's subscriptions. Usage from then
+   * on may still have to be billed. The same is true for earlier usage on draft invoices, which this method does not
+   * read. Leaves out customers whose subscriptions have all ended.
    */
   openSince(customerIds: readonly string[]): Promise<ReadonlyMap<string, Date>> {
     return this.spans.openSince(customerIds);
   }
 
   /**
-   * Returns the instants at which a usage window (the time in which usage counts against one allowance) may begin after
-   * a change of plan: the start of the subscription, of its current period, and of the local year. Leaves out ended
-   * subscriptions. The start of the local month, week or day is not needed, because only earlier months are archived.
+   * Returns when a usage window (the time in which usage counts against one allowance) may begin after a change of
+   * plan: at the start of the subscription, of its current period, or of the local year. Leaves out ended
+   * subscriptions, and the start of the local month, week or day, because only earlier months are archived.
    */
   async windowStarts(
     customerIds: readonly string[],
@@ -49,8 +48,8 @@ export class UnbillableUsageService {
   }
 
   /**
-   * Returns the spans up to `now` in which no subscription of the customer bills the usage of a meter. A later
-   * change of a subscription, such as a resume, can change the result.
+   * Returns the spans up to `now` in which no subscription of the customer bills the usage of a meter. A later change
+   * of a subscription, such as a resume, can change them.
    */
   async unbillablePeriods(
     customerId: string,
@@ -68,7 +67,6 @@ function carryOverOf({ aggregation, isRecurring }: CarryingMeter): CarryOver {
   return isRecurring ? 'for_ever' : 'period';
 }
 
-/** Returns the start of the local year that contains an instant. */
 function yearStart(timeZone: string, at: Date): Date {
   const year = {
     mode: 'calendar',

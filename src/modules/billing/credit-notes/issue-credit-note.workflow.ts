@@ -26,9 +26,9 @@ import { FirstPaymentsWorkflow } from '../subscriptions/first-payments.workflow'
  * 3. Issues the note. The note first reduces the unpaid amount of the invoice. The rest of the note becomes credit of
  *    the customer, or is to be refunded.
  * 4. Refuses a note whose refund or credit would need the money of a payment with an open dispute.
- * 5. If the invoice used credit of a payment that lost money in a dispute or was refunded at the provider, uses credit
- *    of the note to cover the loss.
- * 6. If the note leaves nothing to pay, activates the subscription if it was waiting for its first payment.
+ * 5. Covers losses: if the invoice used credit from a payment that later lost money in a dispute, or was refunded at
+ *    the provider, credit from the note pays for that loss.
+ * 6. Activates a subscription that was waiting for its first payment, if the note leaves nothing to pay.
  */
 @Injectable()
 export class IssueCreditNoteWorkflow {
@@ -69,7 +69,7 @@ export class IssueCreditNoteWorkflow {
 }
 
 /**
- * Refuses a credit note that would give back money that the customer may also get back by an open dispute.
+ * Refuses a credit note that would give back money that the customer may also get back through an open dispute.
  * @param money disputed money of the payments of the invoice
  * @throws {ProblemError} `payment_disputed`
  */

@@ -11,11 +11,9 @@ import { RefundsService } from '../../refunds';
 import { BillingLocks } from '../billing-locks';
 
 /**
- * Voids credit notes.
- *
- * 1. Locks the customer, the subscription and the invoice.
- * 2. Refuses to void the note if the refund that was issued with it is pending or has succeeded.
- * 3. Takes back the credit that the note gave. The amount by which the note reduced the invoice is owed again.
+ * Voids credit notes. First locks the customer, the subscription and the invoice. Refuses to void a note if the refund
+ * that was issued with it is pending or has succeeded. Takes back the credit that the note gave. If the note had
+ * reduced the amount due, that amount is owed again.
  */
 @Injectable()
 export class VoidCreditNoteWorkflow {

@@ -8,11 +8,12 @@ import { RenewSubscriptionsWorkflow } from '../subscriptions/renew-subscriptions
 /**
  * Deletes customers.
  *
- * 1. Locks the customer, marks the customer as deleted and records `customer.deleted`. The row of the customer stays,
- *    because other objects refer to it.
- * 2. Ends paused subscriptions whose period is over. Every other subscription ends when its next due work is done.
- * 3. Invalidates the cached entitlement balances and usage streams of the customer (a stream is the events of one
- *    name), so that usage events and access checks no longer find the customer.
+ * 1. Locks the customer, marks it as deleted and records `customer.deleted`. Its row stays, because other objects refer
+ *    to it.
+ * 2. Ends paused subscriptions whose period is over. Every other subscription ends the next time it has due work, such
+ *    as a renewal.
+ * 3. Invalidates the cached entitlement balances and usage streams of the customer, so that usage events and access
+ *    checks no longer find the customer. (A stream is the events of one name.)
  */
 @Injectable()
 export class DeleteCustomerWorkflow {

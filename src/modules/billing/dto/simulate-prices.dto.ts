@@ -49,9 +49,7 @@ export function toSimulationCommand(dto: SimulatePricesDto): SimulationCommand {
   };
 }
 
-/**
- * Returns the last line of a streamed response that failed after its HTTP status was sent. The line reports the error.
- */
+/** Returns the line that reports an error at the end of a streamed response, whose HTTP status was already sent. */
 export function toProblemLine({ definition, occurrence }: ProblemError): object {
   return { type: 'problem', code: definition.code, detail: occurrence.detail };
 }

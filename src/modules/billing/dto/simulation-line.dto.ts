@@ -31,7 +31,6 @@ class SimulationProblemLineDto {
   @TextProperty('Explanation for people.', 'The amount is too large.') readonly detail!: string;
 }
 
-/** The kinds of lines that the response of a price simulation can have. */
 export const SIMULATION_LINES = [
   SimulationCustomerLineDto,
   SimulationProgressLineDto,

@@ -8,7 +8,9 @@ import { InvoicePreviewDto, toInvoicePreviewDto } from '../../invoicing';
 import { SubscriptionDto } from '../../subscriptions';
 import type { SubscriptionPreview } from '../subscriptions/preview-invoice.workflow';
 
-/** Invoice that a command would make, or the next invoice if the command makes none. It has no id and no number. */
+/**
+ * The invoice that a command would make or, if it would make none, the next invoice. A preview has no id and no number.
+ */
 export class SubscriptionPreviewDto extends InvoicePreviewDto {
   @ObjectProperty('subscription_preview') readonly object!: 'subscription_preview';
   @TextProperty(
@@ -31,10 +33,7 @@ export function toSubscriptionPreviewDto(preview: SubscriptionPreview): Subscrip
   };
 }
 
-/**
- * The two response types of an operation that either changes a subscription or previews the change. The keys are the
- * values of the `object` field of the response.
- */
+/** By the value of the `object` field of the response. */
 export const SUBSCRIPTION_OR_PREVIEW = {
   subscription: SubscriptionDto,
   subscription_preview: SubscriptionPreviewDto,

@@ -23,7 +23,6 @@ export class DueDrafts implements OnModuleInit {
     this.queues.register(this.queue);
   }
 
-  /** Finalizes due drafts. Returns true if more may be due. */
   runDue(): Promise<boolean> {
     return this.queues.runDue(this.queue);
   }
@@ -31,7 +30,7 @@ export class DueDrafts implements OnModuleInit {
 
 /**
  * Divides drafts into rounds with at most one draft of each subscription: the first round has the first draft of each
- * subscription, the second round has the second draft, and so on.
+ * subscription, the second round the second draft, and so on.
  */
 function roundsOf(drafts: readonly DueDraft[]): readonly (readonly DueDraft[])[] {
   const rounds: DueDraft[][] = [];

@@ -8,14 +8,15 @@ import { DerivedState } from '../subscriptions/derived-state';
 /**
  * Finalizes renewal drafts whose grace period is over.
  *
- * 1. Locks the subscriptions, so that no other transaction uses their coupons or late usage meanwhile.
+ * 1. Locks the subscriptions, so that no other transaction uses their coupons or bills their late usage meanwhile.
+ *    (Late usage is usage accepted after its period was billed.)
  * 2. Locks the drafts, except those that were finalized or deleted meanwhile.
- * 3. Reads, for each subscription, the instant up to which charges billed in advance are recognized as revenue.
- * 4. Locks the payments of earlier invoices whose usage changed, so that no money is both refunded and credited.
+ * 3. Reads, for each subscription, the time up to which charges in advance are recognized as revenue.
+ * 4. Locks the payments of earlier invoices whose usage has changed, so that no money is both refunded and credited.
  * 5. Calculates the drafts again with the usage until now, and finalizes them. Deletes drafts without lines.
- * 6. Ends the coupons of ended subscriptions again: an invoice that returns discount to a coupon can make the coupon
- *    usable again. Records the MRR of the subscriptions, which may change: the months of a repeating coupon begin when
- *    the first invoice with the coupon is finalized.
+ * 6. Ends the coupons of ended subscriptions again, because an invoice that returns a discount to a coupon makes the
+ *    coupon usable again. Records the MRR of the subscriptions, which can change: the first finalized invoice with a
+ *    repeating coupon starts the months of the coupon.
  */
 @Injectable()
 export class FinalizeDueDraftsWorkflow {
@@ -29,8 +30,8 @@ export class FinalizeDueDraftsWorkflow {
   ) {}
 
   /**
-   * Finalizes these drafts in one commit. The caller passes at most one draft of each subscription. Skips drafts that
-   * were finalized or deleted meanwhile.
+   * Finalizes these drafts in one commit. Skips drafts that were finalized or deleted meanwhile.
+   * @param drafts at most one draft of each subscription
    */
   finalizeDue(drafts: readonly DueDraft[], now: Date): Promise<void> {
     return this.database.transaction(async () => {

@@ -14,12 +14,12 @@ const NOTHING_EARNED: ReadonlyMap<string, Date> = new Map();
  * request.
  *
  * 1. Locks the customer, the subscription and the invoice.
- * 2. Reads the instant up to which the subscription's charges billed in advance are recognized as revenue.
- * 3. Locks the payments of earlier invoices whose usage changed, so that no money is both refunded and credited.
+ * 2. Reads the time up to which charges in advance of the subscription are recognized as revenue.
+ * 3. Locks the payments of earlier invoices whose usage has changed, so that no money is both refunded and credited.
  * 4. Calculates the amounts with the present usage, taxes, coupons and credit, and finalizes the invoice.
- * 5. If the subscription has ended, ends its coupons again: an invoice that returns discount to a coupon can make the
- *    coupon usable again. Records the MRR of the subscription, which may change: the months of a repeating coupon begin
- *    when the first invoice with the coupon is finalized.
+ * 5. If the subscription has ended, ends its coupons again, because an invoice that returns a discount to a coupon
+ *    makes the coupon usable again. Records the MRR of the subscription, which can change: the first finalized invoice
+ *    with a repeating coupon starts the months of the coupon.
  */
 @Injectable()
 export class FinalizeInvoiceWorkflow {

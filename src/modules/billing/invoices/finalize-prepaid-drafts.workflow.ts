@@ -13,13 +13,13 @@ import {
 import { BillingLocks } from '../billing-locks';
 
 /**
- * Finalizes renewal drafts before their grace period ends, if a decision about the subscription credits charges billed
- * in advance on these drafts, or shortens the period of these charges. Only a charge on a finalized invoice can be
- * credited. For a preview, also finalizes the drafts that would be finalized before the previewed invoice; the caller
- * then rolls everything back.
+ * Finalizes a renewal draft before its grace period ends, if a change of the subscription is about to credit charges in
+ * advance on the draft, or to shorten their period. Only a charge on a finalized invoice can be credited. For a
+ * preview, also finalizes the drafts that would be finalized before the previewed invoice. The caller of a preview then
+ * rolls everything back.
  *
  * 1. Locks the drafts of the subscriptions. The caller has locked the subscriptions.
- * 2. Reads, for each subscription, the instant up to which charges billed in advance are recognized as revenue.
+ * 2. Reads, for each subscription, the time up to which charges in advance are recognized as revenue.
  * 3. Calls {@link BillingLocks.lockBeforeInvoices}.
  * 4. Finalizes the drafts one after the other, so that each draft uses the coupons and the credit that the earlier
  *    drafts left.
@@ -33,8 +33,9 @@ export class FinalizePrepaidDraftsWorkflow {
   ) {}
 
   /**
-   * Finalizes drafts with charges billed in advance, if a decision credits these charges or shortens their period. Call
-   * it before the decisions are written, in the same transaction.
+   * Finalizes each draft with a charge in advance that one of the decisions credits or shortens. (A decision is a
+   * change of a subscription that is worked out but not written yet.) Call it in the transaction that then writes the
+   * decisions.
    */
   finalize(decisions: readonly Decision[], givenBack: GivenBackTerms, now: Date): Promise<void> {
     const taking = decisions.filter(({ outcome }) => affectsPrepaidCharges(outcome));

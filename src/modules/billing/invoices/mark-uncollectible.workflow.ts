@@ -6,11 +6,8 @@ import { isAwaitingPayment } from '../../subscriptions';
 import { BillingLocks } from '../billing-locks';
 
 /**
- * Writes off invoices.
- *
- * 1. Locks the customer, the subscription and the invoice. Refuses an open invoice whose subscription waits for its
- *    first payment, because nothing is owed for such a subscription.
- * 2. Posts the unpaid amount as bad debt and records `invoice.uncollectible`.
+ * Writes off invoices: posts the unpaid amount as bad debt. First locks the customer, the subscription and the invoice.
+ * Refuses an open invoice while its subscription waits for its first payment, because such a subscription owes nothing.
  */
 @Injectable()
 export class MarkUncollectibleWorkflow {

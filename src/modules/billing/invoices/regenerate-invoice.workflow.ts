@@ -13,16 +13,16 @@ import { RefundedAmounts } from '../refunded-amounts';
 import { DerivedState } from '../subscriptions/derived-state';
 
 /**
- * Regenerates void invoices.
+ * Regenerates void invoices: makes a new invoice of what is still owed of a void one.
  *
  * 1. Locks the customer and the subscription, so that the subscription is neither changed nor ended meanwhile.
  * 2. Reads the present state of the items and of the period that the void invoice billed.
  * 3. Locks the payments of the earlier invoices that the new invoice credits or corrects, and reads how much of these
  *    payments was refunded.
  * 4. Locks the void invoice, makes a new one with the present coupons, taxes and credit, and finalizes it.
- * 5. If the subscription has ended, ends its coupons again: an invoice that returns discount to a coupon can make the
- *    coupon usable again. Records the MRR of the subscription, which may change: the months of a repeating coupon may
- *    begin with the new invoice.
+ * 5. If the subscription has ended, ends its coupons again, because an invoice that returns a discount to a coupon
+ *    makes the coupon usable again. Records the MRR of the subscription, which can change: the months of a repeating
+ *    coupon may begin with the new invoice.
  */
 @Injectable()
 export class RegenerateInvoiceWorkflow {

@@ -7,11 +7,8 @@ import {
 import { SubscriptionPeriodsService } from '../../subscriptions';
 
 /**
- * Calculates what customers would have paid at other prices. Writes and locks nothing.
- *
- * 1. Checks the command.
- * 2. Divides the customers into groups. For each group, in one snapshot: reads the billed lines and the ends of the
- *    items that were billed in advance, and calculates the lines at the other prices.
+ * Calculates what customers would have paid at other prices. Writes and locks nothing. Simulates the customers in
+ * groups, each in a database snapshot of its own.
  */
 @Injectable()
 export class SimulatePricesWorkflow {

@@ -11,15 +11,15 @@ import { DerivedState } from '../subscriptions/derived-state';
  * Voids invoices.
  *
  * 1. Locks the customer, the subscription and the invoice. If the subscription is waiting for its first payment, also
- *    locks the invoices and payments that step 4 changes. Locks the payments of the invoice, and the payments whose
+ *    locks the invoices and payments that step 5 changes. Locks the payments of the invoice, and the payments whose
  *    credit the invoice used.
  * 2. Refuses an invoice that billed usage of archived months, because that usage could not be billed again.
  * 3. Voids the invoice: returns the credit and the coupon discounts that the invoice used, reverses its ledger
- *    postings, and records `invoice.voided`. If the subscription has ended, ends coupons that the void made usable
- *    again. Records the MRR of the subscription, which may change if a coupon became usable again. If returned credit
- *    came from a payment that lost money in a dispute or was refunded at the provider, uses the credit to cover the
- *    loss.
- * 4. Ends the subscription if it was waiting for its first payment.
+ *    postings, and records `invoice.voided`. If returned credit came from a payment that later lost money in a dispute,
+ *    or was refunded at the provider, this credit covers the loss.
+ * 4. If the subscription has ended, ends coupons that the void made usable again. Records the MRR of the subscription,
+ *    which can change when a coupon becomes usable again.
+ * 5. Ends the subscription if it was waiting for its first payment.
  */
 @Injectable()
 export class VoidInvoiceWorkflow {

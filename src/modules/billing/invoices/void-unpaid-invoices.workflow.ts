@@ -11,15 +11,15 @@ import { LostCreditService, ReturnPaymentsService } from '../../payments';
 const REASON = 'The subscription ended before its first invoice was paid.';
 
 /**
- * Voids the open invoices of subscriptions that ended without their first payment. Credits an invoice that cannot be
- * voided.
+ * Voids the open invoices of subscriptions that ended without their first payment. An invoice that cannot be voided,
+ * because a part of it was already credited, is credited in full instead.
  *
  * 1. Locks the open invoices of the subscriptions, the payments of these invoices, and the payments whose credit these
  *    invoices used. A caller that locks or changes credit itself must call `lock` first.
  * 2. Turns the payments of these invoices into credit of the customer.
- * 3. Voids each invoice. An invoice of which a part was already credited cannot be voided: a credit note credits the
- *    other part instead. If returned credit came from a payment that lost money in a dispute or was refunded at the
- *    provider, uses the credit to cover the loss.
+ * 3. Voids each invoice, or issues a credit note for the rest of it. Both return credit that the invoice used. If this
+ *    credit came from a payment that later lost money in a dispute, or was refunded at the provider, it covers the
+ *    loss.
  */
 @Injectable()
 export class VoidUnpaidInvoicesWorkflow {
@@ -32,8 +32,8 @@ export class VoidUnpaidInvoicesWorkflow {
   ) {}
 
   /**
-   * Returns the open invoices of these subscriptions. Locks them, and the payments that `voidOrCreditAll` changes,
-   * until the caller's transaction ends. Call it after locking the subscriptions and before locking credit.
+   * Locks and returns the open invoices of these subscriptions. Also locks the payments that `voidOrCreditAll` changes.
+   * Call it after locking the subscriptions and before locking credit.
    */
   async lock(subscriptionIds: readonly string[]): Promise<readonly Invoice[]> {
     const invoices = await this.collection.lockOpenOf(subscriptionIds);

@@ -16,8 +16,8 @@ import { BillingLocks } from '../billing-locks';
 import { SettlePaymentWorkflow } from './settle-payment.workflow';
 
 /**
- * Errors that would occur again if the attempt were repeated: the customer pays in another currency or is deleted, or
- * the test clock of the customer is deleted or has failed and so never moves again.
+ * Errors that a repeated attempt would meet again: the customer is deleted or pays in another currency, or the test
+ * clock of the customer is deleted or has failed.
  */
 const FINAL_PROBLEMS: ReadonlySet<unknown> = new Set(
   [customerCurrencyMismatch, customerNotFound, testClockFailed, testClockNotFound].map(
@@ -26,12 +26,12 @@ const FINAL_PROBLEMS: ReadonlySet<unknown> = new Set(
 );
 
 /**
- * Records payments that the database lacks since it was restored from a backup. Their charges still exist at the
- * provider.
+ * Records payments that are missing from the database, because it was restored from a backup, while their charges exist
+ * at the provider.
  *
  * 1. Reads the charge from the provider, outside any transaction. Ignores a charge that moves no money.
  * 2. Locks the customer, the subscription and the invoice of the charge. If the invoice can be paid and the charge is
- *    pending, reserves the whole amount of the charge on the invoice, even if the invoice needs less.
+ *    pending, reserves the whole amount of the charge on the invoice, even if less is unpaid.
  * 3. Writes the payment with its former id, and settles it (`SettlePaymentWorkflow`), in the same commit. If the charge
  *    succeeded, the part of its money that the invoice does not need becomes credit of the customer.
  */
@@ -106,8 +106,8 @@ export class AdoptPaymentWorkflow {
 
   /**
    * Locks the invoice of a charge and returns its id. If the charge is pending, reserves the amount of the charge on
-   * the invoice. Returns null if the charge has no invoice, if the invoice cannot be paid, or if the invoice has
-   * another customer or another currency than the charge. The money of the charge then becomes credit.
+   * the invoice. Returns null if the charge has no invoice, if the invoice cannot be paid, or if its customer or
+   * currency is not that of the charge. The money of the charge then becomes credit.
    */
   private async lockInvoice(
     { invoiceId, customerId, amount, currency }: UnrecordedCharge,

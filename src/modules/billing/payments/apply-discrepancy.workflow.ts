@@ -15,9 +15,9 @@ import { SettlePaymentWorkflow } from './settle-payment.workflow';
  * are one commit.
  *
  * 1. Locks the discrepancy.
- * 2. Turns the payment or refund into a succeeded one, with all consequences.
+ * 2. Changes the payment or refund to succeeded, and does all that follows from a success, such as ledger postings.
  * 3. If the payment has already lost money in a dispute, covers the loss with credit that came from the payment.
- * 4. Stores refunds that were made at the provider while the payment was stored as failed or canceled here, so that no
+ * 4. Stores refunds that were made at the provider while the payment was still failed or canceled here, so that no
  *    invoice uses the refunded money as credit.
  * 5. Marks the discrepancy as applied.
  */
@@ -35,8 +35,8 @@ export class ApplyDiscrepancyWorkflow {
   /**
    * Applies an open discrepancy. A no-op if it is applied already.
    * @throws {ProblemError} `provider_discrepancy_not_found`, `provider_discrepancy_not_applicable`,
-   *   `invalid_transition`; for a refund also `refund_amount_exceeds_refundable`, if its amount was meanwhile given
-   *   back in another way
+   *   `invalid_transition`; for a refund also `refund_amount_exceeds_refundable`, if its money was given back in
+   *   another way meanwhile
    */
   apply(id: string): Promise<Discrepancy> {
     return this.database.transaction(async () => {

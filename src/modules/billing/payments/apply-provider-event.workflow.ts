@@ -23,7 +23,7 @@ import { ResumePaymentWorkflow } from './resume-payment.workflow';
  * 2. Settles the payment or refund, completes the setup, records the dispute, or records a refund that was made at the
  *    provider. Records a payment that the database lacks (`AdoptPaymentWorkflow`). Ignores objects of other services
  *    that use the same account at the provider.
- * 3. Marks the notification as done if the provider has answered, or if a poll will ask the provider again.
+ * 3. Marks the notification as done if the provider has answered, or if background work will ask the provider again.
  */
 @Injectable()
 export class ApplyProviderEventWorkflow {
@@ -81,9 +81,9 @@ export class ApplyProviderEventWorkflow {
   }
 
   /**
-   * Records a dispute of one of our payments. If the payment has no final outcome yet, settles the payment first. If
-   * another notification of this dispute was applied meanwhile, reads the dispute again. Returns false if the
-   * notification has to be applied again.
+   * Records a dispute of one of our payments. If the payment has no final outcome yet, settles the payment first. Reads
+   * the dispute again if another notification of it was applied meanwhile. Returns false if the notification has to be
+   * applied again.
    */
   private async applyDispute(event: KnownEvent): Promise<boolean> {
     const { provider, subjectId } = event;
@@ -104,7 +104,7 @@ export class ApplyProviderEventWorkflow {
    * has no final outcome. Then calls `record` with the id of the payment.
    *
    * Does not call `record` if the payment cannot be recorded, for example because another service made it with the same
-   * provider account. Only logs a warning if the refund or dispute belongs to a second charge for the payment. Returns
+   * provider account. If the refund or dispute belongs to a second charge for the payment, only logs a warning. Returns
    * false if the notification has to be applied again.
    */
   private async withPayment(

@@ -5,11 +5,8 @@ import { BillingLocks } from '../billing-locks';
 import { SubscriptionStatusWorkflow } from '../subscriptions/subscription-status.workflow';
 
 /**
- * Ends the collection of invoices that are void, written off or wholly credited, each in a commit of its own.
- *
- * 1. Locks the subscription and the invoice.
- * 2. Marks the invoice as not to be collected.
- * 3. Makes the subscription active again if it has no other open invoice.
+ * Stops the collection of invoices that are void, written off or wholly credited, each in a commit of its own. Locks
+ * the subscription and the invoice. Makes the subscription active again if it has no other open invoice.
  */
 @Injectable()
 export class CloseCollectionWorkflow {
@@ -21,9 +18,7 @@ export class CloseCollectionWorkflow {
     private readonly status: SubscriptionStatusWorkflow,
   ) {}
 
-  /**
-   * Ends the collection of up to `limit` void, written off or wholly credited invoices. Returns how many were found.
-   */
+  /** Returns how many invoices were found, at most `limit`. */
   async closeNext(scope: TimeScope, now: Date, limit: number): Promise<number> {
     const ids = await this.collection.findClosed(scope, now, limit);
     for (const id of ids) await this.close(id, now);

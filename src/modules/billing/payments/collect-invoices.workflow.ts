@@ -18,11 +18,10 @@ import { SettlePaymentWorkflow } from './settle-payment.workflow';
 
 const INVOICES_PER_READ = 50;
 
-/** Result of one search for invoices whose automatic charge is due. */
 interface StartedCharges {
-  /** Number of invoices that the search found. Includes invoices that are not charged. */
+  /** Number of invoices found, including those that are not charged. */
   readonly examined: number;
-  /** Pending payments that were written for the invoices to charge. The caller sends them to the provider. */
+  /** Pending payments of the invoices to charge. The caller sends them to the provider. */
   readonly payments: readonly Payment[];
 }
 
@@ -30,13 +29,12 @@ type ChooseMethod = (invoice: Invoice) => ChosenMethod | null;
 
 /**
  * Charges due invoices that are collected automatically, in two commits with the call to the provider between them. If
- * several processes try to charge an invoice at the same time, only the process that locks the invoice first charges
- * it.
+ * several processes try to charge an invoice at the same time, only the first to lock the invoice charges it.
  *
  * 1. First commit: locks due invoices, and chooses the default payment methods of their customers. Stops the collection
  *    of invoices that cannot be charged automatically now. Postpones an invoice by a day if its provider is switched
- *    off, or by a minute or less if the latest events of the provider have not been read and processed yet. For each
- *    other invoice, reserves the amount and writes a pending payment.
+ *    off, or by a minute or less while recent notifications of the provider are still unprocessed. For each other
+ *    invoice, reserves the amount and writes a pending payment.
  * 2. Charges each payment at its provider, outside any transaction.
  * 3. Second commit: settles the payment (`SettlePaymentWorkflow`).
  */
@@ -54,8 +52,9 @@ export class CollectInvoicesWorkflow {
   ) {}
 
   /**
-   * Begins to charge due invoices, in one commit. If this process dies, or the answer to the commit is lost,
-   * `DuePayments` completes the payments. Reads many invoices at once, because most of them may have nothing to charge.
+   * Locks due invoices and writes their pending payments, in one commit. If this process dies, or the answer to the
+   * commit is lost, `DuePayments` completes the payments. Reads many invoices at once, because most of them may have
+   * nothing to charge.
    * @param limit maximum number of payments to write; the invoices above this number stay due
    */
   async begin(scope: TimeScope, now: Date, limit: number): Promise<StartedCharges> {
@@ -90,7 +89,6 @@ export class CollectInvoicesWorkflow {
     await this.settlePayment.settle(payment, await this.charges.charge(payment));
   }
 
-  /** Postpones invoices whose provider cannot be used for automatic charges now. Returns the other invoices. */
   private async postponeWaiting(
     due: readonly Invoice[],
     methodOf: ChooseMethod,
@@ -110,8 +108,8 @@ export class CollectInvoicesWorkflow {
   }
 
   /**
-   * Returns a function that chooses the payment method of an invoice; null if the invoice cannot be charged
-   * automatically. Reads the data of all invoices at once.
+   * Returns a function that chooses the payment method of an invoice. The function returns null if the invoice cannot
+   * be charged automatically. Reads the data of all invoices at once.
    */
   private async methodsFor(due: readonly Invoice[], now: Date): Promise<ChooseMethod> {
     const customerIds = due.map(({ customerId }) => customerId);

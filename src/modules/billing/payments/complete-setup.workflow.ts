@@ -9,7 +9,9 @@ import {
 } from '../../payments';
 import { SavePaymentMethodWorkflow } from './save-payment-method.workflow';
 
-/** State that is recorded for a setup whose payment method was already stored by another request, and then deleted. */
+/**
+ * State to record if another request already stored the payment method of the setup, and the method was then deleted.
+ */
 const GIVEN_UP: ProviderSetupState = { kind: 'refused', failureCode: 'method_unusable' };
 
 /**
@@ -31,7 +33,7 @@ export class CompleteSetupWorkflow {
     private readonly savePaymentMethod: SavePaymentMethodWorkflow,
   ) {}
 
-  /** Completes a setup that is still pending. Returns false if the provider did not answer. */
+  /** Returns false if the provider did not answer. */
   async resume(id: string): Promise<boolean> {
     const setup = await this.setups.find(id);
     if (setup?.status !== 'pending') return true;

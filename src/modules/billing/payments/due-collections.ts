@@ -12,10 +12,6 @@ const WORK = 'due-collections';
 const EVERY_MS = 1_000;
 const BATCH_SIZE = 20;
 
-/**
- * Charges invoices when they are due. In real time, this runs in the background. On a test clock, it runs while the
- * clock advances.
- */
 @Injectable()
 export class DueCollections extends LimitedPoller<Payment> implements OnModuleInit {
   private readonly logger = new Logger(WORK);
@@ -46,7 +42,7 @@ export class DueCollections extends LimitedPoller<Payment> implements OnModuleIn
   }
 
   /**
-   * Begins to charge as many invoices as may be charged at once, and does not wait for the charges to end: this job
+   * Begins to charge as many invoices as may be charged at once. Does not wait for the charges to end, because this job
    * runs again whenever a charge ends. Returns true if more invoices may be due.
    */
   async runDue(): Promise<boolean> {
@@ -62,7 +58,7 @@ export class DueCollections extends LimitedPoller<Payment> implements OnModuleIn
     return payments;
   }
 
-  /** Charges one payment. If the outcome cannot be stored, `DuePayments` completes the payment later. */
+  /** If the outcome cannot be stored, `DuePayments` completes the payment later. */
   protected async poll(payment: Payment): Promise<void> {
     try {
       await this.finish([payment]);
@@ -71,7 +67,7 @@ export class DueCollections extends LimitedPoller<Payment> implements OnModuleIn
     }
   }
 
-  /** Charges the invoices that are due. If a charge throws an error, the advance of the clock fails. */
+  /** If a charge throws an error, the advance of the test clock fails. */
   private async runDueOn(testClockId: string, now: Date): Promise<void> {
     await this.closeCollection.closeNext(testClockId, now, BATCH_SIZE);
     const { payments } = await this.collectInvoices.begin(testClockId, now, BATCH_SIZE);
@@ -79,8 +75,8 @@ export class DueCollections extends LimitedPoller<Payment> implements OnModuleIn
   }
 
   /**
-   * Charges payments that have the same lease, one after the other, so that the order of the events is reproducible. If
-   * a charge throws an error, gives back the lease on all payments that are not finished.
+   * Charges payments that are leased together, one after the other, so that the order of the events is reproducible. If
+   * a charge throws an error, gives back the lease (the claim of this process) on all payments that are not finished.
    */
   private finish(payments: readonly Payment[]): Promise<void> {
     return this.leases.finish(leaseOf(payments), async () => {

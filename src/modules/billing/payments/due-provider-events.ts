@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import { PROVIDER_EVENTS_WORK, ProviderEventsRepository, ProviderPoller } from '../../payments';
 import { ApplyProviderEventWorkflow } from './apply-provider-event.workflow';
 
-/** Applies notifications of providers in the background. */
 @Injectable()
 export class DueProviderEvents extends ProviderPoller {
   constructor(

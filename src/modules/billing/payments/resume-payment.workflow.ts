@@ -11,11 +11,8 @@ import {
 import { SettlePaymentWorkflow } from './settle-payment.workflow';
 
 /**
- * Completes payments whose outcome is not known.
- *
- * 1. Asks the provider about the payment, outside any transaction, and sends the charge again if the provider never
- *    received it.
- * 2. Settles the payment (`SettlePaymentWorkflow`).
+ * Completes payments whose outcome is not known. Asks the provider, outside any transaction, and sends the charge again
+ * if the provider never received it. Then settles the payment (`SettlePaymentWorkflow`).
  */
 @Injectable()
 export class ResumePaymentWorkflow {
@@ -26,7 +23,7 @@ export class ResumePaymentWorkflow {
     private readonly settlePayment: SettlePaymentWorkflow,
   ) {}
 
-  /** Completes a payment. Returns true if the provider answered, or if a poll will ask the provider again. */
+  /** Returns true if the provider answered, or if background work will ask the provider again. */
   async resume(id: string): Promise<boolean> {
     const payment = await this.payments.get(id);
     const outcome = await this.gateway.resumeCharge(payment);

@@ -53,7 +53,7 @@ export class SavePaymentMethodWorkflow {
 
   /**
    * Sets or clears a payment method as the default of its customer. A no-op writes nothing and records no event.
-   * @param isDefault undefined: unchanged
+   * @param isDefault undefined: no change
    * @throws {ProblemError} `customer_not_found`, `payment_method_not_found`, `precondition_failed`
    */
   update(

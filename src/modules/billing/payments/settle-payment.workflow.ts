@@ -16,7 +16,6 @@ import { BillingLocks } from '../billing-locks';
 import { FirstPaymentsWorkflow } from '../subscriptions/first-payments.workflow';
 import { SubscriptionStatusWorkflow } from '../subscriptions/subscription-status.workflow';
 
-/** Locked subscription and invoice of a payment. */
 interface LockedDebt {
   readonly subscription: Subscription | null;
   readonly invoice: Invoice;
@@ -24,7 +23,7 @@ interface LockedDebt {
   readonly isReserved: boolean;
 }
 
-/** Id of a payment, and the lease that the payment had when the provider was called. */
+/** A payment, with the lease (the claim of one process) that it had when the provider was called. */
 type LeasedPayment = Pick<Payment, 'id' | 'leasedBy' | 'dueAt'>;
 
 /**
@@ -35,11 +34,11 @@ type LeasedPayment = Pick<Payment, 'id' | 'leasedBy' | 'dueAt'>;
  * 2. Pays the invoice, or frees the amount that the payment reserved, and sets the status of the subscription.
  * 3. Writes the payment and its event. Posts a succeeded payment to the ledger; the part that the invoice does not need
  *    becomes credit of the customer.
- * 4. If the payment did not pay the invoice and the time limit for the first payment of the subscription has passed,
- *    expires the subscription.
+ * 4. Expires the subscription if the payment did not pay the invoice, and the time limit for the first payment of the
+ *    subscription has passed.
  * 5. Marks the payment method as unusable after a final decline.
- * 6. Stores the response for the idempotency key of the payment. If the payment already had a final outcome and the new
- *    outcome contradicts it, records a discrepancy.
+ * 6. Stores the response for the idempotency key of the payment. If the payment already had a final outcome, and the
+ *    new outcome contradicts it, records a discrepancy.
  */
 @Injectable()
 export class SettlePaymentWorkflow {
@@ -55,7 +54,7 @@ export class SettlePaymentWorkflow {
   ) {}
 
   /**
-   * Writes the outcome of a charge. Does not change a payment that already has a final outcome; if the new outcome
+   * Writes the outcome of a charge. If the payment already has a final outcome, does not change it; if the new outcome
    * contradicts the final one, records a discrepancy.
    * @param isReserved false if the payment has reserved no amount on its invoice
    */
@@ -82,8 +81,8 @@ export class SettlePaymentWorkflow {
   }
 
   /**
-   * Books a failed or canceled payment as succeeded, in the caller's transaction, with its postings. The payment pays
-   * the unpaid amount of its invoice, as far as its money suffices.
+   * Books a failed or canceled payment as succeeded, in the caller's transaction, with its ledger postings. The payment
+   * pays the unpaid amount of its invoice, as far as its money suffices.
    * @param reference the provider's id of the charge
    */
   async correct(id: string, reference: string): Promise<Payment> {
@@ -96,7 +95,7 @@ export class SettlePaymentWorkflow {
     return this.write(before, correctedToSucceeded(before, reference, now), owed, now);
   }
 
-  /** Locks the subscription and the invoice of a payment; null if the payment has no invoice. */
+  /** Returns null if the payment has no invoice. */
   private async lockDebt({ invoiceId }: Payment, isReserved: boolean): Promise<LockedDebt | null> {
     if (invoiceId === null) return null;
     const { subscriptionId } = await this.invoices.get(invoiceId);
@@ -121,9 +120,9 @@ export class SettlePaymentWorkflow {
   }
 
   /**
-   * Pays the locked invoice, or frees the amount that the payment has reserved, and sets the status of the
-   * subscription. Returns the payment, with the amount that it paid of the invoice. Does nothing while the payment has
-   * no final outcome.
+   * Pays the locked invoice, or frees the amount that the payment has reserved. Sets the status of the subscription.
+   * Returns the payment with the amount of the invoice that it paid. Does nothing while the payment has no final
+   * outcome.
    */
   private async applyTo(
     { subscription, invoice, isReserved }: LockedDebt,

@@ -21,9 +21,9 @@ import { SettlePaymentWorkflow } from './settle-payment.workflow';
  * Takes payments by request, in two commits with the call to the provider between them.
  *
  * 1. First commit: claims the idempotency key, locks the customer, chooses the payment method, locks the invoice and
- *    reserves the amount, writes the pending payment.
- * 2. Charges the payment at its provider, outside any transaction. If the provider first prepares a charge and then
- *    confirms it, commits the reference of the prepared charge before the confirmation.
+ *    reserves the amount, and writes the pending payment.
+ * 2. Charges the payment at its provider, outside any transaction. If the provider prepares a charge before it confirms
+ *    it, commits the reference of the prepared charge before the confirmation.
  * 3. Second commit: settles the payment (`SettlePaymentWorkflow`).
  */
 @Injectable()
@@ -40,9 +40,9 @@ export class TakePaymentWorkflow {
   ) {}
 
   /**
-   * Charges the customer, for an invoice or as a prepayment. If the customer has no currency yet, sets it permanently,
-   * even if the charge then fails. If the provider refuses the charge, the payment fails and no error is thrown. If the
-   * outcome is unknown, the payment is `processing`.
+   * Charges the customer, for an invoice or as a prepayment. A customer without a currency gets the currency of the
+   * charge permanently, even if the charge then fails. If the provider refuses the charge, the payment fails and no
+   * error is thrown. If the outcome is unknown, the payment is `processing`.
    * @throws {ProblemError} `payment_method_not_accepted`, `payment_method_required`, `payment_provider_not_enabled`,
    *   `reference_not_found`, `customer_currency_mismatch`; with an invoice also `payment_contradicts_invoice`,
    *   `invoice_not_payable`, `invoice_payment_pending`, `payment_exceeds_invoice`, `test_clock_advancing`,

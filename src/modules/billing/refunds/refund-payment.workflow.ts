@@ -21,9 +21,8 @@ import { IssueCreditNoteWorkflow } from '../credit-notes/issue-credit-note.workf
 /**
  * Refunds payments, in two commits with the call to the provider between them.
  *
- * 1. First commit: claims the idempotency key. If the request has a credit note, issues the note; this also locks the
- *    customer, the subscription and the invoice. Then reserves the amount on the payment and writes the pending
- *    refund.
+ * 1. First commit: claims the idempotency key. If the request has a credit note, issues the note, which also locks the
+ *    customer, the subscription and the invoice. Then reserves the amount on the payment and writes the pending refund.
  * 2. Sends the refund to the provider, outside any transaction.
  * 3. Second commit: settles the refund.
  */
@@ -39,7 +38,7 @@ export class RefundPaymentWorkflow {
 
   /**
    * Refunds a payment in full or in part. If the provider refuses the refund, the refund fails and no error is thrown.
-   * The credit note that was issued with a failed refund stays issued, and another refund can pay it out.
+   * A credit note that was issued with a failed refund stays issued, and another refund can pay it out.
    * @param limits largest sum that the caller may refund of one payment, in minor units by currency; null: no limit
    * @throws {ProblemError} `payment_not_found`, `payment_not_refundable`, `payment_disputed`,
    *   `refund_amount_exceeds_refundable`, `idempotency_key_reused`, `refund_limit_exceeded`; with a credit note also

@@ -25,18 +25,19 @@ interface Applied extends Decision {
 }
 
 /**
- * Writes decisions about subscriptions, in the transaction of the caller, which has locked the subscriptions. Invoices
- * get their numbers last, because other transactions wait for the next number until this transaction ends.
+ * Writes decisions about subscriptions (changes that are worked out but not yet stored), in the transaction of the
+ * caller, which has locked the subscriptions. Numbers the invoices last, because all other transactions wait for the
+ * next number until this transaction ends.
  *
  * 1. Locks the invoices that step 6 voids or credits. Locks the payments of invoices that the decisions credit or
  *    correct, so that no money is both refunded and credited.
- * 2. Finalizes drafts with charges billed in advance, if a decision credits these charges or shortens their period.
+ * 2. Finalizes drafts with charges in advance, if a decision credits these charges or shortens their period.
  * 3. Writes the subscriptions, their items, periods and scheduled changes.
  * 4. Updates the entitlement balances of the customers.
  * 5. Prepares the invoices, in the order of the decisions, and recognizes the revenue of closed periods.
  * 6. Voids or credits the invoices of subscriptions that ended without their first payment. Activates subscriptions
- *    whose first invoice leaves nothing to pay. Ends the coupons of ended subscriptions. Records the MRR, calculated
- *    with the coupons that remain after the invoices.
+ *    whose first invoice leaves nothing to pay. Ends the coupons of ended subscriptions. Records the MRR with the
+ *    coupons that are left after the invoices.
  * 7. Numbers and stores the invoices, and records the events of the subscriptions.
  */
 @Injectable()
@@ -50,7 +51,6 @@ export class ApplyOutcomesWorkflow {
     private readonly unpaidInvoices: VoidUnpaidInvoicesWorkflow,
   ) {}
 
-  /** Writes one decision. Returns the changed subscription. */
   async apply(before: Subscription, outcome: Outcome, now: Date): Promise<Subscription> {
     const [after] = await this.applyAll([{ before, outcome }], now);
     invariant(after !== undefined, `The decision about ${before.id} was applied.`);
@@ -109,8 +109,8 @@ export class ApplyOutcomesWorkflow {
   }
 
   /**
-   * Activates new subscriptions that would have to wait for a first payment, but have nothing to pay, because coupons
-   * and credit cover the first invoice.
+   * Activates new subscriptions that would wait for a first payment, although coupons and credit cover their first
+   * invoice.
    */
   private async activateWithoutPayment(
     decided: readonly Applied[],
@@ -141,10 +141,6 @@ export class ApplyOutcomesWorkflow {
   }
 }
 
-/**
- * Returns a list with the id of the subscription if the subscription ended while it waited for its first payment;
- * otherwise an empty list.
- */
 function idIfEndedUnpaid(
   before: Subscription,
   after: Pick<Subscription, 'id' | 'status'>,

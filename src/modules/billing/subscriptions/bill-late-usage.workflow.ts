@@ -10,13 +10,14 @@ import { lateUsageRequestOf } from './billing-request';
 import { DerivedState } from './derived-state';
 
 /**
- * Bills ended subscriptions whose usage changed after their last invoice. Each subscription gets an invoice of its own.
+ * Bills ended subscriptions whose usage changed after their last invoice (late usage). Each subscription gets an
+ * invoice of its own.
  *
  * 1. Locks the ended subscriptions.
  * 2. Drops the late usage of deleted customers, who are not billed.
  * 3. Locks the payments of the invoices that billed the changed usage, so that no money is both refunded and credited.
  * 4. Calls {@link BillingLocks.lockBeforeInvoices}, then makes the invoices.
- * 5. Ends coupons that became usable again because an invoice returned discount to them.
+ * 5. Ends coupons that became usable again because an invoice returned a discount to them.
  */
 @Injectable()
 export class BillLateUsageWorkflow {
@@ -31,7 +32,6 @@ export class BillLateUsageWorkflow {
     private readonly derivedState: DerivedState,
   ) {}
 
-  /** Bills the late usage of these ended subscriptions in one commit. */
   billAll(ids: readonly string[], now: Date): Promise<void> {
     return this.database.transaction(async () => {
       const snapshots = await this.subscriptions.lockSnapshots(ids);

@@ -19,8 +19,8 @@ export function billingRequestOf({ subscription, billing }: Outcome): BillingReq
 }
 
 /**
- * Returns the billing periods after a decision, by subscription id. If the decision ends a period early and opens
- * another period, shortens the ended period and adds the opened period, which starts when the ended period ends.
+ * Returns the billing periods after a decision, by subscription id. If the decision ends a period early and opens a new
+ * one, the ended period is shortened, and the new one starts at its end.
  * @param periods billing periods before the decision
  */
 export function periodsAfter(
@@ -39,12 +39,10 @@ export function creditsOf({ billing }: Outcome): readonly CreditLineRequest[] {
   return billing?.lines.filter((line) => line.kind === 'credit') ?? [];
 }
 
-/** Returns the billing request for a separate invoice that bills the late usage of an ended subscription. */
 export function lateUsageRequestOf(subscription: Subscription): BillingRequest {
   return { ...termsOf(subscription), reason: 'late_usage', lines: [], lateUsage: 'closed' };
 }
 
-/** Returns the billing request for the usage and the late usage of a running subscription. */
 export function usageRequestOf(
   subscription: Subscription,
   lines: BillingRequest['lines'],
@@ -52,9 +50,6 @@ export function usageRequestOf(
   return { ...termsOf(subscription), reason: 'renewal', lines, lateUsage: 'billed' };
 }
 
-/**
- * Returns a list with the period whose revenue a decision recognizes; an empty list if the decision recognizes none.
- */
 export function earnedPeriodOf({ subscription, earned }: Outcome): readonly EarnedPeriod[] {
   if (earned === null) return [];
   const { period, ...items } = earned;

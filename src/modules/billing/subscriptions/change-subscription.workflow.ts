@@ -28,8 +28,8 @@ export type SubscriptionCommand =
  *
  * 1. Locks the customer.
  * 2. Does the due work of the subscription, such as a renewal, so that the command acts on the current period.
- * 3. Locks the subscription with its items, periods and scheduled changes, and decides the command.
- * 4. Applies the decision. A preview stops before this step, and returns the next invoice.
+ * 3. Locks the subscription with its items, periods and scheduled changes, and decides the effects of the command.
+ * 4. Writes these effects. A preview writes nothing, and returns the next invoice.
  */
 @Injectable()
 export class ChangeSubscriptionWorkflow {
@@ -64,8 +64,8 @@ export class ChangeSubscriptionWorkflow {
   }
 
   /**
-   * Returns the next invoice that would follow the command, and the version of the subscription before the command.
-   * Writes nothing but the due work of the subscription. Throws the errors of `apply`.
+   * Returns the next invoice after the command, and the version of the subscription before the command. Writes nothing
+   * but the due work of the subscription. Throws the errors of `apply`.
    */
   preview(
     id: string,

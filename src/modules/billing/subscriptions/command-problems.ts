@@ -14,7 +14,6 @@ import {
 } from '../../subscriptions';
 import { TEST_CLOCK_PROBLEMS } from '../../test-clocks';
 
-/** Errors of a request that redeems a coupon. */
 export const REDEMPTION_PROBLEMS = [
   couponCodeUnknown,
   couponInactive,
@@ -25,7 +24,6 @@ export const REDEMPTION_PROBLEMS = [
   couponAlreadyRedeemed,
 ];
 
-/** Errors of every request that changes an existing subscription. */
 export const CHANGE_PROBLEMS = [
   subscriptionNotFound,
   subscriptionCustomerDeleted,

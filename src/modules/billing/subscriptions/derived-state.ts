@@ -5,8 +5,8 @@ import { RecurringRevenueService } from '../../recurring-revenue';
 import type { Subscription } from '../../subscriptions';
 
 /**
- * Updates the state that follows from subscriptions and their invoices: entitlement balances, coupon redemptions and
- * the recorded MRR. Runs in the transaction that changes the subscriptions or invoices.
+ * Updates the state that follows from subscriptions and their invoices: entitlement balances, redeemed coupons and the
+ * recorded MRR. Runs in the transaction that changes the subscriptions or invoices.
  */
 @Injectable()
 export class DerivedState {
@@ -29,10 +29,9 @@ export class DerivedState {
   }
 
   /**
-   * Ends the coupon redemptions of ended subscriptions, and records the MRR of all given subscriptions. Call it after
-   * invoices were made or voided, because invoices change redemptions: an invoice that returns discount to a used-up
-   * redemption makes the redemption usable again, and the first invoice with a repeating coupon starts the coupon's
-   * months.
+   * Ends the coupons of ended subscriptions, and records the MRR of all given subscriptions. Call it after invoices
+   * were made or voided, because invoices change coupons: an invoice that returns a discount to a used-up coupon makes
+   * the coupon usable again, and the first invoice with a repeating coupon starts the months of the coupon.
    * @param dueAt when the work that changed the subscription was due, by subscription id
    */
   async updateAfterInvoices(

@@ -3,7 +3,10 @@ import { DUE_LATE_USAGE } from '../../metering';
 import { DueQueues } from '../../test-clocks';
 import { BillLateUsageWorkflow } from './bill-late-usage.workflow';
 
-/** Bills late usage of ended subscriptions when its invoice is due. */
+/**
+ * Bills late usage of ended subscriptions when the invoice for it is due. (Late usage is accepted after its period was
+ * billed.)
+ */
 @Injectable()
 export class DueLateUsage implements OnModuleInit {
   constructor(

@@ -14,9 +14,9 @@ import { ApplyOutcomesWorkflow } from './apply-outcomes.workflow';
 import { SubscriptionStatusWorkflow } from './subscription-status.workflow';
 
 /**
- * Ends the wait of subscriptions for their first payment: activates a subscription whose first payment is no longer
- * needed, or expires a subscription whose first payment can no longer succeed. Runs in the transaction of the caller,
- * which has locked the subscription.
+ * Ends the wait of subscriptions for their first payment. Activates a subscription that no longer needs this payment,
+ * and expires a subscription whose first payment can no longer succeed. Runs in the transaction of the caller, which
+ * has locked the subscription.
  */
 @Injectable()
 export class FirstPaymentsWorkflow {
@@ -48,9 +48,8 @@ export class FirstPaymentsWorkflow {
   }
 
   /**
-   * Activates or expires a subscription that waits for its first payment, after its first invoice was closed without
-   * being paid. If the invoice was wholly credited, the subscription becomes active. If the invoice is void, the
-   * subscription expires.
+   * Activates or expires a subscription that waits for its first payment, after its first invoice was closed unpaid: a
+   * wholly credited invoice activates the subscription, a void invoice expires it.
    * @param subscription subscription of the invoice; null if the invoice has none
    */
   async endInvoice(invoice: Invoice, subscription: Subscription | null, now: Date): Promise<void> {
@@ -61,8 +60,9 @@ export class FirstPaymentsWorkflow {
   }
 
   /**
-   * Expires a subscription whose time limit for the first payment has passed. Call it after a payment for an invoice of
-   * the subscription has ended. Does nothing if the subscription no longer waits, or while another payment is pending.
+   * Expires a subscription if the time limit for its first payment has passed. Call it after a payment for an invoice
+   * of the subscription has ended. Does nothing if the subscription no longer waits for the payment, or while another
+   * payment is pending.
    * @param before the subscription as it was before the payment ended
    * @returns true if the subscription expired
    */

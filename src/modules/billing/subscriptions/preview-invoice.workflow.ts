@@ -15,8 +15,8 @@ import { RefundedAmounts } from '../refunded-amounts';
 import { creditsOf, billingRequestOf, periodsAfter } from './billing-request';
 
 /**
- * The next invoice of a subscription after a command, when it is made, and the plan version that the subscription has
- * then.
+ * The next invoice of a subscription after a command, and when it is made. `planVersionId` is the plan version that the
+ * subscription has at that time.
  */
 export interface SubscriptionPreview {
   readonly invoice: Invoice;
@@ -24,15 +24,14 @@ export interface SubscriptionPreview {
   readonly billsAt: Date;
 }
 
-/** The preview of a command on an existing subscription, with the version of the subscription before the command. */
 export interface CommandPreview extends SubscriptionPreview {
   readonly version: number;
 }
 
 /**
- * Previews the invoice of a decision about a subscription, in the transaction of the caller, which has locked the
- * subscription. Drafts that would be finalized before the previewed invoice use coupons and credit first, so the
- * preview also finalizes these drafts. In the end, the preview rolls back everything that it wrote.
+ * Previews the next invoice of a subscription after a change that is not written yet. The caller's transaction has
+ * locked the subscription. Drafts that will be finalized before the previewed invoice use coupons and credit first, so
+ * the preview finalizes them too. In the end it rolls back everything that it wrote.
  */
 @Injectable()
 export class PreviewInvoiceWorkflow {
@@ -44,9 +43,10 @@ export class PreviewInvoiceWorkflow {
   ) {}
 
   /**
-   * Returns the invoice that the decision makes, or the next invoice if the decision makes none. Returns an invoice
-   * without lines if no invoice follows.
-   * @param redeemed coupons that would be redeemed before the decision
+   * Returns the invoice that `decided` makes, or the next invoice if it makes none. If no invoice follows at all,
+   * returns one without lines.
+   * @param decided change of the subscription that is worked out but not written yet
+   * @param redeemed coupons that would be redeemed before this change
    * @throws {ProblemError} `invoice_too_large`
    */
   async preview(

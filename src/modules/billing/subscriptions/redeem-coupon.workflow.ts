@@ -7,11 +7,8 @@ import { type CommandPreview, PreviewInvoiceWorkflow } from './preview-invoice.w
 import { RenewSubscriptionsWorkflow } from './renew-subscriptions.workflow';
 
 /**
- * Redeems coupons on subscriptions.
- *
- * 1. Locks the customer, does the due work of the subscription, such as a renewal, and locks the subscription.
- * 2. Redeems the coupon, which applies from the next invoice on.
- * 3. Updates the recorded MRR of the subscription.
+ * Redeems coupons on subscriptions. A coupon applies from the next invoice on. First locks the customer, does the due
+ * work of the subscription, such as a renewal, and locks the subscription.
  */
 @Injectable()
 export class RedeemCouponWorkflow {

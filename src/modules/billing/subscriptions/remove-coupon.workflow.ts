@@ -5,11 +5,8 @@ import { RecurringRevenueService } from '../../recurring-revenue';
 import { RenewSubscriptionsWorkflow } from './renew-subscriptions.workflow';
 
 /**
- * Removes coupons from subscriptions.
- *
- * 1. Locks the customer, does the due work of the subscription, such as a renewal, and locks the subscription.
- * 2. Removes the coupon. Invoices that were made with it stay as they are.
- * 3. Updates the recorded MRR of the subscription.
+ * Removes coupons from subscriptions. Invoices that were made with a coupon stay as they are. First locks the customer,
+ * does the due work of the subscription, such as a renewal, and locks the subscription.
  */
 @Injectable()
 export class RemoveCouponWorkflow {
@@ -21,7 +18,7 @@ export class RemoveCouponWorkflow {
   ) {}
 
   /**
-   * Removes a coupon from a subscription. Removing it again changes nothing.
+   * A no-op if the coupon is removed already.
    * @throws {ProblemError} the errors of `RenewSubscriptionsWorkflow.lockCurrent` and `RedemptionsService.remove`
    */
   remove(id: string, redemptionId: string): Promise<void> {

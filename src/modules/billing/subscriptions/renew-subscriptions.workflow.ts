@@ -27,21 +27,19 @@ import { ApplyOutcomesWorkflow } from './apply-outcomes.workflow';
 
 /**
  * Maximum number of pieces of due work, such as renewals, that one request does for a subscription: a year of monthly
- * renewals. Background work does the rest, each piece in a commit of its own.
+ * renewals. Background work does the rest, one piece per commit.
  */
 const MAX_STEPS_PER_REQUEST = 12;
 
-/** A locked subscription whose due work is done, and its locked customer. */
 export interface CurrentSubscription extends CustomerAt {
   readonly snapshot: Snapshot;
 }
 
 interface DueSubscriptionsRead {
-  /** Subscriptions with due work. */
   readonly snapshots: readonly Snapshot[];
-  /** Ids of the customers of these subscriptions. Deleted customers are left out. */
+  /** Customers of these subscriptions, without deleted customers. */
   readonly customerIds: ReadonlySet<string>;
-  /** Ids of the subscriptions whose first payment is pending at the provider. */
+  /** Subscriptions whose first payment is pending at the provider. */
   readonly beingPaid: ReadonlySet<string>;
 }
 
@@ -52,8 +50,8 @@ interface DueSubscriptionsRead {
  * 1. Locks the subscriptions with due work, and reads which of their customers are deleted.
  * 2. Locks the invoices of subscriptions that wait for their first payment, and reads which of these subscriptions have
  *    a pending payment.
- * 3. Decides each subscription. The subscription of a deleted customer ends.
- * 4. Applies all decisions, with one statement for each kind of row.
+ * 3. Decides what changes for each subscription. The subscription of a deleted customer ends.
+ * 4. Writes all changes, with one statement for each kind of row.
  */
 @Injectable()
 export class RenewSubscriptionsWorkflow {
@@ -83,8 +81,8 @@ export class RenewSubscriptionsWorkflow {
   }
 
   /**
-   * Ends the paused subscriptions of a deleted customer, if their period is over. These subscriptions have no due work
-   * that would end them. The caller's transaction has locked the customer.
+   * Ends the paused subscriptions of a deleted customer whose period is over, because they have no due work that would
+   * end them. The caller's transaction has locked the customer.
    */
   async endPaused(customerId: string, now: Date): Promise<void> {
     const found = await this.subscriptions.snapshotsOf(customerId);
@@ -103,8 +101,8 @@ export class RenewSubscriptionsWorkflow {
   }
 
   /**
-   * Stores on a subscription the code of the error with which its due work was refused. Records an event at the first
-   * failure, and again whenever the code differs from the stored one. A no-op if the work was done meanwhile.
+   * Records that the due work of a subscription was refused: stores the code of the error on the subscription. Records
+   * an event at the first failure, and again whenever the code changes. A no-op if the work was done meanwhile.
    */
   recordFailure({ id, dueAt }: DueSubscription, code: string, now: Date): Promise<void> {
     return this.database.transaction(async () => {
@@ -120,10 +118,6 @@ export class RenewSubscriptionsWorkflow {
     });
   }
 
-  /**
-   * Locks the subscriptions whose work is still due, and reads the input of the decisions, each kind of data with one
-   * statement.
-   */
   private async setup(ids: readonly string[], now: Date): Promise<DueSubscriptionsRead> {
     const locked = await this.subscriptions.lockSnapshots(ids);
     const snapshots = locked.filter(({ subscription }) => isDue(subscription, now));
@@ -140,8 +134,8 @@ export class RenewSubscriptionsWorkflow {
   /**
    * Locks a subscription for a command, in the caller's transaction, and first does its due work, so that the command
    * acts on the current period. Does at most {@link MAX_STEPS_PER_REQUEST} pieces of due work, because each invoice
-   * locks the series of invoice numbers. The returned time is not before the last change of the subscription, even if a
-   * process with a faster clock made that change.
+   * locks the series of invoice numbers. The returned time is never before the last change of the subscription, even if
+   * a process with a faster clock made that change.
    * @param expected condition on the version of the subscription, checked after the due work is done
    * @throws {ProblemError} `subscription_not_found`, `subscription_customer_deleted`, `subscription_behind` if too many
    *   periods are due, `precondition_failed`, `test_clock_advancing`, `test_clock_failed`
@@ -190,10 +184,6 @@ function decide(
     : decideEndOfDeletedCustomer(snapshot, now);
 }
 
-/**
- * Returns the decision without the failure that was recorded when earlier due work was refused, because the work has
- * now succeeded.
- */
 function withoutFailure(outcome: Outcome): Outcome {
   const subscription = { ...outcome.subscription, renewalFailedAt: null, renewalFailureCode: null };
   return { ...outcome, subscription };

@@ -22,20 +22,20 @@ import { RenewSubscriptionsWorkflow } from './renew-subscriptions.workflow';
  */
 const MAX_CONCURRENT = Math.max(2, availableParallelism());
 /**
- * Maximum time, in milliseconds, that the start of a subscription waits for earlier starts. After this time the start
- * runs anyway, because the earlier starts may themselves be waiting for a lock.
+ * Maximum time, in milliseconds, that the start of a subscription waits for earlier starts. Then it runs anyway,
+ * because the earlier starts may themselves be waiting for a lock.
  */
 const LONGEST_WAIT_MS = 500;
 
 /**
- * Subscribes customers from now, from a future instant or from a past instant.
+ * Subscribes customers from now, from a future time or from a past time.
  *
- * 1. Locks the customer and decides the start.
+ * 1. Locks the customer. Works out the start date, trial and first period.
  * 2. If the customer has no currency yet, sets it permanently. Writes the subscription, and redeems the coupon.
  * 3. If the start is in the future: updates the entitlement balances, and skips the next steps.
  * 4. If the start is in the past: blocks new usage events of the customer until the transaction ends. Refuses the start
  *    if archived usage would have to be billed, or would count for the entitlements of the plan.
- * 5. Applies the decision: opens the first period and makes its invoice.
+ * 5. Opens the first period and makes its invoice.
  * 6. On a test clock, does the due work that a past start causes, up to a maximum, because no background work runs
  *    between two advances of the clock. In real time, background work does it, each period in a commit of its own.
  */

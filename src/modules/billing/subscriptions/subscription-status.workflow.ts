@@ -14,11 +14,8 @@ import { DerivedState } from './derived-state';
 
 /**
  * Sets the status of a subscription after a payment event, for example after a failed automatic charge, or after the
- * last open invoice was paid. Runs in the transaction of the caller, which has locked the subscription.
- *
- * 1. Writes the status.
- * 2. Updates the entitlement balances of the customer, and the recorded MRR of the subscription.
- * 3. Records the event of the new status.
+ * last open invoice was paid. Also updates the entitlement balances and the recorded MRR. Runs in the transaction of
+ * the caller, which has locked the subscription.
  */
 @Injectable()
 export class SubscriptionStatusWorkflow {
@@ -30,7 +27,7 @@ export class SubscriptionStatusWorkflow {
     private readonly outbox: Outbox,
   ) {}
 
-  /** Writes the status that follows from a payment event. A no-op if the status does not change. */
+  /** A no-op if the status does not change. */
   async applyPaymentEvent(before: Subscription, event: PaymentEvent, now: Date): Promise<void> {
     const changed = afterPaymentEvent(before, event);
     if (changed === before) return;
@@ -41,15 +38,15 @@ export class SubscriptionStatusWorkflow {
     await this.outbox.record(statusEventOf(after.status), { after, before, occurredAt });
   }
 
-  /** Applies the event `settled` if no invoice of the subscription is open. Written-off invoices are not open. */
+  /** Applies the event `settled` if the subscription has no open invoice. Written-off invoices are not open. */
   async applySettled(before: Subscription, now: Date): Promise<void> {
     if (await this.collection.hasOpen(before.id)) return;
     await this.applyPaymentEvent(before, 'settled', now);
   }
 
   /**
-   * Returns a resumed subscription with the status that it must have because of failed charges of its open invoices.
-   * Writes nothing.
+   * Returns a resumed subscription with the status that follows from failed charges of its open invoices. Writes
+   * nothing.
    */
   async afterPause(subscription: Subscription): Promise<Subscription> {
     const attempted = await this.collection.findAttempted(subscription.id);
@@ -58,7 +55,6 @@ export class SubscriptionStatusWorkflow {
     return failure === null ? subscription : afterPaymentEvent(subscription, failure);
   }
 
-  /** Returns the subscriptions of a customer with the status `unpaid`, locked until the transaction ends. */
   lockUnpaidOf(customerId: string): Promise<readonly Subscription[]> {
     return this.subscriptions.lockUnpaidOf(customerId);
   }

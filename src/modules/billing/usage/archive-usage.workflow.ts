@@ -5,17 +5,17 @@ import { ArchiveUsage, RemoveArchivedUsage } from '../../metering';
 import { UnbillableUsageService } from '../../subscriptions';
 
 /**
- * Archives usage events whose retention has ended. Each call of `step` does only the first of the following that is
- * due, in one commit.
+ * Archives usage events whose retention has ended. Each call of `step` does the first of these steps that is due, in
+ * one commit.
  *
- * 1. Handles archive files that were written at least 15 minutes ago and whose events are still in the database: reads
- *    the files again to verify them or, once all are verified, deletes their events.
+ * 1. Takes archive files that were written at least 15 minutes ago and whose events are still in the database. Reads
+ *    the files again to verify them or, once all are verified, deletes their events from the database.
  * 2. Writes the next archive file.
  * 3. Selects and locks the next streams (a stream is the events of one name of one customer) that have a month to
- *    archive. Closes this month: its events can no longer be stored or voided. Leaves out streams whose month is still
- *    needed for a period that is not billed yet.
+ *    archive. Closes this month, so that its events can no longer be stored or voided. Leaves out streams whose month
+ *    is still needed for a period that is not billed yet.
  *
- * If the data of one stream cannot be written to a file, the other streams are archived without this stream.
+ * If the data of one stream cannot be written to a file, the other streams are archived without it.
  */
 @Injectable()
 export class ArchiveUsageWorkflow {
@@ -27,9 +27,7 @@ export class ArchiveUsageWorkflow {
     private readonly invoices: InvoicesService,
   ) {}
 
-  /**
-   * Verifies archive files, deletes archived events, or archives more events. Returns true if there may be more to do.
-   */
+  /** Does one step of the archiving. Returns true if there may be more to do. */
   async step(now: Date): Promise<boolean> {
     const windowStarts = (customerIds: readonly string[]) =>
       this.unbillableUsage.windowStarts(customerIds, now);
@@ -53,9 +51,9 @@ export class ArchiveUsageWorkflow {
   }
 
   /**
-   * Returns, by customer id, the start of the earliest period whose usage is not billed yet. Reads first the current
-   * periods and then the draft invoices: a concurrent renewal moves usage from the current period to a draft invoice,
-   * and so cannot hide the usage from both reads.
+   * Returns, by customer id, the start of the earliest period whose usage is not billed yet. Reads the current periods
+   * before the draft invoices: a concurrent renewal moves usage from the current period to a draft, so this order finds
+   * the usage at least once.
    */
   private async openSince(customerIds: readonly string[]): Promise<ReadonlyMap<string, Date>> {
     const running = await this.unbillableUsage.openSince(customerIds);

@@ -6,7 +6,6 @@ import { ArchiveUsageWorkflow } from './archive-usage.workflow';
 
 const EVERY_MS = 600_000;
 
-/** Archives usage events when their retention ends. */
 @Injectable()
 export class DueUsageArchive implements OnModuleInit {
   constructor(
@@ -25,7 +24,6 @@ export class DueUsageArchive implements OnModuleInit {
     });
   }
 
-  /** Does one step of the archiving. Returns true if there may be more to do. */
   runDue(): Promise<boolean> {
     return this.workflow.step(this.clock.now());
   }

@@ -6,11 +6,8 @@ import { MeterUsageService, type UsageProof, UsageStore } from '../../metering';
 import { UnbillableUsageService } from '../../subscriptions';
 
 /**
- * Proves which usage of a customer was accepted, counted and billed. Writes and locks nothing.
- *
- * 1. Reads the meter and the customer.
- * 2. In one snapshot: reads the periods in which no subscription bills the usage of the meter, and reads the accepted,
- *    counted and billed usage.
+ * Proves which usage of a customer was accepted, counted and billed, and in which periods no subscription bills the
+ * usage of the meter. Reads all of this in one database snapshot. Writes and locks nothing.
  */
 @Injectable()
 export class ProveUsageWorkflow {

@@ -7,24 +7,16 @@ import { SubscriptionsRepository, usageSoFar } from '../../subscriptions';
 import { TestClocksService } from '../../test-clocks';
 import { usageRequestOf } from '../subscriptions/billing-request';
 
-/** Usage of one metered price of one subscription, with its cost. */
 export interface CustomerUsage extends UsageQuote {
   readonly subscriptionId: string;
   readonly currency: string;
-  /**
-   * Id of the draft invoice that will bill the usage when the grace period of the draft ends; null if the next invoice
-   * bills the usage.
-   */
+  /** Draft invoice that bills the usage when its grace period ends; null if the next invoice bills the usage. */
   readonly invoiceId: string | null;
 }
 
 /**
- * Quotes the cost of usage that is not billed yet. Writes and locks nothing.
- *
- * 1. Reads the current time of the customer: the time of the customer's test clock, or real time.
- * 2. In one snapshot: reads the subscriptions that have not ended, and quotes the usage of each one in its current
- *    period.
- * 3. In the same snapshot: quotes the usage that will be billed by drafts whose grace period has not ended.
+ * Quotes the cost of usage that is not billed yet: usage of the current periods, and usage on drafts whose grace period
+ * has not ended. Reads both in one database snapshot. Writes and locks nothing.
  */
 @Injectable()
 export class QuoteUsageWorkflow {

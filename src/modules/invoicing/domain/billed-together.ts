@@ -1,19 +1,19 @@
 import type { InvoiceLine } from './invoice';
 
 /**
- * Sums of the lines of other invoices for the item and period of a line, for example for late usage. Lines of void
- * invoices do not count.
+ * Sums of lines that other invoices have for the item and period of a given line, for example because usage arrived
+ * late. Lines of void invoices do not count.
  */
 export interface BilledElsewhere {
-  /** Sum of their net amounts (without tax), after subtracting the net amounts that credit notes took back. */
+  /** Sum of the net amounts (without tax), less the net amounts that credit notes took back. */
   readonly netMinor: bigint;
-  /** Sum of their amounts, after subtracting discounts, credit lines and credit notes. */
+  /** Sum of the amounts, less discounts, credit lines and credit notes. */
   readonly heldMinor: bigint;
 }
 
 /**
- * Returns true if two lines of an invoice bill the same item for the same period. A credit line and a line without an
- * item only match themselves.
+ * Returns true if two lines of an invoice bill the same item for the same period. A credit line, or a line without an
+ * item, only matches itself.
  */
 export function isBilledWith(one: InvoiceLine, other: InvoiceLine): boolean {
   if (one.id === other.id) return true;

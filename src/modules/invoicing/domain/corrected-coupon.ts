@@ -1,45 +1,49 @@
 import type { BillCoupon } from './billed-by';
 import type { CouponContext } from './decide-coupons';
 
-/** State of a coupon, for usage corrections of one earlier invoice. */
+/** State of a coupon while the usage billed by one earlier invoice is corrected. */
 export interface CorrectedCoupon extends CouponContext {
-  /** Start of the period of the corrected invoice; null: the invoice has no period. */
+  /** Start of the period of the corrected invoice; null: that invoice has no period. */
   readonly billedFrom: Date | null;
-  /** Start of the billing period that the corrected invoice belongs to; null: the invoice has no period. */
+  /** Start of the billing period that the corrected invoice belongs to; null: that invoice has no period. */
   readonly periodStartAt: Date | null;
   /**
-   * For `repeating`: end of the months of the coupon if they begin at `periodStartAt`. Null for other durations, or if
-   * `periodStartAt` is null.
+   * For `repeating`: when the months of the coupon end if they begin at `periodStartAt`. Null for other durations, or
+   * if `periodStartAt` is null.
    */
   readonly ownEndsAt: Date | null;
-  /** For `repeating`: start of the last billing period that the coupon discounted on invoices in effect; null: none. */
+  /**
+   * For `repeating`: start of the last billing period in which the coupon discounted a finalized, non-void invoice;
+   * null: none.
+   */
   readonly lastAt: Date | null;
   /**
-   * True if the coupon discounted an invoice in effect in this billing period. Used only for a percentage with duration
-   * `once`.
+   * True if the coupon discounted a finalized, non-void invoice of this billing period. Used only for a percentage with
+   * duration `once`.
    */
   readonly isDiscounted: boolean;
-  /** True if the first use of the coupon in this billing period was a usage correction, and not a bill. */
+  /** True if the coupon was first used in this billing period by a usage correction, not by a first bill. */
   readonly isFirstUsedByCorrection: boolean;
 }
 
-/** Returns the key of a {@link CorrectedCoupon}. */
 export function couponKey(redemptionId: string, billedFrom: Date | null): string {
   return `${redemptionId} ${billedFrom?.getTime() ?? ''}`;
 }
 
 /**
  * Returns true if a coupon that was active when a bill was made also discounts usage that is added to the bill later.
- * This is the case if the coupon discounted the bill, or if the correction can be the first use of the coupon. It is
- * also the case for a percentage with duration `once` that discounted another invoice of the billing period. The
- * discount on the added usage is then limited to the discounts that credits returned to the coupon.
+ * There are three cases:
+ * - The coupon discounted the bill.
+ * - The correction can be the first use of the coupon.
+ * - The coupon is a percentage with duration `once`, and discounted another invoice of the billing period. The discount
+ *   on the added usage is then limited to the discounts that credits returned to the coupon.
  */
 export function appliesToCorrection(coupon: CorrectedCoupon & Pick<BillCoupon, 'isUsed'>): boolean {
   if (coupon.isUsed || mayApplyFirstToCorrection(coupon)) return true;
   return isPercentOnce(coupon) && coupon.isDiscounted;
 }
 
-/** Returns true if usage corrections may use a coupon that the corrected bill did not use. */
+/** Returns true if a usage correction may use a coupon that the corrected bill did not use. */
 export function mayApplyFirstToCorrection(coupon: CorrectedCoupon): boolean {
   const { duration, isFirstUsedByCorrection, endsAt, periodStartAt, ownEndsAt, lastAt } = coupon;
   if (duration !== 'repeating')
@@ -57,16 +61,16 @@ export function isPercentOnce({
 }
 
 /**
- * Returns true if a coupon has no stored remaining amount and is not used up. A coupon with duration `once` is in this
- * state until it first discounts something.
+ * Returns true if a coupon has no stored remaining amount and is not used up. This is the state of a coupon with
+ * duration `once` before its first discount.
  */
 export function isUnused({ remainingMinor, isUsedUp }: CorrectedCoupon): boolean {
   return remainingMinor === null && !isUsedUp;
 }
 
 /**
- * Returns the state of `coupon` after a usage correction used the coupon `used`. Returns `coupon` unchanged if the two
- * belong to different redemptions.
+ * Returns the state of `coupon` after a usage correction has used the coupon `used`. Returns `coupon` unchanged if the
+ * two belong to different redemptions.
  */
 export function afterUse(coupon: CorrectedCoupon, used: CorrectedCoupon): CorrectedCoupon {
   if (coupon.redemptionId !== used.redemptionId) return coupon;

@@ -2,25 +2,27 @@ import type { RedeemedCoupon } from '../../../core/discount';
 import { addedDiscounts } from './billed-by';
 import type { LineDraft } from './line-draft';
 
-/** A discount that a usage correction took from a coupon or returned to it, in minor units. */
+/**
+ * A discount that a usage correction took from a coupon or returned to it, in minor units. (A usage correction bills
+ * the difference when usage changed after its period was billed.)
+ */
 export interface CorrectedDiscount {
   readonly redemptionId: string;
-  /** Start of the invoice period of the corrected bill. */
   readonly billedFrom: Date | null;
   readonly takenMinor: bigint;
-  /** Part of `takenMinor` that was taken from the remaining amount of the coupon. */
+  /** Part of `takenMinor` that lowered the remaining amount of the coupon. */
   readonly fromRemainingMinor: bigint;
   readonly returnedMinor: bigint;
   /**
-   * True if the correction was the first use of the coupon, and the coupon is either `repeating` or a percentage with
+   * True only if the correction was the first use of the coupon, and the coupon is `repeating` or a percentage with
    * duration `once`.
    */
   readonly isFirstUse: boolean;
 }
 
 /**
- * Returns the key of a remaining amount: what the usage corrections of one period can still take from a coupon. A
- * coupon with duration `once` has one remaining amount for all periods, so its key does not contain the period.
+ * Returns the key of the remaining amount of a coupon. A coupon has one remaining amount for each corrected period. But
+ * with duration `once`, it has a single one for all periods.
  */
 export function remainingKey(
   { redemptionId, duration }: Pick<RedeemedCoupon, 'redemptionId' | 'duration'>,

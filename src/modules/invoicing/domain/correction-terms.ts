@@ -17,33 +17,32 @@ import type { InvoiceCoupon } from './invoice';
 import type { LineDraft } from './line-draft';
 import type { UsageLineRequest } from './line-item-request';
 
-/** Bills that the usage corrections of an invoice correct, and the coupons of these bills. */
+/** The bills that an invoice corrects, because their usage changed, and the coupons of these bills. */
 export interface CorrectedBills {
   readonly firstBills: ReadonlyMap<UsageLineRequest, FirstBill>;
-  /** Coupons of the bills that are corrected, by {@link couponKey}. */
+  /** By {@link couponKey}. */
   readonly correctedCoupons: ReadonlyMap<string, CorrectedCoupon>;
 }
 
 /**
- * Decides the discounts and taxes of the usage corrections of one invoice. Process the corrections one at a time,
+ * Works out the discounts and taxes of the usage corrections of one invoice. Process the corrections one at a time,
  * because each changes the remaining amounts of the coupons.
  */
 export interface CorrectionTerms {
   /**
-   * Returns the discounts and taxes for usage that is billed after the first bill of its period. They are the discounts
-   * and taxes of that bill. Subtracts the discounts from the remaining amounts of the coupons. Returns null if the
-   * first bill is unknown.
+   * Returns the discounts and taxes for usage that is added to a period after its first bill: the same as on that bill.
+   * Subtracts the discounts from the remaining amounts of the coupons. Returns null if the first bill is unknown.
    */
   readonly added: (request: UsageLineRequest, addedMinor: bigint) => BilledBy | null;
-  /** Records that a correction takes back usage that has this amount at list prices. */
+  /** Records that a correction takes back usage of this amount at list prices. */
   readonly takenBack: (request: UsageLineRequest, listedMinor: bigint) => void;
-  /** Records that a correction returned these discounts: adds them to the remaining amounts of their coupons. */
+  /** Records that a correction returned these discounts, by adding them to the remaining amounts of their coupons. */
   readonly returned: (discounts: readonly HeldDiscount[]) => void;
 }
 
 /**
- * Returns the terms for corrections of these bills. Without bills, the terms contain neither discounts nor taxes. This
- * is enough for a caller that needs only amounts before discounts and taxes.
+ * Returns the terms for corrections of these bills. Without bills there are no discounts and taxes. This is enough for
+ * a caller that needs only the amounts before discounts and taxes.
  */
 export function correctionTerms({
   firstBills = new Map(),
@@ -85,7 +84,7 @@ export function correctionTerms({
 
 /**
  * Returns the coupons of a bill that apply to the price of a request, with the amounts needed to discount `addedMinor`
- * of usage that is added to the bill. Sets `restMinor` to 0; {@link CouponsLeft} sets the real value later.
+ * of added usage. Sets `restMinor` to 0; {@link CouponsLeft} sets the real value later.
  */
 function couponsFor(
   { price, ...request }: UsageLineRequest,
@@ -120,8 +119,8 @@ function couponsFor(
 }
 
 /**
- * Returns, by redemption id, the amount to which each percentage coupon of a bill applies. This amount includes all
- * corrections so far.
+ * Returns, by redemption id, the amount to which each percentage coupon of a bill applies, including all corrections so
+ * far.
  */
 function basesOf({ coupons, amounts }: FirstBill): ReadonlyMap<string, bigint> {
   const lines = amounts.map(({ key, ...amount }) => ({ ...amount, lineId: key }));
@@ -135,16 +134,15 @@ function basesOf({ coupons, amounts }: FirstBill): ReadonlyMap<string, bigint> {
   );
 }
 
-/** Compares coupons for sorting: percentages before amounts, and coupons of one kind by the time of redemption. */
 function inOrder(one: CouponContext, other: CouponContext): number {
   const rank = ({ percentOff }: CouponContext): number => (percentOff === null ? 1 : 0);
   return rank(one) - rank(other) || one.redeemedAt.getTime() - other.redeemedAt.getTime();
 }
 
 /**
- * Returns the coupon entries that an invoice stores for its usage corrections. Each entry has the discounts that the
- * corrections took from a coupon of a corrected bill, and those that they returned to it. The other charges of the
- * invoice have coupon entries of their own.
+ * Returns the coupon entries that an invoice stores for its usage corrections: the discounts that these corrections
+ * took from coupons of the corrected bills, and the discounts that they returned. The other charges of the invoice have
+ * coupon entries of their own.
  * @param coupons by {@link couponKey}
  */
 export function correctedCouponsOf(

@@ -5,9 +5,9 @@ import { remainingKey } from './corrected-discounts';
 import { remainingDiscountOf, nonNegative } from './decide-coupons';
 import type { HeldDiscount } from './held-terms';
 
-/** Remaining amounts of coupons for the usage corrections of an invoice, updated by each correction. */
+/** Remaining amounts of coupons during the usage corrections of one invoice. Each correction updates them. */
 export class CouponsLeft {
-  /** Remaining amounts, in minor units, by {@link remainingKey}. */
+  /** In minor units, by {@link remainingKey}. */
   private readonly remaining: Map<string, bigint>;
 
   /** @param coupons by {@link couponKey} */
@@ -25,8 +25,8 @@ export class CouponsLeft {
   }
 
   /**
-   * Subtracts the discounts of an added amount from the remaining amounts of the coupons, and records that the coupons
-   * were used. Returns `billedBy` with `restMinor` set to the remaining amounts before the subtraction.
+   * Takes the discounts on added usage from the coupons: lowers their remaining amounts, and records that the coupons
+   * were used. Returns `billedBy` with the former remaining amounts as `restMinor`.
    */
   takeDiscounts(billedBy: BilledBy, addedMinor: bigint): BilledBy {
     const { billedFrom } = billedBy;
@@ -49,7 +49,7 @@ export class CouponsLeft {
 
   /**
    * Adds a returned discount to the remaining amount of its coupon. Does nothing for percentages that repeat or last
-   * forever: they have no remaining amount.
+   * forever, because they have no remaining amount.
    */
   returnDiscount({ redemptionId, billedFrom, amountMinor }: HeldDiscount): void {
     const coupon = this.find(redemptionId, billedFrom);

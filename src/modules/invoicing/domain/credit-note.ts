@@ -13,7 +13,7 @@ import { amountRemaining, type Invoice, type InvoiceLine } from './invoice';
 export const CREDIT_NOTE_STATUSES = ['issued', 'void'] as const;
 export type CreditNoteStatus = (typeof CREDIT_NOTE_STATUSES)[number];
 
-/** Filter of a list of credit notes. A null field does not filter. */
+/** A null field does not filter. */
 export interface CreditNoteFilter {
   readonly customerId: string | null;
   readonly invoiceId: string | null;
@@ -26,7 +26,7 @@ export interface CreditNoteFilter {
 export const SETTLEMENTS = ['credit', 'refund'] as const;
 export type Settlement = (typeof SETTLEMENTS)[number];
 
-/** Amounts that are taken off an invoice after it was finalized, in positive minor units. */
+/** Amounts taken off an invoice after it was finalized, in positive minor units. */
 export interface CreditNote {
   readonly id: string;
   readonly version: number;
@@ -68,13 +68,12 @@ export interface CreditNoteRequest {
   readonly lines: readonly { readonly lineId: string; readonly netMinor: bigint }[];
   readonly reason: string;
   readonly settle: Settlement;
-  /** JSON pointer to the credit note in the request body. */
   readonly pointer: string;
 }
 
 /**
- * Returns the net amount plus inclusive tax of a credit note line. The note credits this part of the `amount` of the
- * invoice line.
+ * Returns the part of the `amount` of an invoice line that a credit note line credits: its net amount plus inclusive
+ * tax.
  */
 export function amountOfCredit(
   invoice: Pick<Invoice, 'taxRates'>,
@@ -89,9 +88,9 @@ export function amountOfCredit(
 }
 
 /**
- * Returns how much of a line, without tax, a credit note may credit. This is at most what is left of the line, and at
- * most what is left of the lines of all invoices for its item and period together. The second limit prevents an amount
- * from being given back twice, for example by a usage correction and by the note.
+ * Returns how much of a line, without tax, a credit note may credit. Two limits apply: the amount left of the line, and
+ * the amount left of the lines of all invoices for the same item and period. The second limit is needed to give no
+ * amount back twice, for example by a usage correction and by the note.
  *
  * @param invoice result of {@link countCredits}
  * @param takenMinor amount that the same note credits on other lines for this item and period
@@ -113,9 +112,9 @@ export function creditableOf(
 }
 
 /**
- * Returns true if a credit note line with a net amount of 0 may credit the tax that is left on an invoice line. This
- * requires that only tax is left on the invoice line, and that all lines of the invoice for its item and period
- * together have at least that much tax left.
+ * Returns true if a credit note line with a net amount of 0 may credit the rest of the tax of an invoice line. This
+ * requires that nothing but tax is left on the invoice line, and that at least as much tax is left on all lines of the
+ * invoice for its item and period together.
  *
  * @param invoice result of {@link countCredits}
  */
@@ -135,9 +134,9 @@ function taxLeftOf(lines: readonly InvoiceLine[]): bigint {
 }
 
 /**
- * Adds credit lines of later invoices to the credited amounts and taxes of the lines of an invoice. A credit for unused
- * time refers only to the line of the charge, but can also take back the true-up of the charge to its minimum, which is
- * a separate line. Such a credit counts on the charge first; what exceeds the charge counts on the true-up.
+ * Adds the credit lines of later invoices to the credited amounts and taxes of the lines of this invoice. A credit for
+ * unused time refers only to the line of a charge, but can also take back a true-up: the separate line that lifts the
+ * charge to its minimum. Such a credit is counted on the charge first, and the excess on the true-up.
  *
  * @param credits credit lines of later invoices, for lines of this invoice
  */
@@ -179,11 +178,10 @@ export function toCreditable(line: InvoiceLine): CreditableLine {
   };
 }
 
-/** Amounts of an invoice that were given back already, in minor units. */
 export interface GivenBack extends ReturnedAmounts {
   /**
-   * Total of the issued credit notes, in three parts: `toReceivableMinor` lowered what was owed, `toCreditMinor`
-   * became credit, and `toRefundMinor` is given back by refunds.
+   * Total of the issued credit notes, in three parts: `toReceivableMinor` lowered the amount due, `toCreditMinor`
+   * became credit, and `toRefundMinor` is paid out by refunds.
    */
   readonly toReceivableMinor: bigint;
   readonly toCreditMinor: bigint;
@@ -192,9 +190,8 @@ export interface GivenBack extends ReturnedAmounts {
 }
 
 /**
- * Returns how much of a new credit note can be paid out by refunds. This is the amount of the invoice that was paid in
- * money, after subtracting {@link lostForRefunds} and the parts of earlier notes that are paid out by refunds. Never
- * negative.
+ * Returns how much of a new credit note can be paid out by refunds: the amount of the invoice that was paid in money,
+ * less {@link lostForRefunds} and the parts of earlier notes that are paid out by refunds. Never negative.
  */
 export function maxRefundableByNote(
   { amountPaid }: Pick<Invoice, 'amountPaid'>,
@@ -204,7 +201,7 @@ export function maxRefundableByNote(
   return maxMinor > 0n ? maxMinor : 0n;
 }
 
-/** Returns the part of the paid amount that was lost in disputes, limited to the part that was not refunded. */
+/** Returns how much of the paid amount was lost in disputes, but at most the amount that was not refunded. */
 export function lostForRefunds(
   paidMinor: bigint,
   { refundedMinor, lostMinor }: ReturnedMoney,
@@ -213,9 +210,9 @@ export function lostForRefunds(
 }
 
 /**
- * Splits the total of a note. The note first lowers what is owed. If `settle` is `refund`, refunds pay out the rest, up
- * to {@link maxRefundableByNote}. What then remains becomes credit, for example the part of the invoice that was paid
- * with credit.
+ * Splits the total of a note. The note first lowers the amount due. If `settle` is `refund`, refunds pay out the rest,
+ * up to {@link maxRefundableByNote}. Any remaining part becomes credit, for example the part of the invoice that was
+ * paid with credit.
  */
 export function settlementOf(
   invoice: Invoice,
@@ -234,7 +231,6 @@ export function owedOf(invoice: Invoice): bigint {
   return invoice.status === 'open' ? amountRemaining(invoice) : 0n;
 }
 
-/** Returns the sum of the credited net amounts on lines whose revenue is still deferred. */
 export function deferredOf(invoice: Invoice, parts: readonly CreditNoteLine[]): bigint {
   const deferred = new Set(
     invoice.lines.filter((line) => line.isInAdvance && !line.isReleased).map(({ id }) => id),
@@ -245,8 +241,8 @@ export function deferredOf(invoice: Invoice, parts: readonly CreditNoteLine[]): 
 }
 
 /**
- * Returns the credited tax of an invoice line, by rate, after the tax of a credit note line was added to it (`sign` 1)
- * or subtracted from it (`sign` -1).
+ * Returns the credited tax of an invoice line, by rate, after adding (`sign` 1) or subtracting (`sign` -1) the tax of a
+ * credit note line.
  */
 export function addShares(
   line: InvoiceLine,

@@ -9,7 +9,7 @@ import type { LineDraft } from './line-draft';
 
 export type InvoiceCouponTerms = Omit<InvoiceCoupon, 'amountMinor'>;
 
-/** A redeemed coupon, and its state before an invoice is calculated. Amounts are minor units. */
+/** A redeemed coupon, with its state before an invoice is calculated. Amounts are in minor units. */
 export interface CouponContext {
   readonly redemptionId: string;
   readonly redeemedAt: Date;
@@ -18,23 +18,19 @@ export interface CouponContext {
   /** Amount off per billing period, or for all invoices together if the duration is `once`; null for a percentage. */
   readonly amountOffMinor: bigint | null;
   /**
-   * For a coupon with an amount and duration `once`: the remaining amount; null if the coupon was never used. For a
-   * percentage with duration `once`: the discounts that credits returned to it; null if none. Otherwise null.
+   * For duration `once`, otherwise null. Amount coupon: the remaining amount; null if the coupon was never used.
+   * Percentage: the discounts that credits returned to the coupon; null if none.
    */
   readonly remainingMinor: bigint | null;
   /**
-   * Discounts that other invoices of the billing period took from the coupon, after subtracting the discounts that
-   * credits and usage corrections returned to it.
+   * Discounts on other invoices of the billing period, less the discounts that credits and usage corrections returned
+   * to the coupon.
    */
   readonly takenMinor: bigint;
   /** True if the duration is `once` and an invoice has used up the coupon. */
   readonly isUsedUp: boolean;
-  /** Number of months of a `repeating` coupon; otherwise null. */
   readonly months: number | null;
-  /**
-   * End of the months in which a repeating coupon applies; null until the coupon first takes something off, and
-   * for other durations.
-   */
+  /** End of the months in which a repeating coupon applies; null for other durations, and until the first discount. */
   readonly endsAt: Date | null;
   /** Prices of the plans that the coupon is limited to; null if it discounts all lines. */
   readonly priceIds: ReadonlySet<string> | null;
@@ -42,11 +38,10 @@ export interface CouponContext {
 
 export interface CouponsInPeriod {
   readonly coupons: readonly CouponContext[];
-  /** Billing period of the subscription of the invoice; null: no subscription. */
   readonly billingPeriod: Period | null;
 }
 
-/** Returns true if the period contains the instant. An empty period contains its start. */
+/** Returns true if the period contains the instant. Even an empty period contains its start. */
 function isWithin(instant: Date | null, period: Period | null): boolean {
   if (instant === null || period === null) return false;
   const isStart = instant.getTime() === period.startAt.getTime();
@@ -54,10 +49,9 @@ function isWithin(instant: Date | null, period: Period | null): boolean {
 }
 
 /**
- * Returns the coupons of an invoice, each with the amount that it may take off. This amount includes discounts that
- * credits and usage corrections on the invoice returned to the coupon, and excludes discounts that usage corrections on
- * the invoice took from it. Unless the duration is `once`, these discounts count only if they belong to the billing
- * period of the invoice.
+ * Returns the coupons of an invoice, each with the amount that it may take off. Credits and usage corrections on the
+ * same invoice change this amount: discounts that they returned to the coupon are added, discounts that they took are
+ * subtracted. Unless the duration is `once`, only discounts of the same billing period count.
  *
  * @param timeZone time zone of the subscription
  * @param usedBefore coupon entries that the invoice stores for its usage corrections
@@ -108,8 +102,8 @@ export function couponsOf(
 }
 
 /**
- * Returns false if the months of the coupon end at or before the start of the billing period. A draft may have such a
- * coupon if another invoice used the coupon first, after the draft was made.
+ * Returns false if the months of the coupon have ended when the billing period starts. A draft can have such a coupon
+ * if another invoice used the coupon first after the draft was made.
  */
 function isWithinMonths({ endsAt }: CouponContext, billingPeriod: Period | null): boolean {
   return endsAt === null || billingPeriod === null || billingPeriod.startAt < endsAt;
@@ -117,9 +111,12 @@ function isWithinMonths({ endsAt }: CouponContext, billingPeriod: Period | null)
 
 /**
  * Returns true if the usage corrections of an invoice leave nothing of a coupon for the other charges of the invoice.
- * This is the case if the corrections were the first use of a percentage with duration `once`. It is also the case if
- * the corrections discounted another period, and the months of the coupon do not include both that period and the
- * billing period of the invoice. A draft keeps such a coupon, because another invoice may bill the late usage instead.
+ * This is so in two cases:
+ * - The corrections were the first use of a percentage with duration `once`.
+ * - The corrections discounted another period, and the months of the coupon do not include both that period and the
+ *   billing period of the invoice.
+ *
+ * A draft keeps such a coupon, because another invoice may bill the late usage instead.
  */
 function isUsedByCorrections(
   coupon: CouponContext,
@@ -138,15 +135,12 @@ function isUsedByCorrections(
   );
 }
 
-/**
- * Returns the time zone of the subscription that the lines or their requests belong to; `UTC` if no line has a time
- * zone.
- */
+/** Returns the time zone of the subscription that is billed; `UTC` if no line has a time zone. */
 export function timeZoneOf(lines: readonly Pick<LineDraft, 'timeZone'>[]): string {
   return lines.find((line) => line.timeZone !== null)?.timeZone ?? 'UTC';
 }
 
-/** Returns the amount a coupon may still take off, never negative; null for a percentage without a limit. */
+/** Returns the amount that a coupon may still take off, never negative; null for a percentage without a limit. */
 export function remainingDiscountOf(coupon: CouponContext, returnedMinor: bigint): bigint | null {
   const { duration, percentOff, amountOffMinor, remainingMinor, takenMinor, isUsedUp } = coupon;
   if (percentOff !== null) {
@@ -165,7 +159,7 @@ export function nonNegative(amountMinor: bigint): bigint {
 
 /**
  * Returns the end of the coupon's months. They begin with the given billing period, or with an earlier one that the
- * coupon already discounted. Null if the coupon has no months, or if there is neither of these periods.
+ * coupon already discounted. Null if the coupon has no months, or if there is no such period.
  */
 function endOfMonths(
   coupon: CouponContext,
@@ -179,8 +173,8 @@ function endOfMonths(
 }
 
 /**
- * Returns the end of the months of a repeating coupon if they begin at `startAt`. Null for any other coupon, or if
- * `startAt` is null.
+ * Returns the end of a repeating coupon's months if they begin at `startAt`. Null for any other coupon, or if `startAt`
+ * is null.
  */
 export function endOf(
   { months }: Pick<CouponContext, 'months'>,
@@ -192,7 +186,6 @@ export function endOf(
   return periodAt({ ...anchor, intervalCount: months }, 0).endAt;
 }
 
-/** Converts a coupon to the input of `core/discount`. The input lists the lines that the coupon discounts. */
 export function redeemed(
   coupon: Omit<InvoiceCouponTerms, 'endsAt'>,
   lines: readonly { readonly lineId: string; readonly priceId: string | null }[],

@@ -10,16 +10,16 @@ export type OwedBySubscription = (invoice: Pick<Invoice, 'subscriptionId'>) => b
 export interface DecidedInvoice {
   readonly invoice: Invoice;
   /**
-   * Credit from a negative total; null if the total is not negative, or if the invoice is a draft in its grace
+   * Credit that a negative total gives; null if the total is not negative, or if the invoice is a draft in its grace
    * period.
    */
   readonly added: StoredCreditGrant | null;
 }
 
 /**
- * Calculates invoices one after the other. Invoices of one customer share the credit of the customer: each uses the
- * credit that the earlier ones left. A draft in its grace period uses no credit yet. Credit from a negative invoice
- * first lowers what the subscription of that invoice owes. The next invoices use what is left of this credit.
+ * Calculates invoices one after the other. Each invoice uses the customer's credit that the earlier invoices left. A
+ * draft in its grace period uses no credit yet. A negative invoice gives credit. This credit first lowers what the
+ * subscription of the invoice owes; the next invoices use the rest.
  */
 export function decideInSequence<Request extends Pick<BillingRequest, 'customerId'>>(
   requests: readonly Request[],

@@ -16,11 +16,9 @@ import type { BillingRequest } from './billing-request';
 import { ownRatesOf, ownTermsOf } from './own-terms';
 import { evaluate } from './trace';
 
-/** Input of an invoice calculation, in addition to the billing request. */
 export interface BillingContext extends LineContext, CouponsInPeriod {
   readonly taxRates: readonly InvoiceRateTerms[];
   readonly taxTreatment: TaxTreatment;
-  /** Test clock of the customer; null: real time. */
   readonly testClockId: string | null;
   readonly creditGrants: readonly CreditGrant[];
 }
@@ -80,8 +78,8 @@ export function decideInvoice(
 }
 
 /**
- * Calculates the discounts, taxes and credit of a draft again from the context, because coupons, tax rates and credit
- * may have changed since the draft was made. The draft keeps its lines.
+ * Calculates the discounts, taxes and credit of a draft again, because coupons, tax rates and credit may have changed
+ * since the draft was made. The lines stay the same.
  */
 export function reassembleDraft(draft: Invoice, context: BillingContext): Invoice {
   invariant(draft.status === 'draft', 'only a draft is reassembled');
@@ -104,8 +102,8 @@ export function reassembleDraft(draft: Invoice, context: BillingContext): Invoic
 }
 
 /**
- * Assembles the invoice again from its stored line traces, coupons and rates, with the credit that the invoice
- * used. A result that differs from the stored amounts is a defect.
+ * Calculates the invoice again from its stored coupons, tax rates, used credit and line traces (the steps by which each
+ * amount was computed). A result that differs from the stored amounts is a defect.
  */
 export function evaluateInvoice(invoice: Invoice): AssembledInvoice {
   const { charges, commitments } = splitTrueUps(invoice.lines);
@@ -128,7 +126,9 @@ export function evaluateInvoice(invoice: Invoice): AssembledInvoice {
   });
 }
 
-/** Returns the lines that are not true-ups, and the minimums and maximums that the true-ups were calculated from. */
+/**
+ * Separates true-ups from the other lines. Returns the other lines, and the minimums and maximums behind the true-ups.
+ */
 function splitTrueUps(lines: readonly InvoiceLine[]): {
   readonly charges: readonly InvoiceLine[];
   readonly commitments: readonly Commitment[];
@@ -158,8 +158,8 @@ function splitTrueUps(lines: readonly InvoiceLine[]): {
 }
 
 /**
- * Returns the calculated amounts of all lines, true-ups included. `drafts` contains the same lines in the same order.
- * `terms` contains the coupons, taxes and credit that the lines were calculated with.
+ * Calculates the amounts of all lines, true-ups included. `drafts` has the same lines in the same order. `terms` are
+ * the coupons, taxes and credit that were used.
  */
 function priced(
   currency: string,
@@ -190,7 +190,6 @@ function priced(
   return { amounts, drafts, terms };
 }
 
-/** Calculates lines and their true-ups with the coupons, taxes and credit of `terms`. */
 function assembled(
   currency: string,
   {
@@ -232,17 +231,15 @@ function priceIdsOf(lines: readonly Pick<LineDraft, 'id' | 'priceId'>[]): readon
   return lines.map(({ id: lineId, priceId }) => ({ lineId, priceId }));
 }
 
-/** Coupons, taxes and credit of an invoice. */
 interface AssemblyTerms {
   readonly coupons: ReturnType<typeof couponsOf>;
   /**
-   * Coupon entries for the usage corrections on the invoice, with the discounts that these corrections took from
-   * coupons or returned to them.
+   * Coupon entries for the usage corrections on the invoice: discounts that these corrections took from coupons or
+   * returned.
    */
   readonly correctedCoupons: readonly InvoiceCoupon[];
-  /** Ids of the customer's tax rates, which apply to the charges. */
   readonly taxRateIds: readonly string[];
-  /** Tax rates of the charges, and the tax rates that credits and usage corrections keep from earlier bills. */
+  /** Tax rates of the charges, and tax rates that credits and usage corrections keep from earlier bills. */
   readonly taxRates: readonly InvoiceRateTerms[];
   readonly taxTreatment: TaxTreatment;
   readonly creditGrants: readonly CreditGrant[];

@@ -21,37 +21,36 @@ import type {
 import { creditOf, type CreditTrace, type LineTrace } from './trace';
 import { billedPartOf, unusedOf } from './unused-time';
 
-/** Suffix of the description of a charge for the rest of a period, billed because of a change within the period. */
+/** Last words of the description of a charge for the rest of a period, made because of a change within the period. */
 const REST_OF_PERIOD = ' (rest of the period)';
 
 export interface DecidedLines {
   readonly lines: readonly LineDraft[];
-  /** Commitments (minimum or maximum of a price), each with the request that its true-up line is made from. */
+  /** Commitments (the minimum and maximum of a price), each with the request for which a true-up line may be needed. */
   readonly commitments: readonly (Omit<Commitment, 'taxRateIds'> & {
     readonly of: ChargeLineRequest | UsageLineRequest;
   })[];
 }
 
-/** Data that lines are calculated from, in addition to their requests. */
 export interface LineContext extends Partial<CorrectedBills> {
   /**
-   * Lines that billed the credited items, on invoices in effect. Charges whose unused part was already credited are
-   * absent.
+   * Lines of finalized, non-void invoices that billed the credited items. Charges whose unused part was already
+   * credited are absent.
    */
   readonly billed: readonly BilledLine[];
   /**
-   * Amounts of refunded invoices that may still be credited, in minor units by invoice id. Absent invoices have no
-   * limit.
+   * How much of each refunded invoice may still be credited, in minor units by invoice id. Invoices without an entry
+   * have no limit.
    */
   readonly creditable: ReadonlyMap<string, bigint>;
-  /** Usage counted for the requests, and late usage. */
+  /** Usage counted for the requests, and late usage (accepted after its period was billed). */
   readonly usage: readonly CountedUsage[];
 }
 
 /**
  * Returns the lines for line item requests, rounded, before discounts and tax, sorted by {@link sortRank}. Leaves out
- * charges prorated to zero, zero usage without a fee, and credits that give back neither money nor a discount. Keeps a
- * credit of 0 if credit notes left nothing to credit.
+ * charges prorated to zero, zero usage without a fee, and credits that give back neither money nor a discount. But
+ * keeps a credit of 0 if credit notes are the reason why nothing was left to credit.
  *
  * @param nextId makes the id of the next line
  */
@@ -109,9 +108,9 @@ export function decideLines(
 }
 
 /**
- * Removes the late usage from the context if the invoice would bill nothing else, and the request does not set
- * `lateUsage`. This is the case if the request has no lines except credits, and none of these credits makes a line.
- * Otherwise returns the context unchanged.
+ * Removes late usage (accepted after its period was billed) from the context if it would be alone on the invoice, and
+ * the request does not set `lateUsage`. Late usage is alone if the request has no lines except credits, and none of
+ * these credits makes a line.
  */
 export function withBillableUsage<Context extends LineContext>(
   { lines, lateUsage }: Pick<BillingRequest, 'lines' | 'lateUsage'>,
@@ -125,9 +124,9 @@ export function withBillableUsage<Context extends LineContext>(
 }
 
 /**
- * Returns the sort rank of a line on its invoice: charges in advance, charges in arrears, usage, one-off items, then
- * credits. Lines of one rank keep the order of their requests. True-ups have the rank of their charge; assembly later
- * moves them to the end.
+ * Returns the rank by which lines are sorted on an invoice: charges in advance, charges in arrears, usage, one-off
+ * items, then credits. Lines of equal rank keep the order of their requests. True-ups have the rank of their charge,
+ * and are later moved to the end.
  */
 export function sortRank(
   line: Pick<LineDraft, 'kind' | 'isInAdvance'> | ChargeLineRequest | UsageLineRequest,
@@ -198,7 +197,8 @@ export function trueUpLine(
 }
 
 /**
- * Returns credit lines for the unused parts of the charges of an item. A credit includes the true-ups of its charge.
+ * Returns credit lines for the unused parts of the charges of an item. A credit includes the true-ups of its charge
+ * (lines that lift it to its minimum or lower it to its maximum).
  */
 function creditLines(
   request: CreditLineRequest,
@@ -216,9 +216,9 @@ function creditLines(
 }
 
 /**
- * Calculates a credit line again, from the amount that is now left of the line that it credits. Returns null if another
- * credit line already credits the same line, if the invoice of that line is now void, or if {@link creditLine} returns
- * null. If the revenue of that line was released meanwhile, the credit lowers revenue instead of deferred revenue.
+ * Calculates a credit line again, from the amount that is now left of the credited line. Returns null if another credit
+ * line already credits that line, if the invoice of that line is now void, or if {@link creditLine} returns null. If
+ * the revenue of the credited line was released meanwhile, the credit lowers revenue instead of deferred revenue.
  *
  * @param context has the finalized lines of the credited item
  * @param limit one function for all credits of the invoice, because each credit leaves less for the next one
@@ -257,7 +257,8 @@ interface CreditTerms {
 }
 
 /**
- * Returns the trace of a credit for the unused part of a line. Does not limit the credit by refunds of the invoice.
+ * Returns the trace of a credit for the unused part of a line: the figures that the credit is computed from. Refunds of
+ * the invoice are not considered.
  * @param billed includes all lines of the same invoice, among them the true-ups of the line
  */
 export function creditTraceOf(
@@ -281,8 +282,9 @@ export function creditTraceOf(
 }
 
 /**
- * Returns the credit for the unused part of a line; null if it gives back neither money nor a discount. If a credit note
- * took a part of the line before, returns a credit of 0 instead of null. This line keeps the note from being voided.
+ * Returns the credit for the unused part of a line; null if it gives back neither money nor a discount. But if a credit
+ * note had credited a part of the line, returns a credit of 0 instead of null. This zero line keeps the note from being
+ * voided.
  */
 function creditLine(
   line: BilledLine,
@@ -312,7 +314,6 @@ function creditLine(
   };
 }
 
-/** Returns the name of the price that a charge was billed at, from the description of the charge. */
 function priceNameOf({ kind, description }: BilledLine): string {
   const isRest = kind === 'proration' && description.endsWith(REST_OF_PERIOD);
   return isRest ? description.slice(0, -REST_OF_PERIOD.length) : description;

@@ -23,14 +23,17 @@ import {
 
 const LONGEST_DESCRIPTION = 500;
 
-/** Usage counted for a request. `billed`: what invoices in effect billed for it so far; null for its first bill. */
+/**
+ * Usage counted for a request. `billed` is what finalized, non-void invoices billed for it so far; null for its first
+ * bill.
+ */
 export interface CountedUsage {
   readonly request: UsageLineRequest;
   readonly reading: ItemUsage;
   readonly billed: EarlierBill | null;
 }
 
-/** Amounts that invoices in effect have billed so far for the usage of a request. */
+/** Amounts that finalized, non-void invoices have billed so far for the usage of a request. */
 export interface EarlierBill extends BilledUsage {
   /** The lines that billed the usage, including true-ups and usage corrections. */
   readonly lines: readonly BilledLine[];
@@ -44,8 +47,8 @@ export interface UsageLines {
 }
 
 /**
- * Returns the lines for the usage of a period, one for each `UsagePart`, and the commitments (minimum and maximum
- * of the price) for that period. Leaves out a part with a quantity of 0 for which no fee is due.
+ * Returns one line for each `UsagePart` of the usage of a period. Also returns the commitments (minimum and maximum of
+ * the price) for that period. Leaves out a part with a quantity of 0 for which no fee is due.
  */
 export function usageLines({ request, reading }: CountedUsage, nextId: () => string): UsageLines {
   const { rating } = request.price;
@@ -87,10 +90,10 @@ export function usageLines({ request, reading }: CountedUsage, nextId: () => str
 }
 
 /**
- * Returns the line for late usage of a billed period. The amount of the line is the difference between two amounts: the
- * amount of the usage as counted now, for all groups together and within the minimum and maximum of the price, and the
- * amount billed so far. Returns null if there is no difference, or if only void lines billed the usage that is taken
- * back.
+ * Returns the line that bills late usage (accepted after its period was billed). Its amount is the difference between
+ * the amount of the usage as counted now and the amount billed so far. Both are for all groups together, within the
+ * minimum and maximum of the price. Returns null if there is no difference, or if the line would take back usage that
+ * only void lines billed.
  *
  * The amount of the line is 0 if discounts, credit notes or refunds left nothing to give back. Such a line is still
  * needed, because the next correction is calculated from it. Added usage gets the discounts and taxes of the first bill
@@ -145,7 +148,6 @@ function quantityOf({ parts }: ItemUsage) {
   return sum(parts.map(({ quantity }) => quantity));
 }
 
-/** Returns the trace of a usage line, without `parts` and `corrects`. */
 export function usageTraceOf(
   request: UsageLineRequest,
   reading: Omit<ItemUsage, 'parts'>,

@@ -1,7 +1,7 @@
 import { isWaiting } from './grace';
 import type { Invoice, InvoiceLine } from './invoice';
 
-/** A closed period of a subscription. Charges in advance for this period are now earned. */
+/** A closed period of a subscription. Charges in advance for this period are now earned revenue. */
 export interface EarnedPeriod {
   readonly id: string;
   readonly subscriptionId: string;
@@ -9,15 +9,16 @@ export interface EarnedPeriod {
   readonly currency: string;
   readonly startAt: Date;
   readonly endAt: Date;
-  /** Items of the subscription, except items that ended before the period. */
+  /** Without items that ended before the period. */
   readonly itemIds: readonly string[];
-  /**
-   * True if no item continues after the period. Charges in advance for time after the period are then earned as well.
-   */
+  /** True if no item continues after the period. Charges in advance for the time after it are then earned as well. */
   readonly endsItems: boolean;
 }
 
-/** Returns the invoice with its earned lines marked as released; a draft in its grace period is returned unchanged. */
+/**
+ * Returns the invoice with its earned lines marked as released (from deferred revenue). Returns a draft in its grace
+ * period unchanged.
+ */
 export function withEarned(invoice: Invoice, earned: readonly EarnedPeriod[]): Invoice {
   const over = earned.find(({ subscriptionId }) => subscriptionId === invoice.subscriptionId);
   if (over === undefined || isWaiting(invoice)) return invoice;

@@ -5,11 +5,10 @@ import { evaluateInvoice } from './decide-invoice';
 import type { Invoice, InvoiceLine } from './invoice';
 import { evaluate } from './trace';
 
-/** A line, and its amounts as calculated again from its trace. */
 export interface Explanation {
   readonly line: InvoiceLine;
   readonly evaluated: { readonly amount: bigint; readonly discount: bigint; readonly tax: bigint };
-  /** True if amount, discount and tax equal the stored amounts. */
+  /** True if all amounts equal the stored amounts. */
   readonly matches: boolean;
 }
 
@@ -24,21 +23,19 @@ const TOTALS = [
   'amountDue',
 ] as const;
 
-/** Amounts of an invoice that are calculated from its lines, coupons, tax rates and credits. */
 export type InvoiceTotals = Pick<Invoice, (typeof TOTALS)[number]>;
 
-/** An invoice, and its totals as calculated again from its lines, coupons, tax rates and credits. */
 export interface InvoiceExplanation {
   readonly invoice: Invoice;
-  /** Explanations of the lines, in the order of the invoice. */
   readonly lines: readonly Explanation[];
   readonly evaluated: InvoiceTotals;
-  /** True if the totals and all lines, coupons and rates equal the stored amounts. */
+  /** True if all amounts equal the stored amounts. */
   readonly matches: boolean;
 }
 
 /**
- * Calculates an invoice again: the amount of each line from its trace, and the other amounts from all lines together.
+ * Calculates all amounts of an invoice again. The amount of each line is calculated from its trace (the stored price
+ * and steps).
  */
 export function explain(invoice: Invoice): InvoiceExplanation {
   const assembled = evaluateInvoice(invoice);

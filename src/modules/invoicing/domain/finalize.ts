@@ -7,7 +7,6 @@ import { INVOICE_TRANSITIONS, type Invoice, type InvoiceStatus } from './invoice
 
 const DAY_MS = 86_400_000;
 
-/** Returns the finalized invoice of a draft: open, or paid if nothing is left to pay. */
 export function finalized(
   draft: Invoice,
   number: string,
@@ -30,8 +29,8 @@ export function finalized(
 }
 
 /**
- * Returns true if a draft would be paid as soon as it is finalized. Returns false for a draft in its grace period,
- * which can get further lines.
+ * Returns true if a draft would be paid as soon as it is finalized. False for a draft in its grace period, because it
+ * can get further lines.
  */
 export function leavesNothingToPay(draft: Invoice): boolean {
   return draft.amountDue === 0n && !isWaiting(draft);

@@ -4,32 +4,30 @@ import type { BillCoupon, BillTerms } from './billed-by';
 import type { Invoice, InvoiceLine } from './invoice';
 import type { UsageLineRequest } from './line-item-request';
 
-/**
- * An amount of a bill, at list prices, to which coupons of the bill apply. Includes later corrections of the amount.
- */
+/** Amount of a bill, at list prices, to which coupons of the bill apply. Includes later corrections. */
 export interface BilledAmount {
   /**
-   * The {@link usagePeriodKey} if the line bills an item for a period: later corrections are added under the same key.
-   * Otherwise the id of the line.
+   * The {@link usagePeriodKey} of a line that bills an item for a period, so that later corrections are added under the
+   * same key. Otherwise the id of the line.
    */
   readonly key: string;
   readonly priceId: string | null;
   readonly amountMinor: bigint;
 }
 
-/** First bill of the usage of a period. */
+/** The invoice that first billed the usage of a period. */
 export interface FirstBill extends Omit<BillTerms, 'coupons' | 'invoiceId'> {
-  /** Id of the invoice, or the {@link usagePeriodKey} if the bill has no line in effect. */
+  /** Id of the invoice, or the {@link usagePeriodKey} if no line of a finalized, non-void invoice billed the usage. */
   readonly id: string;
-  /** Coupons that were active when the bill was made. */
+  /** Active when the bill was made, even if they did not discount it. */
   readonly coupons: readonly (CorrectedCoupon & BillCoupon)[];
   readonly amounts: readonly BilledAmount[];
-  /** Highest amount billed for the period at any time, at list prices. */
+  /** Highest amount that was ever billed for the period, at list prices. */
   readonly highestBilledMinor: bigint;
 }
 
 /**
- * Returns the discounts and taxes of an invoice, which also apply to usage that is added to the invoice later.
+ * Returns the discounts and taxes of an invoice. They also apply to usage that is added to the invoice later.
  * @param taxRateIds ids of the tax rates of the charge that the usage is added to
  */
 export function termsOfBill(
@@ -64,9 +62,9 @@ export function termsOfBill(
 }
 
 /**
- * Returns the terms that now apply to a first bill that has no line for the usage. These are the stored terms, unless
- * their invoice was voided or regenerated since. In that case, they are the terms of `latest`, but with the stored
- * taxes if `latest` has no charge.
+ * Returns the terms that now apply to a first bill that has no line for the usage. Normally these are the stored terms.
+ * If their invoice was voided or regenerated since, the terms of `latest` apply, but with the stored taxes if `latest`
+ * has no charge.
  * @param latest the invoice of the bill, or the newest invoice that regenerates it; undefined if the bill has no
  *   invoice
  */
@@ -78,7 +76,6 @@ export function currentTerms(kept: BillTerms, latest: Invoice | undefined): Bill
   return charge === undefined ? { ...terms, taxes: kept.taxes } : terms;
 }
 
-/** Returns the key that all usage lines of an item and period share. */
 export function usagePeriodKey({
   itemId,
   period,
@@ -86,14 +83,12 @@ export function usagePeriodKey({
   return `${itemId} ${period.startAt.getTime()} ${period.endAt.getTime()}`;
 }
 
-/** Returns false for a usage correction; true for any other line. */
 export function isFirstBillLine({ trace }: Pick<InvoiceLine, 'trace'>): boolean {
   return trace.kind !== 'usage' || trace.corrects === null;
 }
 
 /**
- * Returns the amounts before discounts to which the coupons of an invoice apply. Each amount includes its later
- * corrections.
+ * Returns the amounts before discounts to which the coupons of an invoice apply, including later corrections.
  * @param history lines of all invoices, oldest first, for the items and periods on this invoice
  */
 export function billedAmounts(
@@ -122,7 +117,7 @@ export function billedAmounts(
 }
 
 /**
- * Returns the highest amount billed for a period at any time, at list prices.
+ * Returns the highest amount that was ever billed for a period, at list prices.
  * @param history lines of the period, oldest first
  */
 export function highestBilledAmount(history: readonly InvoiceLine[]): bigint {

@@ -1,35 +1,33 @@
 import { maxWithTax, partWithin, type HeldLines } from '../../../core/invoice';
 import { allocate, greater } from '../../../core/money';
 
-/** Amounts of an invoice that went back to the customer by refunds, pending ones included, or by lost disputes. */
+/** Amounts of an invoice that went back to the customer by refunds (including pending ones) or by lost disputes. */
 export interface RefundedAmount {
-  /** Money from payments of the invoice, in minor units. */
   readonly moneyMinor: bigint;
   /**
-   * Credit that the invoice used from payments that were then refunded or lost in disputes, less the part that other
-   * credit covered. Minor units.
+   * Credit that the invoice used from payments which were later refunded or lost in disputes, in minor units. Does not
+   * include losses that were covered by unused credit.
    */
   readonly creditMinor: bigint;
 }
 
 export const NOTHING_REFUNDED: RefundedAmount = { moneyMinor: 0n, creditMinor: 0n };
 
-/** Refunded amounts by invoice id. Invoices without refunds are absent. */
+/** By invoice id. Invoices without refunds are absent. */
 export type RefundedOf = ReadonlyMap<string, RefundedAmount>;
 
 /** Part of the paid money that went back to the customer, in minor units. */
 export interface ReturnedMoney {
-  /** Part given back by refunds, including pending refunds. */
+  /** Includes pending refunds. */
   readonly refundedMinor: bigint;
-  /** Part given back by lost disputes. */
   readonly lostMinor: bigint;
 }
 
-/** Money and credit that paid an invoice and went back to the customer, in minor units. */
+/** Money and credit of an invoice that went back to the customer, in minor units. */
 export interface ReturnedAmounts extends ReturnedMoney {
   /**
-   * Credit that the invoice used from payments that were then refunded or lost in disputes, less the part that other
-   * credit covered.
+   * Credit that the invoice used from payments which were later refunded or lost in disputes. Does not include losses
+   * that were covered by unused credit.
    */
   readonly lostCreditMinor: bigint;
 }
@@ -37,8 +35,8 @@ export interface ReturnedAmounts extends ReturnedMoney {
 export const NOTHING_RETURNED: ReturnedMoney = { refundedMinor: 0n, lostMinor: 0n };
 
 /**
- * Credit that came from a payment, in minor units. `refundedMinor` and `lostMinor` are the parts that refunds and lost
- * disputes took, `usedMinor` is the part that invoices used.
+ * Credit that came from a payment, in minor units: `refundedMinor` was taken by refunds, `lostMinor` by lost disputes,
+ * and `usedMinor` was used by invoices.
  */
 export interface CoveredCredit extends ReturnedMoney {
   readonly usedMinor: bigint;
@@ -48,7 +46,7 @@ export const NOTHING_COVERED: CoveredCredit = { ...NOTHING_RETURNED, usedMinor: 
 
 /** Amounts that limit how much of an invoice can still be given back, in minor units. */
 export interface HeldByInvoice {
-  /** Charges of the invoice with tax, after subtracting the amounts that later invoices and credit notes credited. */
+  /** Charges of the invoice with tax, less the amounts that later invoices and credit notes credited. */
   readonly heldMinor: bigint;
   /** Part of the credit notes that is paid out by refunds, with tax. */
   readonly toRefundMinor: bigint;
@@ -57,8 +55,8 @@ export interface HeldByInvoice {
 }
 
 /**
- * Returns how much of an invoice may still be credited: the amount left of its charges, after subtracting the amounts
- * that went back to the customer without a credit note.
+ * Returns how much of an invoice may still be credited: what is left of its charges, less the amounts that went back to
+ * the customer without a credit note.
  */
 export function maxCreditable(
   { heldMinor, toRefundMinor }: HeldByInvoice,
@@ -69,9 +67,10 @@ export function maxCreditable(
 }
 
 /**
- * Returns the largest total of all refunds of an invoice; null: the whole amount paid in money can be refunded.
+ * Returns the largest possible total of all refunds of an invoice; null: the whole amount paid in money can be
+ * refunded.
  * @param lostMinor amount that cannot be refunded: used credit from payments that were refunded or lost in disputes,
- *   and money and used credit that open disputes may take
+ *   plus the money and used credit that open disputes may take
  */
 export function maxRefundable(
   { heldMinor, toRefundMinor, paidMinor }: HeldByInvoice,
@@ -82,9 +81,8 @@ export function maxRefundable(
 }
 
 /**
- * Limits a credit of an invoice to the amount that is left of the invoice after refunds. Returns this limit, or null if
- * `amountMinor` can be credited in full. Each call lowers the amount that is left for the next call with the same
- * invoice.
+ * Limits a credit to the amount that remains of the credited invoice after refunds. Returns the limit, or null if
+ * `amountMinor` can be credited in full. Each call lowers the amount left for the next call with the same invoice.
  */
 export type LimitCredit = (
   invoiceId: string,
@@ -92,13 +90,12 @@ export type LimitCredit = (
   amountMinor: bigint,
 ) => bigint | null;
 
-/** Part of a usage correction that is taken from an invoice, in minor units, before exclusive tax. */
+/** Part of a usage correction that is taken from one invoice, in minor units, before exclusive tax. */
 export interface TakenFrom {
   readonly invoiceId: string;
   readonly amountMinor: bigint;
 }
 
-/** Amounts that a usage correction takes from invoices. */
 export interface LimitedCorrection {
   readonly taken: readonly TakenFrom[];
   /** Total of `taken` if refunds reduced it; otherwise null. */
@@ -106,8 +103,8 @@ export interface LimitedCorrection {
 }
 
 /**
- * Divides a usage correction over the invoices that billed the usage, in proportion to the amount left on each.
- * Takes from each invoice at most the amount that is left on it after refunds.
+ * Divides a usage correction over the invoices that billed the usage, in proportion to the amount left on each. Takes
+ * from each invoice at most the amount that remains after refunds.
  */
 export function limitCorrection(
   amountMinor: bigint,
@@ -128,7 +125,7 @@ export function limitCorrection(
   return limitTaken(wanted, held, limit);
 }
 
-/** Limits each part of a correction to the amount that is left of its invoice after refunds. */
+/** Limits each part of a correction to the amount that remains of its invoice after refunds. */
 export function limitTaken(
   wanted: readonly TakenFrom[],
   held: HeldLines,
@@ -147,8 +144,9 @@ function totalOf(parts: readonly TakenFrom[]): bigint {
 }
 
 /**
- * @param creditable amounts of refunded invoices that may still be credited, in minor units; absent invoices have no
- *   limit
+ * Returns a function that limits the credits on a new invoice.
+ * @param creditable how much of each refunded invoice may still be credited, in minor units; invoices without an entry
+ *   have no limit
  */
 export function limitCredits(creditable: ReadonlyMap<string, bigint>): LimitCredit {
   const left = new Map(creditable);

@@ -4,10 +4,10 @@ import type { BillingRequest } from './billing-request';
 const HOUR_MS = 3_600_000;
 
 /**
- * Returns the instant until which an invoice stays a draft; null if it is finalized at once. An invoice for the end of
- * a billing period (reason `renewal` or `end`) stays a draft for the given hours, and bills usage that arrives
- * meanwhile. The hours count from the end of the period, even if the invoice is made later. A request without lines,
- * which bills only late usage, is finalized at once. So is an invoice that is made after these hours.
+ * Returns the end of the grace period, during which an invoice stays a draft; null if it is finalized at once. Only an
+ * invoice for the end of a billing period (reason `renewal` or `end`) has a grace period, so that it can bill usage
+ * that arrives late. The hours count from the end of the billing period, even if the invoice is made later. No grace
+ * period is given after these hours, or for a request without lines, which only corrects earlier bills.
  */
 export function graceEnd(
   { reason, renewsAt, lines }: Pick<BillingRequest, 'reason' | 'renewsAt' | 'lines'>,
@@ -20,9 +20,7 @@ export function graceEnd(
   return endAt > now ? endAt : null;
 }
 
-/**
- * A draft in its grace period, with the requests from which its lines are calculated again when the grace period ends.
- */
+/** A draft in its grace period, with the requests to calculate its lines again at the end of that period. */
 export type WaitingDraft = Invoice & {
   readonly finalizesAt: Date;
   readonly requestedLines: NonNullable<Invoice['requestedLines']>;

@@ -3,7 +3,7 @@ import type { HeldDiscount, HeldTerms } from './held-terms';
 import type { InvoiceLine, InvoiceTaxRate } from './invoice';
 import type { BilledUsage } from './usage';
 
-/** A line of an invoice in effect, with the tax rates and the period of the invoice. */
+/** A line of a finalized, non-void invoice, with the tax rates and the period of the invoice. */
 export interface BilledLine extends InvoiceLine {
   readonly taxRates: readonly Pick<
     InvoiceTaxRate,
@@ -14,8 +14,8 @@ export interface BilledLine extends InvoiceLine {
 }
 
 /**
- * Returns the amounts that are left on lines of one item and period after discounts and earlier credits. Credits
- * are calculated from these amounts.
+ * Returns the amounts left on the lines of one item and period after discounts and earlier credits. Credits are
+ * calculated from these amounts.
  */
 export function heldOf(lines: readonly BilledLine[]): HeldTerms {
   const total = (of: (line: BilledLine) => bigint): bigint =>
@@ -44,7 +44,7 @@ export function heldOf(lines: readonly BilledLine[]): HeldTerms {
 }
 
 /**
- * Returns the amounts left on lines of one item and period, by invoice id. A negative usage correction is
+ * Returns, by invoice id, the amounts left on the lines of one item and period. A negative usage correction is
  * subtracted from the invoices that billed the usage, not from the invoice that contains the correction.
  */
 export function heldOfInvoices(lines: readonly BilledLine[]): ReadonlyMap<string, bigint> {
@@ -61,14 +61,14 @@ export function heldOfInvoices(lines: readonly BilledLine[]): ReadonlyMap<string
 }
 
 /**
- * Returns the amount of a line at list prices. A negative usage correction can take back more at list prices than its
+ * Returns the amount of a line at list prices. A negative usage correction can be larger at list prices than its
  * `amount` shows, because `amount` is limited to what was left of the billed lines.
  */
 export function listedAmount({ amount, trace }: Pick<InvoiceLine, 'amount' | 'trace'>): bigint {
   return trace.kind === 'usage' ? (trace.corrects?.differenceMinor ?? amount) : amount;
 }
 
-/** Returns what the lines of an item and period billed for its usage, including true-ups and usage corrections. */
+/** Returns the amount billed for the usage of an item and period, including true-ups and usage corrections. */
 export function billedUsageOf(
   lines: readonly InvoiceLine[],
 ): Pick<BilledUsage, 'amountMinor' | 'heldMinor' | 'quantity'> {
@@ -82,7 +82,7 @@ export function billedUsageOf(
 }
 
 /**
- * Returns the total quantity of usage lines of one period. A correction counts with the quantity that it adds or
+ * Returns the total quantity of usage lines of one period. A usage correction counts with the quantity that it adds or
  * subtracts.
  */
 function billedQuantity(lines: readonly Pick<InvoiceLine, 'trace'>[]): Rational {
@@ -103,8 +103,7 @@ function taxLeft({ taxShares, creditedTaxShares }: InvoiceLine, taxRateId: strin
 }
 
 /**
- * Returns the discounts of lines by coupon and period, after subtracting the discounts that were already returned to
- * the coupons.
+ * Returns the discounts of lines by coupon and period, less the discounts that were already returned to the coupons.
  */
 function discountsOf(lines: readonly BilledLine[]): readonly HeldDiscount[] {
   const byKey = new Map<string, HeldDiscount>();
@@ -124,7 +123,7 @@ function discountsOf(lines: readonly BilledLine[]): readonly HeldDiscount[] {
 }
 
 /**
- * Returns the start of the invoice period in which a line was discounted. If the line adds usage to an earlier bill,
+ * Returns the start of the invoice period to which the discounts of a line belong. For usage added to an earlier bill,
  * this is the period of that bill.
  */
 function periodOfDiscount({ trace, billedFrom }: BilledLine): Date | null {
@@ -132,7 +131,7 @@ function periodOfDiscount({ trace, billedFrom }: BilledLine): Date | null {
   return added === undefined ? billedFrom : added.billedFrom;
 }
 
-/** Returns the discounts that a credit line or a usage correction returned to coupons, as positive amounts. */
+/** Returns the discounts that a credit line or usage correction returned to coupons, as positive amounts. */
 export function returnedBy({ trace }: Pick<InvoiceLine, 'trace'>): readonly HeldDiscount[] {
   if (trace.kind === 'credit') return trace.returned ?? [];
   return trace.kind === 'usage' ? (trace.corrects?.returned ?? []) : [];

@@ -1,13 +1,13 @@
 import type { Invoice } from './invoice';
 
 /**
- * Returns the instant of the next automatic charge after `attemptCount` attempts: `now` if the count is 0, null if
- * no attempt is left.
+ * Returns the time of the next automatic charge after `attemptCount` attempts: `now` if the count is 0; null if no
+ * attempt is left.
  */
 export type RetryPlan = (attemptCount: number, now: Date) => Date | null;
 
 /**
- * Returns the instant of the first automatic charge of a new open invoice: `now`; null if it is not charged
+ * Returns the time of the first automatic charge of a new open invoice; null if the invoice is not charged
  * automatically.
  */
 export function firstAttemptAt(invoice: Pick<Invoice, 'collection'>, now: Date): Date | null {
@@ -15,9 +15,9 @@ export function firstAttemptAt(invoice: Pick<Invoice, 'collection'>, now: Date):
 }
 
 /**
- * Returns the instant of the next automatic charge of an invoice, after a payment has ended and the amount that it
- * reserved was freed; null if no further charge is planned.
- * @param wasAttempt true if the payment was a failed automatic charge: `retry` then gives the instant. After any other
+ * Returns the time of the next automatic charge of an invoice, after a payment has ended and its reserved amount was
+ * freed; null if no further charge is planned.
+ * @param wasAttempt true if the payment was a failed automatic charge: `retry` then gives the time. After any other
  *   payment, the charge is due now if `retry` still plans one and no payment is pending
  */
 export function nextAttemptAt(
@@ -38,14 +38,14 @@ export function nextAttemptAt(
 
 /**
  * Returns the `collectAt` of an invoice that is void, written off or wholly credited. It is `now`, but nothing is
- * charged: the next run of due work closes the collection, and makes the subscription active again if it has no other
+ * charged then: due work ends the collection of the invoice, and makes the subscription active again if it has no other
  * open invoice. Null if the invoice is not charged automatically or bills no subscription.
  */
 export function closeCollectionAt(invoice: Invoice, now: Date): Date | null {
   return invoice.collection === 'automatic' && invoice.subscriptionId !== null ? now : null;
 }
 
-/** An open invoice that had an automatic charge. */
+/** An open invoice for which an automatic charge was started. */
 export interface AttemptedInvoice {
   readonly id: string;
   readonly attemptCount: number;
@@ -54,8 +54,8 @@ export interface AttemptedInvoice {
 }
 
 /**
- * Returns how automatic charges of the open invoices of a subscription have failed; null if none failed. `failed`: each
- * failed invoice has an attempt planned or in flight. `used_up`: at least one has neither.
+ * Summarizes the failed automatic charges of the open invoices of a subscription; null if none failed. `failed`: each
+ * failed invoice has another attempt planned or in flight. `used_up`: at least one has neither.
  * @param inFlight ids of the invoices with an attempt in flight
  */
 export function attemptsFailure(

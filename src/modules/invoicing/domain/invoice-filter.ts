@@ -2,15 +2,13 @@ import type { AmountRange } from '../../../core/money';
 import type { InstantRange } from '../../../core/time';
 import type { Collection, InvoiceReason, InvoiceStatus } from './invoice';
 
-/** Columns by which a list of invoices can be ordered. */
 export const INVOICE_SORTS = ['total', 'due_at', 'finalized_at'] as const;
 type InvoiceSort = (typeof INVOICE_SORTS)[number];
 
-/** Filter and order of a list of invoices. Null values do not filter. */
+/** Null values do not filter. */
 export interface InvoiceFilter {
   readonly customerId: string | null;
   readonly subscriptionId: string | null;
-  /** Id of the void invoice that the invoice regenerates. */
   readonly reissueOfId: string | null;
   readonly statuses: readonly InvoiceStatus[] | null;
   readonly number: string | null;

@@ -4,7 +4,7 @@ import { nextVersion } from '../../../core/next-version';
 import { mayInvoiceBecome } from './finalize';
 import { amountRemaining, type Invoice } from './invoice';
 
-/** Returns the unpaid amount, or 0 if the invoice cannot be paid. */
+/** Returns the unpaid amount; 0 if the invoice cannot be paid. */
 export function unpaidOf(invoice: Invoice): bigint {
   return mayInvoiceBecome(invoice, 'paid') ? amountRemaining(invoice) : 0n;
 }
@@ -18,14 +18,13 @@ export function payableOf(invoice: Invoice): bigint {
 export type PaymentDecision =
   | { readonly kind: 'reserve'; readonly amount: bigint }
   | { readonly kind: 'not_payable' }
-  /** Pending payments have reserved the whole unpaid amount. */
   | { readonly kind: 'under_way' }
   | { readonly kind: 'exceeds'; readonly payable: bigint };
 
 /**
- * Decides if an invoice can be paid. The invoice must be open or written off. The amount must be from 1 to {@link
- * payableOf}.
- * @param requested minor units; null for the whole payable amount
+ * Returns whether an invoice can be paid, and with what amount. The invoice must be open or written off. The amount
+ * must be from 1 to {@link payableOf}.
+ * @param requested minor units; null: the whole payable amount
  */
 export function decidePayment(invoice: Invoice, requested: bigint | null): PaymentDecision {
   if (!mayInvoiceBecome(invoice, 'paid')) return { kind: 'not_payable' };
@@ -42,7 +41,7 @@ export function withReserve(invoice: Invoice, amount: bigint, now: Date): Invoic
 
 /**
  * Returns the invoice after the start of an automatic charge for its whole payable amount. The next charge is planned
- * when this charge ends.
+ * only when this one ends.
  */
 export function withAttempt(invoice: Invoice, now: Date): Invoice {
   const amount = payableOf(invoice);
@@ -55,14 +54,14 @@ export function withAttempt(invoice: Invoice, now: Date): Invoice {
 export interface PaidInvoice {
   readonly invoice: Invoice;
   /**
-   * Part of the payment that pays the invoice. Less than the payment if the invoice was voided, credited or paid
+   * Part of the payment that pays the invoice. Less than the whole payment if the invoice was voided, credited or paid
    * meanwhile.
    */
   readonly appliedMinor: bigint;
 }
 
 /**
- * Applies a succeeded payment: frees the amount that it reserved, and marks the invoice paid if nothing is left to
+ * Applies a succeeded payment: frees the amount that it reserved, and marks the invoice as paid if nothing is left to
  * pay.
  * @param reserved amount of the invoice that the payment reserved, in minor units
  */
@@ -81,7 +80,6 @@ export function withPayment(
   return { invoice: { ...paid, status: 'paid', paidAt: now, collectAt: null }, appliedMinor };
 }
 
-/** Applies a failed payment: frees the amount that it reserved. */
 export function withoutReserve(invoice: Invoice, amount: bigint, now: Date): Invoice {
   invariant(invoice.amountPending >= amount, 'a payment frees what it reserved');
   return touched({ ...invoice, amountPending: invoice.amountPending - amount }, now);

@@ -1,4 +1,4 @@
-/** Issuer of the invoice. Values that are not configured are null and not printed. */
+/** Issuer of the invoice. A value that is not configured is null and is not printed. */
 export interface Seller {
   readonly name: string | null;
   readonly addressLines: readonly string[];
@@ -10,11 +10,9 @@ export interface Buyer {
   readonly name: string;
   readonly email: string | null;
   readonly addressLines: readonly string[];
-  /** IANA name of the zone in which dates are shown. */
   readonly timezone: string;
 }
 
-/** Seller and buyer as they were when the invoice was finalized. */
 export interface InvoiceSnapshots {
   readonly seller: Seller;
   readonly buyer: Buyer;
@@ -29,7 +27,6 @@ interface PostalAddress {
   readonly country: string | null;
 }
 
-/** Returns the buyer snapshot of a customer as it is now. */
 export function buyerOf({
   name,
   email,

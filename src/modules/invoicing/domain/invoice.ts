@@ -33,7 +33,6 @@ export type InvoiceReason = (typeof INVOICE_REASONS)[number];
 export const COLLECTIONS = ['automatic', 'send_invoice'] as const;
 export type Collection = (typeof COLLECTIONS)[number];
 
-/** A tax rate as the invoice used it, with its amounts. */
 export interface InvoiceTaxRate {
   readonly taxRateId: string;
   readonly name: string;
@@ -43,7 +42,7 @@ export interface InvoiceTaxRate {
   readonly taxMinor: bigint;
 }
 
-/** A coupon as the invoice used it, with all that is needed to apply it again. */
+/** A coupon of the invoice, with all that is needed to apply it again. */
 export interface InvoiceCoupon {
   readonly redemptionId: string;
   readonly redeemedAt: Date;
@@ -51,11 +50,10 @@ export interface InvoiceCoupon {
   readonly percentOff: string | null;
   /** Amount that the coupon could take off, including `returnedMinor`; null for a percentage. */
   readonly amountOffMinor: bigint | null;
-  /** Discount by the coupon on this invoice. */
   readonly amountMinor: bigint;
   /**
    * Discounts that this invoice returned to the coupon: by usage corrections if `correctedFrom` is present, otherwise
-   * by credits. Discounts that credits returned count only for the same billing period, unless the duration is `once`.
+   * by credits. Unless the duration is `once`, discounts returned by credits count only for the same billing period.
    * Absent from older invoices.
    */
   readonly returnedMinor?: bigint;
@@ -63,13 +61,12 @@ export interface InvoiceCoupon {
   readonly mostMinor?: bigint | null;
   /** Prices that the coupon discounts; null or absent: all prices. */
   readonly priceIds?: readonly string[] | null;
-  /** End of the months in which a repeating coupon applies. */
   readonly endsAt?: Date | null;
-  /** Start of the billing period in which the coupon was applied; absent from older invoices. */
+  /** Start of the billing period; absent from older invoices. */
   readonly appliedFrom?: Date | null;
   /**
-   * Present only in an entry for usage corrections of an earlier invoice: the start of the period of that invoice. The
-   * charges of this invoice have entries of their own.
+   * Present only in an entry for usage corrections: the start of the period of the corrected invoice. The other charges
+   * of this invoice have entries of their own.
    */
   readonly correctedFrom?: Date | null;
   /** In an entry with `correctedFrom`: remaining amount of the coupon before the usage corrections. */
@@ -80,11 +77,10 @@ export interface InvoiceCoupon {
   readonly begins?: true;
 }
 
-/** A line with every amount fixed. Amounts are minor units of the invoice's currency. */
+/** Amounts are in minor units of the invoice's currency. */
 export interface InvoiceLine {
   readonly id: string;
   readonly invoiceId: string;
-  /** From 0, in the order shown. */
   readonly position: number;
   readonly kind: LineKind;
   readonly description: string;
@@ -98,24 +94,21 @@ export interface InvoiceLine {
   /** Sum of inclusive and exclusive tax. */
   readonly tax: bigint;
   readonly priceId: string | null;
-  /** Id of the billed item, given by the module that requested the line. */
   readonly itemId: string | null;
   readonly period: Period | null;
-  /** Full period that `period` is a part of. */
   readonly fullPeriod: Period | null;
   readonly proration: Proration | null;
-  /** Unit in which a part of the period is measured. */
   readonly prorationUnit: 'day' | 'second' | null;
   readonly timeZone: string | null;
   /** True if the line is billed before its period, so that the unused part can be credited. */
   readonly isInAdvance: boolean;
-  /** True if the deferred net amount of the line was released to revenue. */
+  /** True if the deferred revenue of the line was released. */
   readonly isReleased: boolean;
   /** Id of the line whose unused part this credit line takes back; null for other lines. */
   readonly creditsLineId: string | null;
   /**
-   * Amount that credit lines and credit notes have taken back so far. It can be more than `amount`, because a credit
-   * for unused time counts here even if it also takes back the true-up of the charge.
+   * Amount that credit lines and credit notes have taken back so far. Can be more than `amount`: a credit for unused
+   * time counts here even if it also takes back the true-up of the charge.
    */
   readonly credited: bigint;
   /** Part of `net` that credit notes have taken back so far. */
@@ -130,19 +123,18 @@ export interface InvoiceLine {
 export interface Invoice {
   readonly id: string;
   readonly version: number;
-  /** Number from a gapless series; null for a draft. */
+  /** From a gapless series; null for a draft. */
   readonly number: string | null;
   readonly status: InvoiceStatus;
   readonly reason: InvoiceReason;
   readonly customerId: string;
-  /** Id of the customer's test clock; null: real time. */
   readonly testClockId: string | null;
   readonly subscriptionId: string | null;
   /** Id of the void invoice that this one regenerates; null: none. */
   readonly reissueOfId: string | null;
   /**
-   * Start or end of a billing period, if the invoice was made because of this instant; otherwise null. A subscription
-   * has at most one such invoice for each instant.
+   * If the invoice was made because a billing period started or ended: the time of that start or end. Otherwise null. A
+   * subscription has at most one such invoice for each time.
    */
   readonly renewsAt: Date | null;
   readonly currency: string;
@@ -160,34 +152,32 @@ export interface Invoice {
   readonly creditedToBalance: bigint;
   readonly amountDue: bigint;
   readonly amountPaid: bigint;
-  /** Amount that credit notes, and credit from negative invoices of the subscription, took off the amount due. */
+  /** Amount taken off the amount due by credit notes, and by credit from negative invoices of the subscription. */
   readonly amountCredited: bigint;
-  /** Amount that pending payments have reserved. */
   readonly amountPending: bigint;
   readonly taxTreatment: TaxTreatment;
   readonly taxRates: readonly InvoiceTaxRate[];
   readonly coupons: readonly InvoiceCoupon[];
   readonly credits: readonly AppliedCredit[];
   readonly collection: Collection;
-  /** Number of automatic charges that were started. */
   readonly attemptCount: number;
   /**
-   * Instant of the next automatic charge. If the invoice is no longer open: instant at which its collection ends. Null:
+   * Time of the next automatic charge. If the invoice is no longer open, the time at which its collection ends. Null:
    * neither is planned.
    */
   readonly collectAt: Date | null;
   /**
-   * True if the charge at `collectAt` is made even if the subscription is unpaid, because the customer got a new
+   * True if the charge at `collectAt` is made even while the subscription is `unpaid`, because the customer has a new
    * default payment method.
    */
   readonly isCollectedWhileUnpaid: boolean;
   readonly daysUntilDue: number;
   readonly dueAt: Date | null;
-  /** Instant at which the invoice was reported as overdue; null: it was not. */
+  /** When the invoice was reported as overdue; null: it was not. */
   readonly overdueAt: Date | null;
-  /** End of the grace period, at which a draft is finalized automatically; null for other invoices. */
+  /** End of the grace period, when a draft is finalized automatically; null for other invoices. */
   readonly finalizesAt: Date | null;
-  /** For a draft in its grace period: input from which its lines are calculated again when it is finalized. */
+  /** For a draft in its grace period: the requests from which its lines are calculated again when it is finalized. */
   readonly requestedLines: readonly LineItemRequest[] | null;
   readonly finalizedAt: Date | null;
   readonly paidAt: Date | null;
@@ -200,7 +190,6 @@ export interface Invoice {
   readonly metadata: Metadata;
   readonly createdAt: Date;
   readonly updatedAt: Date;
-  /** In the order shown. */
   readonly lines: readonly InvoiceLine[];
 }
 
@@ -210,7 +199,6 @@ export function amountRemaining(
   return invoice.amountDue - invoice.amountPaid - invoice.amountCredited;
 }
 
-/** Returns true if any line of the invoice was credited. */
 export function isCredited({ lines }: Pick<Invoice, 'lines'>): boolean {
   return lines.some(({ credited, creditedNet }) => credited > 0n || creditedNet > 0n);
 }

@@ -2,7 +2,7 @@ import type { Price } from '../../../core/rating';
 import type { InvoiceLine } from './invoice';
 import type { ChargeLineRequest, UsageLineRequest } from './line-item-request';
 
-/** A line before discounts and tax. */
+/** Before discounts and tax. */
 export type LineDraft = Pick<
   InvoiceLine,
   | 'id'
@@ -36,7 +36,6 @@ type RequestedFields = Pick<
   | 'creditsLineId'
 >;
 
-/** Returns the fields that a line copies from its request. */
 export function requestedFieldsOf(request: ChargeLineRequest | UsageLineRequest): RequestedFields {
   return {
     priceId: request.price.priceId,
@@ -54,8 +53,8 @@ export function requestedFieldsOf(request: ChargeLineRequest | UsageLineRequest)
 }
 
 /**
- * Returns the amount for one unit or package, or the whole amount of a flat price. Returns null for prices with
- * tiers and for percentage prices.
+ * Returns the amount for one unit or package, or the whole amount of a flat price. Null for tiered and percentage
+ * prices.
  */
 export function unitAmountOf(price: Price): string | null {
   switch (price.model) {

@@ -3,20 +3,18 @@ import type { Price } from '../../../core/rating';
 import type { Period } from '../../../core/time';
 import type { BillTerms } from './billed-by';
 
-/** Terms of a price at the time of billing. The invoice line stores them. */
+/** Price as it was at the time of billing. The invoice line stores it. */
 export interface BilledPrice {
   readonly priceId: string;
   readonly name: string;
   readonly rating: Price;
-  /** Minimum of the price for a full period, in minor units. `maximumMinor` is the maximum for a full period. */
+  /** Minimum for a full period, in minor units. `maximumMinor` is the maximum for a full period. */
   readonly minimumMinor: bigint | null;
   readonly maximumMinor: bigint | null;
 }
 
-/** Bills a quantity at a price, for a period or a part of one. */
 export interface ChargeLineRequest {
   readonly kind: 'charge';
-  /** True if the charge is for the rest of a period, because of a change within the period. */
   readonly isProration: boolean;
   readonly itemId: string;
   readonly price: BilledPrice;
@@ -35,13 +33,12 @@ export interface UsageLineRequest {
   readonly itemId: string;
   readonly price: BilledPrice;
   readonly meterId: string;
-  /** True if each group of the meter is priced on its own. */
   readonly isByGroup: boolean;
   readonly period: Period;
   readonly fullPeriod: Period;
   /**
-   * Start of the billing period. At this instant, the value of a `weighted_sum` is set to 0, unless the meter is
-   * recurring. Within the billing period, its value carries over.
+   * Start of the billing period. At this time, the value of a `weighted_sum` is reset to 0, unless the meter is
+   * recurring. Within the billing period, the value carries over.
    */
   readonly heldSince: Date;
   /** Proration of the price's minimum and maximum, and of its fee at zero usage. Usage itself is never prorated. */
@@ -49,13 +46,13 @@ export interface UsageLineRequest {
   readonly prorationUnit: 'day' | 'second';
   readonly timeZone: string;
   /**
-   * Discounts and taxes of the first bill of the period, if that bill has no line for this usage. If no invoice was
-   * made, because nothing was due, these are the terms that it would have had.
+   * Discounts and taxes of the first bill of the period, if that bill has no line for this usage. If nothing was due,
+   * and so no invoice was made, these are the terms that the invoice would have had.
    */
   readonly billTerms?: BillTerms;
 }
 
-/** Usage that changed after its period was billed, and the subscription that it belongs to. */
+/** Usage that changed after its period was billed. */
 export interface LateUsageRequest {
   readonly subscriptionId: string;
   readonly request: UsageLineRequest;
@@ -72,13 +69,12 @@ export interface CreditLineRequest {
    */
   readonly end: 'border' | 'termination';
   /**
-   * Unit in which the unused part is counted after a change of plans: the proration unit of the new plan version.
-   * Absent: the unit of the credited line.
+   * After a change of plans: the proration unit of the new plan version, in which the unused part is counted. Absent:
+   * the unit of the credited line.
    */
   readonly unit?: 'day' | 'second';
 }
 
-/** An amount that the caller sets. */
 export interface FixedLineRequest {
   readonly kind: 'fixed';
   readonly description: string;

@@ -1,6 +1,5 @@
 import type { Price } from '../../../core/rating';
 
-/** A sold price, or the price that replaces it in a simulation. */
 export interface NamedPrice {
   readonly name: string;
   readonly meterId: string | null;
@@ -11,15 +10,13 @@ export interface NamedPrice {
 }
 
 export interface MatchFault {
-  /** Position of the new price in its list. */
   readonly index: number;
   readonly message: string;
 }
 
 /**
- * Matches new prices to sold prices by name. Two prices match only if both have the same meter and `isByGroup`. Only a
- * flat price can replace a flat price, because the quantity of a flat price is not known. A sold price without a match
- * is dropped.
+ * Matches new prices to sold prices by name. Two prices match only if both have the same meter and `isByGroup`. A flat
+ * price matches only a flat price, because its quantity is not known. A sold price without a match is dropped.
  */
 export function matchPrices<Sold extends NamedPrice>(
   sold: readonly Sold[],

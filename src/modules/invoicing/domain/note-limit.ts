@@ -8,26 +8,23 @@ import {
 } from './credit-note';
 import type { Invoice, InvoiceLine } from './invoice';
 
-/** The largest total of a further credit note, and what lowers it. Minor units with tax. */
+/** The largest total of a further credit note, and what lowers it. In minor units, with tax. */
 export interface NoteLimit {
   readonly creditableTotalMinor: bigint;
-  /** Charges of the invoice, before subtracting its own credit lines and negative usage corrections. */
+  /** Charges of the invoice, before its own credit lines and negative usage corrections are subtracted. */
   readonly chargedMinor: bigint;
-  /** Credits and usage corrections on this invoice, which give back charges of other invoices. */
+  /** Credits and usage corrections on this invoice that give back charges of other invoices. */
   readonly onInvoiceMinor: bigint;
   /** Charges of this invoice that later invoices credited. */
   readonly laterMinor: bigint;
   readonly creditNotesMinor: bigint;
-  /**
-   * Amount refunded without a credit note. 0 if the new note is settled by refund, because that note may document such
-   * refunds.
-   */
+  /** Refunded without a credit note. 0 if the new note is settled by refund, because it may document such refunds. */
   readonly refundedMinor: bigint;
-  /** Amount that was lost in disputes and is not included in the other amounts. */
+  /** Amount lost in disputes, as far as it is not included in the other amounts. */
   readonly lostMinor: bigint;
   /**
-   * Credit that the invoice used from payments that were then refunded or lost in disputes. 0 if this credit does not
-   * limit the new note.
+   * Credit that the invoice used from payments which were later refunded or lost in disputes. 0 if this does not limit
+   * the new note.
    */
   readonly lostCreditMinor: bigint;
 }
@@ -36,12 +33,13 @@ export interface NoteLimit {
  * Returns the largest total of a further note. Two limits apply:
  * - the amount owed, plus the amount paid (in money or by credit) that earlier notes did not give back
  * - the amount of the charges that was not credited yet
- * Amounts that lost disputes took without a note lower both limits. Refunds without a note lower them only if the new
- * note is settled by credit, because a note that is settled by refund may document these refunds.
  *
- * A third limit applies if refunds are to pay out a part of the note. The note then cannot give back credit that the
- * invoice used from payments that were refunded or lost in disputes. Other notes do not have this limit, because the
- * credit that they give covers that loss.
+ * Amounts lost in disputes without a note lower both limits. Refunds without a note lower them only if the new note is
+ * settled by credit, because a note that is settled by refund may document these refunds.
+ *
+ * A third limit applies if refunds are to pay out a part of the note: it cannot give back credit that the invoice used
+ * from a payment that was later refunded or lost in a dispute. Other notes do not have this limit, because the credit
+ * that they give covers the loss.
  */
 export function limitOfNote(invoice: Invoice, settle: Settlement, given: GivenBack): NoteLimit {
   const { toReceivableMinor, toCreditMinor, toRefundMinor, held } = given;
@@ -73,8 +71,8 @@ export function limitOfNote(invoice: Invoice, settle: Settlement, given: GivenBa
 }
 
 /**
- * Returns the amount that was given back without a note: by lost disputes and, if the new note is settled by credit,
- * also by refunds.
+ * Returns the amount given back without a note: by lost disputes and, if the new note is settled by credit, also by
+ * refunds.
  */
 function givenBackWithoutNote(
   { amountPaid }: Invoice,
@@ -86,8 +84,7 @@ function givenBackWithoutNote(
 }
 
 /**
- * Returns the total, with tax, of the credits and usage corrections on an invoice that give back charges of other
- * invoices.
+ * Returns the total, with tax, of the lines that give back charges of other invoices: credits and usage corrections.
  */
 function creditedBy(lines: readonly InvoiceLine[]): bigint {
   return lines
@@ -99,7 +96,6 @@ function creditedBy(lines: readonly InvoiceLine[]): bigint {
     .reduce((sum, { net, tax }) => sum - net - tax, 0n);
 }
 
-/** Returns a text for the detail of an error: the charges of the invoice, and what was already given back, by cause. */
 export function explainLimit(limit: NoteLimit): string {
   const { chargedMinor, onInvoiceMinor, laterMinor, creditNotesMinor } = limit;
   const { refundedMinor, lostMinor, lostCreditMinor } = limit;

@@ -1,7 +1,6 @@
 import type { FixedLineRequest } from './line-item-request';
 import type { BillingRequest } from './billing-request';
 
-/** Request for an invoice that bills no subscription. */
 export type OneOffRequest = Pick<
   BillingRequest,
   'customerId' | 'collection' | 'daysUntilDue' | 'metadata'

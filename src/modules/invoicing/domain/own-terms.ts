@@ -13,7 +13,7 @@ type OwnTerms = Partial<
 /**
  * Returns the discounts and taxes that a line keeps from an earlier bill; empty if it keeps none. A credit takes back
  * the tax that the credited lines were billed with. Usage that is added to a bill is discounted and taxed like that
- * bill, whatever the present coupons and rates of the customer are.
+ * bill, not by the customer's present coupons and rates.
  */
 export function ownTermsOf(trace: LineTrace, amountMinor: bigint): OwnTerms {
   const added = amountMinor > 0n ? billedByOf(trace) : undefined;
@@ -45,9 +45,9 @@ export function ownRatesOf(trace: LineTrace): readonly InvoiceRateTerms[] {
 }
 
 /**
- * Returns the tax treatment that an invoice prints as a note. Charges that keep the treatment of an earlier bill may
- * differ from the other charges. Reverse charge then takes precedence over exempt, because an invoice must state
- * reverse charge. Without charges, returns the treatment of the invoice.
+ * Returns the tax treatment that an invoice prints as a note. Usage that is added to an earlier bill keeps the
+ * treatment of that bill, so the charges of an invoice can differ. Reverse charge then takes precedence over exempt,
+ * because an invoice must state reverse charge. Without charges, returns the treatment of the invoice.
  */
 export function printedTaxTreatment({
   lines,
@@ -63,8 +63,8 @@ export function printedTaxTreatment({
 }
 
 /**
- * Returns true if tax was calculated for a line. This is the case if the tax treatment of the invoice is `none`
- * (neither exempt nor reverse charge), or if the line keeps tax rates of an earlier bill.
+ * Returns true if tax was calculated for a line: if the tax treatment of the invoice is `none` (neither exempt nor
+ * reverse charge), or if the line keeps tax rates of an earlier bill.
  */
 export function isTaxed({ trace }: InvoiceLine, { taxTreatment }: Invoice): boolean {
   return taxTreatment === 'none' || ownRatesOf(trace).length > 0;

@@ -13,26 +13,26 @@ import type { Invoice, InvoiceLine } from './invoice';
 import type { BillingRequest } from './billing-request';
 import { billsSameUsage, type UsageToRebill } from './usage-to-rebill';
 
-/** Present state of the charges that a void invoice billed. */
 export interface ChargeState {
   readonly itemEnds: ReadonlyMap<string, Date>;
-  /** Instant up to which charges in advance are earned revenue; null: no charge is earned. */
+  /** Time up to which charges in advance are earned revenue; null: no charge is earned. */
   readonly earnedUntil: Date | null;
   /**
    * True for the void first invoice of a subscription that starts only when this invoice is paid. The period of the
    * invoice never began.
    */
   readonly hasNeverBegun: boolean;
-  /** Billing period of the invoice; null if it belongs to no subscription. */
   readonly billingPeriod: Period | null;
-  /** True if the subscription has ended. All charges in advance that are billed again are then earned. */
+  /** True if the subscription has ended. All charges in advance that are billed again are then earned revenue. */
   readonly hasEnded: boolean;
 }
 
 /**
- * Returns true if a void invoice must not be billed again. This is the case if its period never began. It is also the
- * case if an item billed in advance changed within the period, or ended within it with a credit for unused time. The
- * full price of such an item is no longer owed, and lines of a void invoice cannot be credited.
+ * Returns true if a void invoice must not be billed again. There are two cases:
+ * - Its period never began.
+ * - An item billed in advance changed within the period, or ended within it with a credit for unused time. Its full
+ *   price is no longer owed, and the unused part could not be credited, because lines of a void invoice cannot be
+ *   credited.
  */
 export function isNoLongerOwed(
   { lines }: Invoice,
@@ -47,9 +47,9 @@ export function isNoLongerOwed(
 }
 
 /**
- * Returns the draft that regenerates a void invoice. The draft has the same charges, the usage that is still to be
- * billed, and the same credits. Credits are limited to what is now left of the lines that they credit. Discounts and
- * taxes are those of the context. Charges in advance for periods that are over are earned at once, not deferred.
+ * Returns the draft that regenerates a void invoice. It has the same charges, the usage that is still to be billed, and
+ * the same credits, limited to what is now left of the credited lines. Discounts and taxes are those of the context.
+ * Charges in advance for periods that are over are earned at once, not deferred.
  *
  * @param context has the finalized lines of the items that the void invoice credits
  */

@@ -4,7 +4,6 @@ import type { WaitingDraft } from './grace';
 import type { Invoice, InvoiceLine } from './invoice';
 import type { BillingRequest } from './billing-request';
 
-/** Returns the request from which a draft in its grace period was made. */
 export function requestOf(draft: WaitingDraft): BillingRequest {
   const { periodStartAt: startAt, periodEndAt: endAt } = draft;
   const period = startAt === null || endAt === null ? null : { startAt, endAt };
@@ -18,12 +17,12 @@ export function requestOf(draft: WaitingDraft): BillingRequest {
 }
 
 /**
- * Calculates a draft in its grace period again from its request, with the present usage, taxes and credit. A line
- * of the same kind for the same item, period and group keeps its id. Charges in advance for a period that was
- * closed meanwhile are earned, not deferred.
+ * Calculates a draft in its grace period again, with the present usage, taxes and credit. A line keeps its id if its
+ * kind, item, period and group are unchanged. Charges in advance for a period that was closed meanwhile are earned, not
+ * deferred.
  *
  * @param request the result of {@link requestOf} for the draft; `context` must have been read for this request
- * @param earnedUntil instant up to which charges in advance of the subscription of the draft are earned
+ * @param earnedUntil time up to which the subscription's charges in advance are earned
  */
 export function recalculateDraft(
   draft: Invoice,
@@ -42,7 +41,7 @@ export function recalculateDraft(
   return { ...made, version, createdAt, updatedAt, lines };
 }
 
-/** Instant up to which charges in advance are earned, by subscription id. */
+/** Time up to which charges in advance are earned revenue, by subscription id. */
 export type EarnedUntil = ReadonlyMap<string, Date>;
 
 export function earnedUntilOf({ id, subscriptionId }: WaitingDraft, earned: EarnedUntil): Date {
@@ -52,8 +51,8 @@ export function earnedUntilOf({ id, subscriptionId }: WaitingDraft, earned: Earn
 }
 
 /**
- * Returns the drafts with a charge in advance that is about to be credited for the time not earned yet. These drafts
- * must be finalized first, because only a finalized charge can be credited.
+ * Returns the drafts with a charge in advance whose unearned part is about to be credited. They must be finalized
+ * first, because only a finalized charge can be credited.
  */
 export function draftsWithCreditedCharges(
   drafts: readonly WaitingDraft[],
@@ -80,7 +79,7 @@ function withKeptIds(
   return lines.map((line) => ({ ...line, id: ids.get(lineKey(line)) ?? line.id }));
 }
 
-/** Returns a key of the kind, item, period and usage group of a line. No two lines of an invoice have the same key. */
+/** Returns a key that is unique on an invoice, made of the kind, item, period and usage group of a line. */
 function lineKey({ kind, itemId, period, trace }: InvoiceLine): string {
   const usage = trace.kind === 'usage' ? trace : null;
   return JSON.stringify([

@@ -1,10 +1,9 @@
 import type { Proration } from '../../../core/proration';
 import type { LineTrace, RatedTrace } from './trace';
 
-/** A trace, split into the part that lines share and the part that differs. */
 export interface SplitTrace {
   readonly shared: Omit<RatedTrace, 'proration'> | null;
-  /** The whole trace if no part is shared; otherwise the proration of the trace (null: the line is not prorated). */
+  /** The whole trace if no part is shared; otherwise its proration (null: the line is not prorated). */
   readonly own: LineTrace | OwnPart | null;
 }
 
@@ -14,7 +13,7 @@ interface OwnPart {
 }
 
 /**
- * Splits the trace of a charge: all parts except the proration can be shared by the lines with the same price and
+ * Splits the trace of a charge. Everything except the proration can be shared by lines with the same price and
  * quantity, such as the renewals of a plan. Other traces are not split.
  */
 export function splitTrace(trace: LineTrace): SplitTrace {
@@ -23,7 +22,7 @@ export function splitTrace(trace: LineTrace): SplitTrace {
   return { shared, own: proration === null ? null : { proration } };
 }
 
-/** Joins the parts of a split trace; null if the shared part is missing. */
+/** Returns null if the shared part is missing. */
 export function joinTrace({ shared, own }: SplitTrace): LineTrace | null {
   if (own?.kind !== undefined) return own;
   return shared === null ? null : { ...shared, proration: own?.proration ?? null };

@@ -24,7 +24,6 @@ export interface SimulatedPrice {
   readonly maximumMinor: bigint | null;
 }
 
-/** Fields of a line that a simulation reads. */
 export type SimulatedLine = Pick<
   InvoiceLine,
   | 'id'
@@ -38,7 +37,9 @@ export type SimulatedLine = Pick<
   | 'trace'
 >;
 
-/** Returns the parts of a usage line. If the new price is a percentage, they contain the charges for the events. */
+/**
+ * Returns the parts of a usage line. If the new price is a percentage, each part includes the charges for its events.
+ */
 export type PartsOf = (line: SimulatedLine, trace: UsageTrace) => readonly UsagePart[];
 
 /** The charges and true-ups of a period on one invoice, or one line that corrects or credits such charges. */
@@ -46,8 +47,8 @@ interface Bill {
   readonly lines: readonly SimulatedLine[];
   readonly chargedMinor: bigint;
   /**
-   * Amount at list prices. For a correction, it can be more negative than the amount of the line, which is limited to
-   * what was left of the billed lines.
+   * Amount at list prices. For a correction, this can be more negative than the amount of the line, which is limited to
+   * the amounts that were left of the billed lines.
    */
   readonly listedMinor: bigint;
   readonly trueUpMinor: bigint;
@@ -55,8 +56,8 @@ interface Bill {
 
 /**
  * Returns what an item would have cost at another price, in minor units before discount and tax. Rates charges and
- * usage again, applies the minimum and maximum of the price, and calculates late usage and unused parts from the
- * new amounts. At the same price the result is the billed total.
+ * usage again, applies the minimum and maximum of the price, and calculates late usage and unused time from the new
+ * amounts. At the same price, the result is the billed total.
  *
  * @param lines in the order in which they were made
  */
@@ -188,8 +189,8 @@ function simulateCredit(
 }
 
 /**
- * Returns true if a credit was calculated from the rounded amount of the line. Earlier versions of the service
- * calculated credits from the price before rounding.
+ * Returns true if a credit was calculated from the rounded amount of the line. Older versions of the engine used the
+ * price before rounding.
  */
 function isShareOfRoundedAmount({
   fullAmount,
@@ -199,9 +200,6 @@ function isShareOfRoundedAmount({
   return compare(parseExact(fullAmount), forFullPeriod(billedMinor, billedProration)) === 0;
 }
 
-/**
- * Returns the key of the {@link Bill} of a line. The charges and true-ups of a period on one invoice have the same key.
- */
 function billKeyOf(line: SimulatedLine): string {
   const { id, invoiceId, period } = line;
   return !isCharge(line)
@@ -224,7 +222,6 @@ function hasSamePeriod({ period }: SimulatedLine): (line: SimulatedLine) => bool
     line.period?.endAt.getTime() === period?.endAt.getTime();
 }
 
-/** Returns the proration of the minimum and maximum of the price, for the lines of a bill; null: the full period. */
 function prorationOf([first]: readonly SimulatedLine[]): Proration | null {
   switch (first?.trace.kind) {
     case 'rated':
@@ -252,8 +249,8 @@ function fullAmount(price: Price, quantity: string): Rational {
 }
 
 /**
- * Returns the amount that a price charges for a quantity of 0. Used for a bill whose only line is a true-up. Returns 0
- * for a price by group, because there were no groups to charge, and for a percentage price, which has no fee at zero
+ * Returns the amount that a price charges for a quantity of 0. Used for a bill whose only line is a true-up. 0 for a
+ * price by group, because there were no groups to charge, and for a percentage price, because it has no fee at zero
  * usage.
  */
 function amountAtZeroUsage(

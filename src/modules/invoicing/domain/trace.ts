@@ -12,12 +12,11 @@ import type { TraceStep } from '../../../core/rating';
 import type { HeldDiscount, HeldTerms } from './held-terms';
 import { evaluateUsage, exactUsage, type UsageTrace } from './usage';
 
-/** Record of how the amount of a line was calculated. {@link evaluate} calculates the amount again from the trace. */
+/** How the amount of a line was calculated. {@link evaluate} calculates the amount again from this record. */
 export type LineTrace = RatedTrace | UsageTrace | CreditTrace | TrueUpTrace | FixedTrace;
 
 export interface RatedTrace {
   readonly kind: 'rated';
-  /** The price as it was when the line was made. */
   readonly price: Price;
   readonly quantity: string;
   /** Steps that calculate the price of the full period. */
@@ -28,15 +27,14 @@ export interface RatedTrace {
 export interface CreditTrace {
   readonly kind: 'credit';
   /**
-   * Amount that the credited line and its true-ups would have for the full period: the billed amount divided by the
-   * billed share of the period. An exact number in text form. Credits made before decision 137 have the price before
-   * rounding instead.
+   * Amount of the credited line and its true-ups for a full period: the billed amount divided by the billed share of
+   * the period. An exact number in text form. In credits made before decision 137, the price before rounding instead.
    */
   readonly fullAmount: string;
   readonly billedProration: Proration | null;
   readonly billedMinor: bigint;
   readonly discountMinor: bigint;
-  /** Amount of the credited line and its true-ups that earlier credit lines and credit notes took back. */
+  /** Amount that earlier credit lines and credit notes took back from the credited line and its true-ups. */
   readonly creditedMinor: bigint;
   readonly unused: Proration;
   /**
@@ -44,9 +42,8 @@ export interface CreditTrace {
    * which were calculated at list prices.
    */
   readonly held?: HeldTerms;
-  /** Largest amount that the credit may have; present only if refunds of the credited invoice reduce the credit. */
+  /** Largest amount that the credit may have. Present only if refunds of the credited invoice reduce the credit. */
   readonly mostMinor?: bigint;
-  /** Discounts that the credit returned to their coupons. */
   readonly returned?: readonly HeldDiscount[];
 }
 
@@ -107,7 +104,6 @@ function fullPrice({ price, quantity }: RatedTrace): Rational {
   return rate(price, { kind: 'quantity', quantity: parseDecimal(quantity) }).amount;
 }
 
-/** Returns the amounts that a credit takes back for the unused part of a line. */
 export function creditOf(trace: CreditTrace): CreditedShare<HeldDiscount> {
   const line = billedLineOf(trace);
   if (trace.held === undefined) {
@@ -117,8 +113,8 @@ export function creditOf(trace: CreditTrace): CreditedShare<HeldDiscount> {
 }
 
 /**
- * Returns the credit for an unused part at list prices. This was the rule of older releases; stored lines are evaluated
- * by the rule that made them.
+ * Returns the credit for an unused part at list prices. Older releases used this rule; credits stored by them are
+ * evaluated by it.
  */
 export function creditAtListPrice(line: PrepaidLine, unused: Proration): bigint {
   const heldMinor = line.amountMinor - line.discountMinor - line.creditedMinor;

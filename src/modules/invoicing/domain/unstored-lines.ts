@@ -10,7 +10,7 @@ import { unusedOf } from './unused-time';
 import type { ItemUsage, MeterSnapshot, TracedPart } from './usage';
 import { linesOfUsage } from './usage-bill';
 
-/** The newest record of the billed usage of an item and period, if this usage has no invoice line. */
+/** Newest record of the billed usage of an item and period, if no invoice line bills this usage. */
 export interface UsageWithoutLine extends Omit<ItemUsage, 'meter' | 'parts'> {
   readonly id: string;
   readonly customerId: string;
@@ -19,10 +19,10 @@ export interface UsageWithoutLine extends Omit<ItemUsage, 'meter' | 'parts'> {
 }
 
 /**
- * Returns a line for each credit of a charge in advance that came to 0, so that no line was stored. Leaves out credits
- * that have no line for another reason: refunds left nothing to credit, or the invoice of the credit is void.
+ * Returns lines for credits of charges in advance that were not stored, because their amount was 0. Leaves out credits
+ * that were not stored for another reason: refunds left nothing to credit, or the invoice with the credit is void.
  *
- * @param lines of invoices in effect
+ * @param lines lines of finalized, non-void invoices
  * @param creditAtEnd request for the credit of each item that ended, by item id
  */
 export function unstoredCredits(
@@ -52,11 +52,11 @@ export function isPrepaidCharge({ kind, isInAdvance }: InvoiceLine): boolean {
 
 /**
  * Returns a line for usage whose amount was 0, so that no line was stored. If there was usage, the line is a usage
- * correction. It covers all usage of the period if no stored line bills the period. Without usage, the line is the bill
- * of the period. Returns null for a period without usage if a stored line bills it, such as a true-up, or if the record
- * has no `billTerms`.
+ * correction, which covers all usage of the period if no stored line bills the period. Without usage, the line is the
+ * first bill of the period. Returns null for a period without usage if a stored line bills it, such as a true-up, or if
+ * the record has no `billTerms`.
  *
- * @param lines of invoices in effect
+ * @param lines lines of finalized, non-void invoices
  */
 export function unstoredUsage(
   { id, request, ...reading }: UsageWithoutLine,
@@ -83,7 +83,6 @@ export function unstoredUsage(
   return { ...ids, kind: 'usage', amount: 0n, period, trace };
 }
 
-/** Returns the line without its tax rates, for calculations that need no taxes. */
 function withoutTaxes(line: InvoiceLine): BilledLine {
   return { ...line, taxRates: [], billedFrom: null };
 }

@@ -4,8 +4,8 @@ import type { CreditLineRequest } from './line-item-request';
 import type { InvoiceLine } from './invoice';
 
 /**
- * Returns the part of the full period that a line billed; null: all of it. A line without proration can have billed a
- * part too: a plan without proration bills the full price for a short first period.
+ * Returns the part of the full period that a line billed; null: all of it. Even a line without proration can have
+ * billed only a part, because a plan without proration charges the full price for a short first period.
  */
 export function billedPartOf(line: InvoiceLine): Proration | null {
   const { proration, period, fullPeriod } = line;
@@ -13,7 +13,6 @@ export function billedPartOf(line: InvoiceLine): Proration | null {
   return proration ?? (isFull ? null : partOfFullPeriod(line));
 }
 
-/** Returns the period of a line as a part of the full period. */
 function partOfFullPeriod(line: InvoiceLine): Proration {
   const { period, fullPeriod, unit, timeZone } = billedTimeOf(line);
   return prorate(unit, { ...period, end: 'border' }, fullPeriod, timeZone);
@@ -27,7 +26,7 @@ function billedTimeOf({ period, fullPeriod, prorationUnit: unit, timeZone }: Inv
   return { period, fullPeriod, unit, timeZone };
 }
 
-/** Returns the part of the full period of a prepaid line that is unused from an instant on. */
+/** Returns the unused part of a line that was billed in advance, as a part of the full period. */
 export function unusedOf(line: InvoiceLine, request: CreditLineRequest): Proration {
   const { period, fullPeriod, unit, timeZone } = billedTimeOf(line);
   const { unusedFrom: from, end } = request;

@@ -13,7 +13,7 @@ export interface KeptUsage {
   readonly period: Period;
   readonly countedFrom: Date;
   readonly upToPosition: bigint;
-  /** The usage line request, as JSON. */
+  /** JSON of the {@link UsageLineRequest}. */
   readonly terms: object;
   readonly groups: readonly {
     readonly group: UsageGroup;
@@ -23,7 +23,6 @@ export interface KeptUsage {
   }[];
 }
 
-/** Returns the lines of the item and period of the request. */
 export function linesOfUsage(
   request: UsageLineRequest,
   lines: readonly InvoiceLine[],
@@ -37,11 +36,11 @@ export function linesOfUsage(
 }
 
 /**
- * Returns the record of billed usage. With this record, late usage is later found and billed.
+ * Returns the record of billed usage, which serves to find and bill late usage (accepted after its period was billed).
  *
  * @param lines lines of the invoice that bills the usage
  * @param terms discounts and taxes of that invoice; if no invoice was made, those that it would have had; null: none.
- *   Stored only if no line bills the usage. Otherwise, late usage finds these terms through the line
+ *   Stored only if no line bills the usage, because late usage otherwise finds these terms through the line
  */
 export function billOf(
   { request, reading, billed }: CountedUsage,
@@ -69,12 +68,10 @@ export function billOf(
   };
 }
 
-/** Returns the request that {@link billOf} stored. */
 export function toUsageRequest(kept: unknown): UsageLineRequest {
   return kept as UsageLineRequest;
 }
 
-/** Returns the first usage line of each group, by the JSON of the group. */
 function linesByGroup(lines: readonly InvoiceLine[]): ReadonlyMap<string, InvoiceLine> {
   const found = new Map<string, InvoiceLine>();
   for (const line of lines) {

@@ -4,26 +4,24 @@ import type { UsageLineRequest } from './line-item-request';
 import { linesOfUsage } from './usage-bill';
 import { ratePart, shownQuantity, type UsageGroup, zeroUsageShare } from './usage';
 
-/** Charge for usage, before discounts and tax, on an invoice that would be made now. */
+/** Charge for usage, before discounts and tax, if it were invoiced now. */
 export interface UsageQuote {
   readonly request: UsageLineRequest;
-  /** True if the period is already billed, so that the quote is for its late usage. */
+  /** True if the period is already billed, so that the quote is for late usage. */
   readonly isLate: boolean;
   readonly parts: readonly {
     readonly group: UsageGroup | null;
-    /** Decimal string, as an invoice line shows it. */
+    /** Decimal string, as shown on an invoice line. */
     readonly quantity: string;
     readonly events: bigint;
     readonly amountMinor: bigint;
   }[];
-  /**
-   * Amount of all parts, within the minimum and maximum of the price. For late usage, less the amount billed so far.
-   */
+  /** Total amount within the minimum and maximum of the price. For late usage, less the amount billed so far. */
   readonly amountMinor: bigint;
 }
 
 /**
- * Returns the quote for counted usage. The total is the sum of the lines that bill this usage on the preview.
+ * Returns the quote for counted usage: the sum of the lines that bill this usage on a preview.
  * @param invoice preview that bills the usage
  */
 export function quoteOf({ request, reading, billed }: CountedUsage, invoice: Invoice): UsageQuote {

@@ -7,21 +7,20 @@ import type { UsageLineRequest } from './line-item-request';
 import { ratePart, zeroUsageShare } from './usage';
 
 /**
- * Usage of a void invoice that must be rated again, because it would be wrong to bill the same lines again. This is all
- * late usage, and other usage if the amount still to be billed differs from the amount on the void invoice.
+ * Usage of a void invoice that must be rated again. This is late usage (accepted after its period was billed), and
+ * other usage if the amount still to be billed differs from the amount on the void invoice.
  */
 export interface UsageToRebill {
-  /** Usage that changed and that no other invoice billed. It is billed as counted now. */
+  /** Changed usage that no other invoice billed. It is billed as counted now. */
   readonly first: readonly CountedUsage[];
-  /** Late usage, and usage that other invoices billed in part or in whole. The difference is billed. */
+  /** Late usage, and usage that other invoices billed in part or in whole. Only the difference is billed. */
   readonly late: readonly CountedUsage[];
 }
 
 /**
- * Returns the usage of a void invoice that must be rated again. Leaves out usage that has its first bill on this
- * invoice, if the amount still to be billed equals the amount of its lines there. The caller bills these lines again
- * unchanged.
- * @param usage as counted now, with the amounts that invoices in effect billed for it
+ * Returns the usage of a void invoice that must be rated again. Leaves out usage whose first bill is this invoice, if
+ * the amount still to be billed is unchanged. The caller bills these lines again as they are.
+ * @param usage as counted now, with the amounts that finalized, non-void invoices billed for it
  */
 export function usageToRebill(
   { lines }: Pick<Invoice, 'lines'>,
@@ -42,8 +41,8 @@ export function usageToRebill(
 }
 
 /**
- * Returns the item and period of a line that may bill usage; empty for charges, credits and one-off items. A true-up
- * counts as such a line, although its price may not be metered.
+ * Returns the item and period of a line that may bill usage; empty for charges, credits and one-off items. Includes
+ * true-ups, although their price may not be metered.
  */
 export function usageOf({
   kind,
@@ -55,8 +54,8 @@ export function usageOf({
 }
 
 /**
- * Returns, without duplicates, the items and periods whose usage an invoice may bill. If a price is billed by group,
- * the lines of all groups have the same item and period.
+ * Returns the items and periods whose usage an invoice may bill, without duplicates: lines for several groups of a
+ * meter have the same item and period.
  */
 export function usagePeriodsOf({
   lines,
@@ -64,7 +63,7 @@ export function usagePeriodsOf({
   return [...new Map(lines.flatMap(usageOf).map((one) => [usagePeriodKey(one), one])).values()];
 }
 
-/** Returns true for a line that bills this usage, or a true-up of the same item and period. */
+/** Returns true for a line that bills this usage, and for a true-up of the same item and period. */
 export function billsSameUsage(
   { kind, itemId, period }: Pick<InvoiceLine, 'kind' | 'itemId' | 'period'>,
   { request }: CountedUsage,
@@ -73,7 +72,7 @@ export function billsSameUsage(
   return usagePeriodKey({ itemId, period }) === usagePeriodKey(request);
 }
 
-/** Returns the amount of usage that is still to be billed, at list prices. */
+/** At list prices. */
 function leftMinor({ request: { price, proration }, reading, billed }: CountedUsage): bigint {
   const zeroUsage = zeroUsageShare(price.rating, proration);
   const ratedMinor = reading.parts.reduce(

@@ -30,7 +30,6 @@ const SHOWN_DIGITS = 12;
 /** Values of the properties that a meter groups by, as text; null for a property that the events lack. */
 export type UsageGroup = readonly (string | null)[];
 
-/** Definition of a meter as it was when usage was billed. */
 export interface MeterSnapshot {
   readonly id: string;
   readonly key: string;
@@ -41,7 +40,7 @@ export interface MeterSnapshot {
   readonly groupBy: readonly string[];
 }
 
-/** Usage billed by one line: of one group, or of all groups together. */
+/** Usage billed by one line: that of one group, or of all groups together. */
 export interface UsagePart {
   /** Null: all groups together. */
   readonly group: UsageGroup | null;
@@ -51,15 +50,11 @@ export interface UsagePart {
   readonly charged: ChargedEvents | null;
 }
 
-/**
- * Usage counted for an item in a period, and the position in the customer's stream of events up to which it was
- * counted.
- */
 export interface ItemUsage {
   readonly meter: MeterSnapshot;
-  /** Instant from which events were counted. It is before the period if values carry over into the period. */
+  /** Before the period if values of the meter carry over into it. */
   readonly countedFrom: Date;
-  /** Position in the customer's stream of events up to which events and voids were counted. */
+  /** Position in the customer's stream of events (the events of one name) up to which events and voids were counted. */
   readonly upToPosition: bigint;
   readonly parts: readonly UsagePart[];
 }
@@ -69,11 +64,11 @@ export interface BilledUsage {
   readonly amountMinor: bigint;
   /** Part of `amountMinor` left after discounts and credits. */
   readonly heldMinor: bigint;
-  /** Total quantity of the lines in effect, as an exact number in text form. */
+  /** Total quantity of the lines on finalized, non-void invoices, as an exact number in text form. */
   readonly quantity: string;
   /**
-   * Amounts left on the lines in effect after discounts and credits. Stored for negative usage corrections. Absent for
-   * positive ones, and for those of older versions, which calculated corrections at list prices.
+   * Amounts left on the billed lines after discounts and credits. Stored only for negative usage corrections. Absent
+   * from those of older versions, which calculated corrections at list prices.
    */
   readonly held?: HeldTerms;
 }
@@ -82,20 +77,19 @@ export interface BilledUsage {
 export interface CorrectedUsage extends BilledUsage {
   /** Amount of a negative correction at list prices. Absent if the correction is positive or `held` is absent. */
   readonly differenceMinor?: bigint;
-  /** Discounts that the correction returned to their coupons. */
   readonly returned?: readonly HeldDiscount[];
-  /** Largest amount that the correction may give back; present only if refunds reduce the correction. */
+  /** Largest amount that the correction may give back. Present only if refunds reduce the correction. */
   readonly mostMinor?: bigint;
-  /** Amounts that a negative correction takes from earlier invoices; absent from older lines. */
+  /** Amounts that a negative correction takes from each earlier invoice; absent from older lines. */
   readonly taken?: readonly TakenFrom[];
   /**
-   * Discounts and taxes of the first bill, if they apply to added usage. If absent, added usage has the discounts and
-   * taxes of the correcting invoice.
+   * Discounts and taxes of the first bill, if they apply to added usage. If absent, those of the correcting invoice
+   * apply.
    */
   readonly billedBy?: BilledBy;
 }
 
-/** A {@link UsagePart} as it is stored in the trace (the explanation) of a line, with exact numbers as text. */
+/** A {@link UsagePart} in the stored form, with exact numbers as text. */
 export interface TracedPart {
   readonly group: UsageGroup | null;
   readonly quantity: string;
@@ -111,27 +105,25 @@ export interface TracedPart {
 
 export interface UsageTrace {
   readonly kind: 'usage';
-  /** The price as it was when the line was made. */
   readonly price: Price;
   readonly meter: MeterSnapshot;
   readonly isByGroup: boolean;
-  /** Together with the meter, identifies the counted events. */
+  /** Identifies, together with the meter, the counted events. */
   readonly period: Period;
-  /** Instant from which events were counted. It is before the period if values carry over into the period. */
   readonly countedFrom: Date;
   readonly upToPosition: bigint;
   readonly parts: readonly TracedPart[];
   /**
-   * Minimum and maximum of the price. The first bill of a period has the true-up on a separate line. A line for late
-   * usage includes it.
+   * Minimum and maximum of the price. On the first bill of a period, the true-up to them is a separate line. On a line
+   * for late usage, the amount includes the true-up.
    */
   readonly limits: UsageLimits;
   /**
    * Share of the full period for which the fee at zero usage (the flat amount of the first tier) is charged; null: the
-   * full period. Absent from lines of earlier versions, which charged the whole fee.
+   * full period. Absent from lines of older versions, which charged the whole fee.
    */
   readonly zeroUsageProration?: Proration | null;
-  /** Earlier bill of the period, if this line bills late usage. Null for the first bill. */
+  /** Amounts billed earlier for the period, if this line bills late usage; null for the first bill. */
   readonly corrects: CorrectedUsage | null;
 }
 
@@ -143,9 +135,9 @@ export interface UsageLimits {
 }
 
 /**
- * Returns the share of the full period for which the fee at zero usage is charged; null: the full period. A percentage
- * price has no such fee. Its fixed amounts are charged for events and never prorated, even if the amounts of the events
- * add up to zero.
+ * Returns the share of the full period for which the fee at zero usage (the flat amount of the first tier) is charged;
+ * null: the full period. Percentage prices have no such fee: their fixed amounts are charged for events and never
+ * prorated, even if the amounts of the events add up to zero.
  */
 export function zeroUsageShare(price: Price, proration: Proration | null): Proration | null {
   return price.model === 'percentage' ? null : proration;
@@ -153,7 +145,7 @@ export function zeroUsageShare(price: Price, proration: Proration | null): Prora
 
 /**
  * Rates a part of usage. Returns the rounded and the exact amount, both in minor units, and the calculation for the
- * trace. Usage is never prorated by time, but a fee at zero usage is.
+ * trace. Only a fee at zero usage is prorated by time, not usage itself.
  */
 export function ratePart(
   price: Price,
@@ -195,7 +187,6 @@ export function ratePart(
   };
 }
 
-/** Converts a part from the form that is stored in a trace. */
 export function partOf(traced: TracedPart): UsagePart {
   const { group, quantity, events, charged } = traced;
   return {
@@ -214,7 +205,6 @@ export function partOf(traced: TracedPart): UsagePart {
   };
 }
 
-/** Returns the amount of a usage line from its trace alone. */
 export function evaluateUsage(trace: UsageTrace): bigint {
   const { limits, corrects } = trace;
   const ratedMinor = rateFromTrace(trace);
@@ -222,17 +212,14 @@ export function evaluateUsage(trace: UsageTrace): bigint {
 }
 
 /**
- * Calculates the amount of a usage line again from its trace, in minor units, before the minimum and maximum of
- * the price.
+ * Calculates the amount of a usage line again from its trace, in minor units, before the minimum and maximum of the
+ * price.
  */
 export function rateFromTrace(trace: UsageTrace): bigint {
   return ratedParts(trace).reduce((total, { amountMinor }) => total + amountMinor, 0n);
 }
 
-/**
- * Calculates the amount of a usage line again from its trace, before rounding and before the minimum and maximum
- * of the price.
- */
+/** Like {@link rateFromTrace}, but before rounding. */
 export function exactUsage(trace: UsageTrace): Rational {
   return sum(ratedParts(trace).map(({ exact }) => exact));
 }
@@ -242,22 +229,21 @@ function ratedParts({ price, parts, zeroUsageProration = null }: UsageTrace) {
 }
 
 /**
- * Amounts of a usage correction, in minor units. `returned` has the discounts on usage that was taken back, which
- * return to their coupons.
+ * Amounts of a usage correction, in minor units. `returned` are the discounts on usage that was taken back; they go
+ * back to their coupons.
  */
 export interface Correction {
   /** Amount of the line. If usage is taken back, at most what is left of the billed lines. */
   readonly amountMinor: bigint;
-  /** Amount of the correction at list prices. */
+  /** At list prices. */
   readonly differenceMinor: bigint;
   readonly returned: readonly HeldDiscount[];
 }
 
 /**
- * Returns the amount that is still to be billed for a period: the amount of its present usage, within the minimum and
- * maximum of the price, minus the billed amount. If the usage has become less, takes back a share of the billed lines:
- * the result is then negative, and is calculated from the amounts that discounts, credits and refunds have left of
- * these lines.
+ * Returns the amount still to be billed for a period: the amount of its present usage, within the minimum and maximum
+ * of the price, less the billed amount. If there is less usage than billed, the result is negative: it takes back a
+ * share of what discounts, credits and refunds have left of the billed lines.
  */
 export function correctionOf(
   ratedMinor: bigint,

@@ -12,7 +12,7 @@ import type { OneOffRequest } from '../domain/one-off';
 
 const LONGEST_DESCRIPTION = 500;
 const MAX_LINES = 100;
-/** Largest amount of a line, in minor units. The sum of a thousand such lines is still exact as a JSON number. */
+/** Largest amount of a line, in minor units. A thousand such lines still add up to an exact JSON number. */
 const LARGEST_AMOUNT = 1_000_000_000_000;
 const MAX_DAYS = 365;
 

@@ -85,7 +85,6 @@ export function toCreditedLine({
   return { lineId, netMinor: BigInt(amount) };
 }
 
-/** Filter of a list of credit notes and of its summary. */
 export class CreditNoteFilterDto {
   @ReferenceFilter('Only the credit notes of this customer.') readonly customer_id?: string;
   @ReferenceFilter('Only the credit notes of this invoice.') readonly invoice_id?: string;

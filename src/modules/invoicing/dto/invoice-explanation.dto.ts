@@ -55,7 +55,6 @@ class ExplainedCreditDto {
   readonly amount!: number;
 }
 
-/** The calculation of an invoice: its totals, and a page of its lines. */
 export class InvoiceExplanationDto extends pageOf(ExplanationDto) {
   @NestedListProperty(ExplanationDto, 'Lines of this page, in the order of the invoice.')
   override readonly data!: readonly ExplanationDto[];

@@ -36,7 +36,6 @@ export class InvoiceTaxDto {
   @IntegerProperty('Tax at this rate.', 950) readonly tax!: number;
 }
 
-/** Preview of an invoice that was not created. It has no id, and its number is null. */
 export class InvoicePreviewDto {
   @TextProperty('From a gapless series; null for a draft.', 'INV-000042', { nullable: true })
   readonly number!: string | null;

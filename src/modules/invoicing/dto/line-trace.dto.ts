@@ -251,7 +251,6 @@ class FixedTraceDto {
   @TextProperty(`The amount, ${MINOR}.`, '4500') readonly amount!: string;
 }
 
-/** Calculations of the amount of a line, by `kind`. */
 export const LINE_TRACES = [
   RatedTraceDto,
   UsageTraceDto,

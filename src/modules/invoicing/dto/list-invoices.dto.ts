@@ -26,7 +26,6 @@ import {
 } from '../domain/invoice';
 import { INVOICE_SORTS, type InvoiceFilter } from '../domain/invoice-filter';
 
-/** Filter of a list of invoices and of its summary. */
 export class InvoiceFilterDto {
   @ReferenceFilter('Only the invoices of this customer.') readonly customer_id?: string;
   @ReferenceFilter('Only the invoices of this subscription.') readonly subscription_id?: string;

@@ -4,16 +4,14 @@ import type { AddonQuantity, BillingAnchorMode, PaymentBehavior } from './subscr
 export interface CreateSubscription {
   readonly customerId: string;
   readonly planId: string;
-  /** Plan version that the client expects; another one is refused with `plan_version_changed`. Null: any. */
+  /** Plan version that the client expects; any other is refused with `plan_version_changed`. Null: any. */
   readonly planVersionId: string | null;
   readonly quantity: string;
   readonly addons: readonly AddonQuantity[];
-  /** Code of a coupon; null: no coupon. */
   readonly coupon: string | null;
-  /** Start of the subscription; null: now. */
   readonly startAt: Date | null;
   readonly billingAnchor: BillingAnchorMode;
-  /** Days of the trial; null: the trial days of the plan version. */
+  /** Null: the trial days of the plan version. */
   readonly trialDays: number | null;
   readonly collection: 'automatic' | 'send_invoice';
   readonly daysUntilDue: number;
@@ -32,7 +30,7 @@ export interface ChangeSubscription {
   readonly planId: string | null;
   /** Null: `current` if `planId` is null, otherwise `latest`. */
   readonly planVersion: PlanVersionChoice | null;
-  /** Plan version that the client expects; another one is refused with `plan_version_changed`. Null: any. */
+  /** Plan version that the client expects; any other is refused with `plan_version_changed`. Null: any. */
   readonly planVersionId: string | null;
   readonly quantity: string | null;
   readonly addons: readonly AddonQuantity[] | null;
@@ -43,7 +41,6 @@ export interface ChangeSubscription {
 
 export interface CancelSubscription {
   readonly when: 'now' | 'period_end' | 'at';
-  /** Set only if `when` is `at`. */
   readonly at: Date | null;
   readonly creditUnused: boolean;
 }

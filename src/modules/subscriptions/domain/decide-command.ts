@@ -33,22 +33,20 @@ export type CommandRefusal =
   | { readonly kind: 'not_running' }
   | { readonly kind: 'pending' };
 
-/** Returns the reason to refuse a change, or null. */
 export function changeRefusal({ subscription, pending }: Snapshot): CommandRefusal | null {
   if (!isRunning(subscription)) return { kind: 'not_running' };
   return pending === null ? null : { kind: 'pending' };
 }
 
 /**
- * Returns the reason to refuse a pause, or null. A pause is refused while a change is scheduled, because only a
- * renewal applies the change, and a paused subscription does not renew.
+ * Returns the reason to refuse a pause, or null. A pause is refused while a change is scheduled, because only a renewal
+ * applies the change, and a paused subscription does not renew.
  */
 export function pauseRefusal({ subscription, pending }: Snapshot): CommandRefusal | null {
   const refusal = transitionRefusal(subscription, 'paused');
   return refusal ?? (pending?.terms.kind === 'change' ? { kind: 'pending' } : null);
 }
 
-/** Returns the reason to refuse a change of the status, or null. */
 export function transitionRefusal(
   { status }: Subscription,
   to: SubscriptionStatus,
@@ -61,7 +59,7 @@ function isRunning({ status }: Subscription): boolean {
 }
 
 /**
- * Decides a change that takes effect at once.
+ * Works out a change that takes effect at once.
  * - In a trial, nothing is billed.
  * - With proration, the unused part of prepaid charges is credited, and the rest of the period is charged at the new
  *   price. Both are counted in the proration unit of the new version. A change of the interval ends the period and
@@ -136,9 +134,8 @@ export function decideChangeAtEnd(
 }
 
 /**
- * Returns true if one of `others` replaced `item` in an earlier change: both items belong to the plan, or both to the
- * same add-on. That change credited the prepaid line of `item`. If the invoice with this credit is void, the credit is
- * still due.
+ * Returns true if one of `others` replaced `item` in an earlier change of the plan or of the same add-on. That change
+ * credited the prepaid charge of `item`. If the invoice with this credit is void, the credit is still due.
  */
 function isReplacedBy(item: SubscriptionItem, others: readonly SubscriptionItem[]): boolean {
   return others.some(
@@ -232,7 +229,7 @@ export function decideUndo(snapshot: Snapshot): Outcome {
 }
 
 /**
- * Decides a pause. Charges in advance are not credited, items with prices in arrears end now, and no further period
+ * Works out a pause. Charges in advance are not credited, items with prices in arrears end now, and no further period
  * starts. With proration by day, the date of the pause is billed.
  */
 export function decidePause({ subscription: before, items }: Snapshot, now: Date): Outcome {
@@ -255,8 +252,8 @@ export function decidePause({ subscription: before, items }: Snapshot, now: Date
 }
 
 /**
- * Decides the end of a pause. The current period continues; if it ended during the pause, a new period begins now. With
- * proration by day, the reopened items are charged for the date of the resume.
+ * Works out the end of a pause. If the current period has not ended, it continues; otherwise a new period begins now.
+ * With proration by day, the reopened items are charged for the date of the resume.
  */
 export function decideResume(snapshot: Snapshot, now: Date, ids: NewSubscriptionIds): Outcome {
   const { subscription: before, period, items, pending } = snapshot;

@@ -5,8 +5,8 @@ import { earnedItems, outcomeOf, type Outcome } from './outcome';
 import type { Snapshot } from './subscription';
 
 /**
- * Decides what happens at the time limit of the first payment. The subscription expires. But if a payment is in flight,
- * the subscription waits for the outcome of the payment and has no due work until then.
+ * Works out the effect of reaching the time limit of the first payment: the subscription expires. But while a payment
+ * is in flight, the subscription waits for its outcome, and has no due work until then.
  */
 export function decideExpiry(snapshot: Snapshot, isBeingPaid: boolean): Outcome {
   const { subscription } = snapshot;
@@ -19,8 +19,8 @@ export function decideExpiry(snapshot: Snapshot, isBeingPaid: boolean): Outcome 
 }
 
 /**
- * Ends a subscription that waits for its first payment. Bills nothing, because the subscription was never active. The
- * caller voids the unpaid invoices of the subscription, or credits what is still owed on them.
+ * Works out the end of a subscription that waits for its first payment. Bills nothing, because the subscription was
+ * never active. The caller must void the unpaid invoices of the subscription, or credit what is still owed on them.
  */
 export function decideEndUnpaid(
   { subscription: before, items, period }: Snapshot,

@@ -21,7 +21,7 @@ import {
 const TRIAL_ENDING_MS = 3 * 86_400_000;
 
 /**
- * Decides the start of a subscription: its trial, or its first period with the charges in advance. With
+ * Works out the start of a subscription: its trial, or its first period with the charges in advance. With
  * `default_incomplete`, the subscription waits until these charges are paid.
  */
 export function decideStart(snapshot: Snapshot, ids: NewSubscriptionIds, now: Date): Outcome {
@@ -52,15 +52,14 @@ export function decideStart(snapshot: Snapshot, ids: NewSubscriptionIds, now: Da
   });
 }
 
-/** Returns the instant three days before the end of a trial; null if the trial lasts three days or less. */
 function trialEndingOf({ startAt, endAt }: SubscriptionPeriod): Date | null {
   const at = new Date(endAt.getTime() - TRIAL_ENDING_MS);
   return at > startAt ? at : null;
 }
 
 /**
- * Decides the work that is due at `subscription.nextBillingAt`: the start, the end of a period or trial, a scheduled
- * change or cancellation, or the announcement of the trial's end.
+ * Does the work that is due at `subscription.nextBillingAt`: the start, the end of a period or trial, a scheduled
+ * change or cancellation, or the announcement of the trial's end. Returns the changes, and writes nothing.
  */
 export function decideDue(snapshot: Snapshot, ids: NewSubscriptionIds, now: Date): Outcome {
   const { subscription, period, pending } = snapshot;
@@ -82,7 +81,7 @@ export function decideDue(snapshot: Snapshot, ids: NewSubscriptionIds, now: Date
 }
 
 /**
- * Decides the end of a period: its charges in arrears, a scheduled change, and the next period. A paused subscription
+ * Works out the end of a period: its charges in arrears, a scheduled change, and the next period. A paused subscription
  * gets no next period.
  */
 function decideRenewal(
@@ -139,7 +138,10 @@ function decideRenewal(
   });
 }
 
-/** Decides the end of a subscription, at the end of a period or within a period. */
+/**
+ * Works out the end of a subscription.
+ * @param end `border`: at the end of a period; `termination`: within a period
+ */
 export function decideEnd(
   snapshot: Snapshot,
   at: Date,
@@ -200,7 +202,7 @@ export function decideEnd(
 }
 
 /**
- * Returns false for an item with proration `none`. A cancellation does not credit such an item, even with
+ * Returns false for an item with proration `none`. A cancellation never credits such an item, not even with
  * `creditUnused`.
  */
 function isProrated({ proration }: SubscriptionItem): boolean {
@@ -208,18 +210,17 @@ function isProrated({ proration }: SubscriptionItem): boolean {
 }
 
 /**
- * Returns the end of prepaid items that are not credited when the subscription ends at `at`. If `at` is within a paid
- * period, they end with the period. Otherwise they end at `at`: in a trial, without a period, or after the end of the
- * last period.
+ * Returns the end of prepaid items that are not credited when the subscription ends at `at`. Within a paid period, they
+ * end with the period. Otherwise (in a trial, without a period, or after the last period) they end at `at`.
  */
 function paidUntilOf(period: SubscriptionPeriod | null, at: Date): Date {
   return period === null || period.isTrial || period.endAt < at ? at : period.endAt;
 }
 
 /**
- * Decides the end of the subscription of a deleted customer. The subscription ends when its next work is due, or at
- * `now` if no work is due. Bills nothing. Metered items already end at the start of the current period, which is not
- * billed yet, so that no price applies to the usage in this period.
+ * Works out the end of the subscription of a deleted customer. It ends when its next work is due, or at `now` if no
+ * work is due. Bills nothing. Ends metered items at the start of the current period, which is not billed yet, so that
+ * no price applies to the usage in this period.
  */
 export function decideEndOfDeletedCustomer(snapshot: Snapshot, now: Date): Outcome {
   const { subscription, items, period } = snapshot;
@@ -237,7 +238,7 @@ export function decideEndOfDeletedCustomer(snapshot: Snapshot, now: Date): Outco
 
 /**
  * Returns, for each item with a price in advance, the request to credit the time from `unusedFrom` on. Includes items
- * that an earlier change ended and credited: if the invoice with that credit is void, the credit is still due.
+ * that an earlier change ended and credited, because that credit is still due if its invoice is void.
  * @param unit proration unit of the plan version after a change; undefined: the unit of each credited line
  */
 export function creditsOf(

@@ -29,7 +29,6 @@ export function nextDueAt(
   );
 }
 
-/** Returns the subscription with `period` as its current period, and with the time of its next due work. */
 export function withPeriod(
   subscription: Subscription,
   period: SubscriptionPeriod,

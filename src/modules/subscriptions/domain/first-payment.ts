@@ -1,20 +1,15 @@
 import { invariant } from '../../../core/invariant';
 import type { Subscription } from './subscription';
 
-/**
- * Time limit of a first payment. Less than a day, so that a subscription with daily periods expires before it would
- * renew.
- */
+/** Less than a day, so that a subscription with daily periods expires before it would renew. */
 const FIRST_PAYMENT_TIME_LIMIT_MS = 23 * 3_600_000;
 
-/** Returns true if the subscription has started and waits for the payment of its first invoice. */
 export function isAwaitingPayment({
   incompleteExpiresAt,
 }: Pick<Subscription, 'incompleteExpiresAt'>): boolean {
   return incompleteExpiresAt !== null;
 }
 
-/** Returns the started subscription as `incomplete`, with the time limit of its first payment. */
 export function awaitingPayment(subscription: Subscription, now: Date): Subscription {
   const incompleteExpiresAt = new Date(now.getTime() + FIRST_PAYMENT_TIME_LIMIT_MS);
   return { ...subscription, status: 'incomplete', incompleteExpiresAt };
@@ -22,7 +17,7 @@ export function awaitingPayment(subscription: Subscription, now: Date): Subscrip
 
 /**
  * Activates a subscription whose first invoice is paid. The first period began at the start of the subscription, not
- * with the payment. The period may have ended already.
+ * with the payment, so it may have ended already.
  */
 export function activated(subscription: Subscription): Subscription {
   invariant(isAwaitingPayment(subscription), 'The subscription waited for this payment.');
@@ -35,8 +30,8 @@ export function activated(subscription: Subscription): Subscription {
 }
 
 /**
- * Returns true if the time limit of the first payment has passed, so that only a payment in flight can still
- * activate the subscription.
+ * Returns true if the time limit of the first payment has passed. Only a payment in flight can then still activate the
+ * subscription.
  */
 export function isFirstPaymentOverdue(
   { incompleteExpiresAt }: Pick<Subscription, 'incompleteExpiresAt'>,

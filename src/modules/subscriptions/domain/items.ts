@@ -2,7 +2,7 @@ import { compare, formatExact, parseDecimal } from '../../../core/decimal';
 import type { EndedItem, NewSubscriptionIds } from './outcome';
 import type { Offer, SoldPrice, Subscription, SubscriptionItem } from './subscription';
 
-/** Returns the items of an offer. A flat or metered price has the quantity 1. */
+/** Returns the items of an offer (plan and add-ons, resolved to prices). A flat or metered price has the quantity 1. */
 export function itemsOf(
   subscriptionId: string,
   offer: Offer,
@@ -36,23 +36,22 @@ export function isBilledAfter(at: Date): (item: Pick<SubscriptionItem, 'endAt'>)
   return ({ endAt }) => endAt === null || endAt > at;
 }
 
-/** Returns the final end of an item: the item is not reopened when its subscription resumes. */
+/** Returns an end of an item that a later resume of the subscription does not undo. */
 export function endedItem(id: string, endAt: Date): EndedItem {
   return { id, endAt, isPaused: false, plannedEndAt: null, endedBy: null };
 }
 
-/** Terms of a subscription that an offer can replace. */
 type SubscribedTerms = Pick<
   Subscription,
   'id' | 'planId' | 'planVersionId' | 'interval' | 'intervalCount' | 'quantity' | 'addons'
 >;
 
 export interface SwappedItems {
-  /** All items after the change, including ended and added ones. */
+  /** Includes ended and added items. */
   readonly items: readonly SubscriptionItem[];
   readonly added: readonly SubscriptionItem[];
   readonly ended: readonly EndedItem[];
-  /** Ids of items that continue, although an earlier change planned their end for the end of the period. */
+  /** Ids of items whose end was planned by an earlier change, but that now continue. */
   readonly reopened: readonly string[];
   readonly removed: readonly string[];
 }
@@ -64,8 +63,8 @@ export interface SwappedItems {
  * - Any other item continues if the offer has the same price with the same quantity, even in another version of the
  *   plan.
  * - All other items end at `at`. Items that would start later are deleted.
- * - If only the quantity changes, new prices that an earlier change planned for the end of the period still start then.
- *   Until then, the present prices apply to the new quantity.
+ * - If only the quantity changes, and an earlier change planned new prices for the end of the period, these prices
+ *   still start then. Until then, the present prices apply to the new quantity.
  */
 export function swapItems(
   items: readonly SubscriptionItem[],
@@ -134,7 +133,6 @@ export function swapItems(
   };
 }
 
-/** Removes the first matching item from the list and returns it. */
 function take(
   items: SubscriptionItem[],
   matches: (item: SubscriptionItem) => boolean,
@@ -146,7 +144,7 @@ function take(
 /**
  * Returns true if two items have the same price.
  * @param isSamePlan true if both items belong to versions of the same plan with the same interval. Prices with equal
- *   terms and equal proration then count as the same price
+ *   terms and equal proration then count as the same price, even if their ids differ
  */
 function isSamePriceOf(
   item: SubscriptionItem,
@@ -159,7 +157,7 @@ function isSamePriceOf(
   );
 }
 
-/** Returns true if two prices have the same name and terms. Ignores their ids and the notation of decimals. */
+/** Returns true if two prices have the same name and terms. Ignores their ids and how decimals are written. */
 function isSamePrice(one: SoldPrice, other: SoldPrice): boolean {
   return one.name === other.name && termsOf(one) === termsOf(other);
 }
@@ -182,13 +180,12 @@ function normalized(value: unknown): unknown {
     .map(([key, part]) => [key, normalized(part)]);
 }
 
-/** Compares numbers: `2` equals `2.00`. */
 function isSameQuantity(one: string, other: string): boolean {
   return compare(parseDecimal(one), parseDecimal(other)) === 0;
 }
 
 /**
- * Returns the quantity of an add-on, or null if the terms do not have the add-on. If `addonId` is null, returns the
+ * Returns the quantity of an add-on; null if the terms do not have the add-on. If `addonId` is null, returns the
  * quantity of the plan.
  */
 function quantityOf(
@@ -200,25 +197,22 @@ function quantityOf(
 }
 
 /**
- * Returns the quantity of an item under an offer. The item keeps its quantity if its price is flat or metered, or if
- * the offer does not have its add-on.
+ * Returns the quantity that an item has under an offer. It is unchanged if the price is flat or metered, or if the
+ * offer does not have the add-on of the item.
  */
 function quantityFor({ price, addonId, quantity }: SubscriptionItem, offer: Offer): string {
   return hasNoAgreedQuantity(price) ? quantity : (quantityOf(offer, addonId) ?? quantity);
 }
 
-/**
- * Returns true if `before` and `offer` both have the add-on. If `addonId` is null, returns true if both have the same
- * plan version.
- */
+/** Returns true if `before` and `offer` both have the add-on or, if `addonId` is null, the same plan version. */
 function keepsVersion(before: SubscribedTerms, offer: Offer, addonId: string | null): boolean {
   if (addonId === null) return before.planVersionId === offer.planVersionId;
   return quantityOf(before, addonId) !== null && quantityOf(offer, addonId) !== null;
 }
 
 /**
- * Returns true if the quantity of an add-on stays the same, or if the add-on is neither in the subscription nor in the
- * offer. If `addonId` is null, returns true if the version and the quantity of the plan stay the same.
+ * Returns true if the quantity of an add-on stays the same, or if neither the subscription nor the offer has the
+ * add-on. If `addonId` is null, returns true if the version and the quantity of the plan stay the same.
  */
 function keepsTerms(before: SubscribedTerms, offer: Offer, addonId: string | null): boolean {
   const held = quantityOf(before, addonId);
@@ -227,7 +221,6 @@ function keepsTerms(before: SubscribedTerms, offer: Offer, addonId: string | nul
   return keepsVersion(before, offer, addonId) && isSameQuantity(held, offered);
 }
 
-/** Returns true if a subscription already has the plan version, quantity and add-ons of an offer. */
 export function hasOffer(before: SubscribedTerms, offer: Offer): boolean {
   const addons = [...before.addons, ...offer.addons].map(({ addonId }) => addonId);
   return [null, ...addons].every((addonId) => keepsTerms(before, offer, addonId));

@@ -4,7 +4,7 @@ import type { NewSubscriptionIds, Outcome } from './outcome';
 import type { Snapshot, SubscriptionItem } from './subscription';
 
 /**
- * Maximum number of decisions to look ahead for the next invoice. Several decisions in a row may bill nothing: the
+ * Maximum number of steps of due work to look ahead for the next invoice. Several steps in a row may bill nothing: the
  * start of a trial, the announcement of its end, and its end.
  */
 const MAX_DECISIONS_AHEAD = 4;
@@ -16,8 +16,8 @@ export interface NextBilling {
 }
 
 /**
- * Returns the outcomes that may make the next invoice: `decided`, and the outcomes of the due work that follows if no
- * request changes the subscription.
+ * Returns the decisions that may make the next invoice: first `decided`, then the due work that follows if no request
+ * changes the subscription.
  */
 export function* billingsAhead(
   snapshot: Snapshot,
@@ -41,8 +41,8 @@ export function* billingsAhead(
 }
 
 /**
- * Returns true if the outcome makes an invoice, or would make one if there were late usage. At the end of a trial there
- * is no late usage, because a trial is not billed.
+ * Returns true if the decision makes an invoice, or would make one if there were late usage (accepted after its period
+ * was billed). A trial has no late usage, because it is not billed.
  */
 function canBill({ period }: Snapshot, { billing }: Outcome): boolean {
   if (billing === null) return false;

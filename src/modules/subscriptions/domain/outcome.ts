@@ -29,7 +29,7 @@ export interface UsageLine extends Omit<
   'kind' | 'isProration' | 'quantity' | 'isInAdvance'
 > {
   readonly kind: 'usage';
-  /** Start of the billing period. Values of a weighted sum carry over from this instant on. */
+  /** Start of the billing period, from which values of a weighted sum carry over. */
   readonly heldSince: Date;
   readonly meterId: string;
   readonly isByGroup: boolean;
@@ -41,15 +41,14 @@ export interface CreditLine {
   readonly unusedFrom: Date;
   readonly end: 'border' | 'termination';
   /**
-   * Unit in which the unused part is counted: after a change, the proration unit of the new plan version. Absent: the
-   * unit of the credited line.
+   * After a change: the proration unit of the new plan version, in which the unused part is counted. Absent: the unit
+   * of the credited line.
    */
   readonly unit?: 'day' | 'second';
 }
 
 export type BillingLine = ChargeLine | UsageLine | CreditLine;
 
-/** Charges to invoice. */
 export interface Billing {
   readonly reason: 'subscription_start' | 'renewal' | 'change' | 'end' | 'late_usage';
   readonly period: Period | null;
@@ -58,8 +57,8 @@ export interface Billing {
   readonly renewsAt: Date | null;
   readonly lines: readonly BillingLine[];
   /**
-   * Set if late usage is billed even without other lines: `closed` for the last invoice of the subscription, `billed`
-   * for any other invoice. Absent: late usage is billed only together with other lines.
+   * Set if late usage (accepted after its period was billed) is billed even without other lines: `closed` on the last
+   * invoice of the subscription, `billed` on any other invoice. Absent: only together with other lines.
    */
   readonly lateUsage?: 'billed' | 'closed';
 }
@@ -83,37 +82,38 @@ export type EndedItem = Pick<SubscriptionItem, 'id' | 'isPaused' | 'plannedEndAt
 export interface EarnedItems {
   readonly period: SubscriptionPeriod;
   readonly itemIds: readonly string[];
-  /** True if no item continues after the period. Charges beyond the end of the period are then earned as well. */
+  /** True if no item continues after the period. Charges for the time after it are then earned as well. */
   readonly endsItems: boolean;
 }
 
-/** Result of a decision: changes to write, charges to invoice and events to record, all in one commit. */
+/**
+ * Result of a decision about a subscription: changes to write, charges to invoice and events to record, in one commit.
+ */
 export interface Outcome {
   readonly subscription: Subscription;
   readonly itemsAdded: readonly SubscriptionItem[];
   readonly itemsEnded: readonly EndedItem[];
-  /** Ids of items whose planned end is cleared. */
+  /** Items whose planned end is cleared. */
   readonly itemsReopened: readonly string[];
-  /** Ids of items to delete: items that were planned to start later. */
+  /** Items to delete: those that were planned to start later. */
   readonly itemsRemoved: readonly string[];
-  /** The period that was current before the decision, with its changes; null if it does not change. */
+  /** The period that was current before the decision, with its changes; null: unchanged. */
   readonly periodChanged: SubscriptionPeriod | null;
   readonly periodOpened: SubscriptionPeriod | null;
   readonly scheduled: ScheduledChange | null;
   readonly settled: { readonly id: string; readonly status: ScheduledStatus } | null;
   readonly billing: Billing | null;
-  /** The period that the decision closes; null if it closes none. */
+  /** The period that the decision closes; null: none. */
   readonly earned: EarnedItems | null;
   readonly events: readonly SubscriptionEventKind[];
 }
 
-/** A decision about a subscription, with the subscription as it was before. */
+/** A decision about a subscription, and the subscription as it was before. */
 export interface Decision {
   readonly before: Subscription;
   readonly outcome: Outcome;
 }
 
-/** Returns an outcome with the given parts. All other parts are empty. */
 export function outcomeOf(
   subscription: Subscription,
   parts: Partial<Omit<Outcome, 'subscription'>>,
@@ -135,10 +135,6 @@ export function outcomeOf(
   };
 }
 
-/**
- * Returns the closed period with the items whose deferred revenue is recognized.
- * @param items all items of a snapshot: items that had not ended before the period, and items that a pause ended
- */
 export function earnedItems(
   period: SubscriptionPeriod,
   items: readonly SubscriptionItem[],
@@ -147,15 +143,15 @@ export function earnedItems(
   return { period, itemIds: items.map(({ id }) => id), endsItems };
 }
 
-/** Returns true if the decision changes nothing: nothing is written, billed or recorded. */
+/** Returns true if a decision writes, bills and records nothing. */
 export function isNoOp(before: Subscription, { subscription, events }: Outcome): boolean {
   return subscription === before && events.length === 0;
 }
 
 /**
- * Returns true if the decision ends a period early, or credits charges that were billed in advance. With `itemId`,
- * credits of other items do not count. Draft invoices with the affected charges are finalized before such a decision is
- * applied.
+ * Returns true if the decision ends a period early, or credits charges that were billed in advance. Draft invoices with
+ * such charges are finalized before the decision is written.
+ * @param itemId if present, credits of other items do not count
  */
 export function affectsPrepaidCharges({ billing, earned }: Outcome, itemId?: string): boolean {
   return (

@@ -1,7 +1,6 @@
 import { activated } from './first-payment';
 import type { Subscription, SubscriptionStatus } from './subscription';
 
-/** Payment event of an invoice that may change the status of its subscription. */
 export type PaymentEvent =
   /** An automatic charge failed, and another one is planned. */
   | 'failed'
@@ -26,7 +25,6 @@ export function statusAfter(status: SubscriptionStatus, event: PaymentEvent): Su
   return STATUS_AFTER[event][status] ?? status;
 }
 
-/** Returns the subscription after a payment event; the same object if the event does not change the status. */
 export function afterPaymentEvent(subscription: Subscription, event: PaymentEvent): Subscription {
   const status = statusAfter(subscription.status, event);
   if (status === subscription.status) return subscription;

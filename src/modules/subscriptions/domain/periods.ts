@@ -25,14 +25,14 @@ import {
 } from './subscription';
 
 /**
- * Returns the instant up to which charges in advance are recognized as revenue: the end of a closed period, or the
- * start of an open one.
+ * Returns the time up to which charges in advance are recognized as revenue: the end of a closed period, or the start
+ * of an open one.
  */
 export function earnedUntil({ startAt, endAt, isClosed }: SubscriptionPeriod): Date {
   return isClosed ? endAt : startAt;
 }
 
-/** Returns the period after `previous`, or the first period from the billing anchor if `previous` is null. */
+/** Returns the period after `previous`. If `previous` is null, returns the first period from the billing anchor. */
 export function nextPeriod(
   subscription: Subscription,
   previous: SubscriptionPeriod | null,
@@ -73,33 +73,32 @@ export function trialPeriod(
   };
 }
 
-/** Counts the periods after the trial that have started by the instant `at`, up to `max`. */
+/** Counts the periods after the trial that have started by `at`, up to `max`. */
 export function periodsBegun(subscription: Subscription, at: Date, max: number): number {
   const { anchorAt, trialEndAt } = subscription;
   const anchor = anchorOf({ ...subscription, anchorAt: trialEndAt ?? anchorAt });
   return periodsBegunBy(anchor, at, max);
 }
 
-/** Counts the periods that are overdue for billing at the instant `at`, up to `max`. */
+/** Counts the periods that are overdue for billing at `at`, up to `max`. */
 export function periodsOverdue(subscription: Subscription, at: Date, max: number): number {
   const { nextBillingAt: anchorAt } = subscription;
   if (anchorAt === null || anchorAt > at) return 0;
   return periodsBegunBy(anchorOf({ ...subscription, anchorAt }), at, max);
 }
 
-/** Returns the end of a trial of `days` days, counted in local time. */
+/** Counted in days of local time. */
 export function trialEnd(startAt: Date, days: number, timeZone: string): Date {
   const trial = { mode: 'anniversary', startAt, timeZone, interval: 'day' } as const;
   return periodAt({ ...trial, intervalCount: days }, 0).endAt;
 }
 
-/** Returns the instant two years after `startAt`, counted in local time. */
 export function twoYearsAfter(startAt: Date, timeZone: string): Date {
   const years = { mode: 'anniversary', startAt, timeZone, interval: 'year' } as const;
   return periodAt({ ...years, intervalCount: 2 }, 0).endAt;
 }
 
-/** Returns the charges in advance at the start of a period, for all items that are billed at that instant. */
+/** Returns the charges in advance at the start of a period, for all items that are billed then. */
 export function advanceCharges(
   subscription: Subscription,
   items: readonly SubscriptionItem[],
@@ -124,7 +123,7 @@ export function advanceCharges(
  * Returns the charges in arrears of a period that ends at `until.at`. Each price is charged for the part of the period
  * in which it applied.
  * - With proration by day, the date of a termination or a pause is charged.
- * - If a change ends a part, the end is counted in the proration unit of the version after the change.
+ * - If a change ends a part, its end is counted in the proration unit of the plan version after the change.
  * - With proration `none`, a price is charged in full if it applied throughout the period. Otherwise each part in which
  *   it applied, for example before and after a pause, is prorated by day.
  * - Usage is counted within the part. For a metered price, only the minimum, the maximum and a fee at zero usage are
@@ -138,7 +137,7 @@ export function arrearsCharges(
     readonly at: Date;
     readonly end: 'border' | 'termination';
     /**
-     * Unit in which the end is counted: the proration unit of the plan version after a change. Absent: the unit of each
+     * After a change: the proration unit of the new plan version, in which the end is counted. Absent: the unit of each
      * item.
      */
     readonly unit?: 'day' | 'second';
@@ -179,20 +178,19 @@ export function arrearsCharges(
     });
 }
 
-/** End of an item, with the fields that decide how the unused time of the item is counted. */
+/** End of an item, with the fields that determine how its unused time is counted. */
 export interface ItemEnding {
   readonly itemId: string;
   readonly endAt: Date;
   readonly endedBy: SubscriptionItem['endedBy'];
-  /** True if the item ended with its subscription. */
   readonly isLast: boolean;
   /** Proration of an item that starts when this item ends; null: no item starts then. */
   readonly nextProration: SubscriptionItem['proration'] | null;
 }
 
 /**
- * Returns the credit that the end of an item with a price in advance caused: if the item ended within a billed period,
- * its unused time was credited.
+ * Returns the request that credited the unused time of an item, if the item was billed in advance and ended within a
+ * billed period.
  */
 export function creditAtEnd({ itemId, endAt, isLast, ...item }: ItemEnding): CreditLine {
   const common = { kind: 'credit' as const, itemId, unusedFrom: endAt };
@@ -205,8 +203,8 @@ export function creditAtEnd({ itemId, endAt, isLast, ...item }: ItemEnding): Cre
 }
 
 /**
- * Returns the unit in which the end of an item is counted, if a change ended the item; null: the unit of the item's own
- * proration.
+ * Returns the unit in which the end of an item is counted, if a change ended it. Null otherwise: the unit of the item's
+ * own proration then applies.
  */
 function changeUnitOf({ endedBy }: Pick<SubscriptionItem, 'endedBy'>): 'day' | 'second' | null {
   switch (endedBy) {
@@ -234,7 +232,6 @@ export function usageSoFar({
   return arrearsCharges(subscription, items, period, until).filter((line) => line.kind === 'usage');
 }
 
-/** Returns the charge of an item for the rest of a period, from the start of the item to the end of the period. */
 export function restOfPeriodCharge(
   subscription: Subscription,
   item: SubscriptionItem,
@@ -245,7 +242,9 @@ export function restOfPeriodCharge(
   return { ...charge(subscription, item, rest, period, proration), isProration: true };
 }
 
-/** Returns the proration of a first period shorter than its calendar period; null: the charge is not prorated. */
+/**
+ * Returns the proration of a first period that is shorter than its calendar period; null: the charge is not prorated.
+ */
 function firstPeriodProration(
   subscription: Subscription,
   item: SubscriptionItem,
@@ -257,8 +256,8 @@ function firstPeriodProration(
 }
 
 /**
- * Prorates a part of a period. The start is counted in the unit of the item, the end in `endUnit`. The unit `day`
- * counts whole dates, the unit `second` counts to the exact instant.
+ * Returns the proration of a part of a period. Its start is counted in the unit of the item, its end in `endUnit`:
+ * `day` counts whole dates, `second` counts exact times.
  */
 function partOf(
   { timeZone }: Subscription,

@@ -24,7 +24,7 @@ export const RENEWING_STATUSES: readonly SubscriptionStatus[] = [
 ];
 
 /**
- * Allowed changes of status. An `incomplete` subscription waits for its start or, with `default_incomplete`, for its
+ * Allowed changes of status. A subscription is `incomplete` until its start or, with `default_incomplete`, until its
  * first payment.
  */
 export const SUBSCRIPTION_TRANSITIONS: Transitions<SubscriptionStatus> = {
@@ -50,7 +50,6 @@ export type ProrationMode = 'day' | 'second' | 'none';
 
 export interface AddonQuantity {
   readonly addonId: string;
-  /** Decimal string. */
   readonly quantity: string;
 }
 
@@ -58,18 +57,16 @@ export interface Subscription {
   readonly id: string;
   readonly version: number;
   readonly customerId: string;
-  /** Test clock of the customer; null: real time. */
   readonly testClockId: string | null;
   readonly status: SubscriptionStatus;
   readonly planId: string;
   readonly planVersionId: string;
-  /** Quantity of the plan's prices; decimal string. */
   readonly quantity: string;
   readonly addons: readonly AddonQuantity[];
   readonly currency: string;
   /**
-   * IANA time zone that the customer had when the subscription was created. Periods keep this zone, even if the
-   * customer's zone changes.
+   * IANA time zone of the customer when the subscription was created. Periods keep it, even if the customer's zone
+   * changes.
    */
   readonly timeZone: string;
   readonly collection: 'automatic' | 'send_invoice';
@@ -86,22 +83,21 @@ export interface Subscription {
   /** When to announce the end of the trial; null: already announced, or no trial. */
   readonly trialEndingAt: Date | null;
   /**
-   * Start of the period with index 0. Moves at a change of the interval, at the end of a trial, and at a resume after
-   * the paid period.
+   * Start of the period with index 0. Moves when the interval changes, a trial ends, or a subscription resumes after
+   * its paid period.
    */
   readonly anchorAt: Date;
   readonly currentPeriodStartAt: Date | null;
   readonly currentPeriodEndAt: Date | null;
   readonly pausedAt: Date | null;
-  /** Planned end; null: none. */
   readonly cancelAt: Date | null;
   /** When the cancellation was requested or, without a request, when the subscription ended. Null: not canceled. */
   readonly canceledAt: Date | null;
   readonly endedAt: Date | null;
-  /** Time of the next due work: billing, an end or an announcement; null: none. */
+  /** When the next work (billing, an end or an announcement) is due; null: none. */
   readonly nextBillingAt: Date | null;
   /**
-   * When the due work was first refused after its last success, for example because an invoice would exceed the maximum
+   * When due work was first refused since it last succeeded, for example because an invoice would exceed the maximum
    * amount. Null: the last attempt succeeded.
    */
   readonly renewalFailedAt: Date | null;
@@ -112,7 +108,7 @@ export interface Subscription {
   readonly updatedAt: Date;
 }
 
-/** A copy of a catalog price at the time of sale. It never changes. */
+/** A copy of a catalog price as it was sold. It never changes. */
 export interface SoldPrice {
   readonly priceId: string;
   readonly name: string;
@@ -120,24 +116,22 @@ export interface SoldPrice {
   readonly rating: Price;
   readonly minimumMinor: bigint | null;
   readonly maximumMinor: bigint | null;
-  /** Absent if the price has no meter. */
   readonly usage?: SoldUsage;
 }
 
 export interface SoldUsage {
   readonly meterId: string;
-  /** True if each group of the meter is priced separately. */
   readonly isByGroup: boolean;
 }
 
 /**
- * Event that ended an item. It decides how the last part of the item is counted. `pause`: with proration by day, the
- * date of the end is billed. `day_change`, `second_change`: the end is counted by day or by second, as in the plan
- * version after the change.
+ * Event that ended an item, and so determines how the last part of the item is counted. `pause`: with proration by day,
+ * the date of the end is billed. `day_change`, `second_change`: the plan version after the change counts the end by day
+ * or by second.
  */
 export type ItemEnd = 'pause' | 'day_change' | 'second_change';
 
-/** A price with its quantity, and the span in which the price is billed. */
+/** A price with its quantity, and the span in which it is billed. */
 export interface SubscriptionItem {
   readonly id: string;
   readonly subscriptionId: string;
@@ -146,16 +140,19 @@ export interface SubscriptionItem {
   readonly price: SoldPrice;
   /** Decimal string; `1` for a flat or metered price. */
   readonly quantity: string;
-  /** Proration of the plan version that the item was sold with. Later changes of the plan do not affect it. */
+  /** Proration of the plan version with which the item was sold. Later changes of the plan do not affect it. */
   readonly proration: ProrationMode;
   readonly startAt: Date;
   /** Exclusive; null: no end is planned. */
   readonly endAt: Date | null;
   /** True if a pause ended the item. A resume sets this field to false. */
   readonly isPaused: boolean;
-  /** `endAt` as it was before a pause ended the item; a resume restores it. Null: no end was planned, or no pause. */
+  /**
+   * `endAt` as it was before a pause ended the item; a resume restores it. Null: no end was planned, or there was no
+   * pause.
+   */
   readonly plannedEndAt: Date | null;
-  /** Event that decides how the end is counted; null: the end is counted in the unit of the item's own proration. */
+  /** Determines how the end is counted; null: in the unit of the item's own proration. */
   readonly endedBy: ItemEnd | null;
 }
 
@@ -163,7 +160,7 @@ export interface SubscriptionItem {
 export interface SubscriptionPeriod {
   readonly id: string;
   readonly subscriptionId: string;
-  /** Number of the period, from 0. Starts at 0 again when the anchor moves. */
+  /** Number of the period, from 0. Restarts when the billing anchor moves. */
   readonly index: number;
   readonly startAt: Date;
   readonly endAt: Date;
@@ -171,13 +168,13 @@ export interface SubscriptionPeriod {
   readonly fullEndAt: Date;
   readonly isTrial: boolean;
   /**
-   * True if a change of the interval or the end of the subscription ended the period, or if the period ended during a
+   * True if the period was ended by a change of the interval or the end of the subscription, or if it ended during a
    * pause. Stays false at an ordinary renewal.
    */
   readonly isClosed: boolean;
 }
 
-/** A plan version with a quantity and add-ons, resolved to prices: the terms of a new or changed subscription. */
+/** A plan version and add-ons with quantities, resolved to prices: the terms of a new or changed subscription. */
 export interface Offer {
   readonly planId: string;
   readonly planVersionId: string;
@@ -196,7 +193,6 @@ export type ScheduledTerms =
   | { readonly kind: 'change'; readonly offer: Offer }
   | { readonly kind: 'cancel'; readonly creditUnused: boolean };
 
-/** A change or cancellation that takes effect at `effectiveAt`. */
 export interface ScheduledChange {
   readonly id: string;
   readonly subscriptionId: string;
@@ -213,7 +209,7 @@ export interface Snapshot {
   readonly items: readonly SubscriptionItem[];
   /** The newest period; null if the subscription has not started. */
   readonly period: SubscriptionPeriod | null;
-  /** The scheduled change or cancellation; null: none. It must be applied or undone before another is scheduled. */
+  /** The scheduled change or cancellation; null: none. It must be applied or undone before another can be scheduled. */
   readonly pending: ScheduledChange | null;
 }
 
@@ -253,8 +249,8 @@ export function fullSpanOf({ fullStartAt, fullEndAt }: SubscriptionPeriod): Peri
 }
 
 /**
- * Returns the unit in which parts of a period are prorated. An item with proration `none` is prorated by day, if at
- * all.
+ * Returns the unit in which parts of a period are prorated. If an item with proration `none` is prorated at all, the
+ * unit is `day`.
  */
 export function unitOf({ proration }: Pick<SubscriptionItem, 'proration'>): 'day' | 'second' {
   return proration === 'second' ? 'second' : 'day';

@@ -1,27 +1,22 @@
 import type { Period } from '../../../core/time';
 
-/** Time for which a value of a meter carries over: none, to the end of the billing period, or without end. */
+/** How long a value of a meter carries over: not at all, to the end of the billing period, or without end. */
 export type CarryOver = 'none' | 'period' | 'for_ever';
 
-/** Span of a subscription, from its start to its end. */
 export interface SubscribedSpan {
   readonly startAt: Date;
-  /** Null: the span has no end yet. */
   readonly endAt: Date | null;
 }
 
 /** Span in which a price for a meter is billed. */
 export interface BillableSpan {
   readonly startAt: Date;
-  /** Null: the span has no end yet. */
   readonly endAt: Date | null;
-  /** End of the subscription's trial; null: it had no trial. */
   readonly trialEndAt: Date | null;
   /** Start of the billing period that contains `startAt`; null: no period has started yet. */
   readonly periodStartAt: Date | null;
-  /** Pause that ended this span; null: no pause ended it. */
+  /** Present if a pause ended this span, and the subscription is still paused; otherwise null. */
   readonly pause: {
-    /** End that the span had before the pause; null: it had no end. */
     readonly plannedEndAt: Date | null;
     /** End of the billing period in which the pause began. */
     readonly periodEndAt: Date;
@@ -32,9 +27,9 @@ const BEGINNING = new Date('0001-01-01T00:00:00.000Z');
 const END = new Date('9999-12-31T23:59:59.999Z');
 
 /**
- * Returns the spans up to `now` in which a customer was subscribed, but no bill ever contains the usage of a meter: in
- * a trial or a pause, or on a plan without a price for the meter. Leaves out spans whose usage carries over into a
- * billed period.
+ * Returns the spans up to `now` in which a customer was subscribed, but the usage of a meter is never billed: in a
+ * trial or a pause, or on a plan without a price for the meter. Leaves out spans whose usage carries over into a billed
+ * period.
  */
 export function unbillablePeriods(
   subscribed: readonly SubscribedSpan[],
@@ -59,7 +54,7 @@ export function unbillablePeriods(
 
 /**
  * Returns the span in which events affect the bills of a price; empty if the price never starts. If values carry over,
- * this span can start earlier than the span of the price.
+ * this span can start before the price does.
  */
 function countedIn(sold: BillableSpan, carryOver: CarryOver, now: Date): readonly Period[] {
   const { trialEndAt, periodStartAt } = sold;
@@ -80,9 +75,10 @@ function countedIn(sold: BillableSpan, carryOver: CarryOver, now: Date): readonl
 }
 
 /**
- * Returns the end of the span in which events affect the bills of a price whose values carry over up to `heldUntil`.
- * Without a pause, this is `endAt`. If a pause ended the span, a resume can still bill values up to the planned end or
- * up to `heldUntil`, whichever is earlier. Returns this instant if it is in the future, otherwise `endAt`.
+ * Returns the time from which events no longer affect the bills of a price whose values carry over. Normally this is
+ * `endAt`. But if the subscription is paused, a resume can still bill values up to the planned end or `heldUntil`,
+ * whichever is earlier. Returns that time if it is in the future.
+ * @param heldUntil time up to which values carry over
  */
 function resumableUntil({ endAt, pause }: BillableSpan, now: Date, heldUntil: Date): Date {
   if (pause === null) return endAt ?? END;
@@ -90,7 +86,7 @@ function resumableUntil({ endAt, pause }: BillableSpan, now: Date, heldUntil: Da
   return until > now ? until : (endAt ?? END);
 }
 
-/** Returns the span from `heldSince` to `endAt`; empty if the price would start at `endAt` or later. */
+/** Returns the span from `heldSince` to `endAt`; empty unless the price starts (`startAt`) before `endAt`. */
 function spanOf(startAt: Date, heldSince: Date, endAt: Date): readonly Period[] {
   return startAt < endAt ? [{ startAt: heldSince, endAt }] : [];
 }

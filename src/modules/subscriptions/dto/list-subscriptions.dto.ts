@@ -16,7 +16,6 @@ import {
 } from '../domain/subscription';
 import type { SubscriptionFilter } from '../subscription-query';
 
-/** Filter of a list of subscriptions and of its summary. */
 export class SubscriptionFilterDto {
   @ReferenceFilter('Only the subscriptions of this customer.') readonly customer_id?: string;
   @ReferenceFilter('Only the subscriptions to this plan, all its versions included.')

@@ -30,9 +30,8 @@ export interface DocumentTotal {
 /** Printed texts of an invoice, in reading order. */
 export interface InvoiceDocument {
   readonly title: string;
-  /** File name without its extension. */
   readonly fileName: string;
-  /** Creation time in the PDF. Taken from the invoice, so that the same invoice gives the same bytes. */
+  /** Creation time in the PDF. Taken from the invoice, so that a PDF of the same invoice always has the same bytes. */
   readonly createdAt: Date;
   readonly stamp: 'PAID' | 'VOID' | null;
   readonly seller: Party;
@@ -45,7 +44,7 @@ export interface InvoiceDocument {
 }
 
 /**
- * Returns the printed texts of an invoice. Dates are in the time zone of the buyer, and periods in the time zone of the
+ * Returns the printed texts of an invoice. Dates are in the time zone of the buyer, periods in that of the
  * subscription.
  */
 export function toInvoiceDocument(invoice: Invoice, buyer: Buyer, seller: Seller): InvoiceDocument {
@@ -117,9 +116,7 @@ function detailsOf(invoice: Invoice, timezone: string): InvoiceDocument['details
   return details.flatMap(([label, value]) => (value === null ? [] : [{ label, value }]));
 }
 
-/**
- * Returns the time zone of a line that begins or ends with the period of the invoice; null if there is no such line.
- */
+/** Returns the time zone of a line that begins or ends with the period of the invoice; null if there is none. */
 function periodTimeZone({ lines, periodStartAt, periodEndAt }: Invoice): string | null {
   const line = lines.find(
     ({ period, timeZone }) =>
@@ -130,7 +127,6 @@ function periodTimeZone({ lines, periodStartAt, periodEndAt }: Invoice): string 
   return line?.timeZone ?? null;
 }
 
-/** Formats a period as its first and last local day, both included. */
 function formatPeriod(period: Period, timezone: string): string {
   const first = localDateOn(period.startAt, timezone);
   const last = lastLocalDateOf(period, timezone);

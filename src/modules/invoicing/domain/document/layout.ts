@@ -15,7 +15,6 @@ const GAP_PT = 20;
 const LABEL_PT = 60;
 const STAMP = { PAID: 'good', VOID: 'bad' } as const;
 
-/** Returns pages of drawing commands, from the texts of an invoice and the widths of a typeface. */
 export function layOut(document: InvoiceDocument, typeface: Typeface): readonly SheetPage[] {
   const sheet = new Sheet(typeface);
   const startPage = (): void => {
@@ -32,10 +31,6 @@ export function layOut(document: InvoiceDocument, typeface: Typeface): readonly 
   return withPageNumbers(sheet, document.title);
 }
 
-/**
- * Draws seller and buyer on the left; title, stamp and details on the right. What does not fit on the first page
- * follows on the next ones.
- */
 function layOutHead(document: InvoiceDocument, sheet: Sheet, startPage: () => void): void {
   sheet.startPage();
   const half = (sheet.width - GAP_PT) / 2;
@@ -88,9 +83,7 @@ function drawFitting(lines: readonly StyledText[], sheet: Sheet): readonly Style
   return overflow === -1 ? [] : lines.slice(overflow);
 }
 
-/**
- * Draws the details beside the buyer, or directly below the title if they would not fit on the page beside the buyer.
- */
+/** Draws the details beside the buyer. If they do not fit on the page there, draws them directly below the title. */
 function layOutDetails(details: InvoiceDocument['details'], sheet: Sheet, buyerTop: number): void {
   const half = (sheet.width - GAP_PT) / 2;
   const rows = details.map(({ label, value }) => ({

@@ -1,4 +1,4 @@
-/** A4, in points of 1/72 inch. */
+/** A4, in points (1/72 inch). */
 export const PAGE_WIDTH_PT = 595.28;
 export const PAGE_HEIGHT_PT = 841.89;
 const MARGIN_PT = 48;
@@ -38,12 +38,11 @@ export type DrawingCommand =
 
 export type SheetPage = readonly DrawingCommand[];
 
-/** Widths of texts in a font, in points. */
+/** Widths of texts, in points. */
 export interface Typeface {
   widthOf(text: string, style: TextStyle): number;
 }
 
-/** Pages that are filled from top to bottom. */
 export class Sheet {
   readonly left = MARGIN_PT;
   readonly right = PAGE_WIDTH_PT - MARGIN_PT;
@@ -58,7 +57,6 @@ export class Sheet {
     return this.drawn;
   }
 
-  /** Distance of the next line from the top of the page, in points. */
   get y(): number {
     return this.top;
   }
@@ -93,7 +91,6 @@ export class Sheet {
     this.skip(this.lineHeightOf(style));
   }
 
-  /** Draws a line of text that ends at `right`. */
   lineRight(text: string, style: TextStyle, right: number): void {
     this.textAtRight(text, style, right);
     this.skip(this.lineHeightOf(style));

@@ -71,7 +71,6 @@ export interface StyledText {
   readonly style: TextStyle;
 }
 
-/** Wraps a text at `width`. */
 export function textsOf(
   text: string,
   style: TextStyle,
@@ -91,7 +90,6 @@ function fitted(text: string, sheet: Sheet): TextStyle {
     : { ...CELL, sizePt: (CELL.sizePt * WIDEST_FIGURE_PT) / width };
 }
 
-/** Returns columns as wide as their texts, without empty columns. The description takes the rest of the width. */
 function columnsOf(
   lines: readonly DocumentLine[],
   sheet: Sheet,

@@ -1,5 +1,5 @@
 /**
- * Splits a text into lines of at most `width`: at spaces, and within a word that is wider than a line. Returns at
+ * Splits a text into lines of at most `width`, at spaces. Also splits a word that is wider than a line. Returns at
  * least one line, which may be empty.
  */
 export function wrap(
