@@ -28,17 +28,14 @@ export class FeaturesRepository {
     return this.database.selectOne(FeatureEntity, 'WHERE id = $1', [id]);
   }
 
-  /** Returns the feature with a key, protected from deletion until the transaction ends; null if there is none. */
   findByKeyForReference(key: string): Promise<Feature | null> {
     return this.database.selectOne(FeatureEntity, `WHERE key = $1 ${ROW_LOCKS.reference}`, [key]);
   }
 
-  /** Returns the features with these ids, newest first. */
   findAll(ids: readonly string[]): Promise<readonly Feature[]> {
     return this.database.select(FeatureEntity, 'WHERE id = ANY ($1) ORDER BY id DESC', [ids]);
   }
 
-  /** Returns the features in this list that have a meter. */
   findMetered(ids: readonly string[]): Promise<readonly Feature[]> {
     return this.database.select(
       FeatureEntity,
@@ -55,12 +52,11 @@ export class FeaturesRepository {
     );
   }
 
-  /** Returns the feature, locked until the transaction ends; null if it does not exist. */
   lock(id: string, purpose: LockPurpose): Promise<Feature | null> {
     return this.database.selectOne(FeatureEntity, `WHERE id = $1 ${ROW_LOCKS[purpose]}`, [id]);
   }
 
-  /** Returns the features in this list that exist, protected from deletion until the transaction ends. */
+  /** Locks features against deletion until the transaction ends. Ids without a feature are left out. */
   lockForReference(ids: readonly string[]): Promise<readonly Feature[]> {
     const locked = `WHERE id = ANY ($1) ORDER BY id ${ROW_LOCKS.reference}`;
     return this.database.select(FeatureEntity, locked, [ids]);
@@ -70,7 +66,6 @@ export class FeaturesRepository {
     return new ListQuery('entitlement').page(this.database, FeatureEntity, request);
   }
 
-  /** Writes the fields that an update may change. */
   async update(feature: Feature): Promise<void> {
     await this.database.updateRevised(FeatureEntity, feature, [
       'name',
@@ -80,10 +75,7 @@ export class FeaturesRepository {
     ]);
   }
 
-  /**
-   * Deletes a feature. Foreign keys refuse the deletion while other rows refer to the feature.
-   * @throws {ProblemError} `entitlement_in_use`
-   */
+  /** @throws {ProblemError} `entitlement_in_use` if a plan, add-on link, grant or consumption refers to the feature */
   async delete(id: string): Promise<void> {
     try {
       await this.database.repository(FeatureEntity).delete({ id });

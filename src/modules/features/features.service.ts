@@ -74,7 +74,7 @@ export class FeaturesService {
   }
 
   /**
-   * Changes name, unit or thresholds and merges the metadata. A no-op update writes nothing and records no event.
+   * Changes name, unit or thresholds and merges the metadata. An update that changes nothing records no event.
    * @throws {ProblemError} `entitlement_not_found`, `precondition_failed`, `entitlement_terms_contradict`,
    *   `metadata_too_large`
    */
@@ -92,24 +92,24 @@ export class FeaturesService {
     });
   }
 
-  /** Returns the features with these ids, newest first. Ids without a feature are left out. */
+  /** Newest first. Ids without a feature are left out. */
   getAll(ids: readonly string[]): Promise<readonly Feature[]> {
     return this.features.findAll(ids);
   }
 
-  /** Returns the features in this list that have a meter. */
+  /** Returns those of the features that have a meter. */
   getMetered(ids: readonly string[]): Promise<readonly Feature[]> {
     return this.features.findMetered(ids);
   }
 
-  /** Returns the feature with a key, protected from deletion until the caller's transaction ends; null if there is none. */
+  /** Returns the feature and locks it against deletion until the caller's transaction ends; null if there is none. */
   findByKeyForReference(key: string): Promise<Feature | null> {
     return this.features.findByKeyForReference(key);
   }
 
   /**
-   * Returns the feature that a field of a request refers to, protected from deletion until the caller's transaction ends.
-   * @param pointer JSON pointer to the field
+   * Returns a feature and locks it against deletion until the caller's transaction ends.
+   * @param pointer JSON pointer to the request field with the id
    * @throws {ProblemError} `reference_not_found`
    */
   async requireForReference(id: string, pointer: string): Promise<Feature> {
@@ -117,9 +117,8 @@ export class FeaturesService {
   }
 
   /**
-   * Returns the types of the features that a list in a request refers to, by feature id. The features are protected
-   * from deletion until the caller's transaction ends.
-   * @param pointerOf JSON pointer to the field with the id, by its index in the list
+   * Returns the types of features by id, and locks the features against deletion until the caller's transaction ends.
+   * @param pointerOf returns the JSON pointer to the request field with the id at this index of `ids`
    * @throws {ProblemError} `reference_not_found`
    */
   async requireTypesForReference(
@@ -134,23 +133,20 @@ export class FeaturesService {
     return types;
   }
 
-  /** Returns the rules version of a feature, which increases when a link between an add-on and the feature changes. */
+  /** Returns a number that increases whenever a link between an add-on and the feature changes. */
   async rulesVersionOf(id: string): Promise<number> {
     const feature = await this.features.find(id);
     invariant(feature !== null, `The entitlement ${id} exists.`);
     return feature.rulesVersion;
   }
 
-  /**
-   * Increments the rules version of a feature. When the caller's transaction commits, cached balances of the feature
-   * become outdated.
-   */
+  /** Makes cached balances of the feature outdated when the caller's transaction commits. */
   async invalidateBalances(id: string): Promise<void> {
     await this.features.incrementRulesVersion(id);
   }
 
   /**
-   * Returns a feature that is to be deleted, locked until the caller's transaction ends.
+   * Returns the feature and locks it until the caller's transaction ends.
    * @throws {ProblemError} `entitlement_not_found`, `precondition_failed`
    */
   async lockForDeletion(id: string, expected: VersionCondition): Promise<Feature> {
@@ -160,9 +156,8 @@ export class FeaturesService {
   }
 
   /**
-   * Deletes a feature that the caller has locked. Fails if a plan, an add-on, a grant or a consumption still refers to
-   * it.
-   * @throws {ProblemError} `entitlement_in_use`
+   * Deletes a feature that the caller has locked.
+   * @throws {ProblemError} `entitlement_in_use` if a plan, add-on link, grant or consumption refers to it
    */
   async delete(feature: Feature): Promise<void> {
     this.database.requireTransaction();

@@ -4,8 +4,8 @@ import type { DueTable } from '../test-clocks';
 import type { BilledPeriod } from './usage-billed.repository';
 
 /**
- * Inserts closed subscriptions. Skips subscriptions of customers who have no stream: no usage was billed to these
- * customers, because billing usage creates a stream.
+ * Inserts closed subscriptions. Skips customers without a stream (a row per event name of a customer): no usage was
+ * billed to them, because billing usage creates a stream.
  */
 const CLOSE = `
   INSERT INTO usage_closed_subscription (id, customer_id, test_clock_id)
@@ -21,11 +21,7 @@ const CLOSED = 'SELECT id, customer_id AS "customerId" FROM usage_closed_subscri
 
 const WITHOUT_DUE_TIME = 'closed.late_due_at IS NULL ORDER BY closed.id FOR UPDATE';
 
-/**
- * Closed subscriptions that have a bill for the same stream, meter and period as one of the given bills, and no due
- * time for late usage yet. `ANY (ARRAY (…))` makes the planner look up each subscription by its id; with `IN` it may
- * read all closed subscriptions.
- */
+/** `ANY (ARRAY (…))` makes the planner look up each subscription by id; with `IN` it may read all of them. */
 const CLOSED_WITH_BILLS = `
   ${CLOSED}
   WHERE closed.id = ANY (ARRAY(
@@ -56,7 +52,7 @@ const PLAN = `
   FROM unnest($1::text[], $2::timestamptz[]) AS planned(id, due_at)
   WHERE closed.id = planned.id`;
 
-/** Closed subscriptions with late usage to bill. */
+/** Closed subscriptions (their last invoice was made), with the times at which their late usage is to be billed. */
 export const DUE_LATE_USAGE: DueTable<{ readonly id: string }> = {
   table: 'usage_closed_subscription',
   dueColumn: 'late_due_at',
@@ -74,8 +70,8 @@ export class ClosedSubscriptionsRepository {
   constructor(private readonly database: Database) {}
 
   /**
-   * Marks subscriptions as closed: their last invoice is made, and later changes of their usage are billed by a
-   * separate invoice. If a subscription was already closed, clears the due time of its separate invoice.
+   * Marks subscriptions as closed: their last invoice is made, and usage that changes later is billed by a separate
+   * invoice. If a subscription was already closed, clears the due time of the separate invoice.
    */
   async close(
     subscriptions: readonly (ClosedSubscription & { readonly testClockId: string | null })[],
@@ -94,8 +90,8 @@ export class ClosedSubscriptionsRepository {
   }
 
   /**
-   * Locks and returns the closed subscriptions that have a bill for the same stream, meter and period as one of these
-   * bills, and no due time for late usage yet.
+   * Locks and returns the closed subscriptions (whose last invoice is made) that have a bill for the same stream, meter
+   * and period as one of these bills. Leaves out those for which a late-usage invoice is planned already.
    */
   lockByBills(billedIds: readonly string[]): Promise<readonly ClosedSubscription[]> {
     this.database.requireTransaction();
@@ -103,8 +99,8 @@ export class ClosedSubscriptionsRepository {
   }
 
   /**
-   * Locks and returns the closed subscriptions that have a bill for one of these periods, and no due time for late
-   * usage yet.
+   * Locks and returns the closed subscriptions (whose last invoice is made) that have a bill for one of these periods.
+   * Leaves out those for which a late-usage invoice is planned already.
    */
   lockByPeriods(periods: readonly BilledPeriod[]): Promise<readonly ClosedSubscription[]> {
     this.database.requireTransaction();
@@ -115,13 +111,16 @@ export class ClosedSubscriptionsRepository {
     ]);
   }
 
-  /** Locks and returns the subscriptions of this list that are closed and have late usage, but no due time for it. */
+  /**
+   * Locks and returns the closed subscriptions (whose last invoice is made) that have late usage, unless an invoice for
+   * it is planned already.
+   */
   lockWithLateUsage(ids: readonly string[]): Promise<readonly ClosedSubscription[]> {
     this.database.requireTransaction();
     return this.database.query<ClosedSubscription>(CLOSED_WITH_LATE_USAGE, [ids]);
   }
 
-  /** Sets the due times of late usage. */
+  /** Sets the times at which late usage is to be billed. */
   async plan(planned: readonly { readonly id: string; readonly dueAt: Date }[]): Promise<void> {
     if (planned.length === 0) return;
     const columns = [planned.map(({ id }) => id), planned.map(({ dueAt }) => dueAt)];

@@ -9,7 +9,6 @@ import { MeterBackfillsRepository } from './store/meter-backfills.repository';
 import { lockMeterCreation } from './store/meter-locks';
 import { UsageTotalsWriter } from './store/usage-totals-writer';
 
-/** Creates meters and counts the events that were stored before them. */
 @Injectable()
 export class CreateMeterService {
   constructor(
@@ -24,8 +23,8 @@ export class CreateMeterService {
 
   /**
    * Creates a meter. Events stored after the commit are counted when they are stored. Earlier events are counted in
-   * this commit if they are few and no other transaction is storing events with the same name. Otherwise a backfill
-   * counts them.
+   * this commit if they are few and no other transaction is storing events with the same name. Otherwise they are
+   * counted in the background (backfill).
    * @throws {ProblemError} `meter_terms_contradict`, `too_many_meters`, `meter_key_taken`, `usage_archived`
    */
   async create(terms: MeterTerms): Promise<Meter> {

@@ -6,16 +6,13 @@ import {
 } from './closed-subscriptions.repository';
 import type { BilledPeriod } from './usage-billed.repository';
 
-/**
- * Time between the first late usage of an ended subscription and the invoice for this usage. The invoice also bills
- * late usage that arrives in between.
- */
+/** Time for which late usage of an ended subscription is collected before one invoice bills it. */
 const COLLECTION_MS = 3_600_000;
 
 /**
  * Plans invoices for late usage of ended subscriptions. The last invoice of a subscription bills the usage that is
- * known when the invoice is made. The subscription is then closed: later changes of its usage are billed by a separate
- * invoice, an hour after the first change (decision 41).
+ * known at that time. The subscription is then closed: usage that changes later is billed by a separate invoice, an
+ * hour after the first change (decision 41).
  */
 @Injectable()
 export class FinalUsageService {
@@ -25,21 +22,19 @@ export class FinalUsageService {
   ) {}
 
   /**
-   * Plans late-usage invoices for the closed subscriptions that have a bill for the same stream, meter and period as
-   * one of these bills. Runs in the caller's transaction.
+   * Plans late-usage invoices, in the caller's transaction, for the closed subscriptions that have a bill for the same
+   * usage (stream, meter and period) as one of these bills.
    */
   async planForBills(billedIds: readonly string[]): Promise<void> {
     await this.plan(await this.closedSubscriptions.lockByBills(billedIds));
   }
 
-  /** Plans late-usage invoices for closed subscriptions with bills for these periods. Runs in the caller's transaction. */
+  /** Plans late-usage invoices, in the caller's transaction, for closed subscriptions with bills for these periods. */
   async planForPeriods(periods: readonly BilledPeriod[]): Promise<void> {
     await this.plan(await this.closedSubscriptions.lockByPeriods(periods));
   }
 
-  /**
-   * Plans invoices for late usage that the last invoices of these subscriptions do not bill. Runs in the caller's transaction.
-   */
+  /** Plans invoices, in the caller's transaction, for late usage that is not on the subscriptions' last invoices. */
   async planForClosed(subscriptionIds: readonly string[]): Promise<void> {
     await this.plan(await this.closedSubscriptions.lockWithLateUsage(subscriptionIds));
   }

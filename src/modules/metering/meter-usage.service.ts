@@ -27,7 +27,7 @@ export interface MeterUsageQuery extends SeriesQuery {
 
 export interface MeterTotalsQuery extends SeriesQuery {
   readonly timeZone: string;
-  /** Maximum number of groups that are listed, those with the largest values. All other groups are one entry. */
+  /** Number of groups to list, those with the largest values. All other groups are combined into one entry. */
   readonly top: number;
 }
 
@@ -38,7 +38,6 @@ export interface MeterUsage {
   readonly total: Rational;
 }
 
-/** Usage of all customers together. */
 export interface MeterTotals {
   readonly windows: readonly {
     readonly period: Period;
@@ -48,7 +47,6 @@ export interface MeterTotals {
   readonly total: Rational;
 }
 
-/** Usage and names of the customers with the largest usage. */
 export interface TopCustomers extends Omit<LargestUsage, 'data'> {
   readonly data: readonly (LargestUsage['data'][number] & {
     readonly customerName: string;
@@ -56,7 +54,7 @@ export interface TopCustomers extends Omit<LargestUsage, 'data'> {
   })[];
 }
 
-/** Reads the usage that a meter counts, and prepares usage proofs. */
+/** Reads the usage that a meter counts, and prepares usage proofs (numbers of events by outcome). */
 @Injectable()
 export class MeterUsageService {
   constructor(
@@ -68,7 +66,7 @@ export class MeterUsageService {
   ) {}
 
   /**
-   * Returns the usage of a customer by window, and of the whole period, from one snapshot.
+   * Returns a customer's usage in each window and in the whole period, from one snapshot.
    * @throws {ProblemError} `meter_not_found`, `meter_backfilling`, `customer_not_found`, `usage_period_empty`,
    *   `too_many_windows`, `unknown_group`, `usage_archived`
    */
@@ -95,7 +93,7 @@ export class MeterUsageService {
   }
 
   /**
-   * Returns the usage of all customers together, by window and of the whole period.
+   * Returns the usage of all customers together, in each window and in the whole period.
    * @throws {ProblemError} `meter_not_found`, `meter_backfilling`, `meter_not_totalled`, `usage_period_empty`,
    *   `too_many_windows`, `unknown_group`, `too_much_usage_to_total`, `too_many_reports`, `usage_archived`
    */
@@ -115,8 +113,8 @@ export class MeterUsageService {
   }
 
   /**
-   * Returns the customers with the largest usage in a period, from one snapshot.
-   * @throws {ProblemError} `meter_not_found`, `meter_backfilling`, `usage_period_empty`, `too_many_reports`, `usage_archived`
+   * @throws {ProblemError} `meter_not_found`, `meter_backfilling`, `usage_period_empty`, `too_many_reports`,
+   *   `usage_archived`
    */
   async topCustomers(meterId: string, period: Period, limit: number): Promise<TopCustomers> {
     const meter = await this.countedMeter(meterId);
@@ -147,8 +145,8 @@ export class MeterUsageService {
   }
 
   /**
-   * Checks the parameters of a usage proof and returns the query for {@link UsageStore.prove}. The caller adds the periods that
-   * are never billed.
+   * Checks the parameters of a usage proof (numbers of events by outcome). Returns the query for
+   * {@link UsageStore.prove}, to which the caller adds the periods that are never billed.
    * @throws {ProblemError} `meter_not_found`, `customer_not_found`, `usage_period_empty`
    */
   async proofOf(

@@ -4,7 +4,7 @@ import { BoundedMap } from '../../platform/caching';
 import { Metrics } from '../../platform/observability';
 import { MetersService } from '../meters';
 
-/** Time for which a name without a meter is cached. */
+/** Time for which an event name is cached as having no meter. */
 const UNMETERED_FOR_MS = 5_000;
 const MAX_ENTRIES = 50_000;
 
@@ -14,15 +14,12 @@ export interface UncountedEvents {
   readonly events: number;
 }
 
-/**
- * Finds reported events whose event name no meter counts. A name with a meter stays cached, because meters are never
- * deleted.
- */
+/** Finds reported events whose event name no meter counts. Names with a meter stay cached: meters are never deleted. */
 @Injectable()
 export class MeteredNames {
   private readonly logger = new Logger('usage');
   private readonly metered = new BoundedMap<string, true>(MAX_ENTRIES);
-  /** Times until which names are cached as having no meter. */
+  /** Event names without a meter, and the time until which this is cached. */
   private readonly unmetered = new BoundedMap<string, number>(MAX_ENTRIES);
   private readonly uncounted: Counter;
 
@@ -39,7 +36,7 @@ export class MeteredNames {
 
   /**
    * Returns the events whose event name no meter counts, one entry for each name, and adds their number to a metric. If
-   * the lookup fails, logs the error and returns an empty list, because the events are stored already.
+   * the lookup fails, only logs the error and returns an empty list, because the events are stored already.
    * @param events number of events by name
    */
   async findUncounted(events: ReadonlyMap<string, number>): Promise<readonly UncountedEvents[]> {

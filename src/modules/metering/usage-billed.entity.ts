@@ -3,8 +3,8 @@ import { IdColumn, InstantColumn, ReferenceColumn } from '../../platform/databas
 import { GroupColumn } from './store/usage-columns';
 
 /**
- * Billed usage of a subscription item in a period: a row for each group of the meter, or one row with quantity 0 if there was no
- * usage. Written in the transaction of the invoice.
+ * Billed usage of a subscription item in a period: one row for each group of the meter, or one row with quantity 0 if
+ * there was no usage. Written in the transaction of the invoice.
  */
 @Entity('usage_billed')
 @Index('usage_billed_stream_index', ['streamId', 'meterId', 'periodEndAt'])
@@ -26,9 +26,9 @@ export class UsageBilledEntity {
   @Column({ type: 'bigint' }) readonly upToPosition!: string;
   @ReferenceColumn({ nullable: true }) readonly invoiceLineId!: string | null;
   @ReferenceColumn({ nullable: true }) readonly subscriptionId!: string | null;
-  /** Data that the invoice module needs to bill the period again. */
+  /** Data with which the invoice module bills the period again. */
   @Column({ type: 'jsonb' }) readonly terms!: object;
-  /** True if the period has late usage that is not billed yet. */
+  /** True if the period has late usage (events stored or voided after the bill) that is not billed yet. */
   @Column({ type: 'boolean' }) readonly isLate!: boolean;
   @InstantColumn() readonly createdAt!: Date;
 }

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database } from '../../platform/database';
 import { UsageBilledEntity } from './usage-billed.entity';
 
-/** The newest bill of each pair of item and period that has late usage. */
+/** The newest bill of each period of an item that has late usage (events stored or voided after the bill). */
 const LATE = `
   SELECT billed.subscription_id AS "subscriptionId", billed.terms
   FROM (
@@ -12,7 +12,6 @@ const LATE = `
   ) AS billed
   ORDER BY billed.subscription_id, billed.period_start_at, billed.item_id`;
 
-/** Sets or clears the late-usage mark of all bills of the given items and periods. */
 const MARK_LATE = `
   UPDATE usage_billed AS billed SET is_late = $4
   FROM unnest($1::text[], $2::timestamptz[], $3::timestamptz[]) AS one(item_id, start_at, end_at)
@@ -25,10 +24,10 @@ export interface BilledPeriod {
   readonly endAt: Date;
 }
 
-/** Billed period with late usage. */
+/** Billed period with late usage: events that were stored or voided after the bill. */
 export interface LateBill {
   readonly subscriptionId: string;
-  /** Data that the invoice module needs to bill the period again, as stored with the bill. */
+  /** Data with which the invoice module bills the period again, as stored with the bill. */
   readonly terms: unknown;
 }
 
@@ -45,7 +44,7 @@ export class UsageBilledRepository {
     await this.database.insertMany(UsageBilledEntity, rows);
   }
 
-  /** Marks billed periods for correction by the next invoice. If `isLate` is false, clears this mark. */
+  /** Marks billed periods for correction by the next invoice or, if `isLate` is false, clears the mark. */
   async mark(periods: readonly BilledPeriod[], isLate: boolean): Promise<void> {
     this.database.requireTransaction();
     await this.database.query(MARK_LATE, [

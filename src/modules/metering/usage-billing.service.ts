@@ -12,10 +12,7 @@ import { FinalUsageService } from './final-usage.service';
 import { UsageStreams } from './store/usage-streams';
 import { type BilledPeriod, type LateBill, UsageBilledRepository } from './usage-billed.repository';
 
-/**
- * Fraction digits to which a stored bill rounds a quantity without a finite decimal form. The invoice line uses the
- * exact quantity.
- */
+/** Fraction digits to which a stored quantity without a finite decimal form is rounded. Invoice lines are exact. */
 const STORED_DIGITS = 18;
 
 /** Billed usage of a subscription item in a period. */
@@ -28,16 +25,13 @@ export interface UsageBill {
   /** Instant from which events were counted; before the start of the period if values carry over into the period. */
   readonly countedFrom: Date;
   /**
-   * Position in the stream up to which events and voids were counted. A stream is all events of one customer with one
-   * event name.
+   * Stream position up to which events and voids were counted: the number of an event, in commit order, among those of
+   * one customer and event name.
    */
   readonly upToPosition: bigint;
-  /** Data that is needed to bill the period again, as JSON. */
+  /** Data with which the period can be billed again, as JSON. */
   readonly terms: object;
-  /**
-   * Billed groups with their invoice lines; empty for a period without usage. `group` is `[]` if all groups are billed
-   * as one.
-   */
+  /** Billed groups with their invoice lines. Empty: no usage. `group` is `[]` if all groups are billed as one. */
   readonly groups: readonly {
     readonly group: Group;
     readonly quantity: Rational;
@@ -59,8 +53,8 @@ export class UsageBillingService {
   ) {}
 
   /**
-   * Locks the streams of these customers and event names until the transaction ends, so that no event is stored or
-   * voided in them and exactly the usage that was read is billed. Creates missing streams.
+   * Blocks storing and voiding of events of these customers and event names until the transaction ends, so that exactly
+   * the usage that the caller reads is billed. Locks their streams, and creates missing ones.
    */
   async blockNewEvents(
     usage: readonly { readonly customerId: string; readonly eventName: string }[],
@@ -70,25 +64,21 @@ export class UsageBillingService {
   }
 
   /**
-   * Locks all existing streams of customers until the transaction ends, so that no event is stored or voided in them.
-   * Does not block the first event of a customer with a new event name.
+   * Blocks storing and voiding of events in all existing streams of customers until the transaction ends. Does not
+   * block the first event of a customer with a new event name.
    */
   async blockAllNewEvents(customerIds: readonly string[]): Promise<void> {
     await this.streams.lockAll(customerIds);
   }
 
-  /** Returns the billed periods of these subscriptions that have late usage, ordered by subscription, then oldest first. */
+  /** Returns billed periods with late usage (stored or voided after the bill), by subscription, oldest first. */
   late(subscriptionIds: readonly string[]): Promise<readonly LateBill[]> {
     return this.billed.late(subscriptionIds);
   }
 
   /**
-   * Requires that no events of these periods are archived, because a period that is billed again is rated again from
-   * its events. The only exception is a period that was billed after `since` and has no late usage to bill: its usage
-   * has not changed since that bill. Prevents further archiving of these streams until the transaction ends.
-   * @param since null: no exception
-   * @param otherwise text for the error: what is refused, and what to do instead
-   * @returns the periods that were accepted by the exception: some of their events may be archived
+   * Requires that no events of these periods are archived, because billing a period again needs its events. See
+   * {@link ArchivedUsage.lockUnarchived} for the exception `since` and the error text `otherwise`.
    * @throws {ProblemError} `usage_archived`
    */
   lockUnarchived(
@@ -99,10 +89,7 @@ export class UsageBillingService {
     return this.archivedUsage.lockUnarchived(periods, since, otherwise);
   }
 
-  /**
-   * Marks billed periods to be billed again: the next invoice bills the difference between the current usage and the
-   * billed usage of each period.
-   */
+  /** Marks billed periods, so that the next invoice bills the difference between current and billed usage. */
   async reopen(periods: readonly BilledPeriod[]): Promise<void> {
     if (periods.length === 0) return;
     await this.billed.mark(periods, true);
@@ -110,9 +97,9 @@ export class UsageBillingService {
   }
 
   /**
-   * Closes the usage of subscriptions. Must be called in the transaction that makes the last invoice of each
-   * subscription, after {@link blockNewEvents} or {@link blockAllNewEvents}. Later changes, and late usage that is not
-   * on the last invoice, are billed on a separate invoice.
+   * Closes the usage of subscriptions: later changes, and late usage that is not on the last invoice, are billed on a
+   * separate invoice. Must be called in the transaction that makes the last invoices, after {@link blockNewEvents} or
+   * {@link blockAllNewEvents}.
    */
   async close(subscriptions: Parameters<ClosedSubscriptionsRepository['close']>[0]): Promise<void> {
     if (subscriptions.length === 0) return;
@@ -121,9 +108,8 @@ export class UsageBillingService {
   }
 
   /**
-   * Records bills. Must be called in the transaction that makes the invoice of the billed usage, after
-   * {@link blockNewEvents}. Clears the late-usage mark of the billed periods, because these bills include the late
-   * usage.
+   * Records bills, and clears the late-usage marks of their periods, because the bills include the late usage. Must be
+   * called in the transaction that makes the invoice, after {@link blockNewEvents}.
    */
   async record(bills: readonly UsageBill[], now: Date): Promise<void> {
     this.database.requireTransaction();

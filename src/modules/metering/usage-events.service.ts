@@ -19,7 +19,7 @@ export type UsageItem = IncomingEvent | Rejection;
 
 /** Caller of a request whose events arrive over time. */
 export interface UsageSender {
-  /** Id of the caller, who may have only a limited number of long bodies at a time; null: no such limit. */
+  /** Id of the caller, who may send only a limited number of long NDJSON bodies at a time; null: not limited. */
   readonly id: string | null;
   /** Throws a `ProblemError` if the caller has lost access since the request arrived. */
   requireAccess(): Promise<void>;
@@ -65,10 +65,7 @@ export class UsageEventsService {
     return this.withUncounted(result, new Map([[event.eventName, 1]]));
   }
 
-  /**
-   * Stores the events of a list. Malformed items, and events that are refused, are in `rejected` of the result, with
-   * their index in the list.
-   */
+  /** Stores a list of events. `rejected` of the result has malformed items and refused events, with their indexes. */
   async reportAll(items: readonly UsageItem[]): Promise<ReportResult> {
     const [events, malformed] = partition(items);
     const result = await this.store.appendTogether(events);

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Rational } from '../../core/decimal';
 import type { Period } from '../../core/time';
 
-/** A registered window (a period with running totals of its own) whose usage the stored or voided events may have changed. */
+/** A registered window (a period with running totals of its own) whose usage may have changed. */
 export interface ChangedWindow {
   readonly customerId: string;
   readonly meterId: string;
@@ -12,15 +12,14 @@ export interface ChangedWindow {
 }
 
 /**
- * Called in the transaction that stores or voids events. This transaction has locked the streams of the events. A
- * stream is all events of one customer with one event name.
+ * Called in the transaction that stores or voids events, after it has locked their streams (a stream: one customer, one
+ * event name).
  */
 export type UsageHook = (windows: readonly ChangedWindow[]) => Promise<void>;
 
 /**
- * Hooks on the ingest path, for modules of higher layers that must act in the transaction that stores the events. These
- * modules register their hooks when the application starts. A hook must not take locks that come before streams in the
- * lock order.
+ * Hooks of modules of higher layers that must act in the transaction that stores or voids events. These modules
+ * register them when the application starts. A hook must not take locks that come before streams in the lock order.
  */
 @Injectable()
 export class UsageHooks {

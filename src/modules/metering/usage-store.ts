@@ -16,7 +16,7 @@ export type IncomingEvents = Iterable<IncomingEvent> | AsyncIterable<readonly In
 
 export interface Rejection {
   readonly index: number;
-  /** Error code that does not change between versions, see docs/errors.md. */
+  /** Error code, as in docs/errors.md. */
   readonly code: string;
   readonly message: string;
 }
@@ -32,20 +32,20 @@ export interface UsageQuery {
   readonly meter: Meter;
   readonly period: Period;
   /**
-   * For a non-recurring `weighted_sum`: values that events set from this instant on, before the start of the period,
-   * carry over into the period. Default: none carry over.
+   * For a non-recurring `weighted_sum`: values that events set between this instant and the start of the period carry
+   * over into the period. Default: none carry over.
    */
   readonly heldSince?: Date | undefined;
   /**
-   * Position in the stream up to which events and voids are counted, so that the count of an invoice line can be
-   * repeated. Null: all are counted.
+   * Stream position (number of an event, in commit order) up to which events and voids are counted. A bill stores its
+   * position, so that its count can be repeated. Null: all are counted.
    */
   readonly upToPosition: bigint | null;
 }
 
 /**
- * Usage of a period, counted up to a position in the stream. The stream is all events of the customer with the event
- * name of the meter.
+ * Usage of a period, counted up to a stream position: the number of an event, in commit order, among those of one
+ * customer and event name.
  */
 export interface UsageReading {
   readonly groups: readonly GroupUsage[];
@@ -68,7 +68,7 @@ export interface UsageSeriesQuery {
   readonly heldSince?: Date | undefined;
 }
 
-/** Usage of each window, and of all windows as one period, counted up to the same position in the stream. */
+/** Usage of each window, and of all windows as one period, counted up to the same stream position. */
 export interface UsageSeries {
   readonly windows: readonly (readonly GroupUsage[])[];
   readonly whole: readonly GroupUsage[];
@@ -82,7 +82,6 @@ export interface LargestUsageQuery extends Pick<UsageQuery, 'meter' | 'period'> 
   readonly limit: number;
 }
 
-/** Usage of the customers with the largest usage. */
 export interface LargestUsage {
   /** Usage of each customer over all groups, the largest first. */
   readonly data: readonly { readonly customerId: string; readonly value: Rational }[];
@@ -98,21 +97,17 @@ export interface TotalUsageQuery {
   readonly windows: readonly Period[];
   /** Properties of `meter.groupBy` that the answer is grouped by. */
   readonly groupBy: readonly string[];
-  /** Maximum number of groups that are listed, those with the largest values. All other groups are one entry. */
+  /** Number of groups to list, those with the largest values. All other groups are combined into one entry. */
   readonly top: number;
 }
 
-/** Usage of all customers together. For a `max` meter, every value here is the greatest one, not a sum. */
+/** Usage of all customers together. For a `max` meter, every value is the greatest of any customer, not a sum. */
 export interface TotalUsage {
-  /**
-   * Groups with usage in each window. The entry whose `group` is null combines all groups that are not among the
-   * largest.
-   */
+  /** Groups with usage in each window. The entry whose `group` is null combines all other groups. */
   readonly windows: readonly (readonly {
     readonly group: Group | null;
     readonly value: Rational;
   }[])[];
-  /** Usage over all windows and groups. */
   readonly total: Rational;
 }
 
@@ -120,9 +115,9 @@ export interface UsageEventFilter {
   readonly customerId: string;
   /** Null: all names. */
   readonly eventName: string | null;
-  /** First instant; null: unbounded. */
+  /** Inclusive; null: unbounded. */
   readonly from: Date | null;
-  /** End, exclusive; null: unbounded. */
+  /** Exclusive; null: unbounded. */
   readonly to: Date | null;
 }
 
@@ -131,12 +126,12 @@ export interface ProofQuery extends Pick<UsageQuery, 'customerId' | 'meter' | 'p
   readonly unbillable: readonly Period[];
 }
 
-/** Numbers of events of a customer with the event name of a meter, by outcome. */
+/** Usage proof: numbers of the events of a customer with the event name of a meter, by outcome. */
 export interface UsageProof {
   readonly accepted: bigint;
   /**
-   * Number of duplicates in the UTC hours that overlap the period. Includes the parts of the first and the last hour
-   * that are outside the period. `rejected` covers the same hours.
+   * Number of duplicates in the UTC hours that overlap the period, including the parts of these hours outside the
+   * period. `rejected` covers the same hours.
    */
   readonly duplicates: bigint;
   readonly rejected: bigint;
@@ -149,14 +144,11 @@ export interface UsageProof {
   readonly unbillable: bigint;
   /** All other counted events. */
   readonly pending: bigint;
-  /**
-   * SHA-256, in hex, of the idempotency keys of the accepted events, ordered by timestamp and key. Each key is followed
-   * by a line feed.
-   */
+  /** SHA-256 (hex) of the idempotency keys of accepted events, by timestamp and key, each followed by a line feed. */
   readonly digest: string;
   /**
-   * Archived months of the period. `duplicates` and `rejected` include these months; the other numbers and the digest
-   * count only events after the last of them.
+   * Archived months that overlap the period. `duplicates` and `rejected` include them. The other numbers and the digest
+   * cover only events after the last of them.
    */
   readonly archived: readonly ArchivedMonth[];
 }
@@ -200,8 +192,7 @@ export abstract class UsageStore {
 
   /**
    * Counts the usage of a period again, up to the position of the query, from single events and not from running
-   * totals. Returns null if the stream has more than {@link MAX_RECOUNTED_EVENTS} events in the period, or if a part of
-   * the period is archived.
+   * totals. Null if the period has more than {@link MAX_RECOUNTED_EVENTS} events, or if a part of it is archived.
    */
   abstract recount(
     query: UsageQuery & { readonly upToPosition: bigint },
@@ -231,22 +222,21 @@ export abstract class UsageStore {
   }
 
   /**
-   * Returns the exact usage of the customers with the largest usage. Leaves out customers on test clocks, whose time is not
-   * real.
+   * Returns the customers with the largest exact usage, without customers on test clocks (their time is not real).
    * @throws {ProblemError} `usage_archived`
    */
   abstract largest(query: LargestUsageQuery): Promise<LargestUsage>;
 
   /**
-   * Returns the exact usage of all customers together. Leaves out customers on test clocks.
+   * Returns the exact usage of all customers together, without customers on test clocks (their time is not real).
    * @throws {ProblemError} `too_much_usage_to_total`, `usage_archived`
    */
   abstract total(query: TotalUsageQuery): Promise<TotalUsage>;
 
   /**
-   * Returns the events that {@link aggregate} counts for the query, ordered by timestamp and position. If `group` is
-   * not null, returns only the events of this group. For a weighted sum, the result includes earlier events whose value
-   * carries over into the period.
+   * Returns the events that {@link aggregate} counts, ordered by timestamp and position. For a weighted sum, these
+   * include earlier events whose value carries over into the period.
+   * @param group null: all groups
    * @throws {ProblemError} `invalid_cursor`
    */
   abstract listCounted(
@@ -255,10 +245,7 @@ export abstract class UsageStore {
     page: UsageEventPageRequest,
   ): Promise<UsageEventPage>;
 
-  /**
-   * Returns for each query the archived months that overlap the time from which {@link aggregate} counts events.
-   * {@link listCounted} leaves the events of these months out.
-   */
+  /** Returns for each query the archived months that {@link aggregate} counts. {@link listCounted} leaves them out. */
   abstract listArchived(
     queries: readonly UsageQuery[],
   ): Promise<readonly (readonly ArchivedMonth[])[]>;
@@ -282,7 +269,7 @@ export abstract class UsageStore {
   abstract void(idempotencyKey: string): Promise<StoredUsageEvent>;
 
   /**
-   * Counts the events of a period by outcome. The caller's transaction must read from one snapshot.
+   * Counts the events of a period by outcome (usage proof). The caller's transaction must read from one snapshot.
    * @throws {ProblemError} `too_many_events_to_prove`
    */
   abstract prove(query: ProofQuery): Promise<UsageProof>;

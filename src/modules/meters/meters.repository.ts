@@ -31,7 +31,6 @@ export class MetersRepository {
     return this.database.select(MeterEntity, 'WHERE id = ANY($1) ORDER BY id', [ids]);
   }
 
-  /** Returns those of the event names for which a meter exists, archived or not. */
   findEventNames(eventNames: readonly string[]): Promise<readonly string[]> {
     return this.database.queryValues<string>(
       'SELECT DISTINCT event_name AS name FROM meter WHERE event_name = ANY ($1)',
@@ -39,24 +38,22 @@ export class MetersRepository {
     );
   }
 
-  /** Returns the number of meters of this event name, archived ones included. */
+  /** Includes archived meters. */
   async countByEventName(eventName: string): Promise<number> {
     const sql = 'SELECT count(*)::integer FROM meter WHERE event_name = $1';
     return (await this.database.queryValue<number>(sql, [eventName])) ?? 0;
   }
 
-  /** Returns the meter, archived or not, locked until the transaction ends; null if it does not exist. */
   lock(id: string, purpose: LockPurpose): Promise<Meter | null> {
     return this.database.selectOne(MeterEntity, `WHERE id = $1 ${ROW_LOCKS[purpose]}`, [id]);
   }
 
-  /** Returns a page of the meters that are not archived. */
+  /** Leaves out archived meters. */
   page(request: PageRequest): Promise<Page<Meter>> {
     const query = new ListQuery('meter').whereIf(true, 'archived_at IS NULL');
     return query.page(this.database, MeterEntity, request);
   }
 
-  /** Writes the fields that change when a meter is updated, archived or activated. */
   async update(meter: Meter): Promise<void> {
     await this.database.updateRevised(MeterEntity, meter, [
       'name',

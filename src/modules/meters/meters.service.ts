@@ -46,11 +46,11 @@ export class MetersService {
   }
 
   /**
-   * Stores a new meter. Before, the caller must check the terms with {@link assertTerms}, and lock the creation of
-   * meters for this event name.
+   * Stores a new meter. The caller must have checked the terms with {@link assertTerms}, and must have locked the
+   * creation of meters for this event name.
    * @param status `backfilling` if stored events remain to be counted, otherwise `active`
-   * @param countedFromAt instant before which events of this name may have been archived, and so not be counted; null
-   *   if none were archived
+   * @param countedFromAt end of the archived months of this event name: earlier events may not be counted; null: none
+   *   is archived
    * @throws {ProblemError} `too_many_meters`, `meter_key_taken`
    */
   async create(terms: MeterTerms, status: MeterStatus, countedFromAt: Date | null): Promise<Meter> {
@@ -95,15 +95,14 @@ export class MetersService {
     return this.meters.page(request);
   }
 
-  /** Returns those of the event names for which a meter exists, archived or not. */
+  /** Returns those event names that have a meter, archived or not. */
   findMeteredEventNames(eventNames: readonly string[]): Promise<readonly string[]> {
     return this.meters.findEventNames(eventNames);
   }
 
   /**
-   * Returns the meter that a field of a request refers to. The meter cannot be archived until the transaction of the
-   * caller ends.
-   * @param pointer JSON pointer to the field
+   * Returns a meter and locks it against archiving until the caller's transaction ends.
+   * @param pointer JSON pointer to the request field with the id
    * @throws {ProblemError} `reference_not_found` for an unknown or archived meter; `meter_backfilling`, because a price
    *   or entitlement would read incomplete totals
    */
@@ -115,8 +114,8 @@ export class MetersService {
   }
 
   /**
-   * Renames a meter, changes its policy for late events or merges its metadata. A no-op update writes nothing and
-   * records no event.
+   * Renames a meter, changes its policy for late events or merges its metadata. An update that changes nothing records
+   * no event.
    * @throws {ProblemError} `meter_not_found`, `precondition_failed`, `metadata_too_large`
    */
   update(id: string, change: MeterChange, expected: VersionCondition): Promise<Meter> {
@@ -132,9 +131,8 @@ export class MetersService {
   }
 
   /**
-   * Archives a meter: no new price or entitlement can refer to it. Existing prices and entitlements that refer to it
-   * continue to work, and the meter can still be read. No other meter can get its key. Does nothing if the meter is
-   * already archived.
+   * Archives a meter: new prices and entitlements cannot refer to it. Existing ones continue to work, the meter can
+   * still be read, and no other meter can get its key. Does nothing if the meter is already archived.
    * @throws {ProblemError} `meter_not_found`, `precondition_failed`
    */
   archive(id: string, expected: VersionCondition): Promise<void> {
@@ -149,7 +147,7 @@ export class MetersService {
     });
   }
 
-  /** Stores the upper limit for the number of stored events that a backfill counts. */
+  /** Stores the upper limit for the number of events that the backfill of a meter counts. */
   async setBackfillTotal(id: string, events: number): Promise<void> {
     await this.meters.setBackfillTotal(id, events);
   }
@@ -159,8 +157,9 @@ export class MetersService {
   }
 
   /**
-   * Makes a meter `active` after its backfill has counted all events that were stored before the meter was created.
-   * @param countedFromAt as in {@link create}
+   * Makes a meter `active` after its backfill has counted all earlier events.
+   * @param countedFromAt end of the archived months of this event name: earlier events may not be counted; null: none
+   *   is archived
    */
   async activate(id: string, countedFromAt: Date | null): Promise<void> {
     const before = await this.meters.lock(id, 'change');

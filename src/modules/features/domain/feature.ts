@@ -10,7 +10,7 @@ export const FEATURE_KEY = /^[a-z][a-z0-9_.-]{0,63}$/;
 /** Default thresholds of a new metered entitlement, in percent of the limit. */
 export const DEFAULT_THRESHOLDS: readonly number[] = [80, 100];
 
-/** Definition of what customers can be entitled to: a feature, a fixed number such as seats, or an amount of usage. */
+/** Definition of an entitlement: an on/off feature, a fixed number such as seats, or an amount of usage. */
 export interface Feature {
   readonly id: string;
   readonly version: number;
@@ -24,13 +24,13 @@ export interface Feature {
   /** Meter that counts usage; only for type `metered`. */
   readonly meterId: string | null;
   /**
-   * Percentages of the limit, ascending. An event is recorded when the usage of a customer reaches one of them. Used
-   * only for type `metered`, although earlier releases stored thresholds for all types.
+   * Percentages of the limit, ascending. An event is recorded when a customer's usage reaches one of them. Ignored
+   * unless the type is `metered`, because earlier releases stored thresholds for all types.
    */
   readonly thresholds: readonly number[];
   /**
-   * Incremented when a link between an add-on and the entitlement is created, changed or deleted. Balances cached for
-   * an earlier version are outdated.
+   * Incremented when a link between an add-on and this entitlement is created, changed or deleted. Entitlement balances
+   * that were cached with a lower number are outdated.
    */
   readonly rulesVersion: number;
   readonly metadata: Metadata;
@@ -38,7 +38,6 @@ export interface Feature {
   readonly updatedAt: Date;
 }
 
-/** Input for a new entitlement. */
 export type FeatureTerms = Pick<
   Feature,
   'key' | 'name' | 'type' | 'unit' | 'meterId' | 'thresholds' | 'metadata'
@@ -46,10 +45,7 @@ export type FeatureTerms = Pick<
 
 export type FeatureChange = ChangeOf<Feature, 'name' | 'unit' | 'thresholds' | 'metadata'>;
 
-/**
- * Returns the faults of a feature whose type is not `metered`: one if it has a meter, and one if it has thresholds.
- * Returns no faults for type `metered`.
- */
+/** Returns the faults: only type `metered` may have a meter or thresholds. */
 export function faultsOfFeature({
   type,
   meterId,

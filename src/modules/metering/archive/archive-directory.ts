@@ -8,18 +8,17 @@ import type { ArchiveFile } from '../domain/archive-file';
 
 const compress = promisify(gzip);
 
-/** Size of the test file that checks that the directory takes files: about the size of a compressed archive file. */
+/** Size of the file that tests whether the directory can be written: about the size of a compressed archive file. */
 const PROBE_BYTES = 1_048_576;
 
-/** Directory with the archived events. A file gets its final name only when it is complete and on disk. */
+/** Directory for the files with archived events. A file gets its final name only when it is complete and on disk. */
 export class ArchiveDirectory {
   constructor(private readonly path: string) {}
 
   /**
-   * Compresses events and writes them to a file, with a manifest beside it. The file name contains the first digits of
-   * the SHA-256 of the file. A repeated write therefore replaces a file only by the same content; other content gets a
-   * file with another name.
-   * @param lines events as JSON, one event each
+   * Writes events to a compressed file, with a manifest beside it. The file name contains the first digits of the
+   * SHA-256 of the file, so that a repeated write never replaces a file by different content.
+   * @param lines one JSON event each
    */
   async write(month: Date, number: number, lines: readonly string[]): Promise<ArchiveFile> {
     const content = await compress(`${lines.join('\n')}\n`);
@@ -62,10 +61,7 @@ export class ArchiveDirectory {
     return length === bytes && hash.digest('hex') === sha256;
   }
 
-  /**
-   * Returns the first of these files that is missing or does not have its recorded size; undefined if there is no such
-   * file. Does not read the files.
-   */
+  /** Returns the first file that is missing or has not its recorded size; undefined if there is none. */
   async findChanged<File extends Pick<ArchiveFile, 'name' | 'bytes'>>(
     files: readonly File[],
   ): Promise<File | undefined> {
@@ -77,10 +73,9 @@ export class ArchiveDirectory {
   }
 
   /**
-   * Requires that the directory contains the newest recorded file, with its recorded size. Otherwise the volume of the
-   * directory is probably not mounted.
-   * @param latest the newest recorded file; null if no file is recorded, in which case only the directory must exist
-   * @throws {Error} if the file or the directory is missing, or the size differs
+   * Checks that the volume of the directory is mounted: the newest recorded file must exist with its recorded size.
+   * @param latest null: no file was recorded yet, so only the directory must exist
+   * @throws {Error} if it is not mounted
    */
   async requireMounted(latest: Pick<ArchiveFile, 'name' | 'bytes'> | null): Promise<void> {
     const path = join(this.path, latest?.name ?? '');
@@ -96,8 +91,7 @@ export class ArchiveDirectory {
   }
 
   /**
-   * Requires that a file of this month can be written. Creates the folder of the month, writes a file into it in the same
-   * way as {@link write}, and deletes that file.
+   * Checks that a file of this month can be written: writes a test file in the way of {@link write}, and deletes it.
    * @throws {Error} of the file system, for example `EACCES`, `EROFS` or `ENOSPC`
    */
   async requireWritable(month: Date): Promise<void> {
@@ -112,7 +106,6 @@ export class ArchiveDirectory {
     }
   }
 
-  /** Creates the folder of a month if it does not exist. Returns its name. */
   private async makeFolder(month: Date): Promise<string> {
     const folder = month.toISOString().slice(0, 7);
     await mkdir(join(this.path, folder)).catch(ignoreExisting);
@@ -133,14 +126,13 @@ export class ArchiveDirectory {
     }
   }
 
-  /** Waits until the folder of a month and the renames of its files are on disk. */
+  /** Waits until the names of new files in this folder, and the name of the folder, are on disk. */
   private async syncFolder(folder: string): Promise<void> {
     await sync(join(this.path, folder));
     await sync(this.path);
   }
 }
 
-/** Writes a file, and waits until its content is on disk. */
 async function writeSynced(path: string, content: Buffer): Promise<void> {
   const handle = await open(path, 'w');
   try {

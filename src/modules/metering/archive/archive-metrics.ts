@@ -4,7 +4,7 @@ import { Configuration } from '../../../platform/config';
 import { DatabaseGauges, Metrics } from '../../../platform/observability';
 import { UsageArchiveRepository } from './usage-archive.repository';
 
-/** Metrics of the archive of usage events, registered only in processes that archive. */
+/** Metrics of the archive of usage events. Registered only in processes that archive. */
 @Injectable()
 export class ArchiveMetrics {
   readonly archived = new Counter({

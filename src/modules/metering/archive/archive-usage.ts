@@ -22,40 +22,37 @@ const EVENTS_PER_FILE = 10_000;
 const STREAMS_PER_STEP = 2_000;
 const DAY_MS = 86_400_000;
 /**
- * Time for which a folder that took a test file is not tested again. Each step would test it otherwise, also the steps for
- * streams that cannot be closed yet, which every search finds again.
+ * Time for which a folder is not tested again after a test file was written to it. Without it, every step would write a
+ * test file, even if it then cannot close a month.
  */
 const TEST_EVERY_MS = 600_000;
 
-/**
- * Statement timeout of the step that completes a month of a stream whose events fill several files. This step reads the
- * keys of all events of the month again.
- */
+/** Statement timeout of the step that finishes a month with several files: it reads the keys of all events again. */
 const LONG_STEP = { statementMs: 600_000 };
 
-/** A month to close, and the streams to close it for, in ascending order of their ids. */
+/**
+ * A month that is to be closed for these streams (a stream: one customer, one event name): its events can then no
+ * longer be stored or voided. The streams are ordered by id.
+ */
 export interface MonthToClose {
   readonly progress: ArchiveProgress;
   readonly month: Period;
   readonly streams: readonly StreamToArchive[];
 }
 
-/**
- * Result of a step. `none`: there is nothing to do now. `done`: the step was done. Otherwise, the month that the caller
- * must close.
- */
+/** Result of a step: `none` if there is nothing to do now, `done`, or a month that the caller must close. */
 export type ArchiveStep = 'none' | 'done' | MonthToClose;
 
 /**
- * Writes events older than the retention period to files, month by month, in steps. A step locks the progress row, so
- * that only one worker archives at a time. Before a month of a stream is written, the month is closed: from then on, no
- * event of the month can be stored or voided. A step that is repeated after an interruption therefore writes the same
- * file. `RemoveArchivedUsage` removes the events later.
+ * Writes events that are older than the retention period to files, month by month, in steps. Each step locks the row
+ * with the progress, so that only one worker archives at a time. A month is closed before it is written: none of its
+ * events can be stored or voided any more. A step that is repeated after an interruption therefore writes the same
+ * file. `RemoveArchivedUsage` deletes the events from the database later.
  */
 @Injectable()
 export class ArchiveUsage {
   private readonly logger = new Logger('usage-archive');
-  /** Month whose folder last took a test file, and the time of the test; null before the first test. */
+  /** Month and time of the last test file that was written; null before the first one. */
   private tested: { readonly month: Date; readonly at: Date } | null = null;
 
   constructor(
@@ -85,12 +82,11 @@ export class ArchiveUsage {
   }
 
   /**
-   * Closes a month of streams, in the transaction of {@link archiveNext}: after the commit, no event of the month can
-   * be stored or voided. Leaves out streams whose events of the month may still have to be billed, now or as late
-   * usage.
-   * @param openSince returns, by customer id, the start of the earliest usage that is not billed yet. A customer
-   *   without such usage has no entry. Called after the streams are locked: from then on, no period that needs the
-   *   month can be billed or opened.
+   * Closes a month of streams (a stream: one customer, one event name) in the transaction of {@link archiveNext}: after
+   * the commit, no event of the month can be stored or voided. Skips streams whose events of the month may still have
+   * to be billed.
+   * @param openSince returns the start of the earliest unbilled usage of each customer who has any, by customer id.
+   *   Called after the streams are locked, because from then on no period that needs the month can be billed or opened
    */
   async close(
     { progress, month, streams }: MonthToClose,
@@ -123,9 +119,9 @@ export class ArchiveUsage {
   }
 
   /**
-   * Handles a file that could not be written because of the data of one stream. Keeps only the first half of the
-   * streams for this file; the search finds the other half again. After repeated calls, the faulty stream is the only
-   * one for the file. It is then skipped, and the search of the next day tries it again.
+   * Finds the stream (one customer, one event name) whose data prevents a file from being written. Each call keeps only
+   * the first half of the streams for the file; later steps archive the other half. Once a single stream is left, the
+   * call skips it, and the search of the next day tries it again.
    * @param error why the file could not be written
    * @returns false if no file was being written, or if another worker has locked the archive
    */
@@ -155,11 +151,10 @@ export class ArchiveUsage {
   }
 
   /**
-   * Searches the next streams for events of the month that is being archived. Returns the streams to close. If no
-   * searched stream has such events, records the progress and returns `done`.
-   * @throws {Error} if no file of the month can be written to the directory. This is tested before the month is
-   *   closed, because a closed month cannot be opened again, and before streams are locked, because ingest waits for
-   *   these locks
+   * Searches the next streams for events of the month that is being archived. Returns the month to close and the
+   * streams with such events. If there are none, records the progress and returns `done`.
+   * @throws {Error} if a test file cannot be written. The test comes before the month is closed, because a closed month
+   *   cannot be opened again, and before streams are locked, because ingest waits for these locks
    */
   private async find(
     progress: ArchiveProgress,
@@ -192,7 +187,6 @@ export class ArchiveUsage {
     return { progress: current, month: monthOf(month), streams };
   }
 
-  /** Tests whether a file of the month can be written, unless a test within the last ten minutes succeeded. */
   private async requireWritable(
     month: Date,
     now: Date,
@@ -209,9 +203,7 @@ export class ArchiveUsage {
     this.tested = { month, at: now };
   }
 
-  /**
-   * Writes the next file with events of the closed streams. After the last file, records that their month is archived.
-   */
+  /** Writes the next file with events of the closed streams. After the last one, records that the month is archived. */
   private async write(progress: ArchiveProgress, directory: ArchiveDirectory): Promise<void> {
     invariant(progress.month !== null, 'Closed streams have a month.');
     const month = monthOf(progress.month);
@@ -286,7 +278,7 @@ function afterMonth(progress: ArchiveProgress, now: Date): ArchiveProgress {
   return { ...progress, keptFromAt, month: nextMonth, lastStreamId: '0', nextMonth: null };
 }
 
-/** Returns the first streams whose events together fit into a file; at least one stream, even if its events do not fit. */
+/** Returns as many of the first streams as fit into one file, at least one. */
 function portionOf<Stream extends Pick<StreamToArchive, 'events'>>(
   streams: readonly Stream[],
 ): readonly Stream[] {
@@ -300,7 +292,7 @@ function earliest(instants: readonly (Date | null)[]): Date | null {
   return times.length === 0 ? null : new Date(Math.min(...times));
 }
 
-/** Counts the events of each stream and digests their keys. The events must be ordered by stream, timestamp and key. */
+/** Counts the events and digests their keys, per stream. The events must be ordered by stream, timestamp and key. */
 function countsOf(
   streams: readonly string[],
   events: readonly ArchivedEvent[],
@@ -322,9 +314,7 @@ function countsOf(
   }));
 }
 
-/**
- * Returns an event as a line of a file: the fields that the client reported, then the fields that the service added.
- */
+/** Returns an event as a line of a file: the fields that the client reported, then those that the service added. */
 function lineOf(event: ArchivedEvent): string {
   const reported = {
     idempotency_key: event.idempotencyKey,

@@ -16,10 +16,10 @@ const SET_VERIFIED =
   'UPDATE usage_archive_file SET verified_at = $3 WHERE month = $1 AND number = $2';
 
 /**
- * Deletes archived events of the given months from the database. Keeps the events of two kinds of hours:
- * - hours within which a registered window (a period with running totals of its own) begins or ends. When an event is
- *   voided, such a window is counted again, which needs the single events of its first and last hour;
- * - hours within which a window may begin that is not registered yet (decision 210).
+ * Deletes archived events of these months from the database, except the events of hours in which
+ * - a registered window (a period with running totals of its own) begins or ends: when an event of the window is
+ *   voided, the window is counted again from the single events of these hours;
+ * - a window may be registered later (decision 210).
  */
 const DELETE = `
   WITH month AS MATERIALIZED (
@@ -58,36 +58,34 @@ const REMOVED = `
   FROM unnest($1::bigint[], $2::timestamptz[]) AS removed(stream_id, start_at)
   WHERE month.stream_id = removed.stream_id AND month.start_at = removed.start_at`;
 
-/** Instant at which a usage window of a customer may start. The window is not registered yet. */
+/** Start of a usage window that may be opened for a customer later. */
 export interface WindowStart {
   readonly customerId: string;
   readonly startAt: Date;
 }
 
-/** Finds months whose archived events are still stored, and deletes these events. */
+/** Finds months whose archived events are still in the database, and deletes these events. */
 @Injectable()
 export class ArchivedEventsRepository {
   constructor(private readonly database: Database) {}
 
   /**
-   * Locks and returns months that were written to files at or before `writtenBy` and whose events are still stored,
-   * oldest first. Skips months that another worker has locked.
+   * Locks and returns months that were written to files at or before `writtenBy` and whose events are still in the
+   * database, oldest first. Skips months that another worker has locked.
    */
   claim(writtenBy: Date, limit: number): Promise<readonly StoredMonth[]> {
     this.database.requireTransaction();
     return this.database.query<StoredMonth>(MONTHS, [writtenBy, limit]);
   }
 
-  /** Records that a file was read again and matched its recorded digest. */
   async setVerified({ month, number }: RecordedFile, now: Date): Promise<void> {
     await this.database.query(SET_VERIFIED, [month, number, now]);
   }
 
   /**
-   * Deletes up to `limit` archived events of these months. Keeps the events of hours within which a window begins or
-   * ends. If fewer than `limit` events were left to delete, marks the months as removed. Returns the number of deleted
-   * events.
-   * @param windowStarts instants at which windows may start that are not registered yet
+   * Deletes at most `limit` archived events of these months, and returns their number. Keeps the events of hours in
+   * which a usage window begins or ends. If fewer than `limit` were left, records that the months are finished.
+   * @param windowStarts starts of windows that may be opened later; the events of their hours are kept as well
    */
   async remove(
     months: readonly StoredMonth[],

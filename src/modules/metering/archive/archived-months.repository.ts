@@ -22,7 +22,7 @@ const IN_PERIODS = `
       AND month.start_at < requested.end_at AND month.end_at > requested.start_at
   ORDER BY month.start_at`;
 
-/** Reads, by index, a page of months for each stream of the customer, and returns the newest months of all streams. */
+/** Reads one page of months of each stream (a customer and event name) by index, and returns the newest of all. */
 const PAGE = `
   SELECT ${COLUMNS}
   FROM usage_stream AS stream CROSS JOIN LATERAL (
@@ -34,10 +34,7 @@ const PAGE = `
   ORDER BY month.start_at DESC, month.stream_id DESC
   LIMIT $5`;
 
-/**
- * FROM items and condition: archived months (`month`) that overlap a range (`range`) and have events in one of the
- * hours that the range touches.
- */
+/** SQL that follows FROM: archived months (`month`) that may have events in an hour that overlaps a range (`range`). */
 const WITH_HOURS_OF = `
   usage_archive_month AS month
   JOIN unnest($2::timestamptz[], $3::timestamptz[]) AS range(start_at, end_at)
@@ -78,10 +75,7 @@ const OF_BILLED_PERIODS = `
   FROM billed JOIN locked ON locked.id = billed.stream_id
   WHERE locked.closed_before > billed.period_start_at`;
 
-/**
- * End of the last closed month of all streams of a customer. Includes months whose events are not written to a file
- * yet, because these events will be archived.
- */
+/** End of the newest closed month of a customer. Includes months that are closed but not written to files yet. */
 const CLOSED_OF_CUSTOMER = `
   SELECT max(month.end_at) AS "archivedBefore"
   FROM usage_stream AS stream JOIN usage_archive_month AS month ON month.stream_id = stream.id
@@ -97,7 +91,7 @@ export interface ArchivedQuery {
 }
 
 interface NumberedMonthRow extends MonthRow {
-  /** Number of the query in the list of queries, from 1. */
+  /** Place of the query in the list of queries, from 1. */
   readonly number: number;
 }
 
@@ -105,15 +99,12 @@ export interface MonthRow extends ArchivedMonth {
   readonly streamId: string;
 }
 
-/**
- * A billed period that starts before the instant up to which its stream is closed for the archive. Some of its events
- * may be archived.
- */
+/** A billed period that starts before `archivedBefore`, so that some of its events may be archived. */
 export interface ClosedPeriod {
-  /** Number of the period in the list of periods, from 1. */
+  /** Place of the period in the list of periods, from 1. */
   readonly number: number;
   readonly archivedBefore: Date;
-  /** Time of the newest bill of the period; null if the period has late usage that is not billed. */
+  /** Time of the newest bill of the period; null if events that were stored or voided after it are not billed yet. */
   readonly billedAt: Date | null;
 }
 
@@ -121,12 +112,11 @@ interface EndRow {
   readonly archivedBefore: Date | null;
 }
 
-/** Reads archived months, and finds archived months whose single events a request needs. */
+/** Reads which months are archived, and finds those whose single events a request needs. */
 @Injectable()
 export class ArchivedMonthsRepository {
   constructor(private readonly database: Database) {}
 
-  /** Returns, for each query, the archived months of the queried stream that overlap the queried period, oldest first. */
   async findOverlapping(
     queries: readonly ArchivedQuery[],
   ): Promise<readonly (readonly MonthRow[])[]> {
@@ -142,8 +132,8 @@ export class ArchivedMonthsRepository {
   }
 
   /**
-   * Returns archived months of a customer, newest first; months that start at the same time are ordered by stream id,
-   * the highest first. Begins after the given month and stream id in this order.
+   * Returns archived months of a customer, ordered by start and then stream id, both descending. Begins after the given
+   * start and stream id.
    * @param eventName null: all event names
    */
   findBefore(
@@ -155,40 +145,34 @@ export class ArchivedMonthsRepository {
     return this.database.query<MonthRow>(PAGE, [customerId, eventName, startAt, stream, limit]);
   }
 
-  /** Returns the end of the last archived month of a stream; null if none is archived. */
   archiveEndOfStream(stream: string): Promise<Date | null> {
     return this.queryEnd(`SELECT ${archivedBefore('$1::bigint')} AS "archivedBefore"`, [stream]);
   }
 
-  /** Returns the end of the newest month that is archived for any stream of an event name; null if none is archived. */
   archiveEndOfEventName(eventName: string): Promise<Date | null> {
     return this.queryEnd(LAST_OF_NAME, [eventName]);
   }
 
-  /** Returns the end of the newest month that is closed for any stream of a customer; null if none is closed. */
   closedEndOfCustomer(customerId: string): Promise<Date | null> {
     return this.queryEnd(CLOSED_OF_CUSTOMER, [customerId]);
   }
 
-  /**
-   * Returns null if none of these ranges touches an hour with archived events of the stream. Otherwise returns the end
-   * of the last archived month of the stream.
-   */
+  /** Returns the end of the last archived month if a range overlaps an hour with archived events, otherwise null. */
   findMissing(stream: string, ranges: readonly Period[]): Promise<Date | null> {
     return this.queryEnd(MISSING, [stream, ...boundsOf(ranges)]);
   }
 
   /**
-   * Searches all streams of an event name for archived events in the hours that these ranges touch. Returns the end of
-   * an archived month with such events; null if there is none.
+   * Looks for archived events with this name in the hours that the ranges overlap. Returns the end of an archived month
+   * that has such events; null if none has.
    */
   findMissingOfEventName(eventName: string, ranges: readonly Period[]): Promise<Date | null> {
     return this.queryEnd(MISSING_OF_NAME, [eventName, ...boundsOf(ranges)]);
   }
 
   /**
-   * Locks the streams of these billed periods, so that no other month of these streams is closed until the transaction
-   * ends. Returns the periods that start before the instant up to which their stream is closed.
+   * Locks the streams of these billed periods, so that no further month of them is closed until the transaction ends.
+   * Returns the periods whose events may be archived.
    */
   lockClosed(periods: readonly BilledPeriod[]): Promise<readonly ClosedPeriod[]> {
     return this.database.query<ClosedPeriod>(OF_BILLED_PERIODS, [

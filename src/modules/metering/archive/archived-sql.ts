@@ -3,14 +3,14 @@ import { eventsOf, IS_WHOLE_HOUR, NOT_VOIDED } from '../store/totals-sql';
 
 /**
  * SQL for the end of the last archived month of a stream; null if no month is archived. Events before that instant are
- * in files, and may be missing in the database.
+ * in files, and may be deleted from the database.
  */
 export const archivedBefore = (stream: string): string => `
   (SELECT max(end_at) FROM usage_archive_month WHERE stream_id = ${stream} AND written_at IS NOT NULL)`;
 
 /**
- * SQL condition: some events of the hour that contains `instant` were archived and removed. The stored total of the
- * hour still includes these events, but a period that begins within the hour can no longer be counted from events.
+ * SQL condition: some events of the hour that contains `instant` were archived and deleted. The total of the hour still
+ * includes them, but a period that begins within the hour can no longer be counted exactly.
  */
 export function lacksEvents(stream: string, meter: string, instant: string): string {
   const hour = hourOf(instant);

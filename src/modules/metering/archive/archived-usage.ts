@@ -24,7 +24,7 @@ export class ArchivedUsage {
     private readonly archive: UsageArchiveRepository,
   ) {}
 
-  /** Returns, for each query, the archived months of the queried stream that overlap the queried period, oldest first. */
+  /** Returns for each query the archived months that overlap its period, oldest first. */
   async findMonths(
     queries: readonly ArchivedQuery[],
   ): Promise<readonly (readonly ArchivedMonth[])[]> {
@@ -50,7 +50,7 @@ export class ArchivedUsage {
   }
 
   /**
-   * Returns the files of the archive, the newest month first.
+   * Newest month first.
    * @throws {ProblemError} `invalid_cursor`
    */
   async listFiles({ limit, after }: PageRequest): Promise<Page<RecordedFile>> {
@@ -59,19 +59,19 @@ export class ArchivedUsage {
     return pageOf(rows, limit, (file) => [file.month, String(file.number)]);
   }
 
-  /** Returns the end of the last archived month of a stream; null if none is archived. */
+  /** Returns the end of the last archived month of a stream (a customer and event name); null if none is archived. */
   archiveEndOfStream(stream: string): Promise<Date | null> {
     return this.months.archiveEndOfStream(stream);
   }
 
-  /** Returns the end of the newest month that is archived for any stream of an event name; null if none is archived. */
+  /** Returns the end of the newest archived month with events of this name, of any customer; null if there is none. */
   archiveEndOfEventName(eventName: string): Promise<Date | null> {
     return this.months.archiveEndOfEventName(eventName);
   }
 
   /**
-   * Requires that no hour touched by one of these ranges has archived events. Pass only the ranges that are read from
-   * single events. Whole hours need no events, because they are read from their stored totals.
+   * Requires that no hour that overlaps one of the ranges has archived events. Pass only ranges that are counted from
+   * single events; whole hours are read from stored totals.
    * @throws {ProblemError} `usage_archived`
    */
   async requireUnarchived(stream: string, ranges: readonly Period[]): Promise<void> {
@@ -79,7 +79,7 @@ export class ArchivedUsage {
   }
 
   /**
-   * Does the same as {@link requireUnarchived} for all streams of an event name.
+   * Like {@link requireUnarchived}, for the events of this name of all customers.
    * @throws {ProblemError} `usage_archived`
    */
   async requireUnarchivedOfEventName(eventName: string, ranges: readonly Period[]): Promise<void> {
@@ -87,8 +87,8 @@ export class ArchivedUsage {
   }
 
   /**
-   * Requires that no closed month of the customer ends after `since`, so that all usage from then on can be billed. If
-   * the caller has locked the customer's streams, this holds until the transaction ends.
+   * Requires that no closed month of the customer (archived, or about to be) ends after `since`, so that all usage
+   * since then can be billed. This holds until the transaction ends if the caller has locked the customer's streams.
    * @throws {ProblemError} `usage_archived`
    */
   async requireNoClosedMonthAfter(customerId: string, since: Date): Promise<void> {
@@ -97,13 +97,12 @@ export class ArchivedUsage {
   }
 
   /**
-   * Locks the streams of billed periods, so that no other month of these streams is closed until the transaction ends.
-   * Requires that each period starts at or after the instant up to which its stream is closed for the archive, so that
-   * none of its events is archived. The only exception is a period that was billed after `since` and has no late usage
-   * to bill.
+   * Requires that no event of these billed periods is archived. Locks their streams, so that none is archived until the
+   * transaction ends. Exception: a period that was billed after `since` and has no late usage (events stored or voided
+   * after the bill) to bill.
    * @param since null: no exception
-   * @param otherwise sentence for the caller: what is refused, and what to do instead
-   * @returns the periods that were accepted by the exception: some of their events may be archived
+   * @param otherwise last sentence of the error: what is refused, and what to do instead
+   * @returns the periods to which the exception applies: some of their events may be archived
    * @throws {ProblemError} `usage_archived`
    */
   async lockUnarchived(
@@ -121,8 +120,8 @@ export class ArchivedUsage {
   }
 
   /**
-   * Requires that no events with this name are archived. Call it for a new recurring meter, because its values carry
-   * over from events of any age. Prevents archiving until the transaction ends.
+   * Requires that no events with this name are archived, and prevents archiving until the transaction ends. Needed for
+   * a new recurring meter, because its values carry over from events of any age.
    * @throws {ProblemError} `usage_archived`
    */
   async requireNoneArchived(eventName: string): Promise<void> {

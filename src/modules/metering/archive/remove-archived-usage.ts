@@ -9,16 +9,13 @@ import { ArchivedEventsRepository, type WindowStart } from './archived-events.re
 import { UsageArchiveRepository } from './usage-archive.repository';
 
 /**
- * Pause between the commit that records the keys of archived events and the commit that deletes the events. The pause
- * is longer than any statement may run (ten minutes). A statement that stores an event with one of these keys therefore
- * finds the key among the archived keys or among the stored events.
+ * Minimum time between the commit that records the keys of archived events and the commit that deletes the events. It
+ * is longer than any statement may run (ten minutes). A statement that checks whether a key was used therefore finds
+ * the key among the archived keys or among the stored events.
  */
 const PAUSE_MS = 15 * 60_000;
 
-/**
- * Time for which the verification of a file is valid. Afterwards, the file is read again before its events are
- * deleted.
- */
+/** Time for which the verification of a file is valid. Later, the file is read again before its events are deleted. */
 const VERIFIED_FOR_MS = 3_600_000;
 
 const MONTHS_PER_STEP = 200;
@@ -26,9 +23,9 @@ const FILES_PER_STEP = 20;
 const EVENTS_PER_STEP = 2_000;
 
 /**
- * Removes archived events from the database, in small commits. Requires that each archive file with these events was
- * read again within the last hour and matched its recorded digest. Each commit also checks that the files exist with
- * their recorded sizes.
+ * Deletes archived events from the database in small commits. The archive files with these events must have been read
+ * again within the last hour, and must have matched their recorded digests. Each commit also checks that the files
+ * exist with their recorded sizes.
  */
 @Injectable()
 export class RemoveArchivedUsage {
@@ -44,11 +41,11 @@ export class RemoveArchivedUsage {
   ) {}
 
   /**
-   * Verifies the next files or, if all are verified, deletes the next events. Returns true if there may be more to do;
-   * false if nothing is left to do, or if a file is missing or differs.
-   * @param windowStarts returns, for these customers, the instants at which windows may start that are not registered
-   *   yet. Called after the months are locked: a request that opens such a window waits for this lock
-   *   (`UsageWindows.requireCountable`).
+   * Verifies the next files or, if all are verified, deletes the next events. Returns false if nothing is left to do,
+   * or if a file is missing or damaged.
+   * @param windowStarts returns the starts of usage windows that may be opened for these customers later. Called after
+   *   the months are locked, because a request that opens such a window waits for this lock
+   *   (`UsageWindows.requireCountable`)
    */
   removeNext(
     now: Date,
@@ -83,8 +80,8 @@ export class RemoveArchivedUsage {
   }
 
   /**
-   * Reads files again, and records those that have their recorded size and digest as verified. Stops at the first file
-   * that is missing or differs: reports this file and returns false.
+   * Reads files again and records that they match their recorded size and digest. Stops at the first file that is
+   * missing or differs, reports it, and returns false.
    */
   private async verify(
     files: readonly RecordedFile[],

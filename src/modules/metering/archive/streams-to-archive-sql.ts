@@ -2,10 +2,10 @@ import { eventsOfStreams } from '../store/events-of-streams-sql';
 import { archivedBefore } from './archived-sql';
 
 /**
- * Selects streams in the order of their ids, each with the earliest month that ended before the retention period ($3)
- * and has events that are not archived; null if there is none. If this month is the one being archived ($4), also
- * selects the number of its events. Streams of customers on test clocks get no month: they are not archived, because
- * the time of these customers is not real.
+ * Selects streams (a stream: one customer, one event name) in the order of their ids. `month` is the earliest month
+ * with events that are older than the retention period ($3) and not archived; null if there is none. `events` is the
+ * number of events in `month` if that is the month being archived ($4). Streams of customers on test clocks have no
+ * `month`: they are not archived, because their time is not real.
  */
 export const NEXT_STREAMS = `
   WITH page AS MATERIALIZED (
@@ -26,13 +26,13 @@ export const NEXT_STREAMS = `
   ORDER BY page.id`;
 
 /**
- * Selects the locked streams whose month can be closed. Every billed period that begins before the end of the month
- * must have ended before the start of the retention period, and must have no late usage to bill. Late usage of a
- * deleted customer does not count, because it is never billed.
+ * Selects the locked streams whose month can be closed: every billed period that begins before the end of the month
+ * must have ended before the retention period, and must have no late usage (events stored or voided after its bill)
+ * left to bill. Late usage of a deleted customer is ignored, because it is never billed.
  *
- * `closedBefore` is the instant before which events are refused once the month is closed. It is the end of the month
- * or, if later, the end of the last of these billed periods. With an earlier instant, late usage could reopen such a
- * period after some of its events were archived.
+ * `closedBefore` is the instant before which events are refused once the month is closed: the end of the month or, if
+ * later, the end of the last of these billed periods. If it were earlier, late usage could change such a period after
+ * some of its events were archived.
  */
 export const CLOSABLE = `
   WITH closable AS MATERIALIZED (

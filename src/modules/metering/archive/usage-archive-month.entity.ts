@@ -2,7 +2,7 @@ import { Check, Column, Entity, Index } from 'typeorm';
 import { InstantColumn } from '../../../platform/database';
 import { InstantKeyColumn, StreamKeyColumn } from '../store/usage-columns';
 
-/** A closed month of a stream: its events are archived, or about to be archived. */
+/** A closed month of one customer and event name: its events are archived or about to be, and cannot change. */
 @Entity('usage_archive_month')
 @Index('usage_archive_month_stored_index', ['writtenAt'], {
   where: '"removed_at" IS NULL AND "written_at" IS NOT NULL',
@@ -17,31 +17,25 @@ export class UsageArchiveMonthEntity {
   /** Start of the month, in UTC. */
   @InstantKeyColumn() readonly startAt!: Date;
   @InstantColumn() readonly endAt!: Date;
-  /**
-   * Number of the first file of the month with events of the stream. `lastFile` is the number of the last such file;
-   * null until it is written.
-   */
+  /** Number of the first file with events of this month and stream. `lastFile`: the last; null until it is written. */
   @Column({ type: 'integer' }) readonly firstFile!: number;
   @Column({ type: 'integer', nullable: true }) readonly lastFile!: number | null;
   /** Number of events, voided ones included; null until all of them are written to files. */
   @Column({ type: 'bigint', nullable: true }) readonly events!: string | null;
   @Column({ type: 'bigint', nullable: true }) readonly voided!: string | null;
-  /**
-   * Digest of the keys of the events, equal to the digest in a usage proof of the whole month; null until all events
-   * are written.
-   */
+  /** SHA-256 of the idempotency keys of the events, as in `UsageProof.digest`; null until all events are written. */
   @Column({ type: 'char', length: 64, collation: 'C', nullable: true })
   readonly digest!: string | null;
   /**
-   * Hours with events, counted from the start of the month. Null means that any hour may have events: the month is not
-   * written yet, or the previous release wrote it.
+   * Hours with events, as numbers counted from the start of the month, from 0. Null: any hour may have events, because
+   * the month is not written yet or the previous release wrote it.
    */
   @Column({ type: 'smallint', array: true, nullable: true }) readonly hours!: number[] | null;
   /** Time at which the last file with events of the stream in this month was written; null until then. */
   @InstantColumn({ nullable: true }) readonly writtenAt!: Date | null;
   /**
-   * Time at which no archived event was left to delete from the database; null until then. Events of an hour within
-   * which a window begins or ends stay in the database.
+   * Time at which all archived events that may be deleted were deleted from the database; null until then. Events of
+   * hours in which a usage window begins or ends are kept.
    */
   @InstantColumn({ nullable: true }) readonly removedAt!: Date | null;
 }

@@ -13,7 +13,6 @@ const CREATE_PROGRESS = `
   VALUES (1, 'epoch', 0, '{}', 1, 'epoch')
   ON CONFLICT DO NOTHING`;
 
-/** Locks the only row, or skips it if another worker has locked it. */
 const LOCK_PROGRESS = 'WHERE id = 1 FOR UPDATE SKIP LOCKED';
 
 const BLOCK = 'SELECT FROM usage_archive_progress WHERE id = 1 FOR SHARE';
@@ -35,7 +34,7 @@ const CLOSE = `
   FROM unnest($1::bigint[], $2::timestamptz[]) AS closed(id, before)
   WHERE stream.id = closed.id`;
 
-/** Inserts closed months. Updates the row of a month that was closed earlier, but whose file could not be written. */
+/** Inserts closed months. If a month was closed earlier, but its file could not be written, updates its row. */
 const INSERT_MONTHS = `
   INSERT INTO usage_archive_month (stream_id, start_at, end_at, first_file)
   SELECT id, $2, $3, $4 FROM unnest($1::bigint[]) AS id
@@ -44,10 +43,7 @@ const INSERT_MONTHS = `
 const NEXT_FILE = `
   SELECT coalesce(max(number), 0) + 1 AS number FROM usage_archive_file WHERE month = $1`;
 
-/**
- * At most $5 events of each stream, ordered by stream, timestamp and key: the order in which a usage proof digests
- * keys.
- */
+/** At most $5 events of each stream. Ordered by stream, timestamp and key, because digests of keys need this order. */
 const EVENTS = `
   SELECT event.stream_id AS "streamId", stream.customer_id AS "customerId", stream.event_name AS "eventName",
     event.key_digest AS "keyDigest", event.idempotency_key AS "idempotencyKey", event.occurred_at AS "timestamp",
@@ -92,19 +88,16 @@ const COUNT_VOIDED = `
   SELECT count(*) AS events, count(voided_at) AS voided FROM usage_event
   WHERE stream_id = $1 AND occurred_at >= $2 AND occurred_at < $3`;
 
-/** A stream that may have events to archive. */
+/** A stream (one customer, one event name) that may have events to archive. */
 export interface StreamToArchive {
   readonly id: string;
   readonly customerId: string;
-  /**
-   * Earliest month that ended before the retention period and has events that are not archived; null if there is
-   * none.
-   */
+  /** Earliest month with events that are older than the retention period and not archived; null if there is none. */
   readonly month: Date | null;
   /**
-   * Number of events in the month that is being archived; null if they were not counted. Counting stops when all
-   * streams together have more than `maxEvents` events (see {@link UsageArchiveRepository.nextStreams}). The number can
-   * therefore be too small.
+   * Number of events in the month that is being archived; null if they were not counted. Too small if all streams
+   * together have more than `maxEvents` events, because counting then stops
+   * ({@link UsageArchiveRepository.nextStreams}).
    */
   readonly events: string | null;
 }
@@ -113,8 +106,8 @@ export interface ClosableStream {
   readonly id: string;
   readonly closedBefore: Date;
   /**
-   * Number of events in the month; can be too small for the same reason as in {@link StreamToArchive}. New events
-   * cannot change it while the stream is locked.
+   * Number of events in the month. Too small if all streams together have more than `maxEvents` events, because
+   * counting then stops ({@link UsageArchiveRepository.closable}).
    */
   readonly events: string;
 }
@@ -144,10 +137,7 @@ export interface StoredMonth {
   readonly lastFile: number;
 }
 
-/**
- * Contents of the archive files for a month of a stream: the number of events, how many of them are voided, and the
- * digest of their keys.
- */
+/** A written month of a stream: its events, how many of them are voided, and the digest of their keys. */
 export interface WrittenMonth {
   readonly streamId: string;
   readonly events: number;
@@ -155,12 +145,12 @@ export interface WrittenMonth {
   readonly digest: string;
 }
 
-/** Stores the progress of the archive, its files, and the months that are closed. */
+/** Stores the progress of the archive, its files, and the closed months. */
 @Injectable()
 export class UsageArchiveRepository {
   constructor(private readonly database: Database) {}
 
-  /** Locks the progress until the transaction ends, and returns it. Returns null if another worker has locked it. */
+  /** Locks the progress until the transaction ends. Returns null if another worker has locked it. */
   async lock(): Promise<ArchiveProgress | null> {
     const found = () => this.database.selectOne(UsageArchiveProgressEntity, LOCK_PROGRESS, []);
     const progress = await found();
@@ -193,7 +183,7 @@ export class UsageArchiveRepository {
 
   /**
    * Returns the next streams after `lastStreamId`, including streams without events to archive.
-   * @param maxEvents the number of events at which counting stops
+   * @param maxEvents counting of events stops when all streams together have more
    */
   nextStreams(
     { lastStreamId, beforeAt, month }: ArchiveProgress,
@@ -205,21 +195,21 @@ export class UsageArchiveRepository {
   }
 
   /**
-   * Returns the start of the oldest month with events that were not archived when the last search began; null before
-   * the first search.
+   * Returns the start of the earliest month that had unarchived events when the last search began, or the start of the
+   * retention period if there was none. Null before the first search.
    */
   oldestMonth(): Promise<Date | null> {
     return this.database.queryValue<Date>(OLDEST_MONTH);
   }
 
-  /** Returns true if a backfill is counting stored events. */
+  /** Returns true if a backfill is running: it counts events that were stored before their meter was created. */
   async isBackfilling(): Promise<boolean> {
     return (await this.database.query(IS_BACKFILLING)).length > 0;
   }
 
   /**
-   * Locks streams until the transaction ends. Waits for the first stream if necessary, but for no other one: a
-   * transaction that waits while it has locked streams could deadlock.
+   * Locks streams until the transaction ends. Waits only for the first stream, because a transaction that waits while
+   * it has locked streams could deadlock.
    * @returns the locked streams in the given order, up to the first one that another transaction has locked
    */
   async lockStreams(ids: readonly string[]): Promise<readonly string[]> {
@@ -234,8 +224,8 @@ export class UsageArchiveRepository {
   }
 
   /**
-   * Returns the locked streams whose month can be closed.
-   * @param maxEvents the number of events at which counting stops
+   * Returns those of the locked streams whose month can be closed.
+   * @param maxEvents counting of events stops when all streams together have more
    */
   closable(
     ids: readonly string[],
@@ -247,7 +237,6 @@ export class UsageArchiveRepository {
     return this.database.query<ClosableStream>(CLOSABLE, parameters);
   }
 
-  /** Closes a month of locked streams: after the commit, no event of the month can be stored or voided. */
   async close(
     streams: readonly ClosableStream[],
     { startAt, endAt }: Period,
@@ -272,7 +261,7 @@ export class UsageArchiveRepository {
     return this.database.query<ArchivedEvent>(EVENTS, parameters);
   }
 
-  /** Records a file that is on disk, with the keys of its events. */
+  /** Records a file that is on disk, and the keys of its events. */
   async recordFile(file: RecordedFile, keyDigests: readonly string[]): Promise<void> {
     await this.database.insert(UsageArchiveFileEntity, file);
     await this.database.query(INSERT_KEYS, [keyDigests]);
@@ -282,17 +271,14 @@ export class UsageArchiveRepository {
       await this.database.query('ANALYZE usage_archived_key');
   }
 
-  /** Returns the files before a given month and number, newest first. */
   filesBefore(month: Date, number: string, limit: number): Promise<readonly RecordedFile[]> {
     return this.database.select(UsageArchiveFileEntity, FILES, [month, number, limit]);
   }
 
-  /** Returns the last file of the newest month; null if no file was recorded. */
   lastFileOfNewestMonth(): Promise<RecordedFile | null> {
     return this.database.selectOne(UsageArchiveFileEntity, LAST_FILE_OF_NEWEST_MONTH, []);
   }
 
-  /** Returns the files of written months, oldest first. */
   filesOf(months: readonly StoredMonth[]): Promise<readonly RecordedFile[]> {
     return this.database.select(UsageArchiveFileEntity, FILES_OF_MONTHS, [
       months.map(({ startAt }) => startAt),
@@ -319,7 +305,6 @@ export class UsageArchiveRepository {
     ]);
   }
 
-  /** Counts the stored events of a stream in a period, and how many of them are voided. */
   async count(streamId: string, { startAt, endAt }: Period): Promise<Omit<WrittenMonth, 'digest'>> {
     const [row] = await this.database.query<{ events: string; voided: string }>(COUNT_VOIDED, [
       streamId,

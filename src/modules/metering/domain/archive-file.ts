@@ -1,4 +1,3 @@
-/** A file with archived events of one month. */
 export interface ArchiveFile {
   /** Start of the month, in UTC. */
   readonly month: Date;
@@ -13,12 +12,12 @@ export interface ArchiveFile {
   readonly sha256: string;
 }
 
-/** A file that is complete and on disk. */
+/** An archive file that is complete and on disk. */
 export interface RecordedFile extends ArchiveFile {
   readonly writtenAt: Date;
   /**
-   * Time at which the file was last read again and matched its digest; null if that has not happened yet. The events of
-   * the file are deleted from the database only within an hour after this time.
+   * Time at which the file was last read again and matched its digest; null: never. Its events are deleted from the
+   * database only within an hour after this time.
    */
   readonly verifiedAt: Date | null;
 }

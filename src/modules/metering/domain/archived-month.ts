@@ -8,7 +8,7 @@ export function monthOf(startAt: Date): Period {
   return { startAt, endAt };
 }
 
-/** Archived events of one stream in one month. */
+/** Archived events of one customer and event name in one month. */
 export interface ArchivedMonth {
   readonly customerId: string;
   readonly eventName: string;
@@ -18,8 +18,7 @@ export interface ArchivedMonth {
   /** Number of events, voided ones included. */
   readonly events: number;
   readonly voided: number;
-  /** Digest of the keys of the events, equal to the digest in a usage proof of the month. */
+  /** SHA-256 of the idempotency keys of the events, as in `UsageProof.digest`. */
   readonly digest: string;
-  /** Names of the files with the events. */
   readonly files: readonly string[];
 }

@@ -11,7 +11,7 @@ export interface SplitPeriod extends Period {
   readonly hoursEndAt: Date;
 }
 
-/** Splits a period at its first and last UTC hour boundary. If the period contains no whole hour, all of it is an edge. */
+/** Splits a period at its first and last UTC hour boundary. A period without a whole hour becomes a single edge. */
 export function splitAtHours({ startAt, endAt }: Period): SplitPeriod {
   const hoursStartMs = Math.ceil(startAt.getTime() / HOUR_MS) * HOUR_MS;
   const hoursEndMs = Math.floor(endAt.getTime() / HOUR_MS) * HOUR_MS;
@@ -24,12 +24,12 @@ export function splitAtHours({ startAt, endAt }: Period): SplitPeriod {
   };
 }
 
-/** Returns a period as one edge, as if it contained no whole hours. */
+/** Returns a period as a single edge, as if it contained no whole hours. */
 export function withoutHours({ startAt, endAt }: Period): SplitPeriod {
   return { startAt, endAt, hoursStartAt: endAt, hoursEndAt: endAt };
 }
 
-/** Returns the edges of a period that are not empty. */
+/** Returns the parts of a period before and after its whole hours, without empty ones. */
 export function edgesOf({ startAt, hoursStartAt, hoursEndAt, endAt }: SplitPeriod): Period[] {
   return [
     { startAt, endAt: hoursStartAt },
@@ -37,18 +37,17 @@ export function edgesOf({ startAt, hoursStartAt, hoursEndAt, endAt }: SplitPerio
   ].filter((edge) => edge.startAt < edge.endAt);
 }
 
-/** Returns the part of a period from `instant` on, which may be empty. If `instant` is null, returns the whole period. */
+/** Returns the part of a period from `instant` on, which may be empty; the whole period if `instant` is null. */
 export function afterInstant({ startAt, endAt }: Period, instant: Date | null): Period {
   if (instant === null || instant <= startAt) return { startAt, endAt };
   return { startAt: instant < endAt ? instant : endAt, endAt };
 }
 
-/** Returns true if the period is a whole UTC hour. Totals of whole hours are stored for every stream. */
+/** Returns true if the period is exactly one UTC hour. */
 export function isHour({ startAt, endAt }: Period): boolean {
   return startAt.getTime() % HOUR_MS === 0 && endAt.getTime() - startAt.getTime() === HOUR_MS;
 }
 
-/** Returns the UTC hour that contains the instant. */
 export function hourOf(instant: Date): Period {
   const startMs = Math.floor(instant.getTime() / HOUR_MS) * HOUR_MS;
   return { startAt: new Date(startMs), endAt: new Date(startMs + HOUR_MS) };

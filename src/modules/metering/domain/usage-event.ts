@@ -1,7 +1,5 @@
-/** Properties of an event: any JSON values. */
 export type Properties = Readonly<Record<string, unknown>>;
 
-/** Usage event as reported by a client. */
 export interface UsageEvent {
   /** Chosen by the client, and unique forever: an event whose key was used before is not stored. */
   readonly idempotencyKey: string;
@@ -13,7 +11,7 @@ export interface UsageEvent {
 }
 
 export interface StoredUsageEvent extends UsageEvent {
-  /** Position in its stream, in commit order; may have gaps. */
+  /** Number of the event among those of its customer and event name, in commit order; may have gaps. */
   readonly position: bigint;
   readonly receivedAt: Date;
   readonly voidedAt: Date | null;

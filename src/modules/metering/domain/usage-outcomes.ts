@@ -1,8 +1,8 @@
 import type { Period } from '../../../core/time';
 
 /**
- * A billed period of a subscription item, and the limits of the events that its bills counted: from an instant on, up
- * to a position in the stream.
+ * A billed period of a subscription item, with the limits of the events on its bills. A stream position is the number
+ * of an event, in commit order, among those of one customer and event name.
  */
 export interface CountedBill {
   /** Earliest instant from which a bill of the period counted events. */
@@ -15,8 +15,8 @@ export interface CountedBill {
 /** Part of a period in which all events belong to the same billed periods, or to none. */
 export interface OutcomeSpan extends Period {
   /**
-   * Events up to this stream position are on a bill of every billed period that contains the span. Events at later
-   * positions are still to be billed for at least one of these periods. Null if no billed period contains the span.
+   * Events up to this stream position (a number in commit order) are on a bill of every billed period that contains the
+   * span. Later events still have to be billed for at least one of these periods. Null: there is no such period.
    */
   readonly billedUpTo: bigint | null;
   /** True if no bill counts the events of the span, now or later. */

@@ -104,10 +104,7 @@ function toWireGroup(groupBy: readonly string[], group: Group): Record<string, s
   return Object.fromEntries(groupBy.map((name, index) => [name, group[index] ?? null]));
 }
 
-/**
- * Returns the exact value as a decimal. Only a weighted sum without a finite decimal form is rounded, to 18 fraction
- * digits.
- */
+/** Returns a decimal. Only a weighted sum without a finite decimal form is rounded, to 18 fraction digits. */
 export function toWireValue(value: Rational): string {
   return formatDecimal(value, MAX_FRACTION_DIGITS);
 }

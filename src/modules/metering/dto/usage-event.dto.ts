@@ -2,7 +2,7 @@ import { ApiProperty } from '@nestjs/swagger';
 import { InstantProperty, MapProperty } from '../../../platform/http';
 import { idPattern } from '../../../platform/ids';
 
-/** Documents the request. `read-usage-event.ts` validates it. */
+/** Only documents the request body; `read-usage-event.ts` validates it. */
 export class UsageEventReportDto {
   @ApiProperty({
     type: String,

@@ -9,25 +9,25 @@ import type { AppendResult, IncomingEvent, Rejection } from '../usage-store';
 import { type Refusal, rejectionOf } from './usage-refusals';
 
 /**
- * Result of an event that was not stored. `busy`: the event was skipped and must be tried again. On the fast path,
- * another transaction has locked its stream, or the cached state of the stream is outdated. On the slow path, another
- * transaction has locked a stream of the same request, or a meter is being created for one of its event names.
+ * Result of an event that was not stored. `busy`: the event was skipped and must be tried again, because its stream
+ * (one customer, one event name) is locked, the cached state of the stream is outdated, or a meter is being created. On
+ * the slow path (a transaction), all events of a request are skipped if one is.
  */
 export type EventResult = Refusal | 'duplicate' | 'busy';
 
 /**
- * Reason why events were skipped. `busy`: their stream is locked. `outdated`: the cached state of their stream is
- * outdated.
+ * Reason why events were skipped. `busy`: another transaction has locked their stream (one customer, one event name).
+ * `outdated`: the cached state of the stream is outdated.
  */
 export type NotTried = 'busy' | 'outdated';
 
 export interface AppendOutcome {
   readonly accepted: number;
-  /** The events that were not stored, in order. */
+  /** Ordered by index. */
   readonly notStored: readonly { readonly index: number; readonly result: EventResult }[];
 }
 
-/** Outcome of a request if some, but not all, of its streams were skipped. */
+/** Outcome of a request if some of its streams (one customer, one event name) were skipped, but not all. */
 export interface PartOutcome {
   readonly stored: AppendOutcome;
   /** Events of the skipped streams. */
@@ -35,22 +35,19 @@ export interface PartOutcome {
   readonly reason: NotTried;
 }
 
-/**
- * Outcome of a request after the commit, if it could not be determined why some of its events were not stored. The
- * request is answered with the error `failure`.
- */
+/** Outcome if it is unknown why some events were not stored. The client gets the error `failure`. */
 export interface UnclassifiedOutcome {
   readonly failure: unknown;
 }
 
 /**
- * Outcome of a request on the fast path. `AppendOutcome`: no stream of the request was skipped; `NotTried`: all were
- * skipped; `PartOutcome`: some were skipped; `UnclassifiedOutcome`: it is unknown why some events were not stored.
+ * Outcome of a request on the fast path (one statement). `AppendOutcome`: nothing was skipped; `NotTried`: everything
+ * was skipped; `PartOutcome`: a part was skipped; `UnclassifiedOutcome`: it is unknown why some events were not stored.
  */
 export type FastPathOutcome = AppendOutcome | NotTried | PartOutcome | UnclassifiedOutcome;
 
 /**
- * Separates the skipped events (`busy`) from the outcome of a request.
+ * Returns the outcome of a request without its skipped events (`busy`), which are to be tried again.
  * @param reason why the events were skipped
  */
 export function withoutBusy(
@@ -68,8 +65,8 @@ export function withoutBusy(
 }
 
 /**
- * Returns the outcome of a request if, after the commit, the reasons why events were not stored could not be
- * determined. Returns null if no event of this request needs such a reason: the error then does not affect the request.
+ * Returns the outcome of a request if `error` prevents finding out why some events were not stored. Null if all events
+ * of this request were stored or skipped, so that the error does not affect it.
  */
 export function afterFailure(
   { accepted, notStored }: AppendOutcome,
@@ -80,9 +77,8 @@ export function afterFailure(
 }
 
 /**
- * Returns the error that answers a request of which a part failed. A refusal, or a failure of the database, says that
- * nothing was stored. If some events were stored, such an error would be wrong: {@link OutcomeUnknownError} replaces
- * it.
+ * Returns the error that the client gets if a part of a request failed with `error`. If some events were stored, an
+ * error that says that nothing was stored is replaced by {@link OutcomeUnknownError}.
  * @param accepted number of events of the request that were stored
  */
 export function failureOf(accepted: number, error: unknown): unknown {
@@ -92,7 +88,7 @@ export function failureOf(accepted: number, error: unknown): unknown {
 }
 
 /**
- * Awaits the parts of a request and returns its outcome.
+ * Waits for all parts of a request, and returns its outcome.
  * @throws the error of the first part that failed, as {@link failureOf} returns it
  */
 export async function joinParts(parts: readonly Promise<AppendOutcome>[]): Promise<AppendOutcome> {
@@ -106,7 +102,7 @@ export async function joinParts(parts: readonly Promise<AppendOutcome>[]): Promi
 
 /**
  * Returns the outcome of each of several requests that were written together.
- * @param notStored the events that were not stored, in order. Their indexes count through the events of all requests
+ * @param notStored ordered by index; an index counts the events of all requests together
  */
 export function splitByRequest(
   requests: readonly { readonly events: readonly IncomingEvent[] }[],
@@ -126,7 +122,6 @@ export function splitByRequest(
   });
 }
 
-/** Returns the outcome of a request that was written in parts. */
 export function mergeParts(parts: readonly AppendOutcome[]): AppendOutcome {
   const [only, ...others] = parts;
   if (only !== undefined && others.length === 0) return only;

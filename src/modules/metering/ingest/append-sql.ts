@@ -4,29 +4,25 @@ import type { OnBusy } from '../store/usage-streams';
 import { countedOf, hourOf, IS_COUNTED, METER_READS, msOf } from '../store/counted-sql';
 
 /**
- * Statements of the slow path, which appends events in a transaction. Parameters: $1 the current time, $2 the
- * earliest timestamp of the events, and from $3 on the parameters of {@link FROM_PARAMETERS} or {@link FROM_TABLE}.
- * In both, $3 is the list of stream ids.
+ * Statements of the slow path, which appends events in a transaction. Parameters: $1 the current time, $2 the earliest
+ * timestamp of the events, $3 the list of stream ids (a stream: one customer, one event name), and from $4 on those of
+ * {@link FROM_PARAMETERS} or {@link FROM_TABLE}.
  */
 
-/**
- * Columns with the two times $1 and $2. Every statement contains them, because PostgreSQL requires that each
- * parameter is used.
- */
+/** Columns with $1 and $2. Every statement selects them, because PostgreSQL requires each parameter to be used. */
 const TIMES = '$1::timestamptz AS received_at, $2::timestamptz AS first_at';
 
 /**
  * SQL condition: no archived event has this key. Costs nothing while no event is archived. OFFSET 0 makes PostgreSQL
- * look up each key in the index. Otherwise it could plan a join that scans the table, which is far larger than a
- * request.
+ * look up each key in the index; otherwise it could scan the table, which is far larger than a request.
  */
 const isUnarchived = (key: string): string => `
     (NOT (SELECT EXISTS (SELECT FROM usage_archived_key))
       OR NOT EXISTS (SELECT FROM usage_archived_key AS archived WHERE archived.key_digest = ${key} OFFSET 0))`;
 
 /**
- * Events as parameters. `position` is the position that the event gets in the stream if it is stored. `refusal` is the
- * reason if the event is refused, otherwise null.
+ * Events as parameters. `position` is the number that the event gets among those of its customer and event name if it
+ * is stored. `refusal` is null if the event is not refused.
  */
 const FROM_PARAMETERS = `
   SELECT one.*, ${TIMES} FROM ROWS FROM (
@@ -34,7 +30,7 @@ const FROM_PARAMETERS = `
     jsonb_array_elements($10::jsonb)
   ) AS one(stream_id, index, key_digest, idempotency_key, position, occurred_at, refusal, properties)`;
 
-/** Events from the table of staged events, with the state of their streams as parameters. */
+/** Events from the temporary table `usage_staged`, with the state of their streams as parameters. */
 const FROM_TABLE = `
   SELECT staged.index, staged.key_digest, staged.idempotency_key, stream.id AS stream_id,
     stream.last_position + staged.nth AS position, staged.occurred_at, staged.properties,
@@ -49,8 +45,8 @@ const FROM_TABLE = `
     AS stream(id, no, last_position, refusal, last_instant, closed_before) ON stream.no = staged.stream_no`;
 
 /**
- * CTE `late`: one row for each event, meter and billed period, if the meter counts the event for the period. For a
- * weighted sum, the value of an event carries over, so the event can also be late for billed periods that start later.
+ * CTE `late`: the billed periods for which a meter would count an event, one row per event, meter and period. For a
+ * weighted sum, these include later periods, because the value of the event carries over into them.
  */
 const LATE = `
   billed AS MATERIALIZED (
@@ -80,13 +76,13 @@ const RETURNING_EVENTS = `
 const SKIP_STORED_KEYS = `
   ON CONFLICT (key_digest) DO NOTHING ${RETURNING_EVENTS}`;
 
-/** Handling of an event whose key is already stored: leave it out, or fail the statement. */
+/** Treatment of an event whose key is already stored: skip it, or fail the statement. */
 export type OnStoredKey = 'skip' | 'fail';
 
 /**
- * CTE `advanced`: sets the last position of each stream to the position of its newest event in the CTE `fresh`, which
- * has the stored events. The condition on the stream ids is for query plans that PostgreSQL cached while the table was
- * small. Without the condition, they would scan the whole table.
+ * CTE `advanced`: sets the last position of each stream to that of its newest event in the CTE `fresh` (the stored
+ * events). The condition on the stream ids is needed because PostgreSQL may have cached a query plan while the table
+ * was small; without the condition, that plan would scan the whole table.
  */
 const advancedStreams = (streamIds: string): string => `
   advanced AS (
@@ -96,7 +92,8 @@ const advancedStreams = (streamIds: string): string => `
   )`;
 
 /**
- * CTE `advanced`: sets the last position of each stream to `position` in the CTE `added`, which has one row per stream.
+ * CTE `advanced`: sets the last position (number of the newest event) of each stream to `position` in the CTE `added`,
+ * which has one row per stream.
  */
 export const ADVANCED_STREAMS = `
   advanced AS (
@@ -113,11 +110,10 @@ const LATE_USAGE = `
 
 /**
  * CTEs that store the rows of `incoming` as events and update all totals. The CTE `fresh` returns the stored events.
- * The caller has locked the streams. Inserts in the order of the keys, so that two requests with the same keys cannot
- * deadlock. If a key occurs twice in a request, the first event is stored. PostgreSQL uses one cached query plan for
- * short and long lists. This plan is slow for a join with many rows on both sides. Every join must therefore have few
- * rows on at least one side.
- * @param incoming SQL of the columns of an event, in the order of {@link EVENT_COLUMNS}, sorted by key digest
+ * The caller has locked the streams (one customer, one event name). Events are inserted in the order of their keys, so
+ * that two requests with the same keys cannot deadlock. If a key occurs twice, the first event is stored. Every join
+ * must have few rows on at least one side, because PostgreSQL uses the same cached query plan for short and long lists.
+ * @param incoming SQL that selects {@link EVENT_COLUMNS}, sorted by key digest
  * @param streamIds SQL of a list with the ids of the streams
  */
 export const storedEventParts = (
@@ -138,9 +134,8 @@ export const storedEventParts = (
   ${ADD_TO_BUCKETS}`;
 
 /**
- * SQL condition: the event is not refused. For a plain `refusal IS NULL`, PostgreSQL would estimate that only 1 row of
- * 200 matches. It would expect a single event, and choose a plan that searches the whole list of streams for each
- * event. CASE avoids this estimate.
+ * SQL condition: the event is not refused. For a plain `refusal IS NULL`, PostgreSQL would estimate that 1 row of 200
+ * matches, and would choose a plan that searches the whole list of streams for each event. CASE avoids this estimate.
  */
 const IS_NOT_REFUSED = 'CASE WHEN refusal IS NULL THEN true ELSE false END';
 
@@ -158,13 +153,13 @@ const recordSql = (incoming: string): string => `
     (SELECT count(*) FROM fresh)::int AS accepted,
     (SELECT coalesce(json_agg(late_usage), '[]') FROM (${LATE_USAGE}) AS late_usage) AS late`;
 
-/** Returns SQL that yields `list`, or NULL if no stream was locked: PostgreSQL then need not read the list. */
+/** Returns SQL of `list`, or of NULL if no stream was locked, so that PostgreSQL does not read the list in vain. */
 const ifAnyLocked = (list: string): string => `CASE WHEN known.is_any THEN ${list} END`;
 
 /** SQL of the list of stream ids, which is parameter $2 of {@link fastPathSql}. */
 const STREAMS = listOfAnyLength('$2', 'bigint');
 
-/** Cases that a statement of the fast path must handle. There is one statement for each combination. */
+/** Cases that the fast path (one statement) must handle. Each combination has a statement of its own. */
 export interface FastPathNeeds {
   /** True if an archived event may have the same key as an event of the request. */
   readonly hasArchive: boolean;
@@ -173,22 +168,22 @@ export interface FastPathNeeds {
 }
 
 /**
- * Fast path: stores and counts events of streams whose cached version is current. Skips events of streams whose version
- * is outdated or, with SKIP LOCKED, of streams that another transaction has locked. A stream that changes after the
- * snapshot of this statement is skipped, because its version is compared again when it is locked.
+ * Fast path: stores and counts events with one statement. Skips streams (one customer, one event name) whose cached
+ * version is outdated and, with SKIP LOCKED, streams that another transaction has locked. Also skips a stream that
+ * changes after the snapshot of the statement, because locking a row compares its version again.
  *
  * Returns
- * - `accepted`: how many events were stored;
- * - `positions`, if an event was not stored: the last position of each stream before the statement, null for a skipped
- *   stream;
- * - `current`, if a stream was skipped: the numbers of the streams whose version is current.
+ * - `accepted`: the number of stored events;
+ * - `positions`: for each stream, its last position before the statement, or null if it was skipped. The whole list is
+ *   null if all events were stored;
+ * - `current`: places in $2, from 1, of the streams whose version is current. Null if no stream was skipped.
  *
- * Parameters: $1 the current time, and
+ * Parameters: $1 the current time,
  * - for each stream: $2 id, $3 version, $9 event name;
- * - for each event: $4 number of the stream in $2, from 1, $5 key digest, $6 key, $7 timestamp, $8 properties (as one
- *   JSON list), $10 its number among the events of its stream, from 1.
+ * - for each event: $4 place of its stream in $2, from 1, $5 key digest, $6 key, $7 timestamp, $8 properties (all in
+ *   one JSON list), $10 its number among the events of its stream, from 1.
  *
- * The event with the number n gets the last position of its stream plus n.
+ * The position of an event is the last position of its stream plus $10.
  */
 const fastPathSql = (onBusy: OnBusy, { hasArchive, hasWindows }: FastPathNeeds): string => `
   WITH locked AS MATERIALIZED (
@@ -280,9 +275,9 @@ const classified = (incoming: string): string => `
 const RESULTS = 'SELECT index, result FROM classified WHERE result IS NOT NULL ORDER BY index';
 
 /**
- * Determines why events were not stored, and counts duplicates and refusals by hour. A separate statement, because it
- * must see the events that the append and, under the same keys, other transactions have stored. Looks each key up by
- * index, because the table is larger than any request.
+ * Determines why events were not stored, and counts duplicates and refusals by hour. Must run as a separate statement
+ * after the append, to see which events are stored under the same keys. Looks up each key by index, because the table
+ * is larger than any request.
  */
 const classifySql = (incoming: string): string => `
   ${classified(incoming)},
@@ -299,7 +294,7 @@ const classifySql = (incoming: string): string => `
   )
   ${RESULTS}`;
 
-/** Statements of the slow path for events from one source: the parameters, or the table of staged events. */
+/** Statements that append events in a transaction, either from parameters or from the table of staged events. */
 export interface AppendStatements {
   readonly record: string;
   readonly classify: string;
@@ -310,7 +305,7 @@ export const ON_PARAMETERS: AppendStatements = {
   classify: classifySql(FROM_PARAMETERS),
 };
 
-/** Determines why events were not stored, without counting duplicates and refusals, so it waits for no lock. */
+/** Determines why events were not stored. Does not count duplicates and refusals, and so waits for no lock. */
 export const CLASSIFY_ONLY = `${classified(FROM_PARAMETERS)} ${RESULTS}`;
 
 export const ON_TABLE: AppendStatements = {

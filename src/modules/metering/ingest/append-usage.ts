@@ -12,19 +12,17 @@ import type { AppendOutcome } from './append-outcome';
 import { type RecordedUsage, toLateUsage } from './recorded-usage';
 import { NO_STREAM, StagedEvents, type StagedStream } from './staged-events';
 
-/**
- * Maximum time by which an event may be ahead of the time of its customer: clocks differ, and some clients report local time.
- */
+/** Maximum time that an event may be ahead of its customer's time, because clocks and time zones of clients differ. */
 const MAX_AHEAD_MS = 24 * 3_600_000;
 
-/** Time limits for NDJSON of up to 100,000 lines, which takes seconds and may wait longer for locks than a single event. */
+/** Time limits for NDJSON of up to 100,000 lines, which may wait longer for locks than a single event. */
 const LONG_WORK = { statementMs: 600_000, lockMs: 60_000 };
 
 const NO_EVENTS: AppendOutcome = { accepted: 0, notStored: [] };
 
 /**
- * Slow path of ingest: stores events in a transaction that checks customers, billed periods and registered windows, updates
- * all totals, and runs the usage hooks.
+ * Slow path of ingest: stores events in a transaction that checks customers and billed periods, updates all totals, and
+ * runs the usage hooks (callbacks of other modules).
  */
 @Injectable()
 export class AppendUsage {
@@ -38,12 +36,12 @@ export class AppendUsage {
   ) {}
 
   /**
-   * Stores events in one transaction, and returns their outcome. If the events do not fit into memory
-   * (`MAX_EVENTS_IN_MEMORY`), the caller must not have an open transaction.
-   * @param onBusy `skip` leaves out a request if another transaction has locked one of its streams, or if a meter is
-   *   being created for one of its event names
-   * @param requestOf for each event, the index of its request, if several requests are written together. All events
-   *   must then fit into memory
+   * Stores events in one transaction. If there are more than `MAX_EVENTS_IN_MEMORY`, the caller must not have an open
+   * transaction.
+   * @param onBusy `skip` leaves out a request if one of its streams (one customer, one event name) is locked, or if a
+   *   meter is being created for one of its event names
+   * @param requestOf for each event, the index of its request, if several requests are written together. At most
+   *   `MAX_EVENTS_IN_MEMORY` events are then allowed
    */
   async append(
     events: IncomingEvents,
@@ -111,8 +109,8 @@ export class AppendUsage {
   }
 
   /**
-   * Locks the event names against the creation of meters, then the streams. Returns the state of each stream, or the
-   * reason why none of its events is stored.
+   * Locks the event names against the creation of meters, then the streams (one customer, one event name). Returns the
+   * state of each stream, or the reason why its events are refused.
    */
   private async lockStreams(
     staged: StagedEvents,
@@ -145,7 +143,7 @@ export class AppendUsage {
   }
 }
 
-/** Returns customer ids by the ids of locked streams. */
+/** Returns customer ids by stream id. */
 function customersOf(
   names: readonly StreamName[],
   streams: readonly StagedStream[],
@@ -158,7 +156,7 @@ function customersOf(
   );
 }
 
-/** Returns the latest timestamp that an event may have if the time of its customer is `now`. */
+/** Returns the latest timestamp that an event may have. `now` is the time of its customer. */
 export function lastInstantAt(now: Date): Date {
   return new Date(now.getTime() + MAX_AHEAD_MS);
 }

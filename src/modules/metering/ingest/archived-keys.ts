@@ -2,13 +2,13 @@ import { Injectable } from '@nestjs/common';
 import { Database } from '../../../platform/database';
 
 /**
- * Time for which the answer "no event is archived" is cached. `RemoveArchivedUsage` removes events at the earliest 15
- * minutes after they were archived. Until then, their keys are still found among the stored events, so a wrong answer
- * does no harm.
+ * Time for which the answer "no event is archived" is cached. An outdated answer does no harm: archived events are
+ * deleted at the earliest 15 minutes later (`RemoveArchivedUsage`). Until then, ingest finds their keys among the
+ * stored events.
  */
 const NONE_FOR_MS = 60_000;
 
-/** Caches whether events are archived, so that the fast path looks up archived keys only if there are any. */
+/** Caches whether any event is archived. Only then must ingest look up archived keys. */
 @Injectable()
 export class ArchivedKeys {
   private exist = false;
@@ -17,8 +17,8 @@ export class ArchivedKeys {
   constructor(private readonly database: Database) {}
 
   /**
-   * Returns true if events are archived. The answer false may be a minute old. Queries the database at most once a
-   * minute until the first event is archived, and never again afterwards.
+   * Returns true if events are archived. The answer false may be a minute old. The database is queried at most once a
+   * minute, and never again once the answer is true.
    */
   async mayExist(): Promise<boolean> {
     const nowMs = performance.now();

@@ -18,15 +18,14 @@ import { StreamCache } from './stream-cache';
 
 const NOTHING_STORED: AppendOutcome = { accepted: 0, notStored: [] };
 
-/** Row that the statement of {@link fastPathAppend} returns. */
 interface FastPathResult {
   readonly accepted: number;
   /**
-   * Null if all events were stored. Otherwise, for each stream, its last position before the append, or null if the
-   * append skipped the stream.
+   * For each stream (one customer, one event name), the number of its last event before the append, or null if the
+   * stream was skipped. The whole list is null if all events were stored.
    */
   readonly positions: readonly (string | null)[] | null;
-  /** If a stream was skipped: numbers of the streams whose cached version is current; otherwise null. */
+  /** Numbers of the streams whose cached version is current; null if no stream was skipped. */
   readonly current: readonly number[] | null;
 }
 
@@ -34,15 +33,15 @@ type NotStored = AppendOutcome['notStored'];
 
 interface Classified {
   readonly notStored: NotStored;
-  /** Error that prevented the events from being counted as duplicates or refusals; null if there was none. */
+  /** Error that prevented duplicates and refusals from being counted; null if there was none. */
   readonly failure: unknown;
 }
 
 /**
- * Fast path of ingest: stores and counts events with one statement. Takes the id and version of each stream from the
- * cache. Usually the statement commits by itself. If an event may be in a registered window (a period with running
- * totals of its own), the statement shares a transaction with the hooks that other modules have registered for such
- * usage.
+ * Fast path of ingest: stores and counts events with one statement, using cached ids and versions of their streams (one
+ * customer, one event name). The statement usually commits by itself. If an event may be in a registered window (a
+ * period with running totals of its own), it shares a transaction with the hooks that other modules have registered for
+ * such windows.
  */
 @Injectable()
 export class FastPathAppend {
@@ -55,9 +54,9 @@ export class FastPathAppend {
   ) {}
 
   /**
-   * Stores the events of requests, and returns the outcome of each request. Skips events of streams whose cached
-   * version is outdated or, with `skip`, of streams that another transaction has locked. If it cannot be determined
-   * after the commit why events were not stored, only the requests with such events fail.
+   * Stores the events of requests, and returns the outcome of each request. Skips streams whose cached version is
+   * outdated and, with `skip`, streams that another transaction has locked. If it remains unknown after the commit why
+   * events were not stored, only the requests with such events fail.
    */
   async append(
     requests: readonly FastPathRequest[],
@@ -130,7 +129,7 @@ export class FastPathAppend {
 
   /**
    * Determines why events were not stored, and counts duplicates and refusals.
-   * @param isCommitted true if other events were stored. If counting then fails, the reasons are read without counting,
+   * @param isCommitted true if other events were stored. If counting fails then, the reasons are read without counting,
    *   and the error is returned as `failure`
    * @throws {OutcomeUnknownError} if other events were stored, but the reasons cannot be read
    */

@@ -17,49 +17,47 @@ interface StreamEvents {
   /** True if an event may be in a registered window: a period with running totals of its own. */
   hasWindow: boolean;
   /**
-   * The part of the request that these events belong to, and the index of their stream in that part. Null before the
-   * request is split, and for events that take the slow path.
+   * Part of the request to which these events belong, and index of their stream in that part. Null until the request is
+   * split, and for events that take the slow path.
    */
   target: { readonly request: FastPathRequest; readonly stream: number } | null;
 }
 
-/** Events of a request, split by how they are stored. */
 export interface SplitRequest {
-  /** Parts for the fast path. No stream is in two parts, so the parts can be written concurrently. */
+  /**
+   * Parts for the fast path (one statement). They can be written concurrently, because no stream (one customer, one
+   * event name) is in two parts.
+   */
   readonly parts: readonly FastPathRequest[];
   /**
-   * Events for the slow path: events that may be refused or need a transaction, events of streams that are not cached,
-   * and all other events of the same streams.
+   * Events for the slow path (a transaction): events that may be refused, events in billed periods or in months that
+   * are closed for the archive, events of streams that are not cached, and all other events of these streams.
    */
   readonly rest: readonly IncomingEvent[];
 }
 
-/** Part of a request for the fast path: events of cached streams. */
+/** Part of a request for the fast path: events whose streams are cached (a stream: one customer, one event name). */
 export class FastPathRequest {
-  /** Events of this part, in order. */
   readonly events: IncomingEvent[] = [];
   readonly streams: RequestStream[] = [];
   /** For each event, the index of its stream in `streams`. */
   readonly streamOf: number[] = [];
-  /** Digest of the key of each event. */
   readonly digests: string[] = [];
   /** Properties of each event, as JSON. */
   readonly properties: string[] = [];
 
   private constructor(
     readonly shard: number,
-    /** True if the events may be in registered windows. */
+    /** True if the events may be in registered windows: periods with running totals of their own. */
     readonly hasWindows: boolean,
   ) {}
 
   /**
-   * Splits a request into parts for the fast path, and the other events for the slow path. A shard has at most two
-   * parts: one for streams with events that may be in registered windows (periods with running totals of their own),
-   * and one for all other streams. If a key occurs twice and the request has several streams, all events take the slow
-   * path. The first event with the key must be stored, but the fast path could skip the stream of that event and store
-   * the second one.
-   * @param shards number of shards that streams are divided into
-   * @param cachedOf returns the cached state of a stream
+   * Splits a request into parts for the fast path (one statement) and a rest for the slow path (a transaction). A shard
+   * of the streams has at most two parts: streams with events that may be in registered windows (periods with running
+   * totals of their own), and other streams. If a key occurs twice and the request has several streams, all events take
+   * the slow path, because the fast path could skip the first event with the key and store the second.
+   * @param shards number of shards into which streams are divided
    * @param lastInstant events with a later timestamp may be refused, so they take the slow path
    */
   static split(
@@ -114,7 +112,7 @@ export class FastPathRequest {
   }
 }
 
-/** Requests that are written together with one statement. Numbers their streams from 1. */
+/** Requests that are written with one statement. Numbers their streams (one customer, one event name) from 1. */
 export class FastPathBatch {
   /** Number of each stream, by the index of the request and the index of the stream in that request. */
   private readonly numbers: readonly (readonly number[])[];
@@ -142,13 +140,13 @@ export class FastPathBatch {
     );
   }
 
-  /** True if events may be in registered windows. */
   get hasWindows(): boolean {
     return this.requests.some(({ hasWindows }) => hasWindows);
   }
 
   /**
-   * Returns the streams whose events may be in registered windows, without skipped streams.
+   * Returns the streams that were not skipped and have events that may be in registered windows (periods with running
+   * totals of their own).
    * @param positions as in {@link notTried}; null if all events were stored
    */
   changedStreams(positions: readonly (string | null)[] | null): ChangedStreams {
@@ -168,7 +166,6 @@ export class FastPathBatch {
     return { customers, earliestAt: new Date(earliestMs), latestAt: new Date(latestMs) };
   }
 
-  /** Returns the parameters of `fastPathAppend`. */
   appendParameters(now: Date): readonly unknown[] {
     const numbers = new Integers(this.length);
     const nths = new Integers(this.length);
@@ -192,7 +189,7 @@ export class FastPathBatch {
 
   /**
    * Returns the indexes of the events whose stream was skipped.
-   * @param positions for each stream number, the last position before the append; null for a skipped stream
+   * @param positions for each stream, the number of its last event before the append; null for a skipped stream
    */
   notTried(positions: readonly (string | null)[]): readonly number[] {
     const indexes: number[] = [];
@@ -203,8 +200,8 @@ export class FastPathBatch {
   }
 
   /**
-   * Returns the parameters of the statement that reads why events were not stored (`ON_PARAMETERS.classify`).
-   * @param positions for each stream number, the last position before the append; null for a skipped stream
+   * Returns the parameters of `ON_PARAMETERS.classify`, which reads why events were not stored.
+   * @param positions as in {@link notTried}
    */
   classifyParameters(now: Date, positions: readonly (string | null)[]): readonly unknown[] {
     const ids: (string | undefined)[] = [];
@@ -230,7 +227,7 @@ export class FastPathBatch {
     ];
   }
 
-  /** Returns true if `numbers` contains the numbers of all streams of the request with this index. */
+  /** Returns true if `numbers` contains all streams of the request with this index. */
   isWithin(request: number, numbers: ReadonlySet<number>): boolean {
     return (this.numbers[request] ?? []).every((number) => numbers.has(number));
   }
@@ -245,8 +242,8 @@ export class FastPathBatch {
   }
 
   /**
-   * Calls `visit` for each event, with the number of its stream, the index of the event in the batch, and its number
-   * among the events of its stream, from 1.
+   * Calls `visit` for each event with the number of its stream, the index of the event in the batch, and the number of
+   * the event within its stream, from 1.
    */
   private eachEvent(visit: (number: number, index: number, nth: number) => void): void {
     const counts: number[] = [];
@@ -290,7 +287,6 @@ export class FastPathBatch {
   }
 }
 
-/** Returns the stream of each event. */
 function streamsOf(
   events: readonly IncomingEvent[],
   cachedOf: (name: StreamName) => CachedStream | undefined,

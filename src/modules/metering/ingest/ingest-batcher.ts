@@ -18,16 +18,13 @@ import { FastPathRequest, type SplitRequest } from './fast-path-request';
 import { StreamCache } from './stream-cache';
 import { type QueuedRequest, WriteQueue } from './write-queue';
 
-/**
- * Maximum number of writes that wait for locked streams at the same time, for single events and for lists separately.
- * Each waiting write uses a connection.
- */
+/** Maximum number of writes that wait for locks: for single events, and again for lists. Each uses a connection. */
 const MAX_WAITING = 4;
 const MAX_STREAM_QUEUES = 100;
-/** Maximum number of retries of a single event on the fast path while its stream is locked. Then the event waits for the stream. */
+/** Maximum number of retries of a single event on the fast path. Afterwards it waits for the lock on its stream. */
 const MAX_RETRIES = 2;
 
-/** Number of shards of streams on the fast path. Each shard is written by a connection of its own. */
+/** Number of shards into which the fast path divides streams. Shards can be written at the same time. */
 const SHARD_COUNT = 2;
 
 /** Separate queues for single events and for lists, so that single events never wait for lists. */
@@ -38,21 +35,20 @@ interface Queues {
 
 /**
  * Collects concurrent requests into shared commits: requests that arrive during a commit go into the next one. Events
- * of cached streams take the fast path. A request with several events (a list) is split by shard. The part of a shard
- * is split again: into events that may be in registered windows (periods with running totals of their own), and other
- * events.
+ * of cached streams (a stream: one customer, one event name) take the fast path (one statement). A request with several
+ * events (a list) is split by shard, and each shard is split by whether events may be in registered windows (periods
+ * with running totals of their own).
  *
- * Events are left out of the shared commit if their stream is locked, or its cached state is outdated, so that no
- * request waits for the stream of another request. If the state is outdated, the events take the slow path. If the
- * stream stays locked, a single event waits in the queue of its stream, and a list waits together with other such
- * lists.
+ * If a stream is locked or its cached state is outdated, its events are left out of the shared commit, so that no other
+ * request waits for this stream. With an outdated state, they take the slow path. If the stream stays locked, a single
+ * event waits in the queue of its stream, and a list waits together with other such lists.
  */
 @Injectable()
 export class IngestBatcher {
   private readonly slowPath: Queues;
   /**
-   * Queues of the fast path for events in registered windows. Other events have queues of their own, because they are stored
-   * with fewer statements.
+   * Fast-path queues for events in registered windows (periods with running totals of their own). All other events have
+   * separate queues, because they are stored with fewer statements.
    */
   private readonly inWindows = this.fastPathQueues();
   private readonly outsideWindows = this.fastPathQueues();
@@ -83,7 +79,6 @@ export class IngestBatcher {
     };
   }
 
-  /** Stores events and returns their outcome after the commit. */
   async write(events: readonly IncomingEvent[]): Promise<AppendOutcome> {
     if (events.length === 0) return { accepted: 0, notStored: [] };
     const { parts, rest } = await this.splitCached(events);
@@ -93,7 +88,7 @@ export class IngestBatcher {
     return joinParts(outcomes);
   }
 
-  /** Splits events by the cached state of their streams. First reads the state of streams that are not cached. */
+  /** Splits events for the fast path and the slow path. First caches the state of streams that are not cached yet. */
   private async splitCached(events: readonly IncomingEvent[]): Promise<SplitRequest> {
     const split = this.split(events);
     const unknown = split.rest.filter((event) => this.cache.get(event) === undefined);
@@ -133,9 +128,9 @@ export class IngestBatcher {
   }
 
   /**
-   * Retries a request that the fast path could not store. If the stream was locked, tries the fast path again, because
-   * another process usually holds the lock only for one commit. After {@link MAX_RETRIES} retries, the request waits in
-   * the queue of its stream. If the cached state of the stream was outdated, the request takes the slow path.
+   * Retries a single event that the fast path skipped. If its stream was locked, tries the fast path again, because
+   * another process usually holds the lock only for one commit. After {@link MAX_RETRIES} retries, the event waits in
+   * the queue of its stream. If the cached state of the stream was outdated, the event takes the slow path.
    */
   private retry(request: QueuedRequest, reason: NotTried): void {
     request.retries += 1;
@@ -145,10 +140,7 @@ export class IngestBatcher {
     else this.streamQueueOf(request).add(request);
   }
 
-  /**
-   * Adds a list to the lists whose streams were locked, which are stored together. Resolves after all of them are
-   * stored or have failed.
-   */
+  /** Collects lists whose streams were locked, and stores them together. Resolves when all are stored or failed. */
   private addToBusy(request: QueuedRequest): Promise<void> {
     this.busy.push(request);
     this.storingBusy ??= Promise.resolve().then(() => {
@@ -158,7 +150,7 @@ export class IngestBatcher {
     return this.storingBusy;
   }
 
-  /** Stores lists whose streams were locked: waits until the streams are free, and retries the fast path. */
+  /** Waits until the locked streams of lists are free, and retries the fast path. */
   private async waitForStreams(requests: readonly QueuedRequest[]): Promise<void> {
     const split = requests.map(({ events, fastPath }) =>
       fastPath === null ? this.split(events, 1) : { parts: [fastPath], rest: [] },
@@ -187,9 +179,7 @@ export class IngestBatcher {
     );
   }
 
-  /**
-   * Stores on the slow path the events that the fast path left out. Returns the outcome of all events of the part.
-   */
+  /** Stores on the slow path the events that `outcome` lacks. Returns the outcome of all events of the part. */
   private async withSlowPath(
     part: FastPathRequest,
     outcome: FastPathOutcome | undefined,
@@ -204,7 +194,7 @@ export class IngestBatcher {
     ]);
   }
 
-  /** Returns the queue of a stream. The requests of a queue share commits, and do not delay requests for other streams. */
+  /** Returns the queue of a stream. Requests in it share commits, and do not delay requests for other streams. */
   private streamQueueOf({ events }: QueuedRequest): WriteQueue {
     const [event] = events;
     const key = event === undefined ? '' : streamKey(event);

@@ -10,9 +10,9 @@ import {
 import { keyDigest } from './key-digest';
 
 /**
- * SQL for higher modules that store usage events together with their own rows. Usually one statement locks the streams,
- * and a later one, in the same transaction, stores the events. A single statement does both if the caller knows the
- * version and the last position of the streams from an earlier lock.
+ * SQL for other modules that store usage events together with their own rows. Usually one statement locks the streams
+ * (a stream: one customer, one event name), and a later one in the same transaction stores the events. A single
+ * statement can do both if the caller knows the version and the last position of the streams from an earlier lock.
  */
 
 /** SQL expressions of a usage window. */
@@ -23,11 +23,11 @@ export interface WindowSql {
 }
 
 /**
- * CTE `stream`: locks streams in ascending order of their ids, without waiting. Reads the streams to lock from the CTE
- * `requested` with the columns `customer_id`, `event_name` and `slot` (see {@link ingestSlotOf}). Leaves out streams
- * that another transaction has locked or has just changed, and event names for which a meter is being created. The
- * bills and windows of a locked stream do not change until the transaction ends: changing them increments the version
- * of the stream, which needs the lock.
+ * CTE `stream`: locks streams (a stream: one customer, one event name) in ascending order of their ids, without
+ * waiting. Reads them from the CTE `requested` with the columns `customer_id`, `event_name` and `slot` (see
+ * {@link ingestSlotOf}). Skips streams that another transaction has locked or has just changed, and event names for
+ * which a meter is being created. The bills and windows of a locked stream do not change until the transaction ends,
+ * because changing them needs the lock.
  * @param customerIds parameter with the ids of the customers
  */
 export const lockedStreams = (customerIds: string): string => `
@@ -42,8 +42,8 @@ export const lockedStreams = (customerIds: string): string => `
   )`;
 
 /**
- * SQL condition on a locked `stream`: all billed periods have ended by this instant, and the given window is the only
- * registered window that contains it.
+ * SQL condition on a locked `stream`: all its billed periods have ended at `instant`, and this window is the only
+ * registered window (period with running totals of its own) that contains `instant`.
  */
 export const changesOnlyWindow = (
   instant: string,
@@ -57,19 +57,20 @@ export const changesOnlyWindow = (
   )`;
 
 /**
- * SQL of the first time after `instant` at which a registered window of a locked `stream` starts or ends; null if there
- * is none. If {@link changesOnlyWindow} is true at `instant`, it stays true until this time, as long as the version of
- * the stream stays the same. Each new bill or meter, and each window that is opened or closed, increments the version.
+ * SQL of the first time after `instant` at which a registered window (a period with running totals of its own) of a
+ * locked `stream` starts or ends; null if there is none. If {@link changesOnlyWindow} is true at `instant`, it stays
+ * true until then, as long as the version of the stream does not change. A new bill or meter, and opening or closing a
+ * window, increment the version.
  */
 export const nextWindowChange = (instant: string): string => `
   (SELECT min(boundary) FROM usage_window CROSS JOIN LATERAL (VALUES (start_at), (end_at)) AS edge (boundary)
    WHERE stream_id = stream.id AND boundary > ${instant})`;
 
 /**
- * SQL of the aggregation of a window's meter, `count` or `sum`, if the caller can compute by itself how its new events
- * change the totals. Null in these cases: the meter has another aggregation, or has groups; another meter counts the
- * same event name; the window is exactly one UTC hour, so that hour and window share one total. The result is valid
- * until the version of the locked `stream` changes.
+ * SQL of the aggregation of the window's meter (`count` or `sum`) if {@link plainAppend} can be used, otherwise null.
+ * Null if the meter has another aggregation or has groups, if another meter counts the same event name, or if the
+ * window is exactly one UTC hour, because hour and window then share one total. Valid until the version of the locked
+ * `stream` changes.
  */
 export const plainAggregation = ({ meterId, startAt, endAt }: WindowSql): string => `
   (SELECT CASE WHEN count(*) = 1 AND NOT ${isHourSql(startAt, endAt)}
@@ -78,8 +79,8 @@ export const plainAggregation = ({ meterId, startAt, endAt }: WindowSql): string
    FROM meter WHERE meter.event_name = stream.event_name)`;
 
 /**
- * CTEs that store events of locked streams, and update all totals. Only for streams whose {@link plainAggregation} is
- * not null. The statement fails if the key of an event is already stored.
+ * CTEs that store events of locked streams, and add totals that the caller has computed. Only for streams whose
+ * {@link plainAggregation} is not null. The statement fails if the key of an event is already stored.
  * @param events SQL of rows as for {@link joinedAppend}
  * @param at parameter with the timestamp of the events
  * @param streams SQL of one row per stream with the columns `stream_id`, `position` (of its last new event), `events`
@@ -94,7 +95,6 @@ export const plainAppend = (events: string, at: string, streams: string): string
 
 /**
  * CTEs that store events of locked streams and update all totals. The CTE `fresh` returns the stored events.
- * `onStoredKey` says how to treat events whose keys are already stored.
  * @param events SQL of rows with the columns `stream_id`, `position`, `key_digest`, `idempotency_key` and `properties`
  * @param at parameter with the timestamp of the events
  * @param streamIds SQL of a list with the ids of the streams
@@ -106,7 +106,7 @@ export const joinedAppend = (
   onStoredKey: OnStoredKey = 'skip',
 ): string => storedEventParts(inOrder(events, at), streamIds, onStoredKey);
 
-/** SQL of the columns of events with one timestamp, in the order of their key digests. */
+/** SQL that selects {@link EVENT_COLUMNS} of events with the same timestamp, ordered by key digest. */
 const inOrder = (events: string, at: string): string => `
   SELECT ${EVENT_COLUMNS} FROM (
     SELECT *, ${at}::timestamptz AS occurred_at, ${at}::timestamptz AS received_at FROM ${events}

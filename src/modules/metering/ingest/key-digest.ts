@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 
-/** Returns the digest that identifies an idempotency key, as `digestOf` in SQL: the first 16 bytes of its SHA-256, in hex. */
+/** Returns the first 16 bytes of the SHA-256 of an idempotency key, in hex. The same as `digestOf` in SQL. */
 export function keyDigest(key: string): string {
   return hash('sha256', key, 'hex').slice(0, 32);
 }

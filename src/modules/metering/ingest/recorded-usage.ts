@@ -1,6 +1,6 @@
 import type { LateUsage } from '../domain/late-usage';
 
-/** Row returned by the statement that stores usage on the slow path. PostgreSQL returns `late` as JSON. */
+/** Row of the statement that stores usage in a transaction. `late` is the usage of periods that were already billed. */
 export interface RecordedUsage {
   readonly accepted: number;
   readonly late: readonly {
@@ -13,10 +13,7 @@ export interface RecordedUsage {
   }[];
 }
 
-/**
- * Converts the `late` rows of the statement.
- * @param customers customer ids by stream id
- */
+/** @param customers customer ids by stream id */
 export function toLateUsage(
   { late }: RecordedUsage,
   customers: ReadonlyMap<string, string>,

@@ -6,7 +6,7 @@ import type { IncomingEvent } from '../usage-store';
 
 /** Largest number of events that are passed as parameters. More events go through a temporary table. */
 export const MAX_EVENTS_IN_MEMORY = 4_000;
-/** Size that collected rows must reach before they are copied to the temporary table; the last rows may be smaller. */
+/** Minimum size of the rows that are copied to the temporary table at once. The last rows may be smaller. */
 const CHUNK_BYTES = 512 * 1_024;
 
 const TABLE = `
@@ -14,7 +14,7 @@ const TABLE = `
     index integer, key_digest uuid, idempotency_key varchar, stream_no integer, nth integer, occurred_at timestamptz(3), properties jsonb
   )`;
 
-/** State of a locked stream, or the reason why none of its events is stored. */
+/** State of a locked stream (one customer, one event name), or the reason why its events are refused. */
 export interface StagedStream {
   readonly id: string | null;
   readonly lastPosition: string | null;
@@ -48,8 +48,8 @@ const noColumns = (): Columns => ({
 
 /**
  * Events of a request before they are stored: up to {@link MAX_EVENTS_IN_MEMORY} in memory, more in a temporary table
- * of one connection. A request of any length therefore uses a bounded amount of memory, and while it is read from a slow
- * client, it locks no stream and keeps no transaction open.
+ * of one connection. A request of any length therefore needs a bounded amount of memory. While it is received, no
+ * stream is locked and no transaction is open.
  */
 export class StagedEvents {
   private readonly numbers = new Map<string, number>();
@@ -65,7 +65,7 @@ export class StagedEvents {
   private earliestMs = Number.POSITIVE_INFINITY;
   private latestMs = Number.NEGATIVE_INFINITY;
 
-  /** Streams of the events. The index of a stream is its number. */
+  /** Streams of the events (a stream: one customer, one event name). The index of a stream is its number. */
   get streams(): readonly StreamName[] {
     return this.names;
   }
@@ -74,12 +74,10 @@ export class StagedEvents {
     return this.count;
   }
 
-  /** Timestamp of the earliest event. */
   get earliestAt(): Date {
     return new Date(this.earliestMs);
   }
 
-  /** Timestamp of the latest event. */
   get latestAt(): Date {
     return new Date(this.latestMs);
   }
@@ -136,8 +134,8 @@ export class StagedEvents {
   }
 
   /**
-   * Copies the events added so far to the table if they fill a chunk, or if `isLast`. Waits for the end of the copy
-   * only if `isLast`. Otherwise, the caller can read further events during the copy.
+   * Copies the collected events to the table if they fill a chunk, or if `isLast`. Waits for the end of the copy only
+   * if `isLast`; otherwise the caller can read further events meanwhile.
    */
   async flush(isLast = true): Promise<void> {
     if (this.connection === null) return;
@@ -153,7 +151,6 @@ export class StagedEvents {
     if (isLast) await this.copying;
   }
 
-  /** Statements that store these events. */
   get statements(): AppendStatements {
     return this.isInTable ? ON_TABLE : ON_PARAMETERS;
   }
@@ -161,8 +158,8 @@ export class StagedEvents {
   /**
    * Returns the parameters of {@link statements} from $3 on.
    * @param streams state of each of {@link streams}, in the same order
-   * @param requestOf for each event in memory, the index of its request; empty if there is only one request. If a
-   *   stream of a request is locked (`busy`), no event of that request is stored
+   * @param requestOf for each event in memory, the index of its request; empty if there is only one request. No event
+   *   of a request is stored if one of its streams is locked (`busy`)
    */
   parameters(
     streams: readonly StagedStream[],
@@ -259,7 +256,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
   '\r': '\\r',
 };
 
-/** Returns a value in the text format of COPY. */
+/** Escapes a value for the text format of COPY. */
 function escaped(text: string): string {
   return text.replace(SPECIAL, (character) => ESCAPES[character] ?? character);
 }

@@ -5,16 +5,16 @@ import { CustomersService } from '../../customers';
 import { noMeterIsCreated, slotOf } from '../store/meter-locks';
 import { streamKey, type StreamName } from '../store/usage-streams';
 
-/** State of a stream that the fast path relies on. Valid as long as the stream has this version. */
+/** State of a stream (one customer, one event name) for the fast path. Valid while the stream has this version. */
 export interface CachedStream {
   readonly id: string;
   readonly version: string;
   /**
-   * Events from this instant on are in no billed period, and in no month that is closed for the archive; milliseconds
-   * since 1970. Infinity if all events need a transaction.
+   * Events from this time on are in no billed period, and in no month that is closed for the archive. Milliseconds
+   * since 1970. Infinity: all events need a transaction.
    */
   readonly openFromMs: number;
-  /** Events from this instant on are in no registered window; milliseconds since 1970. */
+  /** Events from this time on are in no registered window (period with totals of its own). Milliseconds since 1970. */
   readonly windowsEndMs: number;
 }
 
@@ -26,9 +26,9 @@ interface CachedStreamRow extends StreamName {
 }
 
 /**
- * Reads the state of streams. Leaves out streams of event names for which a meter is being created. The creation of a
- * meter increments the versions of the streams that it sees, but not of a stream that is committed afterwards. If such
- * a stream were cached, the fast path could store an event that the meter does not count.
+ * Reads the state of streams, except those of event names for which a meter is being created. Creating a meter
+ * increments only the versions of streams that it sees. If a stream that it does not see were cached now, the fast path
+ * could later store events that the meter does not count.
  */
 const READ = `
   SELECT id, version, customer_id AS "customerId", event_name AS "eventName",
@@ -44,22 +44,22 @@ const READ = `
     WHERE ${noMeterIsCreated('slot')}
   )`;
 
-/** Maximum number of entries, of about 300 bytes each, in each of the two generations of {@link StreamCache}. */
+/** Maximum number of entries in each of the two generations of {@link StreamCache}. An entry takes about 300 bytes. */
 const MAX_ENTRIES = 150_000;
 
 /**
- * Cache of stream state in this process, which decides which events can be stored without a transaction. Events of
- * deleted customers and of customers on test clocks always need a transaction. An outdated entry is harmless, because
- * the statement that uses the entry compares its version with the locked row. The cache is emptied when the database
- * session of this process ends, because a standby database may then have taken over. A standby can lack the last
- * commits. It then assigns the same ids and versions again.
+ * Caches the state of streams (one customer, one event name), which decides whether an event can be stored without a
+ * transaction. Events of deleted customers and of customers on test clocks always need a transaction. An outdated entry
+ * is harmless, because the statement that uses it compares its version with the locked row. The cache is emptied when
+ * the database session of this process ends, because a standby may then have taken over: a standby can lack the last
+ * commits, and would assign the same ids and versions again.
  */
 @Injectable()
 export class StreamCache {
   private youngGeneration = new Map<string, CachedStream>();
   /**
-   * Entries of the previous young generation. An entry that is used moves to the present young generation. The others
-   * are dropped when the present young generation is full.
+   * Entries of the previous young generation. An entry that is used is copied to the present young generation. The
+   * others are dropped when the present young generation is full.
    */
   private oldGeneration = new Map<string, CachedStream>();
 
@@ -83,9 +83,7 @@ export class StreamCache {
     return older;
   }
 
-  /**
-   * Caches the state of streams. Skips streams that do not exist yet, and streams for which a meter is being created.
-   */
+  /** Caches the state of streams, except those that do not exist yet or for which a meter is being created. */
   async read(names: readonly StreamName[]): Promise<void> {
     const rows = await this.database.queryPrepared<CachedStreamRow>('usage-streams-cache', READ, [
       names.map(({ customerId }) => customerId),

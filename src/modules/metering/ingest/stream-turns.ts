@@ -1,14 +1,11 @@
 import { ConcurrencyLimiter } from '../../../platform/concurrency';
 import { MAX_EVENTS_IN_MEMORY } from './staged-events';
 
-/** Maximum number of short bodies that are stored at a time. */
+/** Maximum number of short NDJSON bodies that are stored at a time. */
 const MAX_SHORT = 4;
-/**
- * Maximum number of long bodies that are stored at a time. Each uses a database connection for as long as its client
- * sends.
- */
+/** Maximum number of long NDJSON bodies that are stored at a time. Each uses a database connection until it ends. */
 const MAX_LONG = 4;
-/** Maximum size of a short body. */
+/** Maximum size of a short body. It also has at most {@link MAX_EVENTS_IN_MEMORY} lines. */
 const MAX_SHORT_BYTES = 2 ** 20;
 
 /** Lines of a body that arrived together. */
@@ -23,9 +20,9 @@ interface CallerTurns {
 }
 
 /**
- * Limits how many NDJSON bodies are stored at a time. A short body fits into memory. It waits for its turn after it has
- * arrived completely, so that a slow client occupies no turn. A body that gets too long for memory waits for its turn
- * before more of it is read.
+ * Limits how many NDJSON bodies are stored at the same time. A short body, which fits into memory, waits for its turn
+ * after it has arrived completely, so that a slow client occupies no turn. A body that gets too long for memory waits
+ * for its turn before more of it is read.
  */
 export class StreamTurns {
   private readonly short = new ConcurrencyLimiter(MAX_SHORT);
@@ -34,9 +31,9 @@ export class StreamTurns {
   private readonly byCaller = new Map<string, CallerTurns>();
 
   /**
-   * Allows each caller half of the long bodies at a time, rounded up, so that one who sends slowly does not keep all
-   * others waiting.
-   * @param poolSize number of connections; long bodies leave at least one of them to others
+   * One caller can have at most half of the turns of long bodies, rounded up, so that a caller who sends slowly does
+   * not keep all others waiting.
+   * @param poolSize number of database connections; long bodies leave at least one of them free
    */
   constructor(poolSize: number) {
     const maxLong = Math.min(MAX_LONG, poolSize - 1);
@@ -45,8 +42,8 @@ export class StreamTurns {
   }
 
   /**
-   * Runs `store`, which reads a body to its end and stores it. Makes the body wait for its turn.
-   * @param caller sender of the body, who may have only a limited number of long bodies at a time; null: no such limit
+   * Runs `store`, which reads a body to its end and stores it. Reading waits for the turn of the body.
+   * @param caller sender of the body; null: no limit for long bodies of one sender
    */
   async run<Item, Result>(
     pieces: AsyncIterable<StreamPiece<Item>>,

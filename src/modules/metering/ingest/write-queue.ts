@@ -15,42 +15,37 @@ import {
 import type { FastPathRequest } from './fast-path-request';
 import { MAX_EVENTS_IN_MEMORY } from './staged-events';
 
-/** Longest wait for new requests of clients that were just answered. */
+/** Longest wait for the next requests of clients that were just answered. */
 const MAX_WAIT_MS = 2;
 
 /**
- * Longest time that a shard pauses while `onNotTried` stores requests whose streams were locked. Without the pause, the
- * next requests of the shard would mostly meet the same locks, or would lock the same streams before `onNotTried` does.
+ * Longest time for which a shard pauses while `onNotTried` stores requests whose streams were locked. Without the
+ * pause, the next requests of the shard would mostly meet the same locks, or would take them before `onNotTried` does.
  */
 const LONGEST_HOLD_MS = 100;
 
 /**
- * Number of waiting events from which on each shard gets a commit of its own. Storing so many events takes longer than
- * a commit, so it is faster to store them by several connections.
+ * If at least this number of events is waiting, each shard gets a commit of its own. Storing so many events takes
+ * longer than a commit, so several connections are faster.
  */
 const EVENTS_WORTH_A_COMMIT = 500;
 
 /** Number of lock timeouts after which the remaining requests of a failed group are rejected. */
 const MAX_TIMEOUTS = 2;
 
-/** A request that waits to be written. */
 export interface QueuedRequest {
   readonly events: readonly IncomingEvent[];
   /** The same events, prepared for the fast path; null on the slow path. */
   readonly fastPath: FastPathRequest | null;
   readonly resolve: (outcome: AppendOutcome) => void;
   readonly reject: (error: unknown) => void;
-  /** Number of times that the fast path skipped the request. */
   retries: number;
 }
 
-/**
- * Writes several requests together. Returns the outcome of each, or the reason why the request or a part of the request
- * was skipped.
- */
+/** Writes requests together. Returns the outcome of each, or the reason why it was skipped. */
 type WriteGroup = (group: readonly QueuedRequest[]) => Promise<readonly FastPathOutcome[]>;
 
-/** Requests of one shard of the streams. */
+/** Requests of a shard: a part of the streams, for which at most one commit is in flight. */
 interface Shard {
   readonly queue: QueuedRequest[];
   isWriting: boolean;
@@ -60,17 +55,13 @@ interface Shard {
 export class WriteQueue {
   private readonly shards: readonly Shard[];
   private isStarting = false;
-  /** Callbacks that are called when a request is added. */
   private readonly listeners = new Set<() => void>();
-  /**
-   * Asynchronous context in which commits run. Without it, a commit would run in the context of the request that arrived first.
-   */
+  /** Context in which commits run. Without it, they would run in the context of the request that arrived first. */
   private readonly scope = new AsyncResource('usage-write-queue');
 
   /**
-   * @param onNotTried takes over a request, or a part of a request, that was skipped: its streams are locked, or their
-   *   cached state is outdated. If `onNotTried` returns a promise, the shard waits for the promise, at most {@link
-   *   LONGEST_HOLD_MS}, before it writes the next requests
+   * @param onNotTried takes over a skipped request, or the skipped part of a request. If it returns a promise, the
+   *   shard waits for that promise before it writes the next requests, at most {@link LONGEST_HOLD_MS}
    */
   constructor(
     private readonly writeGroup: WriteGroup,
@@ -80,7 +71,6 @@ export class WriteQueue {
     this.shards = Array.from({ length: shards }, () => ({ queue: [], isWriting: false }));
   }
 
-  /** True if no request waits and no commit is in flight. */
   get isIdle(): boolean {
     return !this.isWriting && requestsIn(this.shards) === 0;
   }
@@ -89,10 +79,7 @@ export class WriteQueue {
     return this.shards.some(({ isWriting }) => isWriting);
   }
 
-  /**
-   * Adds a request, and returns its outcome after its events are written. `onNotTried` writes the events that this
-   * queue skips.
-   */
+  /** Adds a request, and returns its outcome after its events are written. `onNotTried` takes skipped events over. */
   enqueue(
     events: readonly IncomingEvent[],
     fastPath: FastPathRequest | null,
@@ -127,9 +114,9 @@ export class WriteQueue {
   }
 
   /**
-   * Writes the waiting requests of shards, as many as fit into one statement. Then waits up to {@link MAX_WAIT_MS} for
-   * about half as many new requests: clients that report in a loop are answered together, and soon report again.
-   * Without the wait, the first of them would get a commit of its own, and all others would wait for that commit.
+   * Writes as many of the waiting requests as fit into one statement. Then waits up to {@link MAX_WAIT_MS} for about
+   * half as many new requests, because clients that report in a loop are answered together and soon report again.
+   * Without the wait, the first new request would get a commit of its own, and all others would wait for that commit.
    */
   private async writeShards(shards: readonly Shard[]): Promise<void> {
     for (const shard of shards) shard.isWriting = true;
@@ -161,10 +148,6 @@ export class WriteQueue {
     });
   }
 
-  /**
-   * Writes a group together or, if that fails, its requests one by one. Returns the results of the calls of
-   * `onNotTried`.
-   */
   private async write(group: readonly QueuedRequest[]): Promise<readonly unknown[]> {
     const takenOver: unknown[] = [];
     const failure = await this.tryToWrite(group, takenOver);
@@ -192,8 +175,8 @@ export class WriteQueue {
   }
 
   /**
-   * Answers a request, or passes it to `onNotTried` and returns the result of that call. An error rejects only this
-   * request. It is not thrown, because that would stop the queue for ever.
+   * Answers a request, or passes it to `onNotTried` and returns the result. An error rejects only this request. It is
+   * not thrown, because that would stop the queue for ever.
    */
   private answer(request: QueuedRequest, outcome: FastPathOutcome | undefined): unknown {
     try {
@@ -210,8 +193,8 @@ export class WriteQueue {
 
   /**
    * Writes the requests of a failed group one by one, so that one request cannot fail the others. If the group failed
-   * because of an outage, rejects all of them. After {@link MAX_TIMEOUTS} lock timeouts, rejects the remaining ones,
-   * which would wait for the same lock and delay later requests.
+   * because of an outage, rejects all of them. After {@link MAX_TIMEOUTS} lock timeouts, rejects the rest, which would
+   * wait for the same lock and delay later requests.
    */
   private async writeOneByOne(
     group: readonly QueuedRequest[],
@@ -232,8 +215,8 @@ export class WriteQueue {
 }
 
 /**
- * Returns a new request for the skipped events of a request. When the new request is resolved, the original one is
- * resolved with the outcome of its stored and its skipped events together.
+ * Returns a new request for the skipped events of a request. When the new one is resolved, the original one is resolved
+ * with the outcome of all its events.
  */
 function restOf({ resolve, reject }: QueuedRequest, { rest, stored }: PartOutcome): QueuedRequest {
   return {

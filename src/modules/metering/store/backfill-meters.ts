@@ -6,13 +6,13 @@ import { type MeterBackfill, MeterBackfillsRepository } from './meter-backfills.
 import { ingestingTransactions, tryLockIngest } from './meter-locks';
 import { type StreamHours, UsageTotalsWriter } from './usage-totals-writer';
 
-/** Limits of one step. A step is one commit, which locks the streams that it counts. */
+/** Limits of one step. A step is one commit and locks the streams (one customer, one event name) that it counts. */
 const EVENTS_PER_STEP = 5_000;
 const STREAMS_PER_STEP = 100;
 
 /**
- * Statement timeout of a step. It is long, because a step counts at least one whole hour of a stream, even if the hour has very
- * many events.
+ * Statement timeout of a step. It is long because a step counts at least one whole hour of a stream, even if that hour
+ * has very many events.
  */
 const LONG_STEP = { statementMs: 600_000 };
 
@@ -25,9 +25,9 @@ const MAX_ID = '9223372036854775807';
 export type StepResult = 'none' | 'waiting' | 'done';
 
 /**
- * Counts the events that were stored before their meter was created. Works in steps, while ingest continues (decision
- * 42). In one commit, a step locks some streams, recounts all their events in a range of hours, and stores its
- * progress. Events that a transaction stores while it sees the new meter need no backfill: the transaction counts them.
+ * Counts events that were stored before their meter was created (backfill), in steps, while ingest continues (decision
+ * 42). A step is one commit: it locks some streams (one customer, one event name), counts their events in a range of
+ * hours, and stores its progress. A transaction that already sees the new meter counts the events that it stores.
  */
 @Injectable()
 export class BackfillMeters {
@@ -40,9 +40,9 @@ export class BackfillMeters {
   ) {}
 
   /**
-   * Locks all streams of an event name until the open transaction ends. Never waits. Fails if the streams exceed the
-   * limits of one step, or if another transaction has locked one of them or is storing events with this name.
-   * @returns the locked streams; null on failure: a new meter for this event name then needs a backfill
+   * Tries to lock all streams of an event name until the transaction ends. Never waits.
+   * @returns the locked streams. Null if they exceed the limits of one step, or if another transaction has locked one
+   *   of them or is storing events with this name; a new meter then needs a backfill
    */
   async tryLockAll(eventName: string): Promise<readonly string[] | null> {
     if ((await this.allOfOneStep(eventName)) === null) return null;
@@ -64,8 +64,8 @@ export class BackfillMeters {
   }
 
   /**
-   * Runs one step of the backfill with the fewest attempted steps. If the step fails, calls `onFailure` and returns
-   * `done`. The failed step is repeated after steps of other backfills.
+   * Runs one step of the backfill with the fewest attempted steps. A failed step calls `onFailure` and also returns
+   * `done`. It is repeated after steps of other backfills.
    */
   async runStep(onFailure: (error: unknown, meterId: string) => void): Promise<StepResult> {
     const claimed: string[] = [];
@@ -112,9 +112,8 @@ export class BackfillMeters {
   }
 
   /**
-   * Returns the backfill with the last stream that it counts. `lastStreamId` stays null until all transactions have
-   * ended that may store events without seeing the meter. The backfill need not count streams that are created later:
-   * their events are counted when they are stored.
+   * Determines the last stream that the backfill counts. `lastStreamId` stays null until all transactions that may
+   * store events without seeing the meter have ended. Events of later streams are counted when they are stored.
    */
   private async withLastStream(backfill: MeterBackfill, eventName: string): Promise<MeterBackfill> {
     if (backfill.lastStreamId !== null) return backfill;
@@ -128,8 +127,8 @@ export class BackfillMeters {
   }
 
   /**
-   * Locks the streams of the next step, and returns them with the hours to count; `none` if all streams are counted.
-   * Waits only for the first stream.
+   * Locks and returns the streams of the next step, with the hours to count; `none` if all streams are counted. Waits
+   * only for the first stream.
    */
   private async lockNextStreams(
     { nextStreamId, nextHour }: MeterBackfill,
@@ -157,7 +156,6 @@ export class BackfillMeters {
   }
 }
 
-/** Returns the progress of a backfill after these hours are counted. */
 function after(backfill: MeterBackfill, { streams, to }: StreamHours): MeterBackfill {
   const last = streams.at(-1);
   if (last === undefined) return backfill;

@@ -2,19 +2,19 @@ import { digestOf, hourOf } from './counted-sql';
 
 const BUCKET = 'stream_id, meter_id, start_at, end_at, group_key';
 
-/** Returns SQL of the condition that a period is exactly one UTC hour. */
+/** SQL condition: the period is exactly one UTC hour. */
 export const isHourSql = (startAt: string, endAt: string): string =>
   `(${endAt} - ${startAt} = interval '1 hour' AND ${startAt} = ${hourOf(startAt)})`;
 
 /**
- * Condition: the registered window (a period with running totals of its own) is not exactly one UTC hour. A window of exactly
- * one UTC hour shares the bucket of that hour.
+ * SQL condition: the registered window (a period with running totals of its own) is not exactly one UTC hour. If it is
+ * one, it shares the totals of that hour.
  */
 const IS_NOT_WHOLE_HOUR = `NOT ${isHourSql('usage_window.start_at', 'usage_window.end_at')}`;
 
 /**
- * Returns SQL that takes `column` either from the stored totals (`bucket`) or from the added totals (`excluded`): from
- * the ones whose last event is later. Of two events with the same timestamp, the one that was accepted last is later.
+ * SQL of `column`, taken from the totals whose last event is later: the stored ones (`bucket`) or the added ones
+ * (`excluded`). Of two events with the same timestamp, the one accepted last is later.
  */
 const laterOf = (column: string): string => `
   CASE
@@ -31,10 +31,9 @@ const IN_WINDOWS = `
       AND ${IS_NOT_WHOLE_HOUR}`;
 
 /**
- * Returns CTEs that add counted events to the running totals of their hours and, with {@link IN_WINDOWS}, of the
- * registered windows that contain these events. Reads the events from the CTE `counted` (stream_id, meter_id,
- * aggregation, position, occurred_at, value, text, group_key). The CTE `updated` returns the changed buckets. The
- * caller has locked the streams.
+ * CTEs that add the events of the CTE `counted` (stream_id, meter_id, aggregation, position, occurred_at, value, text,
+ * group_key) to the running totals of their hours. With {@link IN_WINDOWS}, also adds them to the totals of the
+ * registered windows that contain them. The CTE `updated` returns the changed totals. The streams must be locked.
  */
 const addToBuckets = (inWindows: string): string => `
   spanned AS NOT MATERIALIZED (
@@ -83,13 +82,13 @@ const addToBuckets = (inWindows: string): string => `
 
 export const ADD_TO_BUCKETS = addToBuckets(IN_WINDOWS);
 
-/** Like {@link ADD_TO_BUCKETS}, for events that are in no registered window. */
+/** Like {@link ADD_TO_BUCKETS}, for events in no registered window (a period with running totals of its own). */
 export const ADD_TO_HOURS = addToBuckets('');
 
 /**
- * Returns a CTE that adds totals to the hour that contains the instant `at`, and to a registered window. Reads the
- * totals from the CTE `added` (stream_id, meter_id, events, total, window_start_at, window_end_at). Only for `count`
- * and `sum` meters without groups.
+ * Returns a CTE that adds the totals of the CTE `added` (stream_id, meter_id, events, total, window_start_at,
+ * window_end_at) to the hour that contains `at` and to a registered window (a period with running totals of its own).
+ * Only for `count` and `sum` meters without groups.
  */
 export const addToPlainBuckets = (at: string): string => `
   updated AS (

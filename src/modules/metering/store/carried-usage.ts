@@ -3,7 +3,9 @@ import type { Database } from '../../../platform/database';
 import { hourOf } from './counted-sql';
 import { NOT_VOIDED, totalsOf } from './totals-sql';
 
-/** A registered window of a recurring meter: a meter whose values carry over into later periods. */
+/**
+ * A registered window (a period with running totals of its own) of a meter whose values carry over into later periods.
+ */
 export interface CarryingWindow {
   readonly streamId: string;
   readonly meterId: string;
@@ -29,7 +31,7 @@ const CARRIED = `
   FROM unnest($1::bigint[], $2::text[], $3::timestamptz[]) WITH ORDINALITY AS carrying(stream_id, meter_id, start_at, number)
   ORDER BY number`;
 
-/** Returns for each window the value that is carried over into the window, summed over all groups. */
+/** Returns for each window the value that carries over into it, summed over all groups. */
 export async function carriedOverValues(
   database: Database,
   windows: readonly CarryingWindow[],

@@ -1,18 +1,16 @@
-/**
- * Regular expression of texts that count as numbers, as in `parseDecimal` of `core/decimal`. JSON numbers always count.
- */
+/** Regular expression of texts that count as numbers, as in `parseDecimal`. JSON numbers always count. */
 const DECIMAL = '^-?(0|[1-9][0-9]{0,19})([.][0-9]{1,18})?$';
 
-/** Text of a property; null if it is missing, a list or an object. */
+/** SQL of the text of a property; null if it is missing, a list or an object. */
 const textOf = (property: string): string => `
   CASE WHEN jsonb_typeof(event.properties -> ${property}) IN ('string', 'number', 'boolean')
     THEN event.properties ->> ${property} END`;
 
 /**
- * SQL that reads the value of an event for a meter. This file is the only place that defines which events count, and as
- * which value. To be appended to a FROM clause that has `event` with the column `properties`, and the row `meter`. Adds
- * `read.value`, the exact number for `sum`, `max`, `latest` and `weighted_sum`, and `read.text`, the value that
- * `unique` distinguishes. Each is null if the event lacks the value, or if the aggregation does not use it.
+ * SQL that reads the value of an event for a meter, appended to a FROM clause with the rows `event` and `meter`.
+ * `read.value` is the exact number for `sum`, `max`, `latest` and `weighted_sum`. `read.text` is the value that
+ * `unique` distinguishes. Each is null if the event lacks the value, or if the aggregation does not use it. Only this
+ * file defines which events count, and with which value.
  */
 export const METER_READS = `
   CROSS JOIN LATERAL (SELECT
@@ -35,18 +33,16 @@ const PASSES_FILTERS = `
     WHERE NOT coalesce(filter -> 'in' ? (${textOf("(filter ->> 'property')")}), false)
   ))`;
 
-/** Condition: the event passes the filters of the meter and has the value that its aggregation reads. */
+/** SQL condition: the event passes the filters of the meter and has the value that its aggregation reads. */
 export const IS_COUNTED = `${HAS_VALUE} AND ${PASSES_FILTERS}`;
 
-/**
- * Maximum size of a group text as JSON. A larger text is replaced by its SHA-256, so that each group key fits into its column.
- */
+/** Maximum size of one text in a group key. A longer text is replaced by its SHA-256, so that the key fits. */
 const LONGEST_GROUP_TEXT_BYTES = 190;
 
 /** Maximum number of properties that a meter groups by. */
 const MAX_GROUPED = 5;
 
-/** Text of a property as a JSON string. Numbers and booleans are converted to text. */
+/** SQL of the text of a property as a JSON string; `null` if it is missing, a list or an object. */
 function groupedText(property: string): string {
   const json = `to_jsonb(event.properties ->> ${property})::text`;
   return `
@@ -63,18 +59,14 @@ const fromPlace = (place: number): string => {
 };
 
 /**
- * SQL of the group key of an event: a canonical JSON array of the texts of the properties in `meter.group_by`, with
- * null for a property that the event lacks. Repeats the same SQL for each property, because a subquery over the list of
- * properties would double the time of a count.
+ * SQL of the group key of an event: a JSON array of the texts of the properties in `meter.group_by`, with null for a
+ * missing one. Repeats the same SQL for each property, because a subquery would double the time of a count.
  */
 export const GROUP_KEY = `
   CASE WHEN meter.group_by ->> 0 IS NULL THEN '[]'
     ELSE '[' || ${groupedText('(meter.group_by ->> 0)')} || ${fromPlace(1)} END`;
 
-/**
- * Returns SQL with the result of {@link GROUP_KEY}, but only for meters that group by this number of properties. This
- * SQL is shorter, so PostgreSQL plans it faster.
- */
+/** Like {@link GROUP_KEY}, but only for meters that group by this number of properties. Shorter, so planned faster. */
 export function groupKeyOf(properties: number): string {
   const texts = Array.from({ length: properties }, (_, place) =>
     groupedText(`(meter.group_by ->> ${place})`),
@@ -84,8 +76,7 @@ export function groupKeyOf(properties: number): string {
 
 /**
  * Returns SQL that selects the events that count, with the columns stream_id, meter_id, aggregation, position,
- * occurred_at, value, text and group_key. Without OFFSET 0, the planner would inline the subquery and compute a column
- * again at each mention.
+ * occurred_at, value, text and group_key. Without OFFSET 0, PostgreSQL would compute a column again at each mention.
  * @param from FROM items before {@link METER_READS}
  */
 export const countedOf = (from: string, condition = 'true'): string => `
@@ -98,13 +89,13 @@ export const countedOf = (from: string, condition = 'true'): string => `
   ) AS read
   WHERE ${HAS_VALUE}`;
 
-/** Returns SQL of the start of the UTC hour that contains an instant. */
+/** SQL of the start of the UTC hour that contains an instant. */
 export const hourOf = (instant: string): string =>
   `date_bin('1 hour', ${instant}, timestamptz 'epoch')`;
 
-/** Returns SQL of the first 16 bytes of the SHA-256 of a text. */
+/** SQL of the first 16 bytes of the SHA-256 of a text. */
 export const digestOf = (text: string): string =>
   `encode(substring(sha256(convert_to(${text}, 'UTF8')) FROM 1 FOR 16), 'hex')::uuid`;
 
-/** Returns SQL of an instant in milliseconds since 1970. */
+/** SQL of an instant in milliseconds since 1970. */
 export const msOf = (instant: string): string => `(extract(epoch FROM ${instant}) * 1000)::bigint`;

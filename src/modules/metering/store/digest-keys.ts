@@ -13,15 +13,15 @@ const OPEN_KEYS = `
 const NEXT_KEYS = `FETCH ${KEYS_PER_FETCH} FROM usage_keys`;
 
 export interface KeysDigest {
-  /**
-   * SHA-256, in hex, of the keys, ordered by the timestamps of their events and then by key. Each key is followed by a
-   * line feed.
-   */
+  /** SHA-256, in hex, of the idempotency keys, in the order of timestamp and key, each followed by a line feed. */
   readonly digest: string;
   readonly keys: number;
 }
 
-/** Digests the keys of the stored events of a stream in a period, page by page, in the open transaction. */
+/**
+ * Digests the keys of the stored events of a customer and event name in a period. Needs an open transaction, because it
+ * reads the keys with a cursor.
+ */
 export async function digestKeys(
   database: Database,
   stream: string,

@@ -7,7 +7,7 @@ import type { StoredUsageEvent } from '../domain/usage-event';
 import { digestOf, GROUP_KEY, IS_COUNTED, METER_READS } from './counted-sql';
 import { UsageTotalsWriter } from './usage-totals-writer';
 
-/** Meters that count an event, each with the group of the event. */
+/** SQL of the meters that count an event, each with the group of the event. */
 const COUNTED_BY = `
   SELECT meter.id, ${GROUP_KEY} AS group_key
   FROM usage_event AS event JOIN usage_stream AS stream ON stream.id = event.stream_id
@@ -22,13 +22,12 @@ const WINDOWS_WITH = `
 /** A meter that counts an event. */
 export interface EventCount {
   readonly meter: Meter;
-  /** Key of the group that the event belongs to. */
   readonly groupKey: string;
   /** Registered windows (periods with running totals of their own) that contain the event. */
   readonly windows: readonly Period[];
 }
 
-/** Finds the totals that count a stored event, and recalculates them. */
+/** Finds the totals that include a stored event, and recalculates them. */
 @Injectable()
 export class EventCounts {
   constructor(
@@ -60,8 +59,8 @@ export class EventCounts {
   }
 
   /**
-   * Recalculates, without voided events, the totals of the hour of an event, and of the registered windows that contain
-   * the event. Changes only the totals of the group that the event belongs to.
+   * Recalculates totals without voided events: those of the hour of an event, and those of the registered windows
+   * (periods with running totals of their own) that contain it. Changes only the totals of the event's group.
    */
   async recount(
     stream: string,

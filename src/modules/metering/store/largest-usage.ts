@@ -9,7 +9,7 @@ import { REQUESTED_PERIODS, requestedPeriodParameters } from './requested-period
 import { type TotalsRow, toUsageTotals } from './totals-row';
 import { groupOf, NOT_VOIDED, totalsOf } from './totals-sql';
 
-/** SQL of the number that customers are ranked by, for each aggregation. */
+/** SQL of the number by which customers are ranked, for each aggregation. */
 const RANK: Record<Aggregation, string> = {
   count: 'events',
   sum: 'total',
@@ -20,7 +20,8 @@ const RANK: Record<Aggregation, string> = {
 };
 
 /**
- * Totals of a customer. The column `number` is 0 for the period, and 1 for the time before it, from which values carry over.
+ * SQL of the totals of a customer. Rows with `number` 0 are of the period. Rows with `number` 1 are of the time before
+ * it, from which values carry over.
  */
 const TOTALS = `
   coalesce(sum(events) FILTER (WHERE number = 0), 0) AS events,
@@ -44,10 +45,7 @@ interface CustomerTotalsRow extends TotalsRow {
   readonly carried_over: string;
 }
 
-/**
- * Reads the customers with the largest usage in one statement, with the same totals that {@link UsageReader} reads for one
- * customer.
- */
+/** Reads the customers with the largest usage in one statement. The values are those of {@link UsageReader}. */
 @Injectable()
 export class LargestUsageReader {
   constructor(

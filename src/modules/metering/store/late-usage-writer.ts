@@ -5,14 +5,14 @@ import type { LateUsage } from '../domain/late-usage';
 import { FinalUsageService } from '../final-usage.service';
 import { usageLate } from '../usage.events';
 
-/** Marks these bills, and all other bills of the same stream, meter and period, as having late usage. */
+/** Marks these bills as having late usage, and with them all other bills of the same stream, meter and period. */
 const MARK_LATE = `
   UPDATE usage_billed AS billed SET is_late = true FROM usage_billed AS one
   WHERE one.id = ANY ($1) AND billed.stream_id = one.stream_id AND billed.meter_id = one.meter_id
     AND billed.period_start_at = one.period_start_at AND billed.period_end_at = one.period_end_at
     AND NOT billed.is_late`;
 
-/** Records usage that changed after its period was billed, so that the next invoice corrects it. */
+/** Records late usage (events stored or voided after their period was billed): the next invoice corrects it. */
 @Injectable()
 export class LateUsageWriter {
   constructor(
@@ -22,8 +22,8 @@ export class LateUsageWriter {
   ) {}
 
   /**
-   * Marks the bills of this usage as late, plans invoices for ended subscriptions, and records the event `usage.late`. Must be
-   * called in the transaction that has locked the streams.
+   * Marks the bills of this usage as late, plans invoices for ended subscriptions, and records the event `usage.late`.
+   * Must be called in the transaction that stores or voids the events and has locked their streams.
    */
   async write(late: readonly LateUsage[], now: Date): Promise<void> {
     this.database.requireTransaction();

@@ -7,7 +7,6 @@ import type { StreamHours } from './usage-totals-writer';
 
 export type MeterBackfill = MeterBackfillEntity;
 
-/** Selects the backfill with the fewest steps. Skips backfills that another process has locked. */
 const NEXT = 'ORDER BY steps, meter_id LIMIT 1 FOR UPDATE SKIP LOCKED';
 
 const UPDATE = `
@@ -32,7 +31,7 @@ const LOCK_FIRST = 'SELECT id FROM usage_stream WHERE id = $1 FOR UPDATE';
 const LOCK_FREE = `
   SELECT id FROM usage_stream WHERE id = ANY($1::bigint[]) ORDER BY id FOR UPDATE SKIP LOCKED`;
 
-/** Selects the hour of the first event at or after $2, and the hour of the event that comes $3 events later. */
+/** Selects two hours: that of the first event at or after $2, and that of the event which comes $3 events later. */
 const HOURS = `
   SELECT ${hourOf('occurred_at')} AS hour FROM (
     (SELECT occurred_at FROM usage_event
@@ -51,13 +50,13 @@ const COUNT_EVENTS = `
 export interface StreamExtent {
   readonly id: string;
   /**
-   * Number of stored events of the stream. Counting stops when all streams together have more than `maxEvents` events
-   * (see {@link MeterBackfillsRepository.streamsOf}), so the number can be too small.
+   * Number of stored events of the stream. Too small if all streams together have more than `maxEvents` events, because
+   * counting then stops ({@link MeterBackfillsRepository.streamsOf}).
    */
   readonly events: number;
 }
 
-/** Stores the progress of backfills, and finds the streams and hours to count next. */
+/** Stores the progress of backfills (counting of earlier events for a new meter), and finds what to count next. */
 @Injectable()
 export class MeterBackfillsRepository {
   constructor(private readonly database: Database) {}
@@ -73,12 +72,12 @@ export class MeterBackfillsRepository {
     });
   }
 
-  /** Locks and returns the backfill with the fewest steps; null if there is none that no other process has locked. */
+  /** Locks and returns the backfill with the fewest steps that no other process has locked; null if there is none. */
   lockNext(): Promise<MeterBackfill | null> {
     return this.database.selectOne(MeterBackfillEntity, NEXT, []);
   }
 
-  /** Writes the progress of a locked backfill after a step. */
+  /** Writes the progress of a locked backfill, and counts the step. */
   async advance(backfill: MeterBackfill): Promise<void> {
     const { meterId, olderTransactions, lastStreamId, nextStreamId, nextHour } = backfill;
     await this.database.query(UPDATE, [
@@ -101,7 +100,7 @@ export class MeterBackfillsRepository {
     await this.database.query('DELETE FROM meter_backfill WHERE meter_id = $1', [meterId]);
   }
 
-  /** Returns the id of the last stream of the event name, and an upper bound on the number of events in all its streams. */
+  /** Returns the id of the newest stream of the event name, and an upper limit for the events in all its streams. */
   async extentOf(eventName: string): Promise<{ readonly lastStreamId: string; events: number }> {
     const [row] = await this.database.query<{ lastStreamId: string; events: string }>(EXTENT, [
       eventName,
@@ -110,8 +109,8 @@ export class MeterBackfillsRepository {
   }
 
   /**
-   * Returns streams of the event name in a range of ids, in order.
-   * @param maxEvents the number of events at which counting stops
+   * Returns streams of the event name whose ids are in a range, in ascending order.
+   * @param maxEvents counting of events stops when all streams together have more
    */
   async streamsOf(
     eventName: string,
@@ -128,20 +127,19 @@ export class MeterBackfillsRepository {
     return rows.map(({ id, events }) => ({ id, events: Number(events) }));
   }
 
-  /** Locks a stream until the transaction ends. Returns false if it was purged. */
+  /** Locks a stream until the transaction ends, and waits for the lock. Returns false if the stream was purged. */
   async lockFirst(streamId: string): Promise<boolean> {
     return (await this.database.query(LOCK_FIRST, [streamId])).length > 0;
   }
 
-  /** Locks the streams that are not locked by other transactions. Returns their ids. */
+  /** Locks the streams that no other transaction has locked. Returns their ids. */
   async lockFree(streamIds: readonly string[]): Promise<ReadonlySet<string>> {
     return new Set(await this.database.queryValues<string>(LOCK_FREE, [streamIds]));
   }
 
   /**
-   * Returns the end of the next range of hours to count in a stream. The range starts at `from` or, if `from` is null,
-   * at the first event. It has at most `maxEvents` events, unless a single hour has more. Returns null if the range
-   * contains all remaining events of the stream.
+   * Returns the end of the next range of hours to count in a stream; null if the range contains all remaining events.
+   * It starts at `from`, or at the first event if `from` is null. It has at most `maxEvents` events or a single hour.
    */
   async endOfHours(streamId: string, from: Date | null, maxEvents: number): Promise<Date | null> {
     const rows = await this.database.query<{ hour: Date }>(HOURS, [streamId, from, maxEvents]);
@@ -150,7 +148,6 @@ export class MeterBackfillsRepository {
     return new Date(beyond > first ? beyond : first + 3_600_000);
   }
 
-  /** Returns the number of stored events in a range of hours. */
   async countEvents({ streams, from, to }: StreamHours): Promise<number> {
     return Number((await this.database.queryValue<string>(COUNT_EVENTS, [streams, from, to])) ?? 0);
   }

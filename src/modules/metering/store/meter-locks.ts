@@ -3,22 +3,22 @@ import type { Database } from '../../../platform/database';
 import type { OnBusy } from './usage-streams';
 
 /**
- * Advisory lock class of ingest. Appends take the lock in shared mode. The creation of a meter tries to take it in
- * exclusive mode, to count the events that are already stored. Without the lock, a backfill counts them.
+ * Advisory lock class of ingest. Transactions that store events take the lock in shared mode. The creation of a meter
+ * tries to take it in exclusive mode, to count earlier events at once. If that fails, a backfill counts them later.
  */
 const INGEST_KEY = 7_301_995;
 /**
- * Advisory lock class of the creation of meters. Meters whose event names have the same slot (see {@link SLOT_COUNT})
- * are created one after the other.
+ * Advisory lock class of the creation of meters. Meters whose event names share a slot (see {@link SLOT_COUNT}) are
+ * created one after the other.
  */
 const CREATION_KEY = 7_301_996;
 /**
- * Number of slots. Each event name belongs to one slot, and locking the name locks its slot. With one lock per name, a
+ * Number of slots. An event name is locked by locking its slot, which other names share. With one lock per name, a
  * large request would fill the lock table.
  */
 const SLOT_COUNT = 64;
 
-/** Slots in ascending order, so that all callers lock them in the same order and cannot deadlock. */
+/** SQL of slots in ascending order, so that all callers lock them in the same order and cannot deadlock. */
 const SLOT = `(SELECT slot FROM unnest($2::int[]) AS slot ORDER BY slot) AS slots`;
 const LOCK_METERS = {
   wait: `SELECT slot FROM ${SLOT} WHERE pg_advisory_xact_lock_shared($1, slot) IS NULL`,
@@ -31,9 +31,9 @@ const INGESTING = `
     AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
 
 /**
- * Locks ingest of these event names in shared mode until the open transaction ends. A meter that is created meanwhile
- * gets a backfill, which counts the events that this transaction stores without seeing the meter.
- * @returns the names that could not be locked, because a meter for them may be in creation; empty with `wait`
+ * Takes a shared lock on ingest of these event names until the transaction ends. If a meter is created meanwhile, a
+ * backfill counts the events that this transaction stores without seeing the meter.
+ * @returns the names that could not be locked because a meter may be being created for them; empty with `wait`
  */
 export async function lockMeters(
   database: Database,
@@ -51,7 +51,7 @@ export async function lockMeters(
   return new Set([...slots].filter(([, slot]) => busy.has(slot)).map(([name]) => name));
 }
 
-/** SQL condition: no meter is being created for event names with this slot. Takes a shared lock until the transaction ends. */
+/** SQL condition: no meter is being created for event names of this slot. Shared lock until the transaction ends. */
 export const noMeterIsCreated = (slot: string): string =>
   `pg_try_advisory_xact_lock_shared(${INGEST_KEY}, ${slot})`;
 
@@ -62,9 +62,8 @@ export async function lockMeterCreation(database: Database, eventName: string): 
 }
 
 /**
- * Locks ingest of this event name until the open transaction ends, if no transaction is storing events with this name.
- * Never waits: otherwise, later appends would wait behind the waiting request for this lock.
- * @returns true if ingest is locked
+ * Tries to block ingest of this event name until the transaction ends. Returns false if a transaction is storing events
+ * with this name. Never waits, because later appends would then wait behind this request.
  */
 export async function tryLockIngest(database: Database, eventName: string): Promise<boolean> {
   database.requireTransaction();
@@ -73,8 +72,8 @@ export async function tryLockIngest(database: Database, eventName: string): Prom
 }
 
 /**
- * Returns the virtual ids of the transactions that are storing events with this name. If a meter for this name is
- * already committed, the result includes every transaction that does not see the meter and still stores such events.
+ * Returns the virtual ids (of PostgreSQL) of the transactions that may be storing events with this name. After the
+ * commit of a meter for this name, these include all that do not see the meter.
  */
 export async function ingestingTransactions(
   database: Database,

@@ -42,7 +42,7 @@ const COUNTED = `
   ORDER BY event.occurred_at, event.position
   LIMIT $8`;
 
-/** Reads, by index, a page of events for each stream of the customer, and returns the newest events of all streams. */
+/** Reads one page of events of each stream (a customer and event name) by index, and returns the newest of all. */
 const LIST = `
   SELECT ${COLUMNS}
   FROM usage_stream AS stream CROSS JOIN LATERAL (
@@ -64,7 +64,6 @@ const FIND = `
 
 const FIND_ARCHIVED = `SELECT FROM usage_archived_key WHERE key_digest = ${digestOf('$1::text')}`;
 
-/** Cursor: sort key of the last event of a page. */
 interface EventCursor {
   readonly occurredAt: Date;
   readonly streamId: string;
@@ -76,7 +75,6 @@ const BEGINNING = new Date('0001-01-01T00:00:00.000Z');
 const END = new Date('9999-12-31T23:59:59.999Z');
 const LAST_POSITION = '9223372036854775807';
 
-/** Reads stored events, page by page. */
 @Injectable()
 export class StoredEvents {
   constructor(

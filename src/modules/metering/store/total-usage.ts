@@ -12,7 +12,7 @@ import { eventsOf, groupOf, IS_WHOLE_HOUR, NOT_VOIDED } from './totals-sql';
 /** Maximum number of running totals and events that one query reads. */
 const MAX_PIECES = 2_000_000;
 
-/** SQL of the value of an hour and of an event, and the aggregate function that combines such values. */
+/** For each aggregation: SQL of the value of an hour and of an event, and the function that combines values. */
 const PIECES: Record<
   TotalledAggregation,
   { readonly ofHour: string; readonly ofEvent: string; readonly together: 'sum' | 'max' }
@@ -23,9 +23,9 @@ const PIECES: Record<
 };
 
 /**
- * Returns SQL for rows `at`, `group_key` and `value` of all streams: one row for each group of a whole hour, and one
- * row for each event of the hours in $6. $6 lists, in ascending order, the hours that a window contains only in part;
- * the list may be empty. Events are read only in hours that have a running total, because the other hours of a stream
+ * Returns SQL that selects `at`, `group_key` and `value` over all streams (one per customer). It returns one row for
+ * each hourly total, but one row for each event in the hours of $6: the hours that a window contains only in part. $6
+ * is in ascending order, and may be empty. Events are read only in hours that have a running total, because other hours
  * have no events. OFFSET 0 makes PostgreSQL read these totals once for each stream. Otherwise it would look up each
  * hour of each stream, which takes minutes if the windows start at half past the hour.
  */

@@ -1,17 +1,17 @@
 import type { Aggregation } from '../../../core/usage';
 import { digestOf, groupKeyOf, hourOf, IS_COUNTED, METER_READS } from './counted-sql';
 
-/** Exact milliseconds from one instant to another. */
+/** SQL of the exact milliseconds from one instant to another. */
 const msBetween = (startAt: string, endAt: string): string =>
   `(extract(epoch FROM ${endAt} - ${startAt}) * 1000)`;
 
-/** Array of timestamp, position and value. The greatest of several such arrays contains the latest value. */
+/** SQL of an array of timestamp, position and value. The greatest of several such arrays contains the latest value. */
 const rankOf = (occurredAt: string, position: string, value: string): string =>
   `ARRAY[extract(epoch FROM ${occurredAt}), ${position}, ${value}]`;
 
 /**
- * Condition: the row has the totals of a UTC hour. The same tables have rows for registered windows, some of which are
- * one hour long but begin within a UTC hour.
+ * SQL condition: the row has the totals of a UTC hour. A length of one hour is not enough, because the table also has
+ * rows of registered windows (periods of any start and length), which may last an hour but begin within a UTC hour.
  */
 export const IS_WHOLE_HOUR = `end_at - start_at = interval '1 hour' AND start_at = ${hourOf('start_at')}`;
 
@@ -60,7 +60,7 @@ const EMPTY_TOTALS = {
 
 type TotalColumn = keyof typeof EMPTY_TOTALS;
 
-/** Columns of {@link totalsOf} except `number` and `group_key`. They have the names of columns of `usage_bucket`. */
+/** Columns of {@link totalsOf} except `number` and `group_key`. They are named like columns of `usage_bucket`. */
 export const TOTAL_COLUMNS = ['events', ...Object.keys(EMPTY_TOTALS)].join(', ');
 
 export const NOT_VOIDED = 'event.voided_at IS NULL';
@@ -70,8 +70,8 @@ export interface PiecesSql {
   readonly stream: string;
   readonly meter: string;
   /**
-   * SQL whose rows are periods: `number`, `start_at`, `hours_start_at`, `hours_end_at`, `end_at`. The whole hours from
-   * `hours_start_at` to `hours_end_at` are read from buckets, the rest from events.
+   * SQL that selects periods: `number`, `start_at`, `hours_start_at`, `hours_end_at`, `end_at`. From `hours_start_at`
+   * to `hours_end_at`, stored hourly totals are read; the rest is counted from events.
    */
   readonly requested: string;
   /** Condition that an `event` must meet to be read. */
@@ -80,7 +80,7 @@ export interface PiecesSql {
 }
 
 /**
- * Subquery with the events that the meter counts between `edge.start_at` and `edge.end_at`. OFFSET 0 keeps the planner
+ * SQL subquery of the events that the meter counts between `edge.start_at` and `edge.end_at`. OFFSET 0 keeps PostgreSQL
  * from reading the events of all streams.
  */
 export const eventsOf = ({
@@ -97,8 +97,8 @@ export const eventsOf = ({
         OFFSET 0`;
 
 /**
- * CTEs `requested` (the periods) and `piece` (a row for each hourly total and each single event that a period consists
- * of). OFFSET 0 keeps the planner from turning the lookups into joins that read all events.
+ * CTEs `requested` (the periods) and `piece` (a row for each hourly total and each single event of a period). OFFSET 0
+ * keeps PostgreSQL from turning the lookups into joins that read all events.
  */
 function piecesOf(pieces: PiecesSql): string {
   const { aggregation, stream, meter, requested } = pieces;
@@ -124,7 +124,7 @@ function piecesOf(pieces: PiecesSql): string {
 }
 
 /**
- * Subquery with the exact totals of each period and group with events: `number`, `group_key` and {@link TOTAL_COLUMNS}.
+ * SQL subquery of the exact totals of each period and group: `number`, `group_key` and {@link TOTAL_COLUMNS}.
  * @param group SQL that maps `group_key` to the groups of the answer
  */
 export function totalsOf(pieces: PiecesSql, group = 'group_key'): string {
@@ -140,8 +140,8 @@ export function totalsOf(pieces: PiecesSql, group = 'group_key'): string {
 }
 
 /**
- * Subquery for the aggregation `unique`: the distinct values of each group over all periods. Columns: `group_key` and
- * `value_digest`.
+ * SQL subquery of the distinct values of each group over all periods, for the aggregation `unique`. Columns:
+ * `group_key` and `value_digest`.
  */
 export function valuesOf(pieces: PiecesSql): string {
   return `(
@@ -151,8 +151,8 @@ export function valuesOf(pieces: PiecesSql): string {
 }
 
 /**
- * SQL that adds the distinct values of whole hours as rows to `piece`. These rows have 0 as their number of events,
- * because the rows of the hourly totals already contain the number.
+ * SQL that adds the distinct values of whole hours to `piece`. These rows count 0 events, because the rows of the
+ * hourly totals already count them.
  */
 function distinctValues(stream: string, meter: string): string {
   return `

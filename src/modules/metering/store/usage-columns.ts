@@ -1,6 +1,6 @@
 import { Column, PrimaryColumn } from 'typeorm';
 
-/** Group key: canonical JSON array of the texts of a group. */
+/** JSON array of the values, as text, of the properties that a meter groups by. */
 const GROUP_KEY = { type: 'varchar', length: 1000, collation: 'C' } as const;
 
 /** Stream id in a primary key. Has no foreign key, because checking it for each of thousands of rows takes too long. */

@@ -1,7 +1,7 @@
 import { Entity, PrimaryColumn } from 'typeorm';
 import { GroupKeyColumn, InstantKeyColumn, MeterKeyColumn, StreamKeyColumn } from './usage-columns';
 
-/** A value that a bucket of a `unique` meter has counted. */
+/** A value that a `unique` meter has counted in an hour or a usage window, so that it counts only once. */
 @Entity('usage_distinct_value')
 export class UsageDistinctValueEntity {
   @StreamKeyColumn() readonly streamId!: string;

@@ -2,7 +2,7 @@ import { Check, Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import { InstantColumn } from '../../../platform/database';
 import type { Properties } from '../domain/usage-event';
 
-/** A stored event. The table is partitioned by key digest, so that a key is unique whatever the timestamp of its event. */
+/** A stored event. The table is partitioned by key digest, so that keys are unique whatever the event timestamps. */
 @Entity('usage_event')
 @Index('usage_event_stream_index', ['streamId', 'occurredAt'])
 @Check(

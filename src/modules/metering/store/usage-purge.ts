@@ -11,7 +11,7 @@ const PARTS = [
   'usage_event',
 ];
 
-/** Locks the streams first, so that no event is stored while its stream is being purged. */
+/** Deletes the usage of customers who are purged. Locks their streams first, so that no event is stored meanwhile. */
 export const usagePurge = purgeProvider('usage', [
   LOCK_STREAMS,
   ...PARTS.map(

@@ -22,7 +22,7 @@ import {
 } from '../usage-store';
 import { UsageStreams } from './usage-streams';
 
-/** Condition: when the stream was at position $8, the event was stored and not yet voided. */
+/** SQL condition: the event was stored and not yet voided when the last position of its stream was $8. */
 const COUNTED_AT_POSITION =
   'event.position <= $8 AND (event.voided_position IS NULL OR event.voided_position > $8)';
 
@@ -32,14 +32,14 @@ const HAS_MORE_EVENTS = `
 
 interface GroupTotalsRow extends TotalsRow {
   readonly last_position: string;
-  /** Index of the period. If the stream has no events in any of the periods, there is one row, with the index null. */
+  /** Index of the period. Null in the only row, if the stream has no events in any of the periods. */
   readonly number: number | null;
   readonly group_key: string;
 }
 
 /**
- * Reads usage: the whole hours of each period from running totals, the rest from events; usage up to an earlier
- * position only from events. Uses one statement, so that the answer is consistent.
+ * Reads the usage of a customer with one statement, so that the answer is consistent. Whole hours are read from running
+ * totals, the rest from single events. Usage up to an earlier stream position is read from single events only.
  */
 @Injectable()
 export class UsageReader {
@@ -100,7 +100,6 @@ export class UsageReader {
     };
   }
 
-  /** Returns the totals of each period, by group. */
   private async totals(
     { customerId, meter, groupBy }: UsageSeriesQuery,
     periods: readonly Period[],

@@ -2,9 +2,10 @@ import { Check, Column, Entity, Index, PrimaryGeneratedColumn, Unique } from 'ty
 import { InstantColumn, ReferenceColumn } from '../../../platform/database';
 
 /**
- * Stream: the ordered events of one name of one customer. A transaction that writes to or bills a stream locks its row.
- * `version` increases whenever cached stream state becomes outdated: when a bill, a meter or a closed month is added,
- * when a registered window is opened or closed, and when the customer is deleted.
+ * Stream: the events of one name of one customer, in commit order. A transaction that writes to a stream, or bills it,
+ * locks its row. `version` increases whenever cached stream state becomes outdated: when a bill, a meter or a closed
+ * month is added, when a usage window (a period with totals of its own) is opened or closed, and when the customer is
+ * deleted.
  */
 @Entity('usage_stream')
 @Unique('usage_stream_customer_event_unique', ['customerId', 'eventName'])

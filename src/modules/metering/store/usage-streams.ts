@@ -56,18 +56,20 @@ const INVALIDATE_ALL = `
 const INVALIDATE =
   'UPDATE usage_stream SET version = version + 1 WHERE customer_id = $1 AND event_name = $2';
 
-/** How to treat streams that another transaction has locked: wait for them, or skip them. */
+/** Treatment of streams that another transaction has locked: wait for them, or skip them. */
 export type OnBusy = 'wait' | 'skip';
 
-/** Locks and finds streams. A transaction that writes to a stream, or bills it, holds its row lock. */
+/**
+ * Locks and finds streams (a stream: one customer, one event name). A transaction that writes to a stream, or bills it,
+ * holds its row lock.
+ */
 @Injectable()
 export class UsageStreams {
   constructor(private readonly database: Database) {}
 
   /**
    * Locks streams until the transaction ends, in ascending order of their ids, so that callers cannot deadlock.
-   * @param isToCreate decides which missing streams are created
-   * @param onBusy whether to wait for streams that another transaction has locked, or to skip them
+   * @param isToCreate returns true for a stream that is to be created if it is missing
    * @returns the streams in the order of the names; null for a missing stream, `busy` for a skipped one
    */
   async lock(
@@ -97,7 +99,7 @@ export class UsageStreams {
 
   /**
    * Locks all existing streams of customers until the transaction ends. A stream that is created meanwhile is not
-   * locked; it has a higher id, and so comes later in the lock order.
+   * locked. Its id is higher, so it comes later in the lock order.
    */
   async lockAll(customerIds: readonly string[]): Promise<void> {
     this.database.requireTransaction();
@@ -116,9 +118,9 @@ export class UsageStreams {
   }
 
   /**
-   * Increments the versions of all streams of a customer, which invalidates their cached state. Triggers do the same
-   * for a stream that is billed, or of which a registered window is opened or closed. A backfill does the same when it
-   * first counts a stream.
+   * Invalidates the cached state of all streams of a customer by incrementing their versions. A version is also
+   * incremented by database triggers, when a stream is billed or one of its usage windows is opened or closed, and by a
+   * backfill when it first counts the stream.
    */
   async invalidateAll(customerId: string): Promise<void> {
     this.database.requireTransaction();

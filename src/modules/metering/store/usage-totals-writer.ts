@@ -9,8 +9,8 @@ import { countedOf, hourOf } from './counted-sql';
 import { NOT_VOIDED, TOTAL_COLUMNS, totalsOf, valuesOf } from './totals-sql';
 
 /**
- * Adds stored events to the totals of their hours, except voided events and events of archived months. Leaves out
- * registered windows, because a new meter has none yet.
+ * Adds stored events to the totals of their hours, except voided events and events of archived months. Does not add
+ * them to usage windows (periods with totals of their own), because a new meter has none yet.
  */
 const RECOUNT = `
   WITH counted AS NOT MATERIALIZED (${countedOf(
@@ -28,16 +28,10 @@ const forgetHoursSql = (table: string): string => `
   WHERE meter_id = $1 AND stream_id = ANY($2::bigint[])
     AND start_at >= coalesce($3::timestamptz, '-infinity') AND start_at < coalesce($4::timestamptz, 'infinity')`;
 
-/**
- * Invalidates the cached state of streams after a meter was added. With the old state, the fast path of ingest
- * would not count events for the new meter.
- */
+/** Invalidates the cached state of streams, so that the fast path of ingest counts events for the new meter. */
 const INVALIDATE = 'UPDATE usage_stream SET version = version + 1 WHERE id = ANY($1::bigint[])';
 
-/**
- * A range of hours of several streams. If `from` is null, it begins with the first event; if `to` is null, it ends with
- * the last event.
- */
+/** A range of hours of several streams. `from` null: begins with the first event. `to` null: ends with the last. */
 export interface StreamHours {
   readonly streams: readonly string[];
   readonly from: Date | null;
@@ -46,10 +40,9 @@ export interface StreamHours {
 
 const BUCKET = 'stream_id, meter_id, start_at, end_at, group_key';
 /**
- * Row with the period to count. The totals of its whole hours are read as stored, the rest is counted from events. One
- * case differs: the period begins within a UTC hour, contains at least one whole hour, and events of its first UTC hour
- * were archived and removed. The row then starts at the start of this first hour, so that the stored total of that hour
- * is used too.
+ * The period to count. Its whole hours are read from stored totals, the rest is counted from events. Exception: if
+ * events of the first, incomplete hour were archived and deleted, and the period contains a whole hour, the row starts
+ * at the start of that first hour, so that the stored total of the hour is used instead.
  */
 const SINGLE_PERIOD = `
   SELECT 0 AS number, CASE WHEN is_cut THEN first_hour ELSE $3 END AS start_at,
@@ -57,7 +50,7 @@ const SINGLE_PERIOD = `
   FROM (SELECT ${hourOf('$3::timestamptz')} AS first_hour,
     $3 < $4::timestamptz AND $4 < $5 AND ${lacksEvents('$1', '$2', '$3')} AS is_cut) AS first`;
 
-/** Returns SQL that inserts the totals of a period, for the group $7 or, if $7 is null, for all groups. */
+/** Returns SQL that inserts the totals of a period for the group $7, or for all groups if $7 is null. */
 function countPeriodSql({ aggregation, groupBy }: Meter, what: 'totals' | 'values'): string {
   const given = { stream: '$1', meter: '$2', requested: SINGLE_PERIOD, condition: NOT_VOIDED };
   const pieces = { aggregation, groupBy, ...given };
@@ -74,18 +67,16 @@ const forgetSql = (table: string): string => `
   DELETE FROM ${table}
   WHERE stream_id = $1 AND meter_id = $2 AND start_at = $3 AND end_at = $4 AND ($5::text IS NULL OR group_key = $5)`;
 
-/**
- * Computes running totals from stored events, for example for a new meter. From then on, each append of events updates
- * these totals.
- */
+/** Computes running totals from stored events. Later events are added to these totals when they are stored. */
 @Injectable()
 export class UsageTotalsWriter {
   constructor(private readonly database: Database) {}
 
   /**
-   * Replaces the hourly totals of a new meter by totals computed from events, for a range of hours of streams that the
-   * caller has locked. The meter must have no registered windows. With the first range of a stream (`from` is null),
-   * also invalidates the cached state of the stream. The fast path then counts new events for the meter.
+   * Replaces the hourly totals of a new meter by totals computed from stored events, for a range of hours of streams
+   * that the caller has locked. The meter must have no usage windows (periods with totals of their own). If `from` is
+   * null (the first range of the streams), also invalidates their cached state, so that the fast path of ingest counts
+   * new events for the meter.
    */
   async recount(meterId: string, { streams, from, to }: StreamHours): Promise<void> {
     this.database.requireTransaction();
@@ -97,10 +88,10 @@ export class UsageTotalsWriter {
   }
 
   /**
-   * Computes and inserts the totals of a period that has none. The totals of an hour are computed from its events. The
-   * totals of a window are computed from the totals of its whole hours, and from the events before and after these
-   * hours. If some of the events before these hours were archived and removed, the total of the UTC hour in which the
-   * window starts is used instead of them (decision 210). The caller has locked the stream.
+   * Computes and inserts the totals of a period that has none. The totals of an hour are computed from its events.
+   * Those of a window are computed from the totals of its whole hours, and from the events before and after these
+   * hours. If some of the events before them were archived and deleted, the total of the UTC hour in which the window
+   * starts is used instead (decision 210). The caller has locked the stream.
    * @param groupKey group to count; null: all groups
    */
   async countPeriod(
@@ -118,7 +109,10 @@ export class UsageTotalsWriter {
     }
   }
 
-  /** Deletes the totals of a period, of all groups if `groupKey` is null. The caller has locked the stream. */
+  /**
+   * Deletes the totals of a period. The caller has locked the stream.
+   * @param groupKey group whose totals are deleted; null: all groups
+   */
   async forgetPeriod(
     stream: string,
     meter: Meter,

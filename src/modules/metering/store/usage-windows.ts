@@ -13,8 +13,8 @@ import { type StreamName, UsageStreams } from './usage-streams';
 import { UsageTotalsWriter } from './usage-totals-writer';
 
 /**
- * A window: a period, with any start and end, in which a meter counts the usage of a customer. While the window is
- * registered (open), it has running totals of its own.
+ * A period, with any start and end, in which a meter counts the usage of a customer. While the window is registered
+ * (open), it has running totals of its own.
  */
 export interface UsageWindow {
   readonly customerId: string;
@@ -22,12 +22,8 @@ export interface UsageWindow {
   readonly period: Period;
 }
 
-/** An open window to read. */
 interface UsageWindowQuery extends UsageWindow {
-  /**
-   * If `period` is only the first part of a window: the end of the whole window. A `weighted_sum` counts its last value
-   * until that end.
-   */
+  /** End of the whole window if `period` is only its first part. A `weighted_sum` counts its last value until then. */
   readonly heldUntil?: Date | undefined;
 }
 
@@ -40,10 +36,7 @@ const CLOSE = `
   DELETE FROM usage_window WHERE stream_id = $1 AND meter_id = $2 AND start_at = $3 AND end_at = $4
   RETURNING stream_id`;
 
-/**
- * Locks the archived month that contains an instant, so that no further events of the month are removed until the
- * transaction ends.
- */
+/** Locks the archived month of an instant, so that no more of its events are deleted until the transaction ends. */
 const LOCK_MONTH = `
   SELECT FROM usage_archive_month
   WHERE stream_id = $1 AND start_at <= $2 AND end_at > $2 AND written_at IS NOT NULL AND removed_at IS NULL
@@ -51,7 +44,7 @@ const LOCK_MONTH = `
 
 /**
  * Selects a row if the window is not open and events since its start are missing. $5 is true if the window begins at a
- * whole hour. `isUncounted` is true if the events are missing because they were archived before the meter was created.
+ * whole hour. `isUncounted` is true if events are missing because they were archived before the meter was created.
  */
 const LACKING = `
   SELECT ${archivedBefore('$1::bigint')} AS "archivedBefore", is_uncounted AS "isUncounted"
@@ -79,9 +72,9 @@ interface WindowTotalsRow extends TotalsRow {
 }
 
 /**
- * Opens, reads and closes registered windows. The running totals of a registered window are updated in the commit of
- * each event, so that a read is one lookup. Used for the reset periods of entitlements, which may start and end at any
- * instant.
+ * Opens, reads and closes registered windows: periods with running totals of their own. These totals are updated in the
+ * commit of each event, so that a read is one lookup. Used for the reset periods of entitlements, which may start and
+ * end at any instant.
  */
 @Injectable()
 export class UsageWindows {
@@ -92,8 +85,8 @@ export class UsageWindows {
   ) {}
 
   /**
-   * Registers a window and counts its stored events, in the caller's transaction. Later events update the window. Locks
-   * the stream until the transaction ends. Opening an open window is a no-op.
+   * Registers a window and counts its stored events, in the caller's transaction. Later events are added to its totals.
+   * Locks the stream until the transaction ends. Opening an open window is a no-op.
    */
   async open(window: UsageWindow): Promise<void> {
     const stream = await this.lockStream(window);
@@ -103,10 +96,10 @@ export class UsageWindows {
   }
 
   /**
-   * Requires that the usage of a window can be counted exactly. That is possible if the window is already open, or if
-   * no event since its start is missing. Events are missing in two cases: they were archived before the meter was
-   * created, or the window begins within an hour whose events were archived and removed. Locks the month of that hour,
-   * so that no more of its events are removed until the caller's transaction ends.
+   * Requires that the usage of a window can be counted exactly: the window is already open, or no event since its start
+   * is missing. Events are missing if they were archived before the meter was created, or if the window begins within
+   * an hour whose events were archived and deleted. Locks the month of that hour, so that no more of its events are
+   * deleted until the caller's transaction ends.
    * @throws {ProblemError} `usage_archived`
    */
   async requireCountable(window: UsageWindow): Promise<void> {
@@ -130,8 +123,8 @@ export class UsageWindows {
   }
 
   /**
-   * Returns the usage of each window over all groups; null for a window that is not open. Includes changes that the caller's
-   * transaction has not committed yet.
+   * Returns the usage of each window over all groups; null for a window that is not open. Includes changes that the
+   * caller's transaction has not committed yet.
    */
   async read(windows: readonly UsageWindowQuery[]): Promise<readonly (Rational | null)[]> {
     const rows = await this.database.query<WindowTotalsRow>(READ, [
@@ -183,7 +176,6 @@ export class UsageWindows {
     await this.streams.lockOne(stream);
   }
 
-  /** Invalidates the cached state of a stream that the caller has locked. */
   invalidateStream(stream: StreamName): Promise<void> {
     return this.streams.invalidate(stream);
   }

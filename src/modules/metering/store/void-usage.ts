@@ -16,8 +16,8 @@ import { UsageStreams } from './usage-streams';
 import { WindowChanges } from './window-changes';
 
 /**
- * Billed periods that count the event. For a weighted sum, these include later periods, into which the value of the event
- * carries over.
+ * Billed periods that count the event. For a weighted sum, these include later periods, because the value of the event
+ * carries over into them.
  */
 const BILLED_WITH = `
   SELECT min(id) AS id, meter_id, period_start_at AS start_at, period_end_at AS end_at

@@ -16,8 +16,8 @@ interface WindowRow extends TotalsRow {
 }
 
 /**
- * Registered windows that overlap a time span. Includes all later windows of recurring meters, because the values of
- * events in the span carry over into them.
+ * Registered windows (periods with running totals of their own) that overlap a time span. Includes all later windows of
+ * recurring meters, because the values of events in the span carry over into them.
  */
 const READ = `
   SELECT usage_window.stream_id AS "streamId", meter.id AS "meterId", meter.aggregation,
@@ -29,15 +29,18 @@ const READ = `
     AND (usage_window.start_at <= $3 OR meter.is_recurring) AND usage_window.end_at > $2
   ORDER BY usage_window.stream_id, meter.id, usage_window.start_at, usage_window.end_at`;
 
-/** Streams whose events were stored or voided, with the time span of these events. */
+/** Streams (one customer, one event name) whose events were stored or voided, and the time span of these events. */
 export interface ChangedStreams {
-  /** Customer ids by the ids of their locked streams. */
+  /** Customer ids by stream id. */
   readonly customers: ReadonlyMap<string, string>;
   readonly earliestAt: Date;
   readonly latestAt: Date;
 }
 
-/** Calls the usage hooks with the registered windows whose usage may have changed. */
+/**
+ * Calls the usage hooks (callbacks of other modules) with the registered windows (periods with running totals of their
+ * own) whose usage may have changed.
+ */
 @Injectable()
 export class WindowChanges {
   constructor(
@@ -45,7 +48,7 @@ export class WindowChanges {
     private readonly hooks: UsageHooks,
   ) {}
 
-  /** Runs the usage hooks, in the caller's transaction, for the registered windows whose usage may have changed. */
+  /** Runs in the caller's transaction. */
   async report({ customers, earliestAt, latestAt }: ChangedStreams): Promise<void> {
     if (this.hooks.isEmpty) return;
     const rows = await this.database.queryPrepared<WindowRow>('usage-windows', READ, [

@@ -10,8 +10,8 @@ export const METER_STATUSES = ['backfilling', 'active'] as const;
 export type MeterStatus = (typeof METER_STATUSES)[number];
 
 /**
- * Maximum number of meters of one event name, archived ones included. There is a maximum because the transaction that
- * stores an event counts the event for all these meters.
+ * Maximum number of meters of one event name, archived ones included. Limited because the transaction that stores an
+ * event counts it for all of them.
  */
 export const MAX_METERS_PER_EVENT_NAME = 50;
 
@@ -43,10 +43,7 @@ export interface Meter {
   readonly lateEvents: LateEvents;
   /** True if the value that a `weighted_sum` holds at the end of a period carries over to the next period. */
   readonly isRecurring: boolean;
-  /**
-   * `backfilling` until the events that were stored before the meter was created are counted. Until then, totals are
-   * incomplete.
-   */
+  /** `backfilling` while events that were stored before the meter are still being counted: totals are incomplete. */
   readonly status: MeterStatus;
   /** Number of stored events that the backfill has counted so far. */
   readonly backfillCounted: number;
@@ -54,7 +51,7 @@ export interface Meter {
   readonly backfillTotal: number;
   /**
    * Instant from which all events are counted. Earlier events may be missing, because they were archived before the
-   * meter could count them. Null: events of all times are counted.
+   * meter could count them. Null: all events are counted.
    */
   readonly countedFromAt: Date | null;
   readonly archivedAt: Date | null;
@@ -63,7 +60,6 @@ export interface Meter {
   readonly updatedAt: Date;
 }
 
-/** Fields with which a meter is created. */
 export type MeterTerms = Pick<
   Meter,
   | 'key'
@@ -80,7 +76,7 @@ export type MeterTerms = Pick<
 
 export type MeterChange = ChangeOf<Meter, 'name' | 'lateEvents' | 'metadata'>;
 
-/** Returns the fields that contradict the aggregation, each with a message. Empty if there are none. */
+/** Returns the fields that contradict the aggregation, each with a message. */
 export function faultsOfMeter(terms: MeterTerms): readonly TermsFault[] {
   const { aggregation, valueProperty, isRecurring } = terms;
   const isCount = aggregation === 'count';
