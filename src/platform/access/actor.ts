@@ -3,12 +3,12 @@ import { SAFE_METHODS } from '../../core/safe-methods';
 import { CallScope } from '../concurrency';
 import { ANONYMOUS, type Principal, principalOf, principalWith } from './principal';
 
-/** Actor of changes that no request or command makes, such as the changes of background jobs. */
+/** Actor of changes that background jobs make. */
 const WORKER = 'worker';
 
 /** A request or a command that may change something, and its caller. */
 interface Call {
-  /** Changes only in {@link actAsAdmin}. */
+  /** Replaced only by {@link actAsAdmin}. */
   principal: Principal;
   /** Null for a command. */
   readonly request: Request | null;
@@ -16,16 +16,13 @@ interface Call {
 
 const calls = new CallScope<Call>();
 
-/**
- * Returns the actor of changes that the current work makes: the id of its caller, or `worker` if the work belongs to no
- * call.
- */
+/** Returns the id of the current caller; `worker` if the current work belongs to no request or command. */
 export function currentActor(): string {
   return calls.current?.principal.id ?? WORKER;
 }
 
 /**
- * Returns the call that the current work belongs to. Undefined for the engine's own work, and for requests that
+ * Returns the request or command that the current work belongs to. Undefined for background work, and for requests that
  * {@link actAsCaller} skips.
  */
 export function currentCall(): Call | undefined {
@@ -33,8 +30,8 @@ export function currentCall(): Call | undefined {
 }
 
 /**
- * Runs a command with all scopes, because the user of a command line can write to the database anyway. The changes of
- * the command have the actor `command:<name>`.
+ * Runs a command with all scopes, because the user of a command line can write to the database anyway. The actor of its
+ * changes is `command:<name>`.
  * @param name such as `keys create`
  */
 export function actAsCommand(
@@ -46,8 +43,8 @@ export function actAsCommand(
 }
 
 /**
- * Makes an admin the actor of the changes of the current request. Call it when a request without a credential, such as
- * a sign-in, has identified the admin. Does nothing if the caller is known already.
+ * Makes an admin the actor of the changes of the current request. Call it in a request without a credential, such as a
+ * sign-in, after the admin was identified. Does nothing if the caller is already known.
  */
 export function actAsAdmin(id: string): void {
   const call = calls.current;
@@ -55,8 +52,7 @@ export function actAsAdmin(id: string): void {
 }
 
 /**
- * Maximum time for which a request keeps its actor after its client has disconnected. No event reports when the work of
- * such a request ends.
+ * A request keeps its actor for this time after its client disconnects, because no event reports when the work ends.
  */
 const MAX_WORK_AFTER_DISCONNECT_MS = 600_000;
 
@@ -64,8 +60,8 @@ const MAX_WORK_AFTER_DISCONNECT_MS = 600_000;
  * Returns middleware that makes the caller of a request the actor of its changes. It skips reads, and requests whose
  * changes are written in batches.
  *
- * Place it after the middleware that reads the body: body callbacks run outside the asynchronous context of the
- * request, so the actor would be lost.
+ * Place it after the middleware that reads the body: callbacks that read the body run outside the asynchronous context
+ * of the request, so they would lose the actor.
  * @param isBatched true for requests whose changes are written together with those of other requests
  * @param isChange true for requests that change something although their HTTP method is safe
  */

@@ -25,21 +25,19 @@ interface Verifiers {
 }
 
 /**
- * Time after which a caller who is still sending a body is identified again. Together with the time for which
- * `Credentials` caches a credential, this is one second, so the loss of a scope or a revocation takes effect within a
- * second.
+ * A caller who is still sending a body is identified again after this time. `Credentials` caches a credential for 750
+ * ms, so a lost scope or a revoked credential takes effect within one second.
  */
 const IDENTIFIED_MS = 250;
 
 interface Identification {
   readonly identify: () => Principal | Promise<Principal>;
-  /** Instant of the last identification, as `performance.now()`. */
+  /** Time of the last identification, from `performance.now()`. */
   atMs: number;
 }
 
 const IDENTIFICATION = Symbol('identification');
 
-/** Returns how and when the caller of a request was identified; undefined for a request that needs no credential. */
 function identificationOf(request: Request): Identification | undefined {
   return (request as { readonly [IDENTIFICATION]?: Identification })[IDENTIFICATION];
 }
@@ -80,7 +78,8 @@ export function authenticate(
 
 /**
  * Checks during a long answer that the caller may still receive it.
- * @throws {ProblemError} `unauthenticated` if the credential is no longer valid, `scope_not_held` if it has lost a scope
+ * @throws {ProblemError} `unauthenticated` if the credential is no longer valid
+ * @throws {ProblemError} `scope_not_held` if the credential has lost a scope
  */
 export async function identifyAgain(request: Request): Promise<void> {
   const present = await identificationOf(request)?.identify();
@@ -90,8 +89,8 @@ export async function identifyAgain(request: Request): Promise<void> {
 }
 
 /**
- * Middleware that identifies the caller again if reading the body took long, because the caller may have lost the
- * credential or a scope meanwhile.
+ * Middleware that identifies the caller again if reading the body took long. Meanwhile the credential may have been
+ * revoked, or may have lost a scope.
  */
 export const identifyAfterBody: Middleware = (request, _response, next) => {
   if (!isIdentifiedLongAgo(request)) next();
@@ -99,8 +98,8 @@ export const identifyAfterBody: Middleware = (request, _response, next) => {
 };
 
 /**
- * Identifies the caller again while the body of the request is still arriving, and updates the principal of the
- * request. Does nothing if the caller was identified less than {@link IDENTIFIED_MS} ago.
+ * Identifies the caller again while the body is still arriving, and updates the principal of the request. Does nothing
+ * if the caller was identified less than {@link IDENTIFIED_MS} ago.
  * @throws {ProblemError} `unauthenticated` if the credential is no longer valid
  */
 export async function identifyWhileSending(request: Request): Promise<void> {
@@ -125,7 +124,7 @@ function identify(request: Request, verifiers: Verifiers): Principal | Promise<P
 
 const SCHEME = /^(bearer|basic) +([^\s]{1,1000})$/i;
 
-/** Returns the API key or token of the `Authorization` header. With HTTP basic authentication it is the user name. */
+/** Returns the API key or token of the `Authorization` header. With HTTP basic authentication, it is the user name. */
 function credentialOf({ headers }: Request): string {
   const { authorization } = headers;
   if (authorization === undefined) throw unauthenticated('missing');

@@ -4,7 +4,7 @@ const MIN_BITS = 256;
 const MIN_DISTINCT_CHARACTERS = 10;
 const MAX_LENGTH = 200;
 
-/** Character sets of common encodings of random bytes, and the bits per character. */
+/** Character sets of common encodings of random bytes, with the number of bits that one character carries. */
 const ENCODINGS = [
   { form: /^\d+$/, bits: Math.log2(10) },
   { form: /^[0-9a-f]+$/i, bits: 4 },

@@ -6,7 +6,7 @@ import type { Access } from '../../core/access';
 
 /**
  * Returns the routes that need no credential, in the form `GET /path`.
- * @throws {Error} for a route that does not declare its access, so that the service does not start with such a route
+ * @throws {Error} if a route declares no access, so that the service does not start with such a route
  */
 export function publicRoutes(modules: ModulesContainer): ReadonlySet<string> {
   const controllers = [...modules.values()].flatMap((module) =>

@@ -9,10 +9,7 @@ interface Exchange {
   readonly response: Response;
 }
 
-/**
- * Returns the options of the cookie. `sameSite` is `lax`, because the provider redirects from another site, and
- * browsers send no `strict` cookie with such a request.
- */
+/** `sameSite` is `lax`, because the provider redirects from another site, and browsers send no `strict` cookie then. */
 function optionsOf(request: CookieRequest) {
   return {
     httpOnly: true,

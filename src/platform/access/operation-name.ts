@@ -3,15 +3,12 @@ import type { Request } from 'express';
 
 const OPERATION = Symbol('operation');
 
-/** Stores the `operationId` on a request. Guards call it, because the handler is known then. */
+/** Called by guards, because they are the first code that runs after the handler of a request is known. */
 export function setOperation(request: IncomingMessage, operation: string): void {
   Object.assign(request, { [OPERATION]: operation });
 }
 
-/**
- * Returns the `operationId` of a request. If no guard has set it, returns method and route, such as `GET /metrics` (at
- * most 80 characters).
- */
+/** Returns the `operationId` that a guard has set, otherwise method and route, such as `GET /metrics`. */
 export function operationOf(request: Request): string {
   const { [OPERATION]: operation } = request as { readonly [OPERATION]?: string };
   if (operation !== undefined) return operation;

@@ -8,23 +8,19 @@ import { ALL_SCOPES, type GrantedScope } from '../../core/access';
  */
 export interface Principal {
   readonly kind: 'open' | 'anonymous' | 'key' | 'admin' | 'customer_token' | 'command';
-  /**
-   * Actor recorded with changes: the id of the API key, admin or customer token, or `command:<name>`; otherwise the kind.
-   */
+  /** Actor of changes: the id of the API key, admin or customer token, or `command:<name>`; otherwise the kind. */
   readonly id: string;
   /** All scopes that the caller holds. A caller with `*` also holds every single scope. */
   readonly scopes: ReadonlySet<GrantedScope>;
   /** The only customer whose data the caller may read; null: the caller may read the data of all customers. */
   readonly customerId: string | null;
-  /** Maximum amount, in minor units, that the caller may refund of one payment, by currency; null: no limit. */
+  /** Highest amount of one payment that the caller may refund, in minor units by currency; null: no limit. */
   readonly refundLimits: ReadonlyMap<string, bigint> | null;
   /** Rate limits of the API key, or of the issuer of a customer token; null: the configured limits apply. */
   readonly requestLimits: RequestLimits | null;
   /** True for an admin who gets more scopes only after enrolling a second factor. */
   readonly mustEnrol: boolean;
-  /**
-   * True for an admin who signed in with a password. Such an admin needs a second factor if the console requires one.
-   */
+  /** True for an admin who signed in with a password, and so needs a second factor if the console requires one. */
   readonly usedPassword: boolean;
 }
 
@@ -67,14 +63,11 @@ export function mayReadCustomer(
 
 const PRINCIPAL = Symbol('principal');
 
-/** Sets the caller of a request after its credential was verified. */
 export function setPrincipal(request: IncomingMessage, principal: Principal): void {
   Object.assign(request, { [PRINCIPAL]: principal });
 }
 
-/**
- * Returns the caller of a request. If no middleware has set a caller, returns `ANONYMOUS`, so that access is refused.
- */
+/** Returns the caller of a request; `ANONYMOUS` if no middleware has set a caller, so that access is refused. */
 export function principalOf(request: IncomingMessage): Principal {
   const { [PRINCIPAL]: principal } = request as { readonly [PRINCIPAL]?: Principal };
   return principal ?? ANONYMOUS;

@@ -24,8 +24,8 @@ export function requireScope({ kind, scopes, mustEnrol }: Principal, scope: Scop
 }
 
 /**
- * Requires that the caller holds each of these scopes. The caller is about to grant the scopes, or to change a key or
- * an account that has them.
+ * Requires that the caller holds each of these scopes. They are the scopes that the caller wants to grant, or those of
+ * a key or an account that the caller wants to change.
  * @throws {ProblemError} `scope_not_held`
  */
 export function requireHeldScopes(
@@ -38,8 +38,8 @@ export function requireHeldScopes(
 
 /**
  * Part of a request that contains the id of a customer. A customer token is accepted only if this id is that of its own
- * customer. `answer`: the request contains no such id. The handler then compares the customer of the data that it reads
- * with the customer of the token.
+ * customer. `answer`: the request contains no such id, so the handler must compare the customer of the data that it
+ * reads with the customer of the token.
  */
 export type CustomerPlace = { readonly path: string } | { readonly query: string } | 'answer';
 
@@ -73,7 +73,7 @@ class ScopeGuard implements CanActivate {
   }
 }
 
-/** Allows every caller. Stores the `operationId` on the request, as {@link ScopeGuard} does. */
+/** Allows every caller. Like {@link ScopeGuard}, stores the `operationId` on the request. */
 class PublicGuard implements CanActivate {
   canActivate(context: ExecutionContext): true {
     setOperation(context.switchToHttp().getRequest<Request>(), context.getHandler().name);

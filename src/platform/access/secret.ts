@@ -9,8 +9,8 @@ const CHECKSUM_DIGITS = 6;
 const SECRET_PATTERN = /^(?:sk|ct|ss)_[a-z0-9]{1,16}_[0-9A-Za-z]{49}$/;
 
 /**
- * Returns a new secret: the prefix, and 32 random bytes and a checksum as letters and digits. The checksum lets secret
- * scanners recognise the secret, and lets the service refuse a mistyped secret without a database query.
+ * Returns a new secret: the prefix, then 32 random bytes and a checksum in base 62. The checksum lets secret scanners
+ * recognise the secret, and lets the service refuse a mistyped secret without a database query.
  * @param prefix with its final underscore, such as `sk_live_`
  */
 export function newSecret(prefix: string): string {
@@ -19,7 +19,6 @@ export function newSecret(prefix: string): string {
   return text + checksumOf(text);
 }
 
-/** Returns true if the text has the form of a secret of {@link newSecret} and the right checksum. */
 export function isSecret(text: string): boolean {
   return (
     SECRET_PATTERN.test(text) &&
@@ -27,7 +26,7 @@ export function isSecret(text: string): boolean {
   );
 }
 
-/** Returns the SHA-256 under which a secret is stored. A secret has 256 random bits, so it needs no slower hash. */
+/** Returns the SHA-256 under which a secret is stored. Secrets have 256 random bits, so they need no slower hash. */
 export function hashOf(secret: string): string {
   return hash('sha256', secret);
 }

@@ -1,2 +1,2 @@
-/** Security schemes of the OpenAPI document. A request uses one of them. */
+/** Security schemes of the OpenAPI document. A request needs one of them. */
 export const SECURITY_SCHEMES = ['bearer', 'basic', 'session'] as const;

@@ -8,28 +8,21 @@ import { crossSiteRequest } from '../errors';
 /** Cookie that holds the secret of an admin's session. With TLS its name begins with `__Secure-`. */
 export const SESSION_COOKIE = 'billing_session';
 
-/** Browsers accept a cookie with this prefix only over TLS, so that an attacker in the network cannot set it. */
+/** Browsers accept a cookie with this prefix only over TLS, so that an attacker on the network cannot set it. */
 const SECURE_PREFIX = '__Secure-';
 
-/** Setting of Express: true if browsers reach the service over TLS only. */
+/** Name of the Express setting that is true if browsers reach the service over TLS only. */
 export const TLS_ONLY = 'tls only';
 
-/** Parts of a request that decide the name of its cookies. */
 export type CookieRequest = Pick<Request, 'app' | 'headers'>;
 
 const CSRF_HEADER = 'x-csrf-token';
 
-/**
- * Returns the name under which a browser stores a cookie: with the prefix {@link SECURE_PREFIX} for a page with TLS.
- */
 export function nameOfCookie(name: string, isSecure: boolean): string {
   return isSecure ? `${SECURE_PREFIX}${name}` : name;
 }
 
-/**
- * Returns the value of a cookie of the request, or null. For a page with TLS, ignores a cookie that was set without
- * TLS.
- */
+/** Returns the value of a cookie, or null. If the page uses TLS, ignores a cookie that was set without TLS. */
 export function cookieOf(request: CookieRequest, name: string): string | null {
   const { headers } = request;
   const secure = valueOf(headers, nameOfCookie(name, true));
@@ -46,7 +39,6 @@ export function sessionSecretOf(request: CookieRequest): string | null {
   return cookieOf(request, SESSION_COOKIE);
 }
 
-/** Sets the session cookie of the browser; clears it if the session is null. */
 export function setSessionCookie(
   { request, response }: { readonly request: Request; readonly response: Response },
   session: { readonly secret: string; readonly expiresInMs: number } | null,
@@ -63,8 +55,8 @@ export function setSessionCookie(
 }
 
 /**
- * Returns true, except for a page on loopback without TLS: some browsers store no secure cookie there. With
- * {@link TLS_ONLY}, returns true for every page, because a proxy may send a `Host` of loopback.
+ * Returns false only for a page on loopback without TLS, because some browsers store no secure cookie there. With
+ * {@link TLS_ONLY}, returns true for every page, because a proxy may send a `Host` that names loopback.
  */
 export function needsSecureCookie({ app, headers }: CookieRequest): boolean {
   if (app.enabled(TLS_ONLY)) return true;
@@ -76,8 +68,8 @@ export function needsSecureCookie({ app, headers }: CookieRequest): boolean {
 }
 
 /**
- * Returns the CSRF token that a page must send with each change. The token is derived from the session secret, which
- * pages cannot read, so the token need not be stored.
+ * Returns the CSRF token that a page must send with each change. It need not be stored, because it is derived from the
+ * session secret, which pages cannot read.
  */
 export function csrfTokenOf(sessionSecret: string): string {
   return createHmac('sha256', sessionSecret).update('csrf').digest('base64url');
@@ -99,8 +91,7 @@ export function refuseCrossSiteRequest({ method, headers }: Request, sessionSecr
 }
 
 /**
- * Refuses a sign-in that a page of another origin sends, because it could sign the browser in to an account of the
- * attacker.
+ * Refuses a sign-in sent by a page of another origin, which could sign the browser in to the attacker's account.
  * @throws {ProblemError} `cross_site_request`
  */
 export function refuseCrossSiteSignIn({ headers }: Request): void {
@@ -108,8 +99,8 @@ export function refuseCrossSiteSignIn({ headers }: Request): void {
 }
 
 /**
- * Refuses a request that was not sent by a page of this origin. For an address that the user typed or bookmarked,
- * browsers send `Sec-Fetch-Site: none`; such a request is accepted if `mayBeTyped` is true.
+ * Refuses a request that was not sent by a page of this origin. If `mayBeTyped` is true, accepts `Sec-Fetch-Site:
+ * none`, which browsers send for an address that the user typed or bookmarked.
  */
 function requireSameOrigin(headers: IncomingHttpHeaders, mayBeTyped: boolean): void {
   const site = headers['sec-fetch-site'];

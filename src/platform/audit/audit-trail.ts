@@ -7,13 +7,13 @@ import { requestIdOf } from '../http/request-id';
 import { newId } from '../ids';
 import { auditedFields } from './audited-fields';
 
-/** An operation that changes something, with its caller. Stored as an entry of the audit log. */
+/** An operation that changes something, and its caller. Stored as an entry of the audit log. */
 export interface AuditedOperation {
   readonly id: string;
   readonly createdAt: Date;
   readonly actorType: string;
   readonly actorId: string;
-  /** `operationId` of the request. Null for commands and background work, as are `requestId` and `address`. */
+  /** `operationId` of the request. This field, `requestId` and `address` are null for commands and background work. */
   readonly operation: string | null;
   readonly requestId: string | null;
   readonly address: string | null;
@@ -29,9 +29,9 @@ export interface ChangeWithoutEvent {
 }
 
 /**
- * Returns common table expressions that insert an entry and its changes into the audit log. An operation with several
- * commits has one entry: the first commit inserts it, and later commits add only changes. A pack is a group of changes
- * that are stored together, as one array in the row of the first change.
+ * Returns common table expressions that write to the audit log: one entry for an operation, and the changes that it
+ * made. If the operation takes several commits, the first one inserts the entry, and the later ones add only changes. A
+ * pack is a group of changes that are stored as one array, in the row of the first change.
  * @param entryAt number of the SQL parameter with the first value of `entryParameters`, such as 3 for `$3`
  * @param changes SELECT of action, object_id, changes, pack (its number) and place (position in the pack); pack is null
  *   for a change that is stored alone
@@ -66,12 +66,12 @@ const RECORD = `
   SELECT`;
 
 /**
- * Writes changes that no event reports to the audit log, in the transaction of the change. `Outbox` writes the changes
- * that events report. An operation has one entry, even if it takes several commits.
+ * Writes changes to the audit log if no event reports them; `Outbox` writes those that events report. An operation has
+ * one entry in the audit log, even if it takes several commits.
  */
 @Injectable()
 export class AuditTrail {
-  /** Entry of each call that has made a change. For background work, the key is the transaction instead of the call. */
+  /** Entry of each request or command that has made a change. For background work, the key is the transaction. */
   private readonly entries = new WeakMap<object, AuditedOperation>();
 
   constructor(
@@ -79,20 +79,20 @@ export class AuditTrail {
     private readonly clock: Clock,
   ) {}
 
-  /** Returns the parameters of `auditSql` for the current operation. Must be called in a transaction. */
+  /** Returns the parameters of {@link auditSql} for the current operation. Must be called in a transaction. */
   entryParameters(): readonly unknown[] {
     const { id, createdAt, actorType, actorId, operation, requestId, address } = this.entry();
     return [id, createdAt, actorType, actorId, operation, requestId, address];
   }
 
-  /** Records a change that no event reports. The caller must have inserted or locked the row of the object. */
+  /** Records a change in its transaction. The caller must have inserted or locked the row of the object. */
   async record({ action, objectId, fields }: ChangeWithoutEvent): Promise<void> {
     this.database.requireTransaction();
     const changes = JSON.stringify(auditedFields({ object: fields, previous: {}, isNew: true }));
     await this.database.query(RECORD, [action, objectId, changes, ...this.entryParameters()]);
   }
 
-  /** Returns the entry of the current call. Background work has one entry per transaction. */
+  /** Returns the entry of the current request or command. Background work has one entry per transaction. */
   private entry(): AuditedOperation {
     const call = currentCall();
     const subject = call ?? this.database.transactionIdentity;

@@ -25,7 +25,7 @@ const SECRET =
 
 const IMPLIED: ReadonlySet<string> = new Set(['id', 'created_at', 'updated_at']);
 
-/** Returns the fields that a change set, by name. Replaces a secret, or a value above 1,000 characters, with a note. */
+/** Returns the fields that a change set, by name. A note replaces secrets and values above {@link MAX_VALUE_LENGTH}. */
 export function auditedFields({ object, previous, isNew }: ShownChange): FieldChanges {
   const fields: Record<string, FieldChange> = {};
   if (isNew === true) {
@@ -53,7 +53,6 @@ function shown(name: string, value: unknown): unknown {
   return SECRET.test(text) ? redacted(value) : value;
 }
 
-/** Returns the value with the secrets of nested objects replaced by a note. */
 function redacted(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map(redacted);

@@ -7,17 +7,15 @@ import { TRACING_SETTINGS } from './tracing-settings';
 
 export { ConfigurationError };
 
-/** Maximum number of requests per minute; 0: no limit. */
+/** Limits in requests per minute; 0: no limit. */
 export interface RateLimitSettings {
-  /**
-   * Limit of each key or admin; if `AUTH` is `open`, of each address. The limit of a customer token is a tenth of this.
-   */
+  /** Limit of each key or admin, or of each address if `AUTH` is `open`. A customer token has a tenth of this limit. */
   readonly perCaller: number;
-  /** Limit of each key or admin for requests that report or consume usage, which do not count towards `perCaller`. */
+  /** Limit of each key or admin for requests that report or consume usage. They do not count towards `perCaller`. */
   readonly usagePerCaller: number;
   /** Limit of each address for requests without a valid credential. */
   readonly perAddress: number;
-  /** Upper bounds of the limits that a single key can have instead of `perCaller` and `usagePerCaller`. */
+  /** Highest values that a single key can have instead of `perCaller` and `usagePerCaller`. */
   readonly keyCeilings: { readonly perCaller: number; readonly usagePerCaller: number };
 }
 
@@ -44,12 +42,11 @@ interface StripeSettings {
   readonly webhookSecrets: readonly string[];
   /** Base URL of a test double of Stripe; null for Stripe itself. */
   readonly apiUrl: URL | null;
-  /** Maximum time in minutes since Stripe's events were last read. After a longer time, automatic charges wait. */
+  /** Automatic charges wait if Stripe's events were last read longer ago than this. */
   readonly eventsMaxAgeMinutes: number;
 }
 
 /**
- * Reads the settings of Stripe.
  * @throws {ConfigurationError} if the key does not belong to `STRIPE_MODE`, or if live mode is combined with open
  *   access, the sandbox provider or `STRIPE_API_URL`
  */
@@ -79,14 +76,14 @@ function readStripe(
 }
 
 interface UsageArchiveSettings {
-  /** Number of whole months for which usage events stay in the database. */
+  /** Whole months for which usage events stay in the database. */
   readonly retentionMonths: number;
-  /** Absolute path of the archive files. */
+  /** Absolute path of the directory with the archive files. */
   readonly directory: string;
 }
 
 /**
- * Reads the settings of the archive of usage events; null if usage events stay in the database for ever.
+ * Returns null if usage events stay in the database for ever.
  * @throws {ConfigurationError} if events are to be archived and no directory is set
  */
 function readUsageArchive(settings: SettingsReader): UsageArchiveSettings | null {
@@ -105,13 +102,12 @@ const TRACING_NAMES = Object.keys(TRACING_SETTINGS) as (keyof typeof TRACING_SET
 
 const DEFAULT_WEBHOOK_PORTS = [80, 443, 8_080, 8_443] as const;
 
-/** Checks all settings. It is the base class of {@link Configuration}, so that the check runs before fields are set. */
+/** Checks all settings. As the base class of {@link Configuration}, it does so before that class reads them. */
 class ValidSettings {
   protected readonly settings: SettingsReader;
-  /** True if traces are exported. The packages of OpenTelemetry read their settings themselves. */
+  /** True if traces are exported. */
   readonly tracing: boolean;
 
-  /** @throws {ConfigurationError} naming the first setting with an invalid value */
   constructor(environment: Environment) {
     this.settings = new SettingsReader(environment);
     this.tracing = this.settings.isSet('OTEL_EXPORTER_OTLP_ENDPOINT');
@@ -121,38 +117,33 @@ class ValidSettings {
   }
 }
 
-/** Settings of this process, typed and validated at the start. */
+/** Settings of this process, parsed and checked at the start. */
 export class Configuration extends ValidSettings {
   readonly port = this.settings.required('PORT');
   readonly host = this.settings.required('HOST');
-  /** Port that answers health probes and metrics without credentials; null: there is no such port. */
+  /** Port that answers health probes and metrics without credentials; null: no such port. */
   readonly monitoringPort = this.settings.optional('MONITORING_PORT');
   readonly databaseUrl = this.settings.optional('DATABASE_URL');
   readonly databasePoolSize = this.settings.required('DATABASE_POOL_SIZE');
   readonly databaseStatementTimeoutMs = this.settings.required('DATABASE_STATEMENT_TIMEOUT_MS');
   readonly migrationWaitMs = this.settings.required('MIGRATION_WAIT_MS');
   readonly dataDirectory = resolve(this.settings.required('DATA_DIR'));
-  /** True in a test runner: `NODE_ENV` is `test`. An embedded server is then temporary. */
+  /** True if `NODE_ENV` is `test`. An embedded server is then temporary. */
   readonly isTest: boolean;
-  /**
-   * Keys that encrypt stored secrets, at least one. Null: the service creates a key at its first start, and keeps the key
-   * in the data directory.
-   */
+  /** Keys that encrypt stored secrets. Null: the service creates a key in the data directory at its first start. */
   readonly encryptionKeys = this.settings.optional('ENCRYPTION_KEYS');
   readonly role = this.settings.required('ROLE');
   readonly auth = this.settings.required('AUTH');
   readonly rateLimits = readRateLimits(this.settings, this.auth);
   /** API key to store at the start; null: no key is stored. */
   readonly bootstrapApiKey = this.settings.optional('BOOTSTRAP_API_KEY');
-  /** True if the documentation of the API needs no credential. */
+  /** True if the API documentation needs no credential. */
   readonly publicDocs = this.settings.required('PUBLIC_DOCS');
-  /** Number of proxies in front of the service. */
   readonly trustedProxies = this.settings.required('TRUST_PROXY');
-  /** Name of the environment in new API keys, such as `live`. */
+  /** Name of the environment in new API keys, such as `live` in `sk_live_…`. */
   readonly environmentName = this.settings.required('ENVIRONMENT_NAME');
   /** With `required`, requests that move money or start a contract are refused without an idempotency key. */
   readonly idempotencyKeys = this.settings.required('IDEMPOTENCY_KEYS');
-  /** Allows webhooks to loopback and private addresses. */
   readonly webhooksAllowPrivateNetworks =
     this.settings.optional('WEBHOOKS_ALLOW_PRIVATE_NETWORKS') ?? this.isOpenOnLoopbackOnly;
   readonly webhooksAllowedPorts: readonly number[] | 'any' =
@@ -162,30 +153,28 @@ export class Configuration extends ValidSettings {
   readonly paymentProviders: readonly ('sandbox' | 'manual' | 'stripe')[] =
     this.settings.optional('PAYMENT_PROVIDERS') ??
     (this.isOpenOnLoopbackOnly ? ['sandbox', 'manual'] : ['manual']);
-  /** Settings of Stripe; null if it is not an enabled payment provider. */
+  /** Null if Stripe is not an enabled payment provider. */
   readonly stripe = this.paymentProviders.includes('stripe')
     ? readStripe(this.settings, this.auth, this.paymentProviders)
     : null;
-  /**
-   * Days from each failed automatic attempt to collect an invoice to the next attempt, in the order of the attempts.
-   */
+  /** Days to wait after each failed automatic attempt to collect an invoice, in the order of the attempts. */
   readonly paymentRetryDays = this.settings.required('PAYMENT_RETRY_DAYS');
   /** Whole months for which the audit log is kept; null: for ever. */
   readonly auditRetentionMonths = this.settings.optional('AUDIT_RETENTION_MONTHS');
   /** Whole months for which events are kept; null: for ever. */
   readonly eventRetentionMonths = this.settings.optional('EVENT_RETENTION_MONTHS');
-  /** Archive of usage events; null: usage events stay in the database for ever. */
+  /** Null: usage events stay in the database for ever. */
   readonly usageArchive = readUsageArchive(this.settings);
   readonly webhookAttemptDays = this.settings.required('WEBHOOK_ATTEMPT_DAYS');
-  /** OpenID provider at which admins sign in; null: they cannot sign in with OpenID Connect. */
+  /** OpenID provider at which admins sign in; null: no sign-in with OpenID Connect. */
   readonly openId = readOpenId(this.settings);
   readonly logLevel = this.settings.required('LOG_LEVEL');
   readonly shutdownTimeoutMs = this.settings.required('SHUTDOWN_TIMEOUT_MS');
-  /** Maximum pause between two parts of an NDJSON body that a client sends. */
+  /** Longest time for which a client may send nothing while it sends an NDJSON body. */
   readonly ndjsonIdleTimeoutMs = this.settings.required('NDJSON_IDLE_TIMEOUT_MS');
   /** Hours for which a past-due subscription still gives access. */
   readonly pastDueGraceHours = this.settings.required('PAST_DUE_GRACE_HOURS');
-  /** Hours for which a renewal invoice stays a draft, for customers without a setting of their own. */
+  /** Hours for which a renewal invoice stays a draft. A customer can have a value of its own. */
   readonly invoiceGraceHours = this.settings.required('INVOICE_GRACE_HOURS');
   /** Seller on printed invoices. Null values are not printed. */
   readonly seller = {
@@ -201,9 +190,7 @@ export class Configuration extends ValidSettings {
   /** Settings that have no effect because of other settings, each with the reason. */
   readonly ineffective = ineffectiveSettings(this.settings, this);
 
-  /**
-   * @throws {ConfigurationError} naming the first invalid setting
-   */
+  /** @throws {ConfigurationError} naming the first invalid setting */
   constructor(environment: Environment) {
     super(environment);
     this.isTest = environment['NODE_ENV'] === 'test';
@@ -231,8 +218,8 @@ export class Configuration extends ValidSettings {
   }
 
   /**
-   * Requires a configured database and configured encryption keys if other machines can call the service. The embedded
-   * database and generated keys are for trials only. A worker always requires a configured database.
+   * Requires a configured database and encryption keys if other machines can call the service: the embedded database
+   * and a generated key are for trials only. A worker always needs a configured database.
    */
   private requirePersistentSetup(): void {
     const missing = [
@@ -253,8 +240,8 @@ export class Configuration extends ValidSettings {
   }
 
   /**
-   * True if callers need no credential and the service listens on loopback only. Always false for a worker: its `HOST`
-   * says nothing about the processes that answer HTTP.
+   * True if callers need no credential and the service listens on loopback only. Always false for a worker, because its
+   * `HOST` says nothing about the processes that answer HTTP.
    */
   get isOpenOnLoopbackOnly(): boolean {
     return this.answersHttp && this.auth === 'open' && isLoopback(this.host);
@@ -270,8 +257,8 @@ export class Configuration extends ValidSettings {
 }
 
 /**
- * Returns the configuration of this process. Only this function reads `process.env`.
- * @param fixed settings that the caller sets, whatever the environment variables say
+ * Only this function reads `process.env`.
+ * @param fixed settings that override the environment variables
  */
 export function loadConfiguration(fixed: Environment = {}): Configuration {
   return new Configuration({ ...process.env, ...fixed });

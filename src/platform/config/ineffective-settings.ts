@@ -1,6 +1,6 @@
 import { SETTING_NAMES, type SettingName, type SettingsReader } from './settings-reader';
 
-/** The parts of the configuration that decide if other settings have an effect. Null: switched off, or not set. */
+/** Parts of the configuration that make other settings ineffective. Null: switched off, or not set. */
 interface DecidingSettings {
   readonly auth: 'open' | 'required';
   readonly databaseUrl: string | null;
@@ -12,7 +12,6 @@ interface DecidingSettings {
 
 interface Condition {
   readonly names: readonly SettingName[];
-  /** Why the settings have no effect. */
   readonly reason: string;
   readonly appliesTo: (configuration: DecidingSettings) => boolean;
 }
@@ -21,8 +20,8 @@ const startingWith = (prefix: string): readonly SettingName[] =>
   SETTING_NAMES.filter((name) => name.startsWith(prefix));
 
 /**
- * Conditions under which settings have no effect in any process. No condition depends on `ROLE`, because processes with
- * different roles often share one file of settings.
+ * Conditions under which settings have no effect in any process. Conditions do not depend on `ROLE`, because processes
+ * with different roles often share one file of settings.
  */
 const CONDITIONS: readonly Condition[] = [
   {

@@ -1,7 +1,6 @@
 import type { AdminRole } from '../../core/access';
 import { ConfigurationError, type SettingName, type SettingsReader } from './settings-reader';
 
-/** Settings of the sign-in of admins with an OpenID provider. */
 export interface OpenIdSettings {
   readonly issuer: string;
   readonly clientId: string;
@@ -16,8 +15,8 @@ export interface OpenIdSettings {
 }
 
 /**
- * Returns the settings of the OpenID provider; null if `OIDC_ISSUER` is not set.
- * @throws {ConfigurationError} when settings are missing or contradict each other
+ * Returns null if `OIDC_ISSUER` is not set.
+ * @throws {ConfigurationError} if settings are missing or contradict each other
  */
 export function readOpenId(settings: SettingsReader): OpenIdSettings | null {
   const issuer = settings.optional('OIDC_ISSUER');

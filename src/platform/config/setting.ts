@@ -1,4 +1,4 @@
-/** Form of a value: how to parse it, and its description in docs/configuration.md. */
+/** How to parse a value, and how docs/configuration.md describes the accepted values. */
 interface Format<Value> {
   readonly accepts: string;
   /** Returns the value, or undefined if the text is invalid. */
@@ -9,7 +9,7 @@ interface Format<Value> {
 export interface Setting<Value> extends Format<Value> {
   readonly fallback?: string;
   readonly meaning: string;
-  /** Keeps an invalid value out of the error message. */
+  /** True if error messages must not show the value. */
   readonly isSecret?: true;
 }
 
@@ -44,7 +44,6 @@ export const nonEmpty: Format<string> = {
   parse: (text) => (text.trim() === '' ? undefined : text),
 };
 
-/** Parses `*`, or port numbers separated by commas. */
 export function ports(text: string): readonly number[] | 'any' | undefined {
   if (text.trim() === '*') return 'any';
   const { parse } = integerBetween(1, 65_535);
@@ -53,10 +52,7 @@ export function ports(text: string): readonly number[] | 'any' | undefined {
   return valid.length === numbers.length ? valid : undefined;
 }
 
-/**
- * Splits text into lines at line breaks, at `|`, and at the two characters `\n` for files that cannot contain line
- * breaks.
- */
+/** Splits a text at line breaks, and at `|` and `\n` (two characters) for files that cannot contain line breaks. */
 export function lines(text: string): readonly string[] | undefined {
   const parts = text
     .split(/\r?\n|\\n|\|/)
@@ -73,7 +69,6 @@ export function commaSeparated(text: string): readonly string[] | undefined {
 const PAYMENT_PROVIDERS = ['sandbox', 'manual', 'stripe'] as const;
 type PaymentProviderName = (typeof PAYMENT_PROVIDERS)[number];
 
-/** Parses one or more provider names, separated by commas. */
 export function paymentProviders(text: string): readonly PaymentProviderName[] | undefined {
   const { parse } = oneOf(...PAYMENT_PROVIDERS);
   const names = text.split(',').map((part) => parse(part.trim()));
@@ -83,7 +78,7 @@ export function paymentProviders(text: string): readonly PaymentProviderName[] |
 
 const MAX_WEBHOOK_SECRETS = 2;
 
-/** Parses one or two signing secrets of webhooks, separated by commas. Two are needed while a secret is rotated. */
+/** Parses one or two secrets, separated by commas. Two are needed while a secret is rotated. */
 export function webhookSecrets(text: string): readonly string[] | undefined {
   const secrets = text.split(',').map((part) => part.trim());
   const isValid = secrets.every((secret) => /^whsec_[A-Za-z0-9+/=_-]{8,200}$/.test(secret));
@@ -98,7 +93,7 @@ export function httpUrl(text: string): URL | undefined {
 const MAX_RETRIES = 10;
 const MAX_DAYS_BETWEEN_RETRIES = 60;
 
-/** Parses whole numbers of days, separated by commas. Empty text means no retries. */
+/** Parses whole numbers of days, separated by commas. An empty text means no retries. */
 export function retryDays(text: string): readonly number[] | undefined {
   if (text.trim() === '') return [];
   const { parse } = integerBetween(1, MAX_DAYS_BETWEEN_RETRIES);
@@ -107,7 +102,7 @@ export function retryDays(text: string): readonly number[] | undefined {
   return valid.length === days.length && days.length <= MAX_RETRIES ? valid : undefined;
 }
 
-/** Values of `sslmode` that the driver knows. The driver treats others as `verify-full`. */
+/** Values of `sslmode` that the driver knows. It treats all others as `verify-full`. */
 const SSL_MODES = ['disable', 'no-verify', 'prefer', 'require', 'verify-ca', 'verify-full'];
 
 export function postgresUrl(text: string): string | undefined {
@@ -118,7 +113,7 @@ export function postgresUrl(text: string): string | undefined {
   return isKnown && isEncoded && /^postgres(ql)?:$/.test(protocol) ? text : undefined;
 }
 
-/** Returns false if the percent-encoding is wrong. `URL` accepts such a text, but the database driver does not. */
+/** Returns false if the percent-encoding is wrong. `URL` accepts wrong encoding, but the database driver does not. */
 function canBeDecoded(text: string): boolean {
   try {
     decodeURIComponent(text);

@@ -1,7 +1,7 @@
 import type { Setting } from './setting';
 import { SETTINGS } from './settings';
 
-/** A setting has an invalid value. The message names the setting, and the process does not start. */
+/** Thrown at the start if settings are missing, invalid or contradictory. The message names them. */
 export class ConfigurationError extends Error {
   override readonly name = 'ConfigurationError';
 }
@@ -14,10 +14,7 @@ type ValueOf<Name extends SettingName> =
   (typeof SETTINGS)[Name] extends Setting<infer Value> ? Value : never;
 
 export class SettingsReader {
-  /**
-   * All environment variables, including secrets. The field is private (`#`), so it does not appear in printed
-   * configurations.
-   */
+  /** Contains secrets, so the field is private (`#`), and does not appear in a printed configuration. */
   readonly #environment: Environment;
 
   constructor(environment: Environment) {
@@ -25,8 +22,7 @@ export class SettingsReader {
   }
 
   /**
-   * Returns the value of a setting. If the environment variable is not set, returns the setting's fallback, or null if
-   * the setting has no fallback.
+   * Returns the value of a setting. If it is not set, returns its fallback, or null if it has none.
    * @throws {ConfigurationError} for an invalid value
    */
   optional<Name extends SettingName>(name: Name): ValueOf<Name> | null {
@@ -44,7 +40,7 @@ export class SettingsReader {
   }
 
   /**
-   * Checks every setting, even one whose value this process never reads because of other settings.
+   * Checks every setting, even one that this process never reads because of other settings.
    * @param except settings that are not checked
    * @throws {ConfigurationError} for an invalid value
    */
@@ -56,10 +52,7 @@ export class SettingsReader {
     return this.#environment[name] !== undefined;
   }
 
-  /**
-   * Returns the value of a setting that must have one.
-   * @throws {ConfigurationError} if the value is invalid, or there is neither a value nor a fallback
-   */
+  /** @throws {ConfigurationError} if the value is invalid, or if there is neither a value nor a fallback */
   required<Name extends SettingName>(name: Name): ValueOf<Name> {
     const value = this.optional(name);
     if (value === null) throw new ConfigurationError(`${name} must be set.`);

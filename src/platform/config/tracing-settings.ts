@@ -9,10 +9,7 @@ function ratio(text: string): number | undefined {
   return value <= 1 ? value : undefined;
 }
 
-/**
- * Environment variables that the packages of OpenTelemetry read. This service only checks them at the start, and only
- * if traces are exported.
- */
+/** Environment variables that only the packages of OpenTelemetry read. They are checked if traces are exported. */
 export const TRACING_SETTINGS = {
   OTEL_EXPORTER_OTLP_ENDPOINT: setting({
     accepts: 'http://… or https://…',

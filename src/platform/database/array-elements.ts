@@ -1,7 +1,7 @@
 /** Type OIDs, as in `pg_type`. */
 const TYPES = { int8: 20, int4: 23, text: 25, timestamptz: 1_184, uuid: 2_950 } as const;
 
-/** PostgreSQL counts instants from the year 2000. */
+/** PostgreSQL stores an instant as the time since the start of the year 2000. */
 const FIRST_MS = Date.UTC(2000);
 /** Size of the header of an array: five integers of 32 bits. */
 const HEADER_BYTES = 20;
@@ -9,8 +9,8 @@ const HEADER_BYTES = 20;
 const MAX_BYTES_OF_A_UNIT = 3;
 
 /**
- * Builds an array parameter in PostgreSQL's binary format. For a long list, encoding and parsing this format takes a
- * fraction of the time of the text form. `array_recv` reads the format, and `pg` passes a Buffer unchanged.
+ * Builds an array parameter in PostgreSQL's binary format, which `array_recv` reads. `pg` passes a Buffer unchanged.
+ * For a long list, encoding and parsing this format takes a fraction of the time of the text form.
  */
 export abstract class ArrayElements<Value> {
   private count = 0;
@@ -42,7 +42,6 @@ export abstract class ArrayElements<Value> {
     this.count += 1;
   }
 
-  /** Returns the encoded array, which can be passed as a parameter. */
   toBuffer(): Buffer {
     // Number of dimensions, null flag (PostgreSQL ignores it) and element type; then length and lower bound of the
     // dimension.
@@ -51,7 +50,7 @@ export abstract class ArrayElements<Value> {
     return this.bytes.subarray(0, this.end);
   }
 
-  /** Makes room for an element and returns its offset. */
+  /** Makes room for the next element, and returns the offset of its first byte. */
   protected begin(maxBytes: number): number {
     const needed = this.end + 4 + maxBytes;
     if (needed > this.bytes.length) {
@@ -81,7 +80,7 @@ export class Integers extends ArrayElements<number> {
   }
 }
 
-/** Elements of type `bigint`, as decimal digits. */
+/** Elements of type `bigint`, given as decimal digits. */
 export class BigIntegers extends ArrayElements<string> {
   constructor(expected: number) {
     super('int8', expected * 12);
@@ -94,7 +93,7 @@ export class BigIntegers extends ArrayElements<string> {
   }
 }
 
-/** Elements of type `uuid`, as hexadecimal digits without hyphens. */
+/** Elements of type `uuid`, given as hexadecimal digits without hyphens. */
 export class Uuids extends ArrayElements<string> {
   constructor(expected: number) {
     super('uuid', expected * 20);

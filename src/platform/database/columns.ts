@@ -1,22 +1,19 @@
 import { applyDecorators } from '@nestjs/common';
 import { Column, type ColumnOptions, ForeignKey, PrimaryColumn } from 'typeorm';
 
-/** Ids compare byte by byte (`COLLATE "C"`), so that they sort by creation regardless of the server's locale. */
+/** Ids are compared byte by byte (`COLLATE "C"`), so that they sort by creation, whatever the server's locale is. */
 const ID = { type: 'varchar', length: 40, collation: 'C' } as const;
 
-/** The foreign key that a column with ids can have. */
 interface ReferenceOptions {
-  /** Name of the entity class whose id the column holds. Absent: the column has no foreign key. */
+  /** Name of the entity class whose id the column holds. Absent: no foreign key. */
   readonly to?: string;
   readonly onDelete?: 'CASCADE';
 }
 
-/** Column of the primary key that holds an id. */
 export function IdColumn(options: ReferenceOptions = {}): PropertyDecorator {
   return withForeignKey(PrimaryColumn(ID), options);
 }
 
-/** Column with the id of another row. */
 export function ReferenceColumn({
   nullable = false,
   ...options
@@ -29,7 +26,7 @@ function withForeignKey(column: PropertyDecorator, options: ReferenceOptions): P
   return to === undefined ? column : applyDecorators(column, ForeignKey(to, keyOptions));
 }
 
-/** Column for an instant with a precision of milliseconds, as the API shows it. */
+/** Instant with a precision of milliseconds, as the API shows it. */
 export function InstantColumn(
   options: Pick<ColumnOptions, 'nullable' | 'default'> = {},
 ): PropertyDecorator {
@@ -48,12 +45,12 @@ export function BigIntColumn(
   return Column({ type: 'bigint', transformer: bigintTransformer, ...options });
 }
 
-/** Column for a count that stays below 2^53, so that a JavaScript number holds it exactly. */
+/** Count that stays below 2^53, so that a JavaScript number holds it exactly. */
 export function CountColumn(options: Pick<ColumnOptions, 'default'> = {}): PropertyDecorator {
   return Column({ type: 'bigint', transformer: { from: Number, to: String }, ...options });
 }
 
-/** Column for an amount in minor units of a currency. */
+/** Amount in minor units of a currency. */
 export function AmountColumn(
   options: Pick<ColumnOptions, 'nullable' | 'default'> = {},
 ): PropertyDecorator {
@@ -64,7 +61,7 @@ export function MetadataColumn(): PropertyDecorator {
   return Column({ type: 'jsonb' });
 }
 
-/** Column for the version number of a row. Each change increments it, and the ETag of the resource contains it. */
+/** Version number of a row. Each change increments it, and the ETag of the resource contains it. */
 export function RowVersionColumn(): PropertyDecorator {
   return Column({ type: 'integer' });
 }

@@ -14,7 +14,7 @@ export class CommitTrace {
 
   /**
    * Runs work that consists of several transactions.
-   * @throws {OutcomeUnknownError} when the database becomes unavailable after the first commit: a part of the work is
+   * @throws {OutcomeUnknownError} if the database becomes unavailable after the first commit: a part of the work is
    *   done, and it is unknown whether the rest will be done
    */
   async run<Result>(work: () => Promise<Result>): Promise<Result> {

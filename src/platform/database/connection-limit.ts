@@ -3,7 +3,7 @@ import type { Pool, PoolClient } from 'pg';
 import { CONNECT_TIMEOUT_MS } from './connection-settings';
 import { isConnectionLimit } from './postgres-errors';
 
-/** Time after a refused connection during which the pool does not try to open another one. */
+/** After the server has refused a connection, the pool does not try to open another one for this time. */
 const LIMITED_MS = 5_000;
 
 type Callback = (
@@ -14,19 +14,19 @@ type Callback = (
 
 interface Caller {
   readonly callback: Callback;
-  /** Instant at which the caller gives up, as `performance.now()`. */
+  /** Time at which the caller gives up, on the clock of `performance.now()`. */
   readonly until: number;
   timer?: NodeJS.Timeout;
 }
 
-/** A pool, with its method that opens a connection for a caller. */
+/** A pool with `newClient`, which opens a connection for a caller. The types of `pg` do not declare this method. */
 type OpeningPool = Pool & {
   newClient(opening: { readonly callback: Callback; readonly timedOut: boolean }): void;
 };
 
 /**
- * Makes a pool pass an error of the driver to the caller. The driver throws, for example, if a certificate file cannot be
- * read. The pool may open the connection in a callback of its own, where the error would end the process.
+ * Makes a pool pass an error of the driver to the caller that needs the connection, because an error in a callback of
+ * the pool would end the process. The driver throws, for example, if it cannot read a certificate file.
  */
 function catchDriverErrors(pool: OpeningPool): void {
   const newClient = pool.newClient.bind(pool);
@@ -40,8 +40,8 @@ function catchDriverErrors(pool: OpeningPool): void {
 }
 
 /**
- * Makes the callers of a pool wait for one of its open connections if the server refuses to open more. Without this,
- * the pool fails a caller at once, although another connection will soon be free.
+ * Makes the callers of a pool wait for one of its open connections if the server refuses to open more. Otherwise the
+ * pool fails a caller at once, although another connection will soon be free.
  */
 export function shareAtConnectionLimit(pool: Pool): void {
   catchDriverErrors(pool as OpeningPool);
@@ -62,9 +62,8 @@ export function shareAtConnectionLimit(pool: Pool): void {
 }
 
 /**
- * Gives the connections of a pool to its callers in the order of their arrival. Passes at most as many callers to the
- * pool as the pool may have connections. If more callers waited in the pool, each refused connection would make the
- * pool try to open another one.
+ * Gives the connections of a pool to its callers in the order of their arrival. Passes no more callers to the pool than
+ * it may have connections. Otherwise each refused connection would make the pool open another one for a waiting caller.
  */
 class ConnectionQueue {
   private readonly connect: (callback: Callback) => void;
@@ -73,7 +72,7 @@ class ConnectionQueue {
   private active = 0;
   /**
    * Connections that callers have. The pool also reports the release of a connection that opened too late for its
-   * caller. Such a connection is not in this set.
+   * caller, but such a connection is not in this set.
    */
   private readonly held = new Set<PoolClient>();
   /** Maximum of `active`: the size of the pool, or less after the server has refused a connection. */
@@ -162,7 +161,7 @@ class ConnectionQueue {
     }, LIMITED_MS).unref();
   }
 
-  /** Logs the limit when no connection is being opened. Only then is the number of open connections known. */
+  /** Logs the limit if no connection is being opened, because only then is the number of open connections known. */
   private logLimit(): void {
     if (this.limited === undefined || this.isLogged) return;
     const { totalCount, idleCount, options } = this.pool;

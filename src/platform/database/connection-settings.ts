@@ -2,30 +2,27 @@ import type { ClientBase, ClientConfig, Pool } from 'pg';
 import { DatabaseClient } from './database-client';
 
 export const CONNECT_TIMEOUT_MS = 5_000;
-/** Idle time of a connection after which the client checks that the server's machine is reachable. */
+/** After a connection was idle for this time, the client checks that the machine of the server is reachable. */
 const KEEP_ALIVE_MS = 10_000;
-/** Longest wait for a row that another transaction has locked. */
+/** Longest wait for a lock that another transaction holds. */
 const LOCK_TIMEOUT_MS = 5_000;
 export const STATEMENT_TIMEOUT_MS = 30_000;
-/**
- * The client's timeout is this much longer than the server's statement timeout, so that the server's error arrives
- * first.
- */
+/** The client waits this much longer than the server's statement timeout, so that the server's error arrives first. */
 export const ANSWER_SLACK_MS = 5_000;
 /**
  * Maximum pause between two statements of a transaction. After a longer pause, the server ends the session, so that a
  * dead process keeps no locks.
  */
 const IDLE_IN_TRANSACTION_TIMEOUT_MS = 45_000;
-/** Interval at which a running statement checks whether its client is still connected. */
+/** Interval at which the server checks, while a statement runs, that its client is still connected. */
 const CLIENT_CHECK_MS = 10_000;
 
 /** SQLSTATE `invalid_parameter_value`. */
 const INVALID_VALUE = '22023';
 
 /**
- * Returns the server-side settings of a session. A statement sets them after connecting, because poolers refuse or drop
- * most settings that are sent while connecting.
+ * Returns the server-side settings of a session. A statement sets them after the connection was opened, because poolers
+ * refuse or drop most settings that are sent while connecting.
  */
 function sessionSettings(statementTimeoutMs: number): Readonly<Record<string, string | number>> {
   return {
@@ -45,7 +42,6 @@ function sessionSettings(statementTimeoutMs: number): Readonly<Record<string, st
   };
 }
 
-/** Client-side settings of a pool or a single connection. */
 export function clientSettings(statementTimeoutMs = STATEMENT_TIMEOUT_MS): ClientConfig {
   return {
     application_name: 'billing-engine',
@@ -57,8 +53,8 @@ export function clientSettings(statementTimeoutMs = STATEMENT_TIMEOUT_MS): Clien
 }
 
 /**
- * Prepares a new connection: applies the session settings, and adds an error listener. Without the listener, an error
- * of the connection would end the process.
+ * Applies the session settings to a new connection. Also adds an error listener, because an error of a connection
+ * without a listener would end the process.
  */
 export async function prepareConnection(
   connection: ClientBase,
@@ -77,7 +73,7 @@ export async function prepareConnection(
   }
 }
 
-/** Opens a connection outside of any pool, with the common settings. */
+/** Opens a connection that belongs to no pool. */
 export async function openConnection(url: string): Promise<DatabaseClient> {
   const connection = new DatabaseClient({ connectionString: url, ...clientSettings() });
   try {
@@ -105,7 +101,7 @@ export function isIdle(connection: ClientBase): boolean {
 
 /**
  * Makes a pool close a released connection that has an open transaction or an unanswered statement. Otherwise the
- * statements of the next caller would run in that transaction, and be rolled back with it.
+ * statements of the next caller would run in the open transaction, and be rolled back with it.
  */
 export function keepOnlyIdleConnections(pool: Pool): void {
   pool.on('release', (_, connection) => {

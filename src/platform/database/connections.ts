@@ -9,17 +9,13 @@ export interface TimedQuery extends QueryConfig {
   readonly query_timeout?: number | undefined;
 }
 
-/** Adds a client-side timeout to a statement, if one is given. */
 export function timed(statement: string | TimedQuery, timeoutMs?: number): string | TimedQuery {
   if (timeoutMs === undefined) return statement;
   const query = typeof statement === 'string' ? { text: statement } : statement;
   return { ...query, query_timeout: timeoutMs };
 }
 
-/**
- * Commits the transaction.
- * @throws {OutcomeUnknownError} when the answer to COMMIT is lost; after any other error nothing was committed
- */
+/** @throws {OutcomeUnknownError} if the answer to COMMIT is lost; after any other error nothing was committed */
 export async function commit(runner: QueryRunner): Promise<void> {
   // TypeORM has released the runner because its connection broke: the database has rolled back.
   if (runner.isReleased) throw new QueryRunnerAlreadyReleasedError();
@@ -33,10 +29,7 @@ export async function commit(runner: QueryRunner): Promise<void> {
   }
 }
 
-/**
- * Rolls back a failed transaction. If the rollback fails, or the connection cannot be used again, closes the
- * connection, so that the server rolls back the transaction.
- */
+/** Rolls back a failed transaction. If this is impossible, closes the connection, so that the server rolls back. */
 export async function abort(runner: QueryRunner, error: unknown): Promise<void> {
   const connection = (await runner.connect().catch(() => null)) as PoolClient | null;
   if (connection === null || runner.isReleased) return;
@@ -46,7 +39,7 @@ export async function abort(runner: QueryRunner, error: unknown): Promise<void> 
   }
 }
 
-/** Rolls back, and returns false if the connection may still be in a transaction. */
+/** Returns false if the connection may still be in a transaction. */
 async function rollBack(connection: PoolClient): Promise<boolean> {
   if (isIdle(connection)) return true;
   try {
@@ -61,7 +54,7 @@ const MAY_WRITE = /\b(?:INSERT|UPDATE|DELETE|MERGE|COPY|pg_notify)\b/i;
 
 /**
  * Sends a statement outside of a transaction.
- * @throws {OutcomeUnknownError} when no answer arrives to a statement that may have written data
+ * @throws {OutcomeUnknownError} if a statement that may have written data is not answered
  */
 export async function sendAutocommit(
   pool: Pool,

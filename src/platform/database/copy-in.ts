@@ -1,6 +1,6 @@
 import { type ClientBase, Query } from 'pg';
 
-/** Methods of the connection that `pg` passes to `handleCopyInResponse`. `pg`'s own `Query` does not support COPY. */
+/** Connection that `pg` passes to `handleCopyInResponse`. `pg` has no other support for COPY. */
 interface CopyConnection {
   sendCopyFromChunk(chunk: Buffer): void;
   endCopyFrom(): void;

@@ -12,8 +12,8 @@ interface DamagedRowReads<Row> {
 
 /**
  * Reads rows even if stored data of some rows is damaged, for example by a disk failure. If `all` fails because of
- * damaged data, reads the rows one by one with `one`. Rows that still cannot be read are returned without their data,
- * as `bare` reads them. Must not run in a transaction, because a failed read would abort the transaction.
+ * damaged data, reads the rows one by one. A row that still cannot be read is returned without its data, as `bare`
+ * reads it. Must not run in a transaction, because a failed read would abort the transaction.
  */
 export async function readDamagedRows<Row>({
   all,
@@ -30,10 +30,7 @@ export async function readDamagedRows<Row>({
   return found;
 }
 
-/**
- * Returns the result of the reads, or null if stored data that they need is damaged. An open transaction stays usable
- * in both cases.
- */
+/** Returns null if stored data that the reads need is damaged. An open transaction stays usable all the same. */
 export function nullIfUnreadable<Result>(
   database: Database,
   reads: () => Promise<Result>,

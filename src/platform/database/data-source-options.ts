@@ -11,12 +11,11 @@ import { DatabaseClient } from './database-client';
 import { SnakeNaming } from './snake-naming';
 
 /**
- * Time after which an unused connection is closed. It is long, so that after a quiet time a burst of requests still
- * finds open connections with prepared statements.
+ * An unused connection is closed after this time. The time is long, so that a burst of requests after a quiet time
+ * still finds open connections with prepared statements.
  */
 const IDLE_CONNECTION_MS = 600_000;
 
-/** Pattern of the file names of all entities. */
 export const ENTITIES = join(__dirname, '../../**/*.entity.{js,ts}');
 const MIGRATIONS = join(__dirname, '../../../migrations/*-*.{js,ts}');
 

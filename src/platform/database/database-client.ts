@@ -37,10 +37,7 @@ export class DatabaseClient extends Client {
   }
 }
 
-/**
- * Marks an error as one of the database.
- * @param error null after a successful connection
- */
+/** @param error null after a successful connection */
 function mark(error: unknown): void {
   if (typeof error === 'object' && error !== null) FROM_DATABASE.add(error);
 }

@@ -12,7 +12,6 @@ export const SESSION_COLUMNS = `
   activity.application_name AS name, activity.client_addr AS address, activity.state,
   to_char(activity.backend_start AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') AS since`;
 
-/** Returns a phrase that identifies the session. */
 export function describeSession({ pid, name, address, state, since }: DatabaseSession): string {
   const details = [
     name === null || name === '' ? null : `application ${name}`,

@@ -7,7 +7,6 @@ import { Partitions } from './partitions';
 import { Reports } from './reports';
 import { ReservedConnection } from './reserved-connection';
 
-/** A provider that opens a database. */
 export interface DatabaseSource {
   readonly module: Type;
   /** `open` returns the URL of the database. */

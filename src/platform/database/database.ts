@@ -21,15 +21,15 @@ type Revised = Readonly<{ id: string; version: number; updatedAt: Date }>;
 const TRIES = 3;
 
 /**
- * Gives access to the database. A transaction is bound to the asynchronous call that opened it: every query of that
- * call runs in the transaction and is rolled back with it.
+ * Gives access to the database. A transaction belongs to the asynchronous call that opened it: every query of that call
+ * runs in the transaction.
  */
 @Injectable()
 export class Database {
   private readonly open = new CallScope<OpenTransaction>();
   private readonly outage = new OutageLog();
   readonly commits = new CommitTrace();
-  /** While requests arrive, lets the transactions and statements of background work run only one at a time. */
+  /** While requests arrive, lets background work run only one transaction or statement at a time. */
   readonly turns = new BackgroundTurns();
   private readonly entities: EntityStatements;
 
@@ -41,11 +41,11 @@ export class Database {
 
   /**
    * Runs the work in a READ COMMITTED transaction and returns its result. If a transaction is open, joins it. The
-   * outermost call commits, or rolls back if the work throws. After a deadlock or serialization failure, repeats the
-   * work, up to three attempts in all; therefore the work must have no effects outside of the database. Does not repeat
-   * the work if the outcome of the commit is unknown.
+   * outermost call commits, or rolls back if the work throws. After a deadlock or a similar conflict
+   * (`isWorthRetrying`), repeats the work, up to three attempts in all. Therefore the work must have no effects outside
+   * of the database. Does not repeat the work if the outcome of the commit is unknown.
    * @param options.source connection pool, or held connection, to use instead of the default pool
-   * @throws {OutcomeUnknownError} when the answer to the commit is lost; after any other error nothing was committed
+   * @throws {OutcomeUnknownError} if the answer to the commit is lost; after any other error nothing was committed
    */
   async transaction<Result>(
     work: () => Promise<Result>,
@@ -56,7 +56,7 @@ export class Database {
     return withRetries(TRIES, () => this.turns.runPiece(once));
   }
 
-  /** Runs work that needs a connection of its own. Closes the connection, which drops its temporary tables. */
+  /** Runs work that needs a connection of its own. Then closes the connection, which drops its temporary tables. */
   async withConnection<Result>(
     work: (connection: HeldConnection) => Promise<Result>,
   ): Promise<Result> {
@@ -70,8 +70,8 @@ export class Database {
   }
 
   /**
-   * Runs a statement outside of a transaction. After a deadlock or serialization failure, repeats it, up to three
-   * attempts in all.
+   * Runs a statement outside of a transaction. After a deadlock or a similar conflict (`isWorthRetrying`), repeats it,
+   * up to three attempts in all.
    */
   autocommit<Result>(statement: () => Promise<Result>): Promise<Result> {
     this.refuseTransaction('A commit of its own');
@@ -79,9 +79,9 @@ export class Database {
   }
 
   /**
-   * Runs a part of the open transaction under a savepoint. After a deadlock or serialization failure, rolls the part
-   * back, which releases its locks, and repeats it, up to three attempts in all. After a read of damaged data, rolls
-   * the part back and throws. Any other error is thrown without a rollback.
+   * Runs a part of the open transaction under a savepoint. After a deadlock or a similar conflict (`isWorthRetrying`),
+   * rolls the part back, which releases its locks, and repeats it, up to three attempts in all. If the part reads
+   * damaged data, rolls the part back and throws. Any other error is thrown without a rollback.
    */
   async savepoint<Result>(work: () => Promise<Result>): Promise<Result> {
     this.requireTransaction();
@@ -94,7 +94,7 @@ export class Database {
 
   /**
    * Runs a part of the open transaction, rolls the part back, and returns its result. The rollback releases the locks
-   * of the part and drops its `afterCommit` callbacks. If the part fails, throws the error without a rollback.
+   * of the part and drops its `afterCommit` callbacks. An error of the part is thrown without a rollback.
    */
   async rolledBack<Result>(work: () => Promise<Result>): Promise<Result> {
     const part: OpenTransaction = { ...this.requiredTransaction(), afterCommit: [] };
@@ -134,26 +134,25 @@ export class Database {
     return result;
   }
 
-  /** Returns the rows of one statement. Runs in the open transaction, if any. */
   query<Row>(sql: string, parameters: readonly unknown[] = []): Promise<Row[]> {
     // Passed as two arguments, because `pg` copies a query object property by property.
     return this.send(sql, parameters as unknown[]);
   }
 
-  /** Returns the only column of each row of one statement. */
+  /** Runs a statement with one result column, and returns its value in each row. */
   async queryValues<Value>(sql: string, parameters: readonly unknown[] = []): Promise<Value[]> {
     const rows = await this.query<Record<string, Value>>(sql, parameters);
     return rows.flatMap((row) => Object.values(row));
   }
 
-  /** Returns the only column of the first row of one statement; null if there is no row, or its value is null. */
+  /** Runs a statement with one result column, and returns its value in the first row; null if there is no row. */
   async queryValue<Value>(sql: string, parameters?: readonly unknown[]): Promise<Value | null> {
     const [value] = await this.queryValues<Value>(sql, parameters);
     return value ?? null;
   }
 
   /**
-   * Runs a prepared statement, so that each connection can cache its plan. Planning often takes longer than running.
+   * Runs a prepared statement, so that each connection can cache its plan. Planning often takes longer than executing.
    * @param name unique name of the statement
    * @param sql must list columns by name, because a cached `SELECT *` fails after a migration has added a column
    */
@@ -172,7 +171,6 @@ export class Database {
     return rows as Row[];
   }
 
-  /** Awaits a query, and reports its success or failure to the outage log. */
   withOutageLog<Result>(answer: Promise<Result>): Promise<Result> {
     return this.outage.observe(answer);
   }
@@ -191,7 +189,7 @@ export class Database {
   /**
    * Runs reads on one snapshot of the database.
    * @param source connection pool to use instead of the default one
-   * @throws {Error} when a transaction is open, which is a defect of the caller
+   * @throws {Error} if a transaction is open, which is a defect of the caller
    */
   snapshot<Result>(reads: () => Promise<Result>, source = this.dataSource): Promise<Result> {
     this.refuseTransaction('A snapshot');
@@ -207,7 +205,7 @@ export class Database {
   /**
    * Returns entities as TypeORM does, but much faster.
    * @param tail SQL that follows `FROM <table>`: condition, order, lock
-   * @throws {Error} when `tail` locks rows and no transaction is open, which is a defect of the caller
+   * @throws {Error} if `tail` locks rows and no transaction is open, which is a defect of the caller
    */
   async select<Entity extends ObjectLiteral>(
     entity: EntityTarget<Entity>,
@@ -228,7 +226,7 @@ export class Database {
     return row ?? null;
   }
 
-  /** Updates a row and returns it; null if no row matches. `tail`: SQL that follows `UPDATE <table>`. */
+  /** Updates a row and returns it; null if no row matches. `tail` is the SQL that follows `UPDATE <table>`. */
   async updateOne<Entity extends ObjectLiteral>(
     entity: EntityTarget<Entity>,
     tail: string,
@@ -241,8 +239,8 @@ export class Database {
   }
 
   /**
-   * Returns TypeORM's repository of an entity, bound to the open transaction, if any. For deletions, counts and existence
-   * checks; use `select` to read entities.
+   * Returns TypeORM's repository of an entity, bound to the open transaction, if any. Use it for deletions, counts and
+   * existence checks only; `select` reads entities faster.
    */
   repository<Entity extends ObjectLiteral>(entity: EntityTarget<Entity>): Repository<Entity> {
     return (this.currentTransaction?.runner ?? this.dataSource).manager.getRepository(entity);
@@ -288,7 +286,7 @@ export class Database {
     await this.query(sql, parameters);
   }
 
-  /** Writes the given columns of a changed row, and its `version` and `updatedAt`, which the caller must have set. */
+  /** Writes the given columns of a row. Also writes `version` and `updatedAt`, which the caller must have set. */
   async updateRevised<Entity extends Revised, Column extends keyof Entity & string>(
     entity: EntityTarget<Entity>,
     row: Pick<Entity, Column | keyof Revised>,
@@ -299,15 +297,15 @@ export class Database {
     await this.update(entity, row.id, values as Partial<Entity>);
   }
 
-  /** @throws {Error} when no transaction is open, which is a defect of the caller */
+  /** @throws {Error} if no transaction is open, which is a defect of the caller */
   requireTransaction(): void {
     this.requiredTransaction();
   }
 
   /**
-   * Requires that no transaction is open. A transaction would, for example, keep its locks during an external call.
+   * Requires that no transaction is open. An open one would keep its locks, for example during an external call.
    * @param what subject of the error message, such as `A snapshot`
-   * @throws {Error} when a transaction is open, which is a defect of the caller
+   * @throws {Error} if a transaction is open, which is a defect of the caller
    */
   refuseTransaction(what: string): void {
     if (this.isInTransaction) throw new Error(`${what} must not run inside a transaction.`);
@@ -317,12 +315,12 @@ export class Database {
     return this.currentTransaction !== undefined;
   }
 
-  /** Identity of the open transaction, as a key for caches. */
+  /** Object that identifies the open transaction, for use as a cache key. */
   get transactionIdentity(): object {
     return this.requiredTransaction();
   }
 
-  /** Runs the callback after the open transaction has committed, or at once if none is open. Never after a rollback. */
+  /** Runs the callback after the open transaction has committed (not after a rollback), at once if none is open. */
   afterCommit(callback: () => void): void {
     const { currentTransaction } = this;
     if (currentTransaction === undefined) callback();

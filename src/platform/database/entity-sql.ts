@@ -2,7 +2,7 @@ import type { EntityMetadata, ObjectLiteral } from 'typeorm';
 import { Texts } from './array-elements';
 
 /**
- * Column types whose values `pg` reads and writes without conversion, each with the SQL type to which a text is cast.
+ * Column types whose values `pg` reads and writes without conversion. Each has the SQL type to which a text is cast.
  * The cast needs no length, because the column checks the length.
  */
 const PLAIN_TYPES: ReadonlyMap<unknown, string> = new Map([
@@ -23,11 +23,11 @@ type Conversion = (value: unknown) => unknown;
 interface EntityColumn {
   readonly property: string;
   readonly name: string;
-  /** Converts a value from `pg` to the value of the property. Null if no conversion is needed. */
+  /** Converts a value from `pg` to the value of the property. Null: no conversion is needed. */
   readonly read: Conversion | null;
-  /** Converts the value of the property to a value that `pg` or JSON can write. Null if no conversion is needed. */
+  /** Converts the value of the property to a value that `pg` or JSON can write. Null: no conversion is needed. */
   readonly write: Conversion | null;
-  /** SQL expression of a virtual column, which is only read. Null for a column that the table has. */
+  /** SQL expression of a virtual column, which can only be read. Null for a column of the table. */
   readonly query: string | null;
   /** True for a JSON column, whose values are passed as text. */
   readonly isJson: boolean;
@@ -41,8 +41,8 @@ export interface Statement {
 }
 
 /**
- * SQL and row conversion of one entity, computed once. TypeORM computes both for every statement, which takes longer
- * than running the statement.
+ * SQL and row conversions of one entity, computed once. TypeORM computes them for every statement, which takes longer
+ * than executing the statement.
  */
 export class EntitySql<Entity extends ObjectLiteral> {
   private readonly table: string;
@@ -50,9 +50,7 @@ export class EntitySql<Entity extends ObjectLiteral> {
   private readonly converted: readonly EntityColumn[];
   private readonly list: string;
 
-  /**
-   * @throws {Error} for a column of an unsupported type
-   */
+  /** @throws {Error} for a column of an unsupported type */
   constructor(metadata: EntityMetadata) {
     this.table = quoted(metadata.tableName);
     this.columns = metadata.columns.map((column) => toEntityColumn(column, this.table));
@@ -72,7 +70,7 @@ export class EntitySql<Entity extends ObjectLiteral> {
     return `UPDATE ${this.table} ${tail} RETURNING ${this.list}`;
   }
 
-  /** Converts rows that a statement of this class returned into entities. Changes the rows in place. */
+  /** Converts rows from a statement of this class into entities, in place. */
   toEntities(rows: readonly Record<string, unknown>[]): Entity[] {
     for (const row of rows) {
       for (const { property, read } of this.converted) row[property] = read?.(row[property]);
@@ -102,8 +100,8 @@ export class EntitySql<Entity extends ObjectLiteral> {
   }
 
   /**
-   * Returns one INSERT of many rows. Its SQL text does not depend on the number of rows.
-   * @param rows rows that all set the same columns
+   * Returns one INSERT of many rows. The SQL text does not depend on the number of rows.
+   * @param rows all must set the same columns
    */
   insertMany(rows: readonly Entity[]): Statement {
     const given = this.givenIn(rows[0] ?? {});
@@ -114,7 +112,7 @@ export class EntitySql<Entity extends ObjectLiteral> {
     };
   }
 
-  /** @param rows rows with their ids; all rows must set the same columns */
+  /** @param rows all must have an id and set the same columns */
   updateMany(rows: readonly (Partial<Entity> & { readonly id: string })[]): Statement {
     const given = this.givenIn(rows[0] ?? {});
     const settings = given
@@ -184,10 +182,7 @@ function selectOf(columns: readonly EntityColumn[]): string {
   return `SELECT ${values.join(', ')} FROM unnest(${places}) AS given (${names.join(', ')})`;
 }
 
-/**
- * Returns the values of a column as an array of texts. The database reads such arrays faster than JSON objects with
- * column names.
- */
+/** Returns the values of a column as an array of texts, which the database reads faster than JSON objects. */
 function textsOf(column: EntityColumn, rows: readonly ObjectLiteral[]): Buffer {
   const texts = new Texts(rows.length);
   for (const row of rows) {
@@ -198,7 +193,6 @@ function textsOf(column: EntityColumn, rows: readonly ObjectLiteral[]): Buffer {
   return texts.toBuffer();
 }
 
-/** Returns the text form of a value, as PostgreSQL reads it. */
 function textOf(value: unknown): string {
   if (typeof value === 'string') return value;
   if (value instanceof Date) return value.toISOString();

@@ -18,8 +18,8 @@ export class EntityStatements {
 
   /**
    * Returns the arguments of `Database.queryPrepared` for an insert. Other statements of entities are not prepared: a
-   * cached plan that was made while a table was small is slow after the table has grown. PostgreSQL replaces such a
-   * plan only when it analyses the table.
+   * plan that was cached while a table was small is slow after the table has grown, and PostgreSQL replaces it only
+   * when it analyses the table.
    */
   preparedInsert({
     sql,

@@ -2,12 +2,11 @@ import type { PoolClient } from 'pg';
 import type { DataSource, QueryRunner } from 'typeorm';
 import { copyIn } from './copy-in';
 
-/** Source of the connection of a transaction. */
 export type RunnerSource = Pick<DataSource, 'createQueryRunner'>;
 
 /**
- * A connection that one piece of work has for itself, for temporary tables. Each statement is a commit of its own.
- * `Database.transaction` can run on the connection too.
+ * A connection that one piece of work has for itself, because temporary tables belong to one connection. Each statement
+ * commits at once. `Database.transaction` accepts the connection as its `source`.
  */
 export class HeldConnection implements RunnerSource {
   constructor(
@@ -20,14 +19,14 @@ export class HeldConnection implements RunnerSource {
   }
 
   /**
-   * Writes rows, in the text format of COPY.
    * @param target table and columns, in SQL
+   * @param rows in the text format of COPY
    */
   copy(target: string, rows: Buffer): Promise<void> {
     return copyIn(this.connection, `COPY ${target} FROM STDIN`, rows);
   }
 
-  /** Returns a query runner for one transaction. Its release does not release the connection. */
+  /** Returns a query runner for one transaction. Releasing the runner does not release the connection. */
   createQueryRunner(): QueryRunner {
     // TypeORM takes a connection from the pool only if this property is not set.
     return Object.assign(this.pool.createQueryRunner(), {

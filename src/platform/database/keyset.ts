@@ -7,10 +7,6 @@ export interface PageRequest {
 
 export interface Page<Item> {
   readonly items: readonly Item[];
-  /**
-   * Cursor of the next page; null on the last page. In a list sorted newest first, it is the id of the last item. In a
-   * list sorted otherwise, it also contains a short hash of the order and usually the value by which the item is
-   * sorted.
-   */
+  /** Cursor of the next page; null on the last page. */
   readonly next: string | null;
 }

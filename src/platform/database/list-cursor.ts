@@ -5,20 +5,16 @@ import { isSameOrder, type ListOrder, NEWEST_FIRST } from './list-order';
 /** Position of the last row of a page. */
 export interface Position {
   readonly id: string;
-  /**
-   * Value by which the row is sorted, as text. Null if the list is sorted by id, or if the value is too long for a
-   * cursor (`hasLongValues` of the order).
-   */
+  /** Value by which the row is sorted, as text. Null if the list is sorted by id, or if the value is too long. */
   readonly value: string | null;
 }
 
-/** Maximum length of a value in a cursor. It keeps cursors within 200 characters. */
+/** A longer value is left out of the cursor, so that cursors have at most 200 characters. */
 const MAX_CURSOR_VALUE_BYTES = 100;
 
 /**
- * Returns a cursor. For a list sorted newest first, it is the id alone. For any other order, it is the id, the mark of
- * the order ({@link markOf}) and the value, separated by spaces. The value lets the next page continue at the same
- * place even if the row changes meanwhile.
+ * Returns a cursor: the id, the mark of the order ({@link markOf}) and the value, separated by spaces. For a list
+ * sorted newest first, the id alone. The value keeps the place in the list even if the row changes meanwhile.
  */
 export function cursorAt({ id, value }: Position, order: ListOrder): string {
   const parts = isSameOrder(order, NEWEST_FIRST) ? [id] : [id, markOf(order)];

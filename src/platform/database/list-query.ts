@@ -10,15 +10,15 @@ import { isSameOrder, type ListOrder, NEWEST_FIRST } from './list-order';
 import { isDataException } from './postgres-errors';
 import type { Reports } from './reports';
 
-/** Column of another table that refers to rows of the list by their ids. */
+/** Column of another table that contains ids of rows of the list. */
 interface ReferringColumn {
   readonly table: string;
   readonly column: string;
-  /** SQL condition on the rows of `table`, the same as in the partial index on `column`. */
+  /** SQL condition on the rows of `table`. It is also the condition of the partial index on `column`. */
   readonly condition: string;
 }
 
-/** Builds the statements of a list with filters: one for a page, and one for sums over all rows of the list. */
+/** Builds the SQL of a list with filters: one statement for a page, and one for sums over all rows of the list. */
 export class ListQuery {
   private readonly parameters: unknown[] = [];
   private readonly conditions: string[] = [];
@@ -26,12 +26,12 @@ export class ListQuery {
     null;
   private referring: ReferringColumn | null = null;
   private order: ListOrder | null = null;
-  /** True after a filter with an index was added. */
+  /** True after a filter on indexed columns was added. */
   private isByIndex = false;
 
   /**
    * @param indexEnd last expression of the indexes for filters and orders: `id`, or `time` for {@link idTime}
-   * @param usualOrder order of the pages, unless a filter or the caller sets another one
+   * @param usualOrder order of the pages if neither a filter nor the caller sets another one
    */
   constructor(
     private readonly table: string,
@@ -39,16 +39,13 @@ export class ListQuery {
     private readonly usualOrder = NEWEST_FIRST,
   ) {}
 
-  /**
-   * Adds a condition on columns that have an index. `$` in the condition stands for the value. If the value is null,
-   * adds no condition.
-   */
+  /** Adds a condition on indexed columns, in which `$` stands for the value. A null value adds no condition. */
   where(condition: string, value: unknown): this {
     if (value !== null) this.isByIndex = true;
     return this.whereUnindexed(condition, value);
   }
 
-  /** Adds a condition as {@link where} does, but for columns without an index. */
+  /** As {@link where}, for columns without an index. */
   whereUnindexed(condition: string, value: unknown): this {
     if (value === null) return this;
     const place = this.bind(value);
@@ -56,15 +53,14 @@ export class ListQuery {
     return this;
   }
 
-  /** Adds a condition that contains no `$`, if `isWanted` is true. */
   whereIf(isWanted: boolean, condition: string): this {
     if (isWanted) this.conditions.push(condition);
     return this;
   }
 
   /**
-   * Keeps rows in which the column has one of the values. Null adds no filter; an empty list matches no rows. Use it
-   * for one column at most. If the list has its usual order, the statement reads one page per value and merges these
+   * Keeps rows in which the column has one of the values. Null adds no filter; an empty list matches no rows. Call it
+   * for one column at most. In the usual order of the list, the statement reads one page per value and merges these
    * pages, because the index starts with the column.
    */
   whereOneOf(column: string, values: readonly string[] | null): this {
@@ -77,11 +73,10 @@ export class ListQuery {
   }
 
   /**
-   * Keeps rows whose id is in a column of another table. In the usual order of the list, a page steps through the ids
-   * in the index of that column, which is fast even if only few or only old rows match. If another filter leaves only
-   * few rows (`isSelective`), adds an ordinary condition instead, so that the database can read those rows first.
-   * @param first column that comes before the ids in the index, and the value that it must have; if the value is null,
-   *   the column may have any value
+   * Keeps rows whose ids are in a column of another table. In the usual order of the list, a page reads these ids one
+   * by one from the index of that column, which is fast even if only few or only old rows match. `isSelective`: another
+   * filter leaves only few rows. An ordinary condition then lets the database read those rows first.
+   * @param first column that comes before the ids in the index, and the value that it must have; null: any value
    */
   whereReferredBy(
     { condition, ...column }: ReferringColumn,
@@ -95,27 +90,21 @@ export class ListQuery {
     return this;
   }
 
-  /**
-   * Keeps rows in a range of instants, `to` exclusive. If no other order is set, sorts the newest first. Does nothing
-   * without bounds.
-   */
+  /** Keeps rows in a range of instants; `to` is exclusive. Sorts the newest first, unless another order is set. */
   whereBetween(column: string, { from, to }: InstantRange): this {
     if (from === null && to === null) return this;
     this.order ??= { column, isAscending: false };
     return this.where(`${column} >= $`, from).where(`${column} < $`, to);
   }
 
-  /**
-   * Keeps rows in a range of amounts, `max` inclusive. If no other order is set, sorts the largest first. Does nothing
-   * without bounds.
-   */
+  /** Keeps rows in a range of amounts; `max` is inclusive. Sorts the largest first, unless another order is set. */
   whereAmountBetween(column: string, { min, max }: AmountRange): this {
     if (min === null && max === null) return this;
     this.order ??= { column, isAscending: false };
     return this.where(`${column} >= $`, min).where(`${column} <= $`, max);
   }
 
-  /** Sets the order. Null keeps the present order. */
+  /** Null keeps the present order. */
   orderBy(order: ListOrder | null): this {
     this.order = order ?? this.order;
     return this;
@@ -123,8 +112,8 @@ export class ListQuery {
 
   /**
    * Returns a page of entities.
-   * @throws {ProblemError} `invalid_cursor` if the cursor was made for another order, or if its value is missing or has
-   *   the wrong type. With `hasLongValues`, a missing value is read from the row of the cursor
+   * @throws {ProblemError} `invalid_cursor` if the cursor was made for another order, or if its value has the wrong
+   *   type; also if the value is missing, unless `hasLongValues` allows that
    */
   async page<Entity extends ObjectLiteral & { readonly id: string }>(
     database: Database,
@@ -147,8 +136,9 @@ export class ListQuery {
   }
 
   /**
-   * Returns the number of rows and the sums of their amounts for each currency. Sums are in minor units, as text. Reads
-   * the whole table if there is no filter.
+   * Returns, for each currency, the number of rows and the sums of their amounts in minor units, as text. Reads the
+   * whole table if there is no filter.
+   * @param amounts SQL of each amount, by name
    * @throws {ProblemError} `too_many_reports`
    */
   async summarize(
@@ -189,10 +179,7 @@ export class ListQuery {
     );
   }
 
-  /**
-   * Returns the value by which the row with this id is sorted, as text. Null if the list is sorted by id, if the row
-   * does not exist, or if the value is null.
-   */
+  /** Returns the value by which the row with this id is sorted, as text; null if there is none. */
   private valueOf(database: Database, { column }: ListOrder, id: string): Promise<string | null> {
     if (column === 'id') return Promise.resolve(null);
     const sql = `SELECT ${column}::text FROM ${this.table} WHERE id = $1`;
@@ -204,12 +191,11 @@ export class ListQuery {
     return this.indexEnd === 'time' && (this.isByIndex || column !== 'id');
   }
 
-  /** Returns the expressions by which rows with the same value in the column of the order are sorted. */
+  /** Returns the sort expressions after the column of the order, for rows with equal values in that column. */
   private endOf(order: ListOrder): readonly string[] {
     return this.endsWithIdTime(order) ? [idTime('id'), 'id'] : ['id'];
   }
 
-  /** Returns the SQL that follows `FROM <table>`. */
   private tailOf(order: ListOrder, after: string | null, maxRows: number): string {
     const { column, isAscending } = order;
     const direction = isAscending ? 'ASC' : 'DESC';
@@ -235,7 +221,7 @@ export class ListQuery {
     return `${this.whereClause()} ${by} ${limit}`;
   }
 
-  /** Returns SQL that reads the ids of matching rows in descending order. One search in the index finds one id. */
+  /** Returns SQL that reads the ids of matching rows in descending order, with one index search per id. */
   private steppedIds({ table, column, condition }: ReferringColumn, after: string | null): string {
     const last = `SELECT max(${column}) FROM ${table} WHERE ${condition}`;
     this.conditions.push('id = candidate.id');
@@ -249,8 +235,8 @@ export class ListQuery {
   }
 
   /**
-   * Adds the filters of {@link whereOneOf} and {@link whereReferredBy} as ordinary conditions. A page in the usual
-   * order needs no such condition for the filter by which it reads: it reads value by value, or id by id.
+   * Adds the filters of {@link whereOneOf} and {@link whereReferredBy} as ordinary conditions, for statements that do
+   * not read value by value or id by id.
    */
   private addRemainingConditions(): void {
     this.addMultipleValues();
@@ -288,7 +274,7 @@ function isReferredBy({ table, column, condition }: ReferringColumn): string {
   return `id IN (SELECT ${column} FROM ${table} WHERE ${condition})`;
 }
 
-/** Number of rows of one currency, and the sums of their amounts. The currency is null for rows without a currency. */
+/** Number of rows of one currency, and the sums of their amounts. The currency is null for rows without one. */
 export interface ListSummary {
   readonly currency: string | null;
   readonly count: number;

@@ -9,13 +9,13 @@ import { requireDedicatedSessions } from './require-dedicated-sessions';
 export class SchemaError extends Error {}
 
 /**
- * Migrates the database to the newest schema and returns the names of the migrations that ran. Takes a lock, so that
- * processes that start together migrate one after the other; TypeORM itself takes no lock.
- * @param onWait called when another session holds a needed lock, with a description of that session and the name of the
- *   waiting migration. The name is null while the migration lock itself is awaited
- * @throws {SchemaError} when a newer version has migrated the database, because this version could damage it
- * @throws {PoolerError} when a pooler lets clients share sessions
- * @throws {MigrationLockError} when another session holds a lock for longer than `maxWaitForLockMs`
+ * Migrates the database to the newest schema, and returns the names of the migrations that ran. Takes a lock, because
+ * processes that start together must migrate one after the other, and TypeORM takes no lock.
+ * @param onWait called if another session holds a needed lock, with a description of that session and the name of the
+ *   waiting migration; the name is null for a wait for the migration lock itself
+ * @throws {SchemaError} if a newer version has migrated the database, because this version could damage it
+ * @throws {PoolerError} if a pooler lets clients share sessions
+ * @throws {MigrationLockError} if another session holds a lock for longer than `maxWaitForLockMs`
  */
 export async function migrate(
   url: string,

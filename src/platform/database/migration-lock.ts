@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Client } from 'pg';
 import { type DatabaseSession, describeSession, SESSION_COLUMNS } from './database-session';
 
-/** Key of the advisory lock: an arbitrary number, the same in all processes of the engine. */
+/** Key of the advisory lock: an arbitrary number, the same in all processes. */
 const MIGRATION_LOCK = 7_205_759_403;
 const POLL_EVERY_MS = 250;
 
@@ -14,14 +14,14 @@ const HOLDER = `
     AND lock.database = (SELECT oid FROM pg_database WHERE datname = current_database())
   LIMIT 1`;
 
-/** Another session held the migration lock, or a lock that a migration needs, for longer than `MIGRATION_WAIT_MS`. */
+/** Thrown if another session has held the migration lock, or a lock that a migration needs, for too long. */
 export class MigrationLockError extends Error {}
 
 /**
- * Opens a transaction that holds the migration lock until the transaction ends. Does not use a session lock: behind a
- * pooler, a session lock would outlive the process that took it.
+ * Opens a transaction, and takes the migration lock until the transaction ends. Does not use a session lock, because
+ * behind a pooler it would outlive the process that took it.
  * @param onWait called at most once, if another session holds the lock, with a description of that session
- * @throws {MigrationLockError} naming the holder, when the lock is not released in time
+ * @throws {MigrationLockError} naming the session that holds the lock, if the lock is not released in time
  */
 export async function lockMigrations(
   connection: Client,
@@ -39,11 +39,8 @@ export async function lockMigrations(
 
 /**
  * Opens a transaction that holds the lock. If another session holds the lock, returns false and leaves no transaction
- * open.
- *
- * `CREATE INDEX CONCURRENTLY` waits for every transaction with a snapshot. Therefore a waiting process ends its
- * transaction before it pauses. The statement that takes the lock has no parameters, because a statement with
- * parameters would keep a snapshot until the next statement.
+ * open, because `CREATE INDEX CONCURRENTLY` waits for every transaction with a snapshot. For the same reason, the
+ * statement that takes the lock has no parameters: with parameters, it would keep a snapshot until the next statement.
  */
 async function tryLock(connection: Client): Promise<boolean> {
   await connection.query('BEGIN');
@@ -56,7 +53,7 @@ async function tryLock(connection: Client): Promise<boolean> {
   return false;
 }
 
-/** Returns the session that holds the lock; null if the lock was released meanwhile. */
+/** Returns the session that holds the lock; null if the lock was just released. */
 async function holderOf(connection: Client): Promise<DatabaseSession | null> {
   const { rows } = await connection.query<DatabaseSession>(HOLDER, [MIGRATION_LOCK]);
   return rows[0] ?? null;

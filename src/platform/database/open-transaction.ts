@@ -1,11 +1,10 @@
 import type { QueryRunner } from 'typeorm';
 
-/** The transaction of the current call. */
 export interface OpenTransaction {
   readonly runner: QueryRunner;
   readonly afterCommit: (() => void)[];
   /** Client-side timeout of the statements of the transaction, if it differs from the default. */
   answerTimeoutMs?: number;
-  /** True after the transaction has ended. The connection may then belong to another transaction. */
+  /** True after the transaction has ended. Its connection may then belong to another transaction. */
   isOver?: true;
 }

@@ -3,8 +3,8 @@ import { asPostgresError, isDatabaseOutOfReach } from './postgres-errors';
 
 const LOG_EVERY_MS = 10_000;
 /**
- * An outage is over after this time without failures. A single success proves nothing, because not all connections fail
- * at once, and a server without free connections fails only some calls.
+ * An outage is over after this time without failures. A single success proves nothing: not all connections fail at
+ * once, and a server without free connections fails only some calls.
  */
 const QUIET_MS = 10_000;
 
@@ -18,7 +18,7 @@ interface OutageState {
   failures: number;
 }
 
-/** Logs outages of the database: every 10 s during an outage, and at its end. */
+/** Logs an outage of the database every 10 s and at its end. */
 export class OutageLog {
   private readonly logger = new Logger('database');
   private state: OutageState | null = null;
@@ -27,12 +27,10 @@ export class OutageLog {
   /** @param now returns monotonic time in milliseconds */
   constructor(private readonly now = (): number => performance.now()) {}
 
-  /** Returns the current time. A caller passes it to {@link recordFailure} as the start of a call. */
   start(): number {
     return this.now();
   }
 
-  /** Awaits a call, and records its answer or failure. */
   async observe<Result>(answer: Promise<Result>): Promise<Result> {
     const startedAt = this.start();
     try {
@@ -46,8 +44,8 @@ export class OutageLog {
   }
 
   /**
-   * Records a failed call. If the database hangs, a call fails only after its timeout. Therefore the outage begins at
-   * the start of the first failed call, or at a later answer to another call.
+   * Records a failed call. A call to a hanging database fails only after its timeout, so the outage begins at the start
+   * of the first failed call. If another call was answered after that start, the outage begins at the answer.
    */
   recordFailure(error: unknown, startedAt: number): void {
     if (!isDatabaseOutOfReach(error)) return;

@@ -1,7 +1,6 @@
 /**
- * It is unknown whether the work was done completely, in part or not at all. Thrown if the answer to a commit is lost;
- * the transaction or statement was then executed either as a whole or not at all. Also thrown if the database fails
- * after a part of the work was committed (see `CommitTrace`).
+ * Thrown if it is unknown how much of the work was done. If the answer to a commit was lost, all or nothing of it was
+ * done. If the database failed after a first commit (see `CommitTrace`), at least a part was done.
  */
 export class OutcomeUnknownError extends Error {
   override readonly name = 'OutcomeUnknownError';

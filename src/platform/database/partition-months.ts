@@ -8,7 +8,6 @@ export interface PartitionMonth {
   readonly to: string;
 }
 
-/** Returns `count` months, starting with the current one. */
 export function monthsFrom(now: Date, count: number): readonly PartitionMonth[] {
   return Array.from({ length: count }, (_, index) => {
     const start = monthAfter(now, index);
@@ -20,7 +19,7 @@ export function monthsFrom(now: Date, count: number): readonly PartitionMonth[] 
   });
 }
 
-/** Returns the suffix of the oldest month to keep, which is `count` months before the current one. */
+/** Returns the suffix of the oldest month to keep: `count` months before the current one. */
 export function oldestKept(now: Date, count: number): string {
   return suffixOf(monthAfter(now, -count));
 }

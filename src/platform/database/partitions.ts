@@ -4,14 +4,14 @@ import { isLockTimeout, violatesCheck } from './postgres-errors';
 import { monthsFrom } from './partition-months';
 
 /**
- * Maximum wait for the lock to create or drop a partition. Statements of other sessions queue behind a waiting lock
- * request, so the wait is short, and the next call tries again.
+ * Longest wait for the lock to create or drop a partition. It is short, because statements of other sessions queue
+ * behind a waiting lock request. The next call tries again.
  */
 const MAX_LOCK_WAIT_MS = 200;
 
 /**
- * SQL that returns the partitions of a table, with their bounds. The bounds of the default partition are null, as is a
- * bound that is no instant.
+ * SQL that returns the partitions of a table, with their bounds. A bound that is not an instant is null. So are both
+ * bounds of the default partition.
  */
 const BOUNDS = `
   SELECT name, substring(bounds FROM $$FROM \\('([^']+)'\\)$$)::timestamptz AS start_at,
@@ -29,9 +29,8 @@ const OLDEST = `
   SELECT name FROM (${BOUNDS}) AS partition WHERE end_at <= $2 ORDER BY end_at LIMIT 1`;
 
 /**
- * SQL that finds the partitions that lack a TRUNCATE trigger of their table, and returns a statement that creates each
- * missing trigger. PostgreSQL copies only row triggers to partitions. With `OR REPLACE`, several processes can create
- * the same trigger.
+ * SQL that returns, for each TRUNCATE trigger that a partition lacks, a statement that creates it. PostgreSQL itself
+ * copies only row triggers to partitions. With `OR REPLACE`, several processes can run the same statement.
  */
 const MISSING_TRIGGERS = `
   SELECT replace(
@@ -50,7 +49,7 @@ export class Partitions {
   /**
    * Creates the partitions of this month and the following ones, each in a transaction of its own. Skips a month if a
    * partition overlaps it, if the lock is not free soon, or if the default partition has rows of that month. If a
-   * trigger refuses TRUNCATE of the table, also creates this trigger on each partition, new or old, that lacks it.
+   * trigger refuses TRUNCATE of the table, also creates the trigger on each partition that lacks it.
    * @param months number of months, the current one included
    */
   async createMonths(table: string, now: Date, months: number): Promise<void> {
@@ -66,8 +65,8 @@ export class Partitions {
   }
 
   /**
-   * Drops the oldest partition whose range ends at or before an instant. Returns the name of the partition; null if
-   * there is none, or the partition is in use.
+   * Drops the oldest partition whose range ends at or before an instant, and returns its name. Returns null if there is
+   * no such partition, or if it is in use.
    */
   async dropOldest(table: string, before: Date): Promise<string | null> {
     const [oldest] = await this.database.query<{ name: string }>(OLDEST, [table, before]);
@@ -80,10 +79,7 @@ export class Partitions {
     return (await this.database.query(OVERLAPPING, [table, from, to])).length > 0;
   }
 
-  /**
-   * Runs a statement in a transaction. Returns false if a lock is not free soon, or if existing rows violate the
-   * bounds.
-   */
+  /** Returns false if a lock is not free soon, or if rows violate the bounds of a new partition. */
   private async withShortWaits(sql: string): Promise<boolean> {
     try {
       await this.database.transaction(async () => {

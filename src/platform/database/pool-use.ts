@@ -6,7 +6,6 @@ export function poolOf(dataSource: DataSource): Pool {
   return (dataSource.driver as PostgresDriver).master as Pool;
 }
 
-/** Number of connections of a pool by state, and of callers that wait for one. */
 export interface PoolUse {
   readonly busy: number;
   readonly idle: number;

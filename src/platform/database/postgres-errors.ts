@@ -11,7 +11,7 @@ interface PostgresError {
   readonly routine?: string;
 }
 
-/** Returns the error of `pg` or of a socket without its wrappers, or null for a value that is not an error. */
+/** Returns the error of `pg` or of a socket, without the errors that wrap it. Null for a value that is not an error. */
 export function asPostgresError(error: unknown): PostgresError | null {
   const thrown: unknown = error instanceof OutcomeUnknownError ? error.cause : error;
   const candidate: unknown = thrown instanceof QueryFailedError ? thrown.driverError : thrown;
@@ -25,7 +25,7 @@ export function violatedConstraint(error: unknown): string | null {
   return postgresError?.code?.startsWith('23') === true ? (postgresError.constraint ?? null) : null;
 }
 
-/** Awaits a statement. If it violates the constraint, throws `refusal()` instead of the database's error. */
+/** Awaits a statement. If it violates the constraint, throws `refusal()` instead of the error of the database. */
 export async function onViolation<Result>(
   statement: Promise<Result>,
   constraint: string,
@@ -38,16 +38,10 @@ export async function onViolation<Result>(
   }
 }
 
-/**
- * Unique constraint that is violated if two transactions give the same sequence number to events of one object. A retry
- * takes the next number.
- */
+/** Violated if two transactions give the same sequence number to events of one object. A retry takes the next one. */
 const RETRIED_CONSTRAINT = 'event_object_sequence_unique';
 
-/**
- * Returns true for deadlocks, serialization failures and violations of {@link RETRIED_CONSTRAINT}. A retry of the same work
- * may succeed.
- */
+/** Returns true for deadlocks, serialization failures and violations of {@link RETRIED_CONSTRAINT}. */
 export function isWorthRetrying(error: unknown): boolean {
   const code = asPostgresError(error)?.code;
   return code === '40P01' || code === '40001' || violatedConstraint(error) === RETRIED_CONSTRAINT;
@@ -63,10 +57,7 @@ export function isDataDamaged(error: unknown): boolean {
   return asPostgresError(error)?.code === 'XX001';
 }
 
-/**
- * Returns true if a transaction can continue after this error: it rolls back to a savepoint, and then repeats or omits
- * the failed part.
- */
+/** Returns true if a transaction can continue after this error, once it has rolled back to a savepoint. */
 export function failsPartAlone(error: unknown): boolean {
   return isWorthRetrying(error) || isDataDamaged(error);
 }
@@ -93,13 +84,13 @@ export function isConnectionLimit(error: unknown): boolean {
 
 const LOCK_NOT_AVAILABLE = '55P03';
 
-/** The statement was cancelled, usually by its timeout. */
+/** SQLSTATE of a statement that was cancelled, usually by its timeout. */
 const QUERY_CANCELED = '57014';
 
-/** The database is a replica, or is set to read-only. */
+/** SQLSTATE of a write to a replica, or to a database that is set to read-only. */
 const READ_ONLY = '25006';
 
-/** SQLSTATEs of a database or session that cannot be used. */
+/** SQLSTATEs that mean that the database or the session cannot be used. */
 const OUT_OF_REACH = new Set([
   '3D000', // no such database
   '55000', // object not in prerequisite state: here, the database accepts no connections for now
@@ -108,7 +99,7 @@ const OUT_OF_REACH = new Set([
   READ_ONLY,
 ]);
 
-/** SQLSTATE classes of a database that cannot be used. */
+/** Classes of SQLSTATEs that mean that the database cannot be used. */
 const OUT_OF_REACH_CLASSES = new Set([
   '08', // connection exception
   '28', // invalid authorization: unknown role, wrong password
@@ -116,10 +107,10 @@ const OUT_OF_REACH_CLASSES = new Set([
   '58', // system error, such as a failing disk
 ]);
 
-/** `pg` stopped waiting for an answer; the connection may still be waiting. */
+/** Message of `pg` after it stopped waiting for an answer. The connection may still be waiting. */
 const NO_ANSWER = 'Query read timeout';
 
-/** `pg` refused to send a statement on a broken or closed connection. */
+/** Messages of `pg` for a statement that it did not send, because the connection was broken or closed. */
 const NOT_SENT = 'Client (?:has encountered a connection error|was closed) and is not queryable';
 
 const OUT_OF_REACH_MESSAGE = new RegExp(
@@ -134,12 +125,12 @@ const OUT_OF_REACH_MESSAGE = new RegExp(
 );
 
 /**
- * Has two meanings. From PostgreSQL: a refused message, such as a statement with too many parameters, which is a defect
- * of this service. From PgBouncer: most outages, such as `query_wait_timeout`.
+ * SQLSTATE with two meanings. PostgreSQL sends it for a refused message, such as a statement with too many parameters,
+ * which is a defect of this service. PgBouncer sends it for most outages, such as `query_wait_timeout`.
  */
 const PROTOCOL_VIOLATION = '08P01';
 
-/** SQLSTATEs of errors that end the session, whichever statement is running. Includes SQLSTATEs of poolers. */
+/** SQLSTATEs of errors that end the session, including those of poolers. */
 const ENDS_SESSION = /^(?:57P|08|25P03|25P04)/;
 
 /** Form of SQLSTATEs. Some error codes of sockets have this form too. */
@@ -147,7 +138,7 @@ const SQLSTATE = /^[0-9A-Z]{5}$/;
 
 /**
  * Returns true if the answer to a statement was lost, so that the statement may have been executed. Returns false if
- * the database refused the statement, or if the statement was never sent.
+ * the database refused the statement, or if it was never sent.
  */
 export function isAnswerLost(error: unknown): boolean {
   const postgresError = asPostgresError(error);
@@ -181,15 +172,12 @@ export function isDatabaseOutOfReach(error: unknown): boolean {
   return postgresError.code === undefined && OUT_OF_REACH_MESSAGE.test(message);
 }
 
-/**
- * Returns true for an SQLSTATE. Socket codes such as `EPIPE` also have five letters, but only database errors have a
- * severity.
- */
+/** Returns true for an SQLSTATE. Socket codes such as `EPIPE` look similar, but their errors have no severity. */
 function isSqlState(error: PostgresError, code: string | undefined): code is string {
   return code !== undefined && 'severity' in error && SQLSTATE.test(code);
 }
 
-/** Returns true if the database is unreachable or overloaded, so that the caller may try again later. */
+/** Returns true if the database is unreachable or overloaded. The caller may try again later. */
 export function isDatabaseUnavailable(error: unknown): boolean {
   const code = asPostgresError(error)?.code;
   return code === LOCK_NOT_AVAILABLE || code === QUERY_CANCELED || isDatabaseOutOfReach(error);
@@ -202,8 +190,8 @@ export function isConnectionUnusable(error: unknown): boolean {
 }
 
 /**
- * Returns true if the failed work must not be repeated immediately: the database is unreachable or overloaded, or the
- * work may have been committed. False for a lock timeout, which concerns only one statement.
+ * Returns true if failed work must not be repeated at once: the database is unreachable or overloaded, or the work may
+ * have been committed. Returns false for a lock timeout, which concerns only one statement.
  */
 export function isOutage(error: unknown): boolean {
   if (error instanceof OutcomeUnknownError) return true;
@@ -212,7 +200,7 @@ export function isOutage(error: unknown): boolean {
 
 /**
  * Returns true if the database was temporarily unable to do the work, so that the same work may succeed later. The
- * failed work may have been committed.
+ * failed work may have been committed all the same.
  */
 export function isInterruption(error: unknown): boolean {
   if (error instanceof OutcomeUnknownError) return true;

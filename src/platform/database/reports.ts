@@ -8,22 +8,19 @@ import { Database } from './database';
 import { poolOf } from './pool-use';
 import { postgresOptionsOf } from './postgres-options';
 
-/** Number of connections: the sum of the limits below, so that each running report has a connection. */
+/** Number of connections: the sum of the limits of running reports below. */
 const POOL_SIZE = 10;
 
-/** Longer statement timeout for analytics, which sum over all customers. */
+/** Analytics have a longer statement timeout, because they sum over all customers. */
 const ANALYTICS_TIME = { statementMs: 120_000 };
 
-/** Limits a report to one core, regardless of table sizes. */
+/** Limits a report to one core, however large the tables are. */
 const ONE_CORE = 'SET LOCAL max_parallel_workers_per_gather = 0';
 
 export type ReportKind =
   'verification' | 'simulation' | 'proof' | 'replay' | 'summary' | 'analytics';
 
-/**
- * Runs reports, which are long reads, on a small connection pool of their own, so that they do not block requests and
- * background jobs.
- */
+/** Runs reports (long reads) on a connection pool of their own, so that they do not block requests and jobs. */
 @Injectable()
 export class Reports implements OnApplicationShutdown {
   /** One limiter per kind of report, so that reports of one kind do not block those of another. */
@@ -49,9 +46,9 @@ export class Reports implements OnApplicationShutdown {
   }
 
   /**
-   * Runs the reads of a report on one snapshot. Waits first while the number of running reports of this kind is at its
-   * limit.
-   * @throws {ProblemError} `too_many_reports` when the limit is reached and the waiting list of this kind is full
+   * Runs the reads of a report on one snapshot. Waits first while the maximum number of reports of this kind is
+   * running.
+   * @throws {ProblemError} `too_many_reports` if the maximum number of reports of this kind is already waiting
    */
   async run<Result>(kind: ReportKind, reads: () => Promise<Result>): Promise<Result> {
     const leave = await this.enter(kind);
@@ -66,17 +63,14 @@ export class Reports implements OnApplicationShutdown {
   }
 
   /**
-   * Returns the rows of a report that consists of one statement.
+   * Runs a report that consists of one statement, and returns its rows.
    * @throws {ProblemError} `too_many_reports`
    */
   query<Row>(kind: ReportKind, sql: string, parameters: readonly unknown[]): Promise<Row[]> {
     return this.run(kind, () => this.database.query<Row>(sql, parameters));
   }
 
-  /**
-   * Runs one step of long work in a transaction that may write. The step counts towards the limit of reports of this
-   * kind.
-   */
+  /** Runs one step of long work in a transaction that may write. The step counts as a running report of this kind. */
   async commit<Result>(kind: ReportKind, work: () => Promise<Result>): Promise<Result> {
     this.database.refuseTransaction('A step of a report');
     const leave = await this.enter(kind);
@@ -89,7 +83,7 @@ export class Reports implements OnApplicationShutdown {
 
   /**
    * Waits until a report that consists of several separate reads may start.
-   * @returns a function that ends the report
+   * @returns a function to call at the end of the report
    * @throws {ProblemError} `too_many_reports`
    */
   async enter(kind: ReportKind): Promise<() => void> {
@@ -97,22 +91,20 @@ export class Reports implements OnApplicationShutdown {
     return this.limiters[kind].enter();
   }
 
-  /**
-   * @throws {ProblemError} `too_many_reports` if a report could neither start nor wait
-   */
+  /** @throws {ProblemError} `too_many_reports` if another report of this kind could neither start nor wait */
   requireRoom(kind: ReportKind): void {
     if (this.limiters[kind].isFull) throw tooManyReports(kind);
   }
 
   /**
    * Runs a part of a long report as background work. While requests arrive, only one piece of background work runs at a
-   * time, and each is followed by a pause.
+   * time, with a pause after each.
    */
   part<Result>(work: () => Promise<Result>): Promise<Result> {
     return this.database.turns.runBackgroundPiece(work);
   }
 
-  /** Runs reads of a started report on one snapshot. */
+  /** Runs reads on one snapshot, for a report that has already started. */
   async read<Result>(reads: () => Promise<Result>): Promise<Result> {
     const source = await this.openSource();
     return this.database.snapshot(async () => {

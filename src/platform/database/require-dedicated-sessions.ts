@@ -1,14 +1,14 @@
 import type { Client } from 'pg';
 import { openConnection } from './connection-settings';
 
-/** Thrown if the connection leads through a pooler that shares database sessions between its clients. */
+/** Thrown if the connection leads through a pooler that lets its clients share database sessions. */
 export class PoolerError extends Error {}
 
 /**
- * Checks that each connection has a session of its own. A pooler in transaction mode gives a session to another client
- * after each transaction. The other client then has the settings, locks, LISTEN and prepared statements of the session.
+ * Checks that each connection has a session of its own. A pooler in transaction mode gives the session to another
+ * client after each transaction. This client then gets the session's settings, locks, LISTEN and prepared statements.
  * @param first open connection to the same URL
- * @throws {PoolerError} when two connections share a session, or a connection is moved to another session
+ * @throws {PoolerError} if two connections share a session, or a connection is moved to another session
  */
 export async function requireDedicatedSessions(url: string, first: Client): Promise<void> {
   const pid = await sessionOf(first);

@@ -11,8 +11,8 @@ import { postgresOptionsOf } from './postgres-options';
 const LOCK_NOTHING = 'SELECT FROM migration LIMIT 0 FOR KEY SHARE';
 
 /**
- * Keeps a connection for the readiness probe, which must answer while all other connections are busy. If the server allows
- * no further connection, the probe uses the pool of the requests. Concurrent probes share one query.
+ * Keeps a connection for the readiness probe, which must be answered even while all other connections are busy. If the
+ * server allows no further connection, uses the pool of the requests. Concurrent probes share one query.
  */
 @Injectable()
 export class ReservedConnection implements OnApplicationShutdown {
@@ -31,7 +31,7 @@ export class ReservedConnection implements OnApplicationShutdown {
   /**
    * Checks that the database accepts writes, by requesting a lock that only a writable database grants.
    * @param timeoutMs time limit for opening the connection and for the answer together
-   * @throws {Error} when the database does not answer in time, or is read-only
+   * @throws {Error} if the database does not answer in time, or is read-only
    */
   async requireWritable(timeoutMs: number): Promise<void> {
     this.pendingProbe ??= this.database.withOutageLog(this.probe(timeoutMs)).finally(() => {

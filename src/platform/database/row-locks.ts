@@ -1,6 +1,6 @@
 /**
- * SQL row locks, named after the purpose of the transaction. A `reference` lock blocks only `deletion`. A `change` lock
- * blocks `change` and `deletion`. A `deletion` lock blocks all three. Archiving a row needs the `deletion` lock, too.
+ * SQL row locks, named after the purpose of the transaction. `reference` blocks only `deletion`. `change` blocks
+ * `change` and `deletion`. `deletion` blocks all three; use it for archiving, too.
  */
 export const ROW_LOCKS = {
   reference: 'FOR KEY SHARE',

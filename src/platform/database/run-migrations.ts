@@ -5,8 +5,8 @@ import { MigrationLockError } from './migration-lock';
 import { isLockTimeout, isWorthRetrying } from './postgres-errors';
 
 /**
- * Maximum time that a migration waits for a lock. It is short, because meanwhile the statements of running processes
- * queue behind the migration, and their own lock timeout is 5 s.
+ * Longest wait of a migration for a lock. It is short, because the statements of running processes queue behind the
+ * migration meanwhile, and their own lock timeout is 5 s.
  */
 const LOCK_TIMEOUT_MS = 1_000;
 const FIRST_PAUSE_BETWEEN_ATTEMPTS_MS = 1_000;
@@ -14,12 +14,11 @@ const MAX_PAUSE_BETWEEN_ATTEMPTS_MS = 15_000;
 const WATCH_EVERY_MS = 250;
 
 /**
- * Runs the pending migrations and returns their names. A migration that does not get a lock in time is rolled back. It
- * is tried again after a pause, in which running processes can work. A migration that runs outside of a transaction
- * waits for locks without a time limit. Such a migration must contain only statements that let others read and write,
- * such as `CREATE INDEX CONCURRENTLY`.
+ * Runs the pending migrations and returns their names. A migration that does not get a lock in time is rolled back, and
+ * tried again after a pause in which running processes can work. A migration outside of a transaction waits for locks
+ * without limit, so it may only contain statements that let others read and write, such as `CREATE INDEX CONCURRENTLY`.
  * @param onBlocked called at most once per attempt, with a description of the session that holds a lock
- * @throws {MigrationLockError} when a migration did not get its locks within `maxWaitForLockMs`
+ * @throws {MigrationLockError} if a migration did not get its locks within `maxWaitForLockMs`
  */
 export async function runMigrations(
   dataSource: DataSource,
@@ -59,7 +58,7 @@ async function pidOf(queryRunner: QueryRunner): Promise<number> {
   return rows[0]?.pid ?? 0;
 }
 
-/** Returns null if the migration ran; the error if it failed with a lock timeout, deadlock or serialization failure. */
+/** Returns null if the migration ran; the error if another attempt may succeed. */
 async function attempt(
   executor: MigrationExecutor,
   queryRunner: QueryRunner,
@@ -91,7 +90,6 @@ class BlockedSession {
     private readonly onBlocked: (holder: string) => void,
   ) {}
 
-  /** Runs the work, and meanwhile finds the session that blocks it. */
   async during<Result>(work: () => Promise<Result>): Promise<Result> {
     const finished = new AbortController();
     const watching = this.watchUntil(finished.signal);

@@ -17,8 +17,8 @@ interface Answered {
 }
 
 /**
- * Counts the statements of a transaction on its connection, including BEGIN and COMMIT. If a statement of a background
- * job writes, marks all spans of this run of the job for export to the trace receiver.
+ * Counts the statements of a transaction, including BEGIN and COMMIT. If a statement of a background job writes, marks
+ * all spans of this run of the job for export.
  * @returns a function that ends the count, and records it on the span
  */
 export async function countStatements(runner: QueryRunner, span: Span): Promise<() => void> {

@@ -6,9 +6,7 @@ import { metadataTooLarge, preconditionFailed } from '../errors';
 /** Row versions that a change accepts: any version, or the listed ones. */
 export type VersionCondition = 'any' | readonly number[];
 
-/**
- * @throws {ProblemError} `precondition_failed` when the row has none of the accepted versions
- */
+/** @throws {ProblemError} `precondition_failed` if the row has none of the accepted versions */
 export function assertVersion(
   condition: VersionCondition,
   row: { readonly version: number },
@@ -18,7 +16,7 @@ export function assertVersion(
 
 /**
  * Returns the next version of a resource, or `before` itself if the change has no effect. Merges the `metadata` of the
- * change into the metadata of the resource.
+ * change into that of the resource.
  * @throws {ProblemError} `metadata_too_large`
  */
 export function revise<Resource extends Versioned & { readonly metadata: Metadata }>(

@@ -1,6 +1,6 @@
 import { failsPartAlone, isWorthRetrying } from './postgres-errors';
 
-/** Repeats the work after a deadlock or serialization failure, up to `tries` attempts in all. */
+/** Runs the work, up to `tries` times, until it succeeds or fails with an error that is not worth retrying. */
 export async function withRetries<Result>(
   tries: number,
   work: () => Promise<Result>,
@@ -15,8 +15,8 @@ export async function withRetries<Result>(
 }
 
 /**
- * Awaits a part of a transaction. If the part fails with an error after which the transaction can continue (see
- * {@link failsPartAlone}), undoes the part. Always throws the error of the part.
+ * Awaits a part of a transaction. If the part fails, throws its error. If the transaction can continue after the error
+ * ({@link failsPartAlone}), undoes the part first.
  */
 export async function withUndo<Result>(
   part: Promise<Result>,

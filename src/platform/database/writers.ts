@@ -5,8 +5,8 @@ const MIN_PAUSE_BETWEEN_CHECKS_MS = 10;
 const MAX_PAUSE_BETWEEN_CHECKS_MS = 200;
 
 /**
- * SQL that finds transactions that write to a table. Each holds a `RowExclusiveLock` on the table from its first
- * INSERT, UPDATE or DELETE until its changes are visible or rolled back.
+ * SQL that finds transactions that write to a table. Each of them holds a `RowExclusiveLock` on the table from its
+ * first INSERT, UPDATE or DELETE until its changes are visible or rolled back.
  */
 const WRITERS = `
   SELECT DISTINCT virtualtransaction FROM pg_locks
@@ -14,11 +14,11 @@ const WRITERS = `
     AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
 
 /**
- * Waits until all transactions that wrote to a table before the call have ended. Each row that they wrote before the
- * call is then either visible or rolled back. Does not block writers.
+ * Waits until all transactions that wrote to a table before the call have ended. Their rows are then either visible or
+ * rolled back. Does not block writers.
  * @param limitMs longest wait, in milliseconds of real time
- * @returns false if one of the transactions is still open
- * @throws {Error} when a transaction is open, which is a defect of the caller
+ * @returns false if one of the transactions is still open after that
+ * @throws {Error} if a transaction is open, which is a defect of the caller
  */
 export async function untilWritersEnd(
   database: Database,

@@ -1,4 +1,2 @@
-/**
- * Thrown to roll a transaction back as planned, and caught by the caller. Traces do not count this error as a failure.
- */
+/** Thrown and caught to roll a transaction back on purpose. Traces do not count it as a failure. */
 export abstract class PlannedRollback extends Error {}

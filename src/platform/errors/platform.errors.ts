@@ -1,6 +1,6 @@
 import { defineProblem, type ProblemError, type ProblemItem } from './problem';
 
-/** Returns the text of a fault as a sentence. An empty pointer means the whole body. */
+/** An empty pointer means the whole body. */
 function sentenceOf({ pointer, message }: ProblemItem): string {
   return pointer === '' ? `The body ${message}.` : `${pointer}: ${message}`;
 }
@@ -24,7 +24,7 @@ export const validationFailed = defineProblem({
   },
 });
 
-/** Returns the error for a body whose `from` is not before its `to`. */
+/** Error for a body whose `from` is not before its `to`. */
 export const emptyPeriod = (): ProblemError =>
   validationFailed([{ pointer: '/from', code: 'contradiction', message: 'must be before `to`' }]);
 
@@ -180,7 +180,6 @@ export const unsupportedMediaType = defineProblem({
   }),
 });
 
-/** Returns the error for a body in an unsupported encoding. */
 export function unsupportedEncoding(encoding: string): ProblemError {
   const detail = `The content encoding ${JSON.stringify(encoding)} is not supported. Send the body compressed with gzip or deflate, or not compressed.`;
   return unsupportedMediaType(detail, ['gzip', 'deflate']);

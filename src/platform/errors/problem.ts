@@ -1,5 +1,5 @@
 import type { TermsFault } from '../../core/terms-fault';
-/** Kind of failure, from the caller's point of view. Only the HTTP layer maps kinds to status codes. */
+/** Kind of failure, from the caller's point of view. Only the HTTP layer maps a kind to a status code. */
 export type ProblemKind =
   | 'malformed'
   | 'unauthenticated'
@@ -19,24 +19,18 @@ export type ProblemKind =
   | 'internal';
 
 export interface ProblemDefinition {
-  /** Code on which clients branch. It never changes. */
+  /** Code on which clients branch, so it never changes. */
   readonly code: string;
   readonly kind: ProblemKind;
   /** Short text, the same for every occurrence. */
   readonly title: string;
-  /** Text for the documentation: when the error occurs, and what the caller can do. */
+  /** Text for the documentation: when the error occurs, and how the caller can react. */
   readonly meaning: string;
-  /**
-   * True if waiting is enough: the same request may succeed later. Such an error is not stored for the idempotency key of
-   * its request.
-   */
+  /** True if the same request may succeed later. The error is then not stored for the request's idempotency key. */
   readonly isTemporary?: boolean;
 }
 
-/**
- * One invalid value in the request. `pointer` is a JSON pointer into the body, or into an object made of the query
- * parameters.
- */
+/** One invalid value. `pointer` is a JSON pointer into the body, or into an object made of the query parameters. */
 export interface ProblemItem {
   readonly pointer: string;
   readonly code: string;
@@ -44,7 +38,7 @@ export interface ProblemItem {
 }
 
 export interface ProblemOccurrence {
-  /** Describes this occurrence in a sentence. Never contains a secret, SQL or a stack trace. */
+  /** A sentence about this occurrence. Never contains a secret, SQL or a stack trace. */
   readonly detail: string;
   readonly errors?: readonly ProblemItem[];
   /** Further members of the answer, with their JSON names. */
@@ -58,7 +52,7 @@ export interface ProblemOccurrence {
   readonly acceptedEncodings?: readonly string[] | undefined;
 }
 
-/** A failure that the caller can act on. Every other thrown error is a defect and becomes `internal_error`. */
+/** A failure that the caller can react to. Every other thrown error is a defect and becomes `internal_error`. */
 export class ProblemError extends Error {
   override readonly name = 'ProblemError';
 
@@ -71,7 +65,7 @@ export class ProblemError extends Error {
   }
 }
 
-/** Kinds of failures that no rule causes, such as a timeout or too many requests. */
+/** Kinds of failures that no rule causes, such as a timeout or an overload. */
 const OWN_FAILURES: readonly ProblemKind[] = [
   'timed_out',
   'unavailable',
@@ -79,22 +73,17 @@ const OWN_FAILURES: readonly ProblemKind[] = [
   'internal',
 ];
 
-/**
- * Returns true if a rule refused the work. The same request would then be refused again as long as the stored data is
- * the same.
- */
+/** Returns true if a rule refused the work. The same request would be refused again unless stored data changes. */
 export function isRefusal(error: unknown): error is ProblemError {
   return error instanceof ProblemError && !OWN_FAILURES.includes(error.definition.kind);
 }
 
-/** Returns true for a failure after which the same request may succeed later (see {@link ProblemDefinition}). */
+/** Returns true for a failure with `isTemporary` (see {@link ProblemDefinition}). */
 export function isTemporaryRefusal(error: unknown): boolean {
   return error instanceof ProblemError && error.definition.isTemporary === true;
 }
 
-/**
- * Function that creates the error of one occurrence. It also has the definition of the error, for the documentation.
- */
+/** Creates the error of one occurrence. The documentation is generated from `definition`. */
 export interface Problem<Arguments extends readonly unknown[] = readonly never[]> {
   (...values: Arguments): ProblemError;
   readonly definition: ProblemDefinition;
@@ -102,17 +91,17 @@ export interface Problem<Arguments extends readonly unknown[] = readonly never[]
 
 const definitions = new Map<string, ProblemDefinition>();
 
-/**
- * Definition of an error, with a function that returns either the detail text of an occurrence, or the whole
- * occurrence.
- */
+/** Definition of an error. `detail` returns the text of an occurrence, `occurrence` the whole occurrence. */
 type ProblemTexts<Arguments extends readonly unknown[]> = ProblemDefinition &
   (
     | { readonly detail: (...values: Arguments) => string }
     | { readonly occurrence: (...values: Arguments) => ProblemOccurrence }
   );
 
-/** Defines an error once: its stable code, and a function that describes an occurrence. */
+/**
+ * Defines an error and its stable code.
+ * @throws {Error} if the code is already defined
+ */
 export function defineProblem<Arguments extends readonly unknown[]>(
   texts: ProblemTexts<Arguments>,
 ): Problem<Arguments> {
@@ -133,7 +122,7 @@ export function defineProblem<Arguments extends readonly unknown[]>(
 /**
  * Defines the error for an unknown id in a path.
  * @param resource name of the resource with its article, such as `a plan`
- * @param exception reason why a resource that once existed is not found either, such as `the plan was archived`
+ * @param exception another reason for the error, such as `the plan was archived`
  */
 export function defineNotFound(
   code: string,
@@ -150,7 +139,6 @@ export function defineNotFound(
   });
 }
 
-/** Defines the error for fields of a request that contradict each other. */
 export function defineContradiction(
   texts: Omit<ProblemDefinition, 'kind'>,
 ): Problem<[faults: readonly TermsFault[]]> {
@@ -169,10 +157,7 @@ export function raise(error: ProblemError): never {
   throw error;
 }
 
-/**
- * Returns the definitions of the errors of all modules loaded so far, sorted by code. The documentation is generated
- * from the definitions.
- */
+/** Returns the errors of all modules loaded so far, sorted by code. The documentation is generated from them. */
 export function allProblems(): readonly ProblemDefinition[] {
   return [...definitions.values()].sort((a, b) => (a.code < b.code ? -1 : 1));
 }

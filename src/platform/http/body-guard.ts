@@ -10,14 +10,14 @@ const MAX_DEPTH = 32;
 const MAX_ITEMS = 1_000;
 const MAX_KEYS = 1_000;
 
-/** Maximum number of objects and lists in a body. There is a limit, because each object and list is validated. */
+/** Maximum number of objects and lists in a body. It is limited, because each of them is validated. */
 const MAX_CONTAINERS = 10_000;
 
 interface BodyPlace {
   readonly value: unknown;
   readonly pointer: string;
   readonly depth: number;
-  /** True inside a free-form field, where the client chooses the keys. */
+  /** True inside the free-form field, whose keys the client chooses. */
   readonly isFreeForm: boolean;
 }
 
@@ -29,8 +29,8 @@ interface Fault {
 /**
  * Refuses a body that is not a JSON object. Also refuses JSON that could not be returned as it was sent: numbers beyond
  * +-(2^53-1), infinite numbers (`1e309`), negative zero, text with NUL bytes or lone surrogates, and `__proto__` as a
- * key. Limits the depth of the body, the length of each list, the number of keys of each object, and the number of
- * lists and objects, because validation takes more than linear time. Runs on every parsed body before other code.
+ * key. Limits the depth of the body, the length of lists, and the numbers of keys, lists and objects, because
+ * validation takes more than linear time.
  */
 export function guardBody(request: Request, _response: Response, next: NextFunction): void {
   if (request.body === undefined) {
@@ -52,7 +52,7 @@ export function announcesBody({ headers }: Request): boolean {
   return headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
 }
 
-/** Returns the announced size of the body as sent, in bytes; null if it is unknown. */
+/** Returns the announced size of the body, as sent, in bytes; null if it is not announced. */
 export function announcedBytes({ headers }: Request): number | null {
   const length = headers['content-length'];
   return length === undefined ? null : Number(length);
@@ -139,25 +139,22 @@ function faultOfSize(value: unknown): Fault | null {
 }
 
 /**
- * Returns true for names that every object or class inherits, such as `constructor`. No API field has such a name. The
- * check for unknown fields misses these names: it takes an inherited property for a known field, and Nest deletes some
- * of these fields before the check.
+ * Returns true for names that every object or class inherits, such as `constructor`. No API field has such a name, but
+ * the check for unknown fields misses them: it takes an inherited property for a known field, and Nest deletes some of
+ * these fields before the check.
  */
 export function isInherited(name: string): boolean {
   return name === 'prototype' || name in Object.prototype;
 }
 
-/**
- * Returns true for text that can be stored. PostgreSQL cannot store NUL bytes, and UTF-8 cannot encode lone
- * surrogates.
- */
+/** Returns false for NUL bytes, which PostgreSQL cannot store, and for lone surrogates, which UTF-8 cannot encode. */
 export function isStorable(text: string): boolean {
   return !text.includes('\u0000') && text.isWellFormed();
 }
 
 /**
- * Returns true if a JSON value can be returned as it was sent. Applies the rules of {@link guardBody}, except its rules
- * about size.
+ * Returns true if a JSON value can be returned as it was sent. Applies the rules of {@link guardBody}, except its
+ * limits on lengths and counts.
  */
 export function isLosslessJson(value: unknown, depth = 0): boolean {
   if (depth > MAX_DEPTH) return false;

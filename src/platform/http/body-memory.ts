@@ -2,19 +2,18 @@ import type { Request, RequestHandler } from 'express';
 import { type Principal, principalOf } from '../access';
 import { type ProblemError, serviceUnavailable } from '../errors';
 
-/** Largest size, in bytes, of a small body. Small bodies have their own budget, so large bodies do not block them. */
+/** Maximum size of a small body. Small bodies have a budget of their own, so that large bodies do not block them. */
 const SMALL_BYTES = 65_536;
 const SMALL_BUDGET_BYTES = 32 * 2 ** 20;
 const LARGE_BUDGET_BYTES = 128 * 2 ** 20;
 /**
- * Callers without a credential have two budgets of this size, one for small and one for large bodies. They cannot use
- * up the budgets of other callers.
+ * Size of each budget of callers without a credential: one for small bodies, and one for large bodies. These callers
+ * cannot use up the budgets of other callers.
  */
 const ANONYMOUS_BUDGET_BYTES = 16 * 2 ** 20;
 /** Largest share of a budget that one key, admin or token can use. The rest is left for others. */
 const MAX_SHARE = 0.5;
 
-/** Limits the memory that the bodies of requests in flight use together. */
 class Budget {
   private used = 0;
   private readonly usedByCaller = new Map<string, number>();
@@ -22,8 +21,8 @@ class Budget {
   constructor(private readonly maxBytes: number) {}
 
   /**
-   * Takes bytes from the budget. Returns false, and takes nothing, if too few bytes are left.
-   * @param caller id of the caller whose share is limited; null: no limit
+   * Takes bytes from the budget. Takes nothing, and returns false, if too few are left in it or in the caller's share.
+   * @param caller id of the caller whose share is limited; null: the share is not limited
    */
   take(bytes: number, caller: string | null): boolean {
     if (this.used + bytes > this.maxBytes) return false;
@@ -50,7 +49,6 @@ interface Budgets {
   readonly large: Budget;
 }
 
-/** Memory that the body of one request takes from a budget. */
 export class BodyMemory {
   private bytes = 0;
   private budget: Budget;
@@ -64,8 +62,8 @@ export class BodyMemory {
   }
 
   /**
-   * Takes more memory, so that the body has at least `bytes` in all. Returns false if the budget, or the share of the
-   * caller, has too little left.
+   * Takes more memory, so that the body has at least `bytes` in all. Returns false if too little is left in the budget,
+   * or in the share of the caller.
    */
   growTo(bytes: number): boolean {
     if (this.isReleased) return false;
@@ -87,21 +85,20 @@ export class BodyMemory {
 
 const MEMORY = Symbol('body memory');
 
-/** Returns the memory of the body of a request that has passed {@link limitBodiesInFlight}. */
+/** Returns the memory of the body. The request must have passed {@link limitBodiesInFlight}. */
 export function bodyMemoryOf(request: Request): BodyMemory {
   const { [MEMORY]: memory } = request as Request & { readonly [MEMORY]?: BodyMemory };
   if (memory === undefined) throw new Error('The request has not passed limitBodiesInFlight.');
   return memory;
 }
 
-/** Error for a body that needs more memory than is left. */
 export function bodyMemoryExhausted(): ProblemError {
   return serviceUnavailable('Too many bytes of request bodies are in flight. Nothing was stored.');
 }
 
 /**
- * Refuses a request with 503 and `Retry-After`, without reading its body, if the memory budget has no room for the
- * body. A body takes memory from the arrival of the request's headers until the request has been answered.
+ * Refuses a request with 503 and `Retry-After`, without reading its body, if the budget has too little memory left for
+ * the body. The body takes its memory from the arrival of the headers until the request has been answered.
  * @param sizeOf returns the bytes to take in advance; 0 if the code that reads the body takes memory while it reads
  */
 export function limitBodiesInFlight(sizeOf: (request: Request) => number): RequestHandler {
@@ -130,7 +127,7 @@ export function limitBodiesInFlight(sizeOf: (request: Request) => number): Reque
   };
 }
 
-/** Returns the id of the caller whose share {@link MAX_SHARE} limits; null for callers who have no id of their own. */
+/** Returns the id of the caller to whom {@link MAX_SHARE} applies; null for a caller without an id of its own. */
 export function sharingCaller({ kind, id }: Principal): string | null {
   return kind === 'anonymous' || kind === 'open' ? null : id;
 }

@@ -1,16 +1,16 @@
 import type { RequestHandler } from 'express';
 import { requestTimeout } from '../errors';
 
-/** Time that every body may take to arrive. Each received byte adds time (see {@link MIN_BYTES_PER_MS}). */
+/** Every body may take this time to arrive. Each received byte adds time (see {@link MIN_BYTES_PER_MS}). */
 const MIN_BODY_MS = 10_000;
 
-/** Minimum speed at which a large body must arrive: 10 kB per second, slower than any usual connection. */
+/** Speed at which a large body must arrive at least: 10 kB per second, which is slower than any usual connection. */
 const MIN_BYTES_PER_MS = 10;
 
 /**
  * Returns middleware that reads bodies with `read`. Refuses a body that does not arrive in time, and closes its
- * connection. Otherwise idle clients could use up the memory for bodies in flight. Counts the bytes that have arrived,
- * because a client can announce any size, or none.
+ * connection. Otherwise idle clients could use up the memory for bodies. Counts the bytes that have arrived, because
+ * the announced size can be wrong or missing.
  */
 export function withinBodyTime(read: RequestHandler): RequestHandler {
   return (request, response, next) => {

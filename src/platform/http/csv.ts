@@ -22,9 +22,7 @@ type CsvValue = string | number | bigint | boolean | null | undefined;
 
 type CsvRow = Readonly<Record<string, CsvValue>>;
 
-/**
- * Splits each item of a list into several rows. Each row has the fields of its item and the fields named by `columns`.
- */
+/** Splits each item of a list into several rows. Each row has the fields of its item, and those named in `columns`. */
 export interface CsvRows {
   readonly columns: readonly string[];
   rowsOf(item: unknown): readonly CsvRow[];
@@ -32,8 +30,8 @@ export interface CsvRows {
 
 /**
  * Answers a list request with all matching rows as CSV, if the request prefers CSV. Runs the handler again for each
- * page, with the cursor of the previous page. Reads the pages at the speed of the client, so that memory holds only one
- * page. Cuts the answer off if the credential of the caller is revoked meanwhile.
+ * page, with the cursor of the previous page. Reads pages only as fast as the client reads the answer, so that memory
+ * holds only one page. Cuts the answer off if the credential of the caller is revoked meanwhile.
  */
 export class CsvInterceptor implements NestInterceptor {
   private readonly columns: readonly string[];
@@ -80,8 +78,8 @@ export class CsvInterceptor implements NestInterceptor {
 }
 
 /**
- * Changes the URL of a list request so that it asks for the page at the cursor, with the largest page size. Writes all
- * other parameters as they were parsed, so that the handler reads the values that the access check has seen.
+ * Changes the URL of a list request: it then asks for the page at the cursor, with the largest page size. All other
+ * parameters are written as they were parsed, so that the handler reads the values that the access check has seen.
  */
 function turnTo(request: Request, cursor: string | null): void {
   const [path = ''] = request.url.split('?', 1);
@@ -92,10 +90,7 @@ function turnTo(request: Request, cursor: string | null): void {
   request.url = `${path}?${parameters.toString()}`;
 }
 
-/**
- * Returns the rows as a file. If a page cannot be read, the answer is cut off, because its status has been sent
- * already.
- */
+/** Returns the rows as a file. If a page cannot be read, the answer is cut off, because its status was already sent. */
 function toCsvFile(rows: Readable): StreamableFile {
   const file = new StreamableFile(rows, {
     type: `${CSV_MEDIA_TYPE}; charset=utf-8`,
@@ -115,14 +110,15 @@ export function toCsvRow(values: readonly CsvValue[]): string {
 }
 
 /**
- * Places where a formula of a spreadsheet can begin: at the start of the cell, and after a semicolon, tab or line break.
- * A spreadsheet that splits rows at semicolons or tabs ignores quotes within its cells, so a line break starts a new row.
+ * Places where a spreadsheet can find a formula: at the start of a cell, and after a semicolon, tab or line break. If
+ * it splits rows at semicolons or tabs instead of commas, it ignores quotes within the resulting cells, so that each of
+ * these three characters starts a new cell.
  */
 const FORMULA = /(?=[=+\-@＝＋－＠])(?<=(?:^|[;\t\r\n])[\s"]*)/gu;
 
 /**
- * Returns the text of a cell. Puts an apostrophe before text that a spreadsheet could run as a formula, but not before
- * negative numbers.
+ * Returns the text of a cell. Puts an apostrophe before text that a spreadsheet could run as a formula. Numbers stay
+ * unchanged, even negative ones.
  */
 function toCell(value: CsvValue): string {
   if (value === null || value === undefined) return '';

@@ -5,8 +5,8 @@ import type { RequestHandler } from 'express';
 import { malformedRequest, type ProblemError, unsupportedEncoding } from '../errors';
 
 /**
- * Supported content encodings of bodies, in addition to `identity`. Others, such as brotli, are not supported, because
- * a few compressed bytes can decompress to far more data than with gzip.
+ * Supported content encodings of bodies, in addition to `identity`. Others, such as brotli, are refused, because they
+ * can decompress a few bytes to far more data than gzip can.
  */
 const UNPACKERS: ReadonlyMap<string, () => Gunzip | Inflate> = new Map<
   string,
@@ -16,20 +16,20 @@ const UNPACKERS: ReadonlyMap<string, () => Gunzip | Inflate> = new Map<
   ['deflate', createInflate],
 ]);
 
-/** Returns the content encoding of the body; null if it is not encoded. */
+/** Returns the content encoding of the body; null if it has none. */
 export function encodingOf({ headers }: Pick<IncomingMessage, 'headers'>): string | null {
   const encoding = headers['content-encoding']?.toLowerCase() ?? 'identity';
   return encoding === 'identity' ? null : encoding;
 }
 
-/** Refuses bodies in unsupported encodings (415 with `Accept-Encoding`). */
+/** Refuses bodies in unsupported encodings with 415 and `Accept-Encoding`. */
 export const requireReadEncoding: RequestHandler = (request, _response, next) => {
   const encoding = encodingOf(request);
   next(encoding === null || UNPACKERS.has(encoding) ? undefined : unsupportedEncoding(encoding));
 };
 
 /**
- * Returns the decompressed body. If the body breaks off or cannot be decompressed, the stream ends with an error.
+ * Returns the decompressed body. The stream ends with an error if the body breaks off or cannot be decompressed.
  * @throws {ProblemError} `unsupported_media_type`
  */
 export function unpacked(request: IncomingMessage): Readable | Gunzip | Inflate {
@@ -41,7 +41,6 @@ export function unpacked(request: IncomingMessage): Readable | Gunzip | Inflate 
   return pipeline(request, unpack(), () => undefined);
 }
 
-/** Error for a body that {@link unpacked} could not read to its end. */
 export function bodyBrokeOff(): ProblemError {
   return malformedRequest('The body ended early, or could not be decompressed. Send it again.');
 }

@@ -1,10 +1,7 @@
 import 'reflect-metadata';
 import type { Type } from '@nestjs/common';
 
-/**
- * Metadata keys of @nestjs/swagger: names of the documented fields of a class, and `@ApiProperty` options of a
- * field.
- */
+/** Metadata keys of @nestjs/swagger: names of the documented fields of a class, and options of a field. */
 const PROPERTY_NAMES = 'swagger/apiModelPropertiesArray';
 const PROPERTY = 'swagger/apiModelProperties';
 
@@ -15,14 +12,14 @@ interface PropertyMetadata {
   readonly enum?: unknown;
 }
 
-/** Returns the names of the documented fields of a DTO class, those of its base class first. */
+/** Returns the names of the documented fields of a DTO class. Fields of the base class come first. */
 export function propertyNamesOf(dto: Type<unknown>): readonly string[] {
   const tagged = (Reflect.getMetadata(PROPERTY_NAMES, dto.prototype as object) ??
     []) as readonly string[];
   return tagged.map((name) => name.replace(/^:/, ''));
 }
 
-/** Returns the names of the documented fields of a DTO class that are neither objects nor lists. */
+/** Returns the names of the documented fields that are neither objects nor lists. */
 export function scalarNamesOf(dto: Type<unknown>): readonly string[] {
   const scalars: ReadonlySet<unknown> = new Set([String, Number, Boolean, 'string', 'integer']);
   return propertyNamesOf(dto).filter((name) => {
@@ -36,7 +33,6 @@ export function scalarNamesOf(dto: Type<unknown>): readonly string[] {
   });
 }
 
-/** Builds an example of a DTO from the examples of its properties. */
 export function exampleOf(dto: Type<unknown>): Readonly<Record<string, unknown>> {
   const prototype = dto.prototype as object;
   return Object.fromEntries(

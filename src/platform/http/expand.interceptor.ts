@@ -8,23 +8,14 @@ import type { PageDto } from './list';
 
 type Item = Readonly<Record<string, unknown>>;
 
-/**
- * Adds the referenced objects, such as customers, to the items of a page if `expand` contains {@link name}. Reads all
- * objects with one query.
- */
+/** If `expand` contains {@link name}, adds the referenced objects to the items of a page. Reads them with one query. */
 export abstract class ExpandInterceptor implements NestInterceptor<PageDto<Item>, PageDto<Item>> {
-  /**
-   * Name of the added field, which is also the value of `expand`. The field `<name>_id` of the item has the id of the
-   * object.
-   */
+  /** Value of `expand`, and name of the added field. `<name>_id` of the item has the id of the object. */
   protected abstract readonly name: string;
-  /** Scope that the caller needs in addition to the scope of the list. */
+  /** Scope that the caller needs in addition to that of the list. */
   protected abstract readonly scope: Scope;
 
-  /**
-   * Returns the objects by id, in the form in which the items contain them. Objects that do not exist are missing from
-   * the map.
-   */
+  /** Returns the objects by id, as they are added to the items. Objects that do not exist are missing from the map. */
   protected abstract read(ids: readonly string[]): Promise<ReadonlyMap<string, object>>;
 
   intercept(

@@ -3,7 +3,7 @@ import { ProblemError, type ProblemItem, validationFailed } from '../errors';
 /** Maximum number of faults in an answer, so that the answer does not grow with the request. */
 const MAX_FAULTS = 100;
 
-/** Returns the error of an invalid request. Lists at most 100 faults, and says so if there are more. */
+/** Returns the error of an invalid request. It lists at most {@link MAX_FAULTS} faults, and says if there are more. */
 export function toValidationError(faults: Iterable<ProblemItem>): ProblemError {
   const reported: ProblemItem[] = [];
   for (const fault of faults) {

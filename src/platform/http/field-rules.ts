@@ -22,7 +22,6 @@ export function RequiredOrNull(): PropertyDecorator {
   return ValidateIf((_: object, value: unknown) => value !== null);
 }
 
-/** Creates a validation decorator from a name, a test and an error message. */
 function rule(
   name: string,
   test: (value: unknown) => boolean,
@@ -41,8 +40,8 @@ function rule(
 }
 
 /**
- * Requires text of `min` to `max` characters. Counts code points, as PostgreSQL does. class-validator's `Length`
- * ignores variation selectors, and would accept text that is too long for the column.
+ * Requires a text of `min` to `max` characters. Counts code points, as PostgreSQL does. class-validator's `Length`
+ * ignores variation selectors, so it would accept a text that is too long for the column.
  */
 export function IsText(
   min: number,
@@ -57,7 +56,6 @@ export function IsText(
   );
 }
 
-/** Returns true for a value that {@link IsText} accepts. */
 export function isText(value: unknown, min: number, max: number): value is string {
   if (typeof value !== 'string' || value.length < min) return false;
   // There are never more code points than code units.
@@ -66,7 +64,7 @@ export function isText(value: unknown, min: number, max: number): value is strin
   return length >= min && length <= max;
 }
 
-/** Requires an id with this prefix, which stands for a kind of resource. The resource need not exist. */
+/** Requires an id with the prefix of a kind of resource. The resource need not exist. */
 export function IsIdOf(
   prefix: IdPrefix,
   options: { readonly each?: true } = {},
@@ -82,7 +80,6 @@ export function IsIdOf(
 /** Form of a country code. Not all codes of this form are countries. */
 export const COUNTRY_TEXT = /^[A-Z]{2}$/;
 
-/** An ISO 3166-1 alpha-2 code in upper case. */
 export function IsCountry(): PropertyDecorator {
   return rule(
     'isCountry',
@@ -91,10 +88,7 @@ export function IsCountry(): PropertyDecorator {
   );
 }
 
-/**
- * Requires a number to be `min` or more. Accepts any value that is not a number, because another rule refuses such
- * values.
- */
+/** Requires a number of `min` or more. Accepts values that are not numbers, because another rule refuses them. */
 export function IsAtLeast(min: number): PropertyDecorator {
   return rule(
     'min',
@@ -103,10 +97,7 @@ export function IsAtLeast(min: number): PropertyDecorator {
   );
 }
 
-/**
- * Requires a number to be `max` or less. Accepts any value that is not a number, because another rule refuses such
- * values.
- */
+/** Requires a number of `max` or less. Accepts values that are not numbers, because another rule refuses them. */
 export function IsAtMost(max: number): PropertyDecorator {
   return rule(
     'max',
@@ -115,7 +106,6 @@ export function IsAtMost(max: number): PropertyDecorator {
   );
 }
 
-/** A whole number of minor units, as a JSON number. */
 export function IsMinorUnits(min: number): PropertyDecorator {
   return rule(
     'isMinorUnits',
@@ -127,7 +117,7 @@ export function IsMinorUnits(min: number): PropertyDecorator {
 /** Form of a currency code. Not all codes of this form are currencies. */
 export const CURRENCY_TEXT = /^[A-Z]{3}$/;
 
-/** ISO 4217 code in upper case, of a currency with minor units. */
+/** Requires the ISO 4217 code of a currency that has minor units. */
 export function IsCurrency(): PropertyDecorator {
   return rule(
     'isCurrency',
@@ -136,7 +126,7 @@ export function IsCurrency(): PropertyDecorator {
   );
 }
 
-/** List without duplicates. class-validator's `ArrayUnique` compares all pairs, which takes seconds for a long list. */
+/** Requires a list without duplicates. `ArrayUnique` of class-validator takes seconds for a long list. */
 export function HasNoRepeats(): PropertyDecorator {
   return rule(
     'arrayUnique',
@@ -151,7 +141,7 @@ export const DECIMAL_TEXT = /^(0|[1-9]\d{0,19})(\.\d{1,12})?$/;
 /** A key that the client chooses: printable ASCII. */
 export const KEY_TEXT = /^[\x20-\x7e]{1,255}$/;
 
-/** An `Idempotency-Key`, in the header or in a body, without spaces at its ends, because HTTP would drop them. */
+/** An `Idempotency-Key`, in the header or in a body. It has no spaces at its ends, because HTTP would drop them. */
 export const HEADER_KEY_TEXT = /^[!-~](?:[ -~]{0,253}[!-~])?$/;
 
 export function IsDecimal(): PropertyDecorator {
@@ -161,13 +151,13 @@ export function IsDecimal(): PropertyDecorator {
   });
 }
 
-/** First and last year of a range, in UTC and inclusive. */
+/** First and last year of a range, both inclusive, in UTC. */
 export type YearRange = readonly [first: number, last: number];
 
 /**
- * Requires an RFC 3339 instant with an offset from UTC, within the years 1 to 9999 in UTC. RFC 3339 has no later years,
- * and PostgreSQL has no year 0.
- * @param years first and last year that are accepted; by default 1 and 9999
+ * Requires an RFC 3339 instant with an offset from UTC. The instant must be in the years 1 to 9999 in UTC, because RFC
+ * 3339 has no later years and PostgreSQL has no year 0.
+ * @param years narrower range of accepted years
  */
 export function IsInstant(years?: YearRange): PropertyDecorator {
   const message = 'must be an RFC 3339 timestamp such as 2026-03-01T00:00:00.000Z';
@@ -184,13 +174,9 @@ export function IsInstant(years?: YearRange): PropertyDecorator {
 const FIRST_INSTANT_MS = Date.parse('0001-01-01T00:00:00.000Z');
 const LAST_INSTANT_MS = Date.parse('9999-12-31T23:59:59.999Z');
 
-/**
- * Form of an RFC 3339 instant, in upper or lower case. Does not match 24:00:00, which `Date` would read as the next
- * day.
- */
+/** Form of an RFC 3339 instant. Excludes the hour 24, because `Date` would read 24:00:00 as the next day. */
 const RFC_3339 = /^\d{4}-\d\d-\d\dT(?!24)\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/i;
 
-/** Returns true for a value that {@link IsInstant} accepts. */
 export function isInstant(value: unknown): value is string {
   if (typeof value !== 'string' || !RFC_3339.test(value)) return false;
   const instantMs = Date.parse(value);
@@ -207,7 +193,7 @@ function isExistingDate(value: string): boolean {
 /** Form of the name of a time zone. Not all names of this form are time zones. */
 export const TIME_ZONE_TEXT = /^[A-Za-z][A-Za-z0-9_+\-/]{0,63}$/;
 
-/** IANA time zone that this runtime knows. */
+/** Requires an IANA time zone that this runtime knows. */
 export function IsTimeZone(): PropertyDecorator {
   return rule('isTimeZone', isTimeZoneName, 'must be an IANA time zone such as Europe/Paris');
 }
@@ -217,7 +203,7 @@ function isTimeZoneName(value: unknown): boolean {
   return isTimeZone(value);
 }
 
-/** Free-form map that is stored as sent. */
+/** Requires a free-form map within the size limits. It is stored as it was sent (see {@link FreeForm}). */
 export function IsMetadata(): PropertyDecorator {
   return applyDecorators(
     Transform(({ obj, key }: { obj: object; key: string }) =>

@@ -44,7 +44,7 @@ import {
 } from './field-rules';
 import { METADATA_EXAMPLE } from './properties';
 
-/** Options of the decorators in this file. Each decorator validates and documents one kind of request field. */
+/** Options of the decorators in this file, each of which validates and documents one kind of request field. */
 interface FieldOptions {
   readonly example?: unknown;
   readonly optional?: true;
@@ -64,11 +64,10 @@ interface ListLimits {
   /** Minimum number of items. Default: 0. */
   readonly min?: number;
   readonly max: number;
-  /** True if no item may occur twice. */
   readonly unique?: true;
 }
 
-/** Schema of text that matches a pattern. The rules of a field may require more, such as a currency that exists. */
+/** Schema of text that matches a pattern. The rules of a field may require more, such as an existing currency. */
 const textOf = ({ source }: RegExp) => ({ type: 'string', pattern: source }) as const;
 const idOf = (prefix: IdPrefix) => ({ type: 'string', pattern: idPattern(prefix) }) as const;
 
@@ -112,7 +111,10 @@ export function TextField(
   return Field(schema, [IsText(min, max)], description, options);
 }
 
-/** Text that matches a regular expression. The error message says what the text must be. */
+/**
+ * Text that matches a regular expression.
+ * @param message says what the text must be
+ */
 export function PatternField(
   pattern: RegExp,
   message: string,
@@ -122,14 +124,13 @@ export function PatternField(
   return Field(textOf(pattern), [Matches(pattern, { message })], description, options);
 }
 
-/** Key that the client chooses. */
 export function KeyField(description: string, options?: FieldOptions): PropertyDecorator {
   const message = 'must be 1 to 255 printable ASCII characters';
   const schema = { ...textOf(KEY_TEXT), minLength: 1, maxLength: 255 };
   return Field(schema, [Matches(KEY_TEXT, { message })], description, options);
 }
 
-/** Id of a resource. Only the length of the text is checked: a malformed id is then not found, like an unknown id. */
+/** Id of a resource. Only its length is checked; a malformed id is then not found, like an unknown one. */
 export function ReferenceField(description: string, options?: FieldOptions): PropertyDecorator {
   return TextField(description, { max: 40, ...options });
 }
@@ -155,13 +156,9 @@ export function EnumField(
   return Field({ enum: [...values] }, [IsIn(values)], description, options);
 }
 
-/**
- * OpenAPI style of a list separated by commas. The constant has the type `object`, because Nest's types allow the
- * style only for `@ApiQuery`.
- */
+/** OpenAPI style of a list separated by commas. Typed as `object`, because Nest allows it only for `@ApiQuery`. */
 const SEPARATED_BY_COMMAS: object = { style: 'form', explode: false };
 
-/** Reads a query parameter as a list of texts that are separated by commas. */
 function listOfText(): readonly PropertyDecorator[] {
   return [
     IsArray(),
@@ -172,7 +169,7 @@ function listOfText(): readonly PropertyDecorator[] {
   ];
 }
 
-/** Filter of a list by one or several values, separated by commas. */
+/** Filter of a list by one or more values, separated by commas. */
 export function EnumListFilter(values: readonly string[], description: string): PropertyDecorator {
   return applyDecorators(
     ApiPropertyOptional({
@@ -188,7 +185,7 @@ export function EnumListFilter(values: readonly string[], description: string): 
   );
 }
 
-/** Filter of a list by the ids of several resources, separated by commas. Unknown ids match nothing. */
+/** Filter of a list by the ids of resources, separated by commas. Unknown ids match nothing. */
 export function IdListFilter(
   prefix: IdPrefix,
   description: string,
@@ -243,17 +240,14 @@ export function InstantField(
   return Field({ type: String, format: 'date-time' }, [IsInstant(years)], description, options);
 }
 
-/** Start of the time range of a filter, inclusive. */
 export function FromField(what: string): PropertyDecorator {
   return InstantField(`Lower limit of the instant ${what}, inclusive.`, { optional: true });
 }
 
-/** End of the time range of a filter, exclusive. */
 export function ToField(what: string): PropertyDecorator {
   return InstantField(`Upper limit of the instant ${what}, exclusive.`, { optional: true });
 }
 
-/** Order of a list by one of the columns. A minus sign before the column means descending order. */
 export function SortField(columns: readonly string[]): PropertyDecorator {
   return EnumField(
     columns.flatMap((column) => [column, `-${column}`]),
@@ -274,7 +268,7 @@ export function TimeZoneField(description: string, options?: FieldOptions): Prop
   return Field(textOf(TIME_ZONE_TEXT), [IsTimeZone()], description, options);
 }
 
-/** An email address. Its schema has no format: `email` allows only ASCII, and few validators know `idn-email`. */
+/** The schema has no format, because `email` allows only ASCII, and few validators know `idn-email`. */
 export function EmailField(
   description: string,
   { max, ...options }: { readonly max: number } & FieldOptions,
@@ -284,7 +278,6 @@ export function EmailField(
   return Field({ type: String, maxLength: max }, rules, `${description} ${rule}`, options);
 }
 
-/** An object that another DTO class describes. */
 export function NestedField(
   dto: Type<unknown>,
   description: string,
@@ -294,7 +287,6 @@ export function NestedField(
   return Field({ type: dto }, rules, description, options);
 }
 
-/** A list of objects that another DTO class describes. */
 export function NestedListField(
   dto: Type<unknown>,
   description: string,
@@ -304,7 +296,7 @@ export function NestedListField(
   return listOf({ type: [dto] }, rules, description, options);
 }
 
-/** A list of ids of resources, without duplicates. */
+/** List of ids without duplicates. */
 export function IdListField(
   prefix: IdPrefix,
   description: string,
@@ -314,7 +306,11 @@ export function IdListField(
   return ListField(idOf(prefix), rules, description, { ...options, unique: true });
 }
 
-/** A list of limited length. `items` is the schema of each item; `rules` are the decorators that validate the items. */
+/**
+ * List of limited length.
+ * @param items schema of each item
+ * @param rules decorators that validate the items
+ */
 export function ListField(
   items: SchemaObject,
   rules: readonly PropertyDecorator[],

@@ -8,10 +8,7 @@ export interface FileAnswer {
   readonly bytes: Buffer;
 }
 
-/**
- * Sends a file for display in the browser. The ETag is a hash of the bytes, so a caller that already has these bytes
- * gets a 304.
- */
+/** Sends a file for display in the browser. Its ETag is a hash of the bytes, so that `If-None-Match` can give a 304. */
 export function sendFile(response: Response, { mediaType, fileName, bytes }: FileAnswer): void {
   response.setHeader('Content-Type', mediaType);
   response.setHeader('Content-Disposition', `inline; filename="${fileName}"`);

@@ -2,9 +2,9 @@
 export const FREE_FORM_FIELD = 'metadata';
 
 /**
- * Hides a free-form value from Nest and class-transformer while the body becomes a DTO. Nest would delete keys named
- * `constructor` or `prototype`, and class-transformer would treat `constructor` as a class. The value is in a private
- * field, which they cannot read.
+ * Hides a free-form value from Nest and class-transformer while the body becomes a DTO, in a private field that they
+ * cannot read. Nest would delete keys named `constructor` or `prototype`, and class-transformer would treat
+ * `constructor` as a class.
  */
 export class FreeForm {
   readonly #sent: unknown;

@@ -6,8 +6,8 @@ import { versionCondition } from './versions';
 type Parameters = Readonly<Record<string, { readonly factory?: unknown }>>;
 
 /**
- * Returns which parts of a request a handler reads. A method decorator can call this function, because parameter
- * decorators run before method decorators.
+ * Returns which parts of a request a handler reads. Method decorators can call it, because the parameter decorators of
+ * the handler have run before them.
  */
 export function inputsOf(
   target: object,

@@ -3,9 +3,9 @@ import { ExpressAdapter } from '@nestjs/platform-express';
 import type { Express } from 'express';
 
 /**
- * Express adapter whose server creates requests and responses with Express's prototypes from the start. Otherwise
- * Express would change the prototype of each of these objects, and V8 has no fast access to the fields of such an
- * object. A small request would then take two to three times as long.
+ * Express adapter that creates requests and responses with Express's prototypes. Otherwise Express would change the
+ * prototype of each object after its creation, and V8 has no fast access to the fields of such an object. A small
+ * request would take two to three times as long.
  */
 export class HttpAdapter extends ExpressAdapter {
   override initHttpServer(): void {
@@ -29,8 +29,8 @@ export class HttpAdapter extends ExpressAdapter {
 }
 
 /**
- * Makes the prototype `own` inherit from `base`, and returns `own`. `own` loses nothing that it inherited so far,
- * because `base` inherits from the same class of Node.
+ * Makes the prototype `own` inherit from `base`, and returns `own`. It still inherits from the class of Node as before,
+ * because `base` inherits from the same class.
  */
 function extending<Prototype extends object>(own: object, base: Prototype): Prototype {
   return Object.setPrototypeOf(own, base) as Prototype;

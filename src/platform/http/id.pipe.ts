@@ -2,7 +2,7 @@ import type { PipeTransform } from '@nestjs/common';
 import type { Problem } from '../errors';
 import { type IdPrefix, isId } from '../ids';
 
-/** Validates an id in the path. A malformed id is answered like an unknown one. */
+/** Validates an id in the path. A malformed id gets the same answer as an unknown one. */
 export class IdPipe implements PipeTransform<string, string> {
   constructor(
     private readonly prefix: IdPrefix,

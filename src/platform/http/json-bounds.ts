@@ -1,12 +1,12 @@
 import { malformedRequest, type ProblemError } from '../errors';
 
-/** Minimum size, in bytes, of a body that is checked. The values of a smaller body cannot take much memory. */
+/** Bodies of fewer bytes are not checked, because their values cannot take much memory. */
 const CHECKED_FROM_BYTES = 65_536;
 
 /** Maximum nesting of JSON values: deeper than any valid body. */
 const MAX_DEPTH = 64;
 
-/** Maximum number of objects and lists in a body. Enough for 1,000 usage events with 500 objects and lists each. */
+/** Maximum number of objects and lists in a body: enough for 1,000 usage events with 500 objects and lists each. */
 const MAX_CONTAINERS = 500_000;
 const MAX_KEYS = 1_000_000;
 
@@ -15,8 +15,8 @@ const OPENING: ReadonlySet<number> = new Set([0x5b, 0x7b]);
 const CLOSING: ReadonlySet<number> = new Set([0x5d, 0x7d]);
 
 /**
- * Refuses JSON text that is very deep, or has very many lists, objects or keys. Parsing such a text would take seconds
- * and many times its size in memory. The check reads each byte once.
+ * Refuses JSON text that is nested very deep, or has very many lists, objects or keys. Parsing it would take seconds,
+ * and many times its size in memory. This check reads each byte once.
  */
 export function assertBoundedJson(text: Buffer): void {
   if (text.length < CHECKED_FROM_BYTES) return;

@@ -14,12 +14,11 @@ import { NestedListProperty, TextProperty } from './properties';
 const MAX_PAGE_SIZE = 100;
 const DEFAULT_PAGE_SIZE = 20;
 
-/** Converts text to a number if it is a decimal number. Other text stays unchanged and fails validation. */
+/** Converts a decimal number from text. Other text stays unchanged, and fails validation. */
 function toNumber({ value }: { value: unknown }): unknown {
   return typeof value === 'string' && /^-?\d+(\.\d+)?$/.test(value) ? Number(value) : value;
 }
 
-/** Query parameter with the maximum number of results. */
 export function LimitField(
   description: string,
   options: { readonly max: number; readonly default: number },
@@ -38,12 +37,10 @@ export function toInstant(text: string | null | undefined): Date | null {
   return typeof text === 'string' ? new Date(text) : null;
 }
 
-/** Query parameter with the least amount that a list returns, inclusive. */
 export function MinAmountField(what: string): PropertyDecorator {
   return AmountField(`Least ${what}`);
 }
 
-/** Query parameter with the largest amount that a list returns, inclusive. */
 export function MaxAmountField(what: string): PropertyDecorator {
   return AmountField(`Largest ${what}`);
 }
@@ -66,8 +63,8 @@ function toMinorUnits({ value }: { value: unknown }): unknown {
 
 /**
  * Returns the range of the optional query parameters `<name>_min` and `<name>_max`.
- * @throws {ProblemError} `validation_failed` if no currency is given, because amounts of different currencies cannot
- *   be compared, or if the least amount is more than the largest one
+ * @throws {ProblemError} `validation_failed` if no currency is given, because amounts of different currencies cannot be
+ *   compared, or if `<name>_min` is more than `<name>_max`
  */
 export function toAmountRange(
   name: 'amount' | 'total',
@@ -91,9 +88,8 @@ function toMinor(amount: number | undefined): bigint | null {
 }
 
 /**
- * Returns the statuses that a list is filtered by; null if the request names none. If the request has another filter as
- * well, leaves out statuses that no row can have that matches the other filter. Example: a filter by failure leaves out
- * `succeeded`.
+ * Returns the statuses by which a list is filtered; null if the request names none. If the request also has another
+ * filter, leaves out the statuses that this filter excludes. Example: a filter by failure leaves out `succeeded`.
  * @param isFiltered true if the request has the other filter
  * @param matched statuses of the rows that the other filter can find
  */
@@ -106,7 +102,6 @@ export function possibleStatuses<Status extends string>(
   return statuses?.filter((status) => matched.includes(status)) ?? null;
 }
 
-/** Query parameters of every list. */
 export class ListQueryDto {
   @LimitField('Maximum number of items on the page.', {
     max: MAX_PAGE_SIZE,
@@ -122,7 +117,7 @@ export class ListQueryDto {
   readonly cursor?: string;
 }
 
-/** Returns a class with the query parameters of every list and those of a filter. */
+/** Returns a class with the fields of {@link ListQueryDto} and those of the filter. */
 export function WithPaging<Filter extends object>(
   filter: Type<Filter>,
 ): Type<Filter & ListQueryDto> {
@@ -130,9 +125,8 @@ export function WithPaging<Filter extends object>(
 }
 
 /**
- * Returns the page request of a list. A cursor encodes the id of the last item, and in some orders also the order and
- * the sort value of the item.
- * @throws {ProblemError} `invalid_cursor` if the cursor does not encode an id with this prefix
+ * Returns the page request of a list whose cursors begin with an id.
+ * @throws {ProblemError} `invalid_cursor` if the cursor does not begin with an id with this prefix
  */
 export function toPageRequest(query: ListQueryDto, prefix: IdPrefix): PageRequest {
   return {
@@ -141,10 +135,7 @@ export function toPageRequest(query: ListQueryDto, prefix: IdPrefix): PageReques
   };
 }
 
-/**
- * Returns the page request of a list whose cursors are not ids. Does not validate the cursor, because the code that
- * reads the list does.
- */
+/** Returns the page request of a list with other cursors. The code that reads the list must validate the cursor. */
 export function toOpaquePageRequest(query: ListQueryDto): PageRequest {
   const { limit = DEFAULT_PAGE_SIZE, cursor } = query;
   return {
@@ -182,7 +173,7 @@ export function itemOf(page: Type<unknown> | undefined): Type<unknown> | null {
   return page === undefined ? null : (ITEMS.get(page) ?? null);
 }
 
-/** Returns the class that describes, in OpenAPI, a page of these items. */
+/** Returns the OpenAPI class of a page of these items. */
 export function pageOf<Item>(item: Type<Item>): Type<PageDto<Item>> {
   class ItemPageDto implements PageDto<Item> {
     @NestedListProperty(item, 'The items of this page, newest first.')

@@ -3,22 +3,22 @@ import type { NextFunction, Request, Response } from 'express';
 import { isLoopback } from '../config';
 import { crossSiteRequest, hostNotLoopback, type ProblemError } from '../errors';
 
-/** Host name, IPv4 address or IPv6 address in brackets, with an optional port. */
+/** Host name, IPv4 address, or IPv6 address in brackets, with an optional port. */
 const HOST = /^(?:\[([0-9a-f:.]+)\]|([^[\]:/?#@\\\s]+))(?::\d{1,5})?$/i;
 
 const REFUSED =
   'A browser sent this for a page of another origin, which a service on loopback without API keys refuses.';
 
 /**
- * Refuses requests that web pages of other sites make to a service that needs no key. The `Host` header must name
- * loopback, which prevents DNS rebinding. The headers `Sec-Fetch-Site` and `Origin` of browsers show whether a page of
- * another site or port sent the request. Other clients send neither of the two headers.
+ * Refuses requests of other web sites to a service that listens on loopback and needs no key. To prevent DNS rebinding,
+ * the `Host` header must name loopback. `Sec-Fetch-Site` and `Origin`, which only browsers send, show whether a page of
+ * another site or port sent the request.
  */
 export function guardLoopback(request: Request, _response: Response, next: NextFunction): void {
   next(loopbackRefusal(request) ?? undefined);
 }
 
-/** Returns the error with which a service on loopback refuses a request; null if it accepts the request. */
+/** Returns the error for a request that a service on loopback refuses; null if it accepts the request. */
 export function loopbackRefusal(request: IncomingMessage): ProblemError | null {
   const { host = '', ...headers } = request.headers;
   if (!namesLoopback(host)) return hostNotLoopback(host.slice(0, 200));
@@ -44,8 +44,8 @@ function isCrossSite(
 }
 
 /**
- * Returns true if the request opens a page, for example because the user followed a link. Such a request is allowed,
- * because it changes nothing, and the page with the link cannot read the answer.
+ * Returns true if the request opens a page, for example because the user followed a link. Such a request is allowed: it
+ * changes nothing, and the page with the link cannot read the answer.
  */
 function isNavigation(method: string | undefined, headers: IncomingHttpHeaders): boolean {
   return (

@@ -5,16 +5,16 @@ import { bodyBrokeOff, unpacked } from './encodings';
 import { type StallLimits, readUnlessStalled } from './read-unless-stalled';
 
 const MAX_LINE_BYTES = 1_048_576;
-/** Maximum number of bytes of a body, both as sent and after decompression. */
+/** Maximum number of bytes of a body after decompression. */
 const MAX_BYTES = 256 * 2 ** 20;
 /**
- * Maximum ratio of decompressed to compressed bytes. Usage events usually compress to about a tenth of their size.
- * The ratio does not apply to the first `FREE_BYTES` decompressed bytes.
+ * Maximum ratio of decompressed to compressed bytes. Usage events usually compress to about a tenth of their size. The
+ * first `FREE_BYTES` decompressed bytes do not count.
  */
 const MAX_UNPACKED_PER_BYTE = 100;
 const FREE_BYTES = 2 ** 20;
 const LINE_FEED = 0x0a;
-/** A line of JSON white space only. */
+/** A line that has only JSON white space. */
 const BLANK = /^[ \t\r]*$/;
 const BYTE_ORDER_MARK = Buffer.from('\uFEFF');
 
@@ -22,23 +22,21 @@ export interface LineLimits extends StallLimits {
   readonly maxLines: number;
 }
 
-/**
- * A line of a body, with its index. Indexes start at 0 and also count blank lines. The text is null if the line is
- * not UTF-8.
- */
+/** A line of a body. Indexes start at 0 and also count blank lines. The text is null if it is not UTF-8. */
 export interface NdjsonLine {
   readonly index: number;
   readonly text: string | null;
 }
 
 /**
- * Yields the non-blank lines of a body, without a byte order mark, as they arrive. Reads more only after the yielded
- * lines are taken, so that memory holds one chunk of the body and one unfinished line. Yields an empty list for a chunk
- * that completes no line.
+ * Yields the non-blank lines of a body as they arrive, without a byte order mark. Reads on only after the yielded lines
+ * were taken, so that memory holds one chunk of the body and one unfinished line. The yielded list can be empty.
  * @throws {ProblemError} `payload_too_large` for too many lines, a line above 1 MiB, a body above 256 MiB or a
- * compression ratio above 100; `malformed_request` if the body ends early or cannot be decompressed;
- * `unsupported_media_type` for an unknown encoding; `request_timeout` if the client sends nothing, or too little, for
- * too long; `service_unavailable` if the process stops before the body is complete
+ *   compression ratio above 100
+ * @throws {ProblemError} `malformed_request` if the body ends early or cannot be decompressed
+ * @throws {ProblemError} `unsupported_media_type` for an unknown encoding
+ * @throws {ProblemError} `request_timeout` if the client sends too little for too long
+ * @throws {ProblemError} `service_unavailable` if the process stops before the body is complete
  */
 export async function* linesOf(
   request: IncomingMessage,
@@ -77,7 +75,7 @@ function lineTooLong(): Error {
 }
 
 /**
- * Returns the non-blank lines, and the index of the line after them.
+ * Returns the non-blank lines, and the index of the next line after all of them.
  * @param whole complete lines, without the last line feed
  */
 function splitLines(
@@ -101,7 +99,6 @@ function fromBytes(latin1: string): string | null {
   return isUtf8(bytes) ? bytes.toString('utf8') : null;
 }
 
-/** Yields the decompressed body in chunks. */
 async function* piecesOf(
   request: IncomingMessage,
   stallLimits: StallLimits,
@@ -132,9 +129,7 @@ async function* piecesOf(
   }
 }
 
-/**
- * @param packedBytes number of compressed bytes read; null if the body is not compressed
- */
+/** @param packedBytes number of compressed bytes read so far; null if the body is not compressed */
 function assertNotTooLarge(bytes: number, packedBytes: number | null): void {
   if (bytes > MAX_BYTES) throw payloadTooLarge('The body holds more than 256 MiB.');
   if (packedBytes !== null && bytes > FREE_BYTES + packedBytes * MAX_UNPACKED_PER_BYTE) {
@@ -142,7 +137,7 @@ function assertNotTooLarge(bytes: number, packedBytes: number | null): void {
   }
 }
 
-/** Returns true for error codes of a broken or wrongly compressed body, from Node's streams and zlib. */
+/** Returns true for an error code of Node's streams or zlib that means a broken-off or wrongly compressed body. */
 function isBodyFault(code: string): boolean {
   return /^(ECONNRESET$|ERR_STREAM_PREMATURE_CLOSE$|Z_)/.test(code);
 }

@@ -2,7 +2,7 @@ import { type CanActivate, type ExecutionContext, UseGuards } from '@nestjs/comm
 import type { Request } from 'express';
 import { toValidationError, unknownField } from './faults';
 
-/** Refuses a body with any field. An empty DTO class cannot do this, because its validation refuses `{}` too. */
+/** Refuses a body with any field. An empty DTO class would not do, because its validation refuses `{}` too. */
 class NoFieldsGuard implements CanActivate {
   canActivate(context: ExecutionContext): true {
     const { body } = context.switchToHttp().getRequest<Request<object, unknown, object>>();
@@ -12,5 +12,5 @@ class NoFieldsGuard implements CanActivate {
   }
 }
 
-/** Marks a POST without fields. A body with any field is refused. */
+/** Marks a POST that takes no fields. A body with any field is refused. */
 export const NoFields = (): MethodDecorator => UseGuards(NoFieldsGuard);

@@ -14,10 +14,7 @@ class NoQueryGuard implements CanActivate {
   }
 }
 
-/**
- * Refuses all query parameters if the handler has no `@Query`. If the handler has one, the DTO of `@Query` refuses
- * unknown parameters.
- */
+/** Refuses all query parameters if the handler has no `@Query`. Otherwise the DTO of `@Query` refuses unknown ones. */
 export const NoUnreadQuery: MethodDecorator = (target, name, descriptor) => {
   if (!inputsOf(target, name).query) UseGuards(NoQueryGuard)(target, name, descriptor);
 };

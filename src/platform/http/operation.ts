@@ -50,44 +50,43 @@ type AnyProblem = Pick<Problem, 'definition'>;
 type Reads = 'path' | 'query' | 'list' | 'body' | 'post' | 'change' | 'removal';
 
 export interface OperationOptions {
-  /** Short description in the imperative. */
+  /** Short, in the imperative. */
   readonly summary: string;
   readonly description: string;
-  /** Scope that the caller needs. Mandatory, so that no operation is open by mistake. */
+  /** Scope that the caller needs. Not optional, so that no operation is open by mistake. */
   readonly access: Access;
-  /** Part of the request that contains the id of the customer. Without this option, customer tokens are refused. */
+  /** Part of the request that contains the id of the customer. If it is not set, customer tokens are refused. */
   readonly customerToken?: CustomerPlace;
-  /** Status of a success. Default: 200, or 204 if the answer has no body. 303: a redirect. */
+  /** Status of a success. Default: 200, or 204 without an answer. 303 is a redirect. */
   readonly status?: 201 | 303;
-  /** DTO class of the answer. */
   readonly answer?: Type<unknown>;
-  /** DTO class of the items when a list is answered as CSV. Default: the class from which `pageOf` made `answer`. */
+  /** DTO class of the items of a CSV answer. Default: the class from which `pageOf` made `answer`. */
   readonly csvItem?: Type<unknown>;
-  /** How items become rows when a list is answered as CSV. Default: one row for each item. */
+  /** Converts items to rows of a CSV answer. Default: one row for each item. */
   readonly csvRows?: CsvRows;
-  /** DTO class of the answer with `?preview=true`. That answer has the status 200. */
+  /** DTO class of the answer with `?preview=true`, which has the status 200. */
   readonly preview?: Type<unknown>;
-  /** DTO classes of the answer if there are several. The key of each is the value of its field `object`. */
+  /** DTO classes of an operation with several kinds of answers. The key of each is the value of its field `object`. */
   readonly answers?: Readonly<Record<string, Type<unknown>>>;
   /** Media type of an answer that is a file. */
   readonly file?: string;
   /** DTO classes of the lines of an NDJSON answer. */
   readonly lines?: readonly Type<unknown>[];
-  /** True if the body of the answer is an array whose elements have the class `answer`. */
+  /** True if the answer is an array whose elements have the class `answer`. */
   readonly isArray?: true;
   /**
-   * Marks a POST that takes an `Idempotency-Key`. `required` is for operations that move money or start a contract:
-   * they are refused without a key if the setting `IDEMPOTENCY_KEYS` is `required`.
+   * For a POST that takes an `Idempotency-Key`. `required`: the operation moves money or starts a contract. Without a
+   * key, it is refused if the setting `IDEMPOTENCY_KEYS` is `required`.
    */
   readonly key?: 'required' | 'optional';
   /**
-   * Inputs of the operation. Default: derived from the parameters of the handler. A handler with a body, but without
-   * `If-Match`, must have either `key` or `reads: 'body'` (no key), so that `key` is not forgotten.
+   * Inputs of the operation. Default: derived from the parameters of the handler. A handler with a body but without
+   * `If-Match` needs either `key`, or `reads: 'body'` to state that it takes no key.
    */
   readonly reads?: Reads;
-  /** True for a GET whose `ETag` covers the whole answer, so that `If-None-Match` can be answered with 304. */
+  /** True for a GET whose `ETag` covers the whole answer, so that `If-None-Match` can lead to a 304. */
   readonly conditional?: true;
-  /** Errors of the operation, in addition to those that `reads` implies. */
+  /** Errors of the operation, except those that `reads` implies. */
   readonly problems?: readonly AnyProblem[];
 }
 
@@ -117,10 +116,7 @@ const ALWAYS: readonly AnyProblem[] = [
   internalError,
 ];
 
-/**
- * Decorator of a handler. Declares the documentation, success status and access of the operation, and adds its
- * guards.
- */
+/** Declares the documentation, success status and access of the operation of a handler, and adds its guards. */
 export function Operation(options: OperationOptions): MethodDecorator {
   return (target, name, descriptor) => {
     const inputs = inputsOf(target, name);
@@ -200,8 +196,8 @@ function describe({ description, access, customerToken }: OperationOptions): str
 }
 
 /**
- * Returns the security schemes of an operation. A request needs only one of them. OpenAPI has no scopes for HTTP
- * schemes, so the extension `x-required-scope` names the scope.
+ * Returns the security schemes of an operation; a request needs one of them. OpenAPI has no scopes for HTTP schemes, so
+ * the extension `x-required-scope` names the scope.
  */
 function securityOf(access: Access): Record<string, never[]>[] {
   return access === 'public' ? [] : SECURITY_SCHEMES.map((scheme) => ({ [scheme]: [] }));
@@ -241,7 +237,6 @@ function successResponses(options: OperationOptions, isList: boolean): readonly 
   return [success, ApiResponse({ status: 200, description, type: preview })];
 }
 
-/** Describes the two forms of a list answer: one page as JSON, or all matching rows as CSV. */
 function pageResponse(status: number, page: Type<unknown>): MethodDecorator {
   return applyDecorators(
     ApiExtraModels(page),
@@ -269,7 +264,7 @@ function fileSchema(mediaType: string): { readonly type: 'string'; readonly form
   return mediaType.startsWith('text/') ? { type: 'string' } : { type: 'string', format: 'binary' };
 }
 
-/** Describes a response with one of several DTO classes, which a client distinguishes by their field `object`. */
+/** Describes a response that has one of several DTO classes. Clients distinguish them by their field `object`. */
 function oneOfResponse(
   status: number,
   answers: Readonly<Record<string, Type<unknown>>>,

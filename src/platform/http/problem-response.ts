@@ -32,7 +32,7 @@ export const STATUS_OF_KIND: Readonly<Record<ProblemKind, number>> = {
 
 export const PROBLEM_MEDIA_TYPE = 'application/problem+json';
 
-/** Returns the stable identifier of an error code. It does not depend on the location of the documentation. */
+/** Returns the stable identifier of an error code, which does not depend on the address of the documentation. */
 export function problemType(code: string): string {
   return `urn:billing-engine:problem:${code}`;
 }
@@ -45,7 +45,6 @@ export interface ProblemResponse {
 
 const CLOSING: ReadonlySet<ProblemKind> = new Set(['timed_out', 'unavailable']);
 
-/** Returns the RFC 9457 answer to a failure. */
 export function problemResponse(problem: ProblemError, requestId: string): ProblemResponse {
   const { definition, occurrence } = problem;
   const status = STATUS_OF_KIND[definition.kind];
@@ -85,7 +84,7 @@ interface StatusError extends Error {
   readonly type?: string;
 }
 
-/** Converts a thrown value to a problem for the caller. The problem reveals nothing about unknown errors. */
+/** Converts a thrown value to a problem for the caller. For an unknown error, the problem reveals no details. */
 export function asProblem(error: unknown): ProblemError {
   if (error instanceof ProblemError) return error;
   if (error instanceof OutcomeUnknownError) return outcomeUnknown();
@@ -111,7 +110,7 @@ function statusOf(error: unknown): number | null {
   return (error as StatusError).status ?? null;
 }
 
-/** Returns why the request is malformed. Nest wraps the errors of the router, with the original error as the cause. */
+/** Returns why the request is malformed. If Nest has wrapped an error of the router, the reason is in the cause. */
 function reasonOf(error: unknown): string {
   const cause = error instanceof HttpException ? error.cause : error;
   return cause instanceof URIError

@@ -14,10 +14,7 @@ import { asProblem, problemResponse } from './problem-response';
 import { requestIdOf } from './request-id';
 import { methodsAnswering } from './routes';
 
-/**
- * Answers each error with a problem, or cuts off an answer that has begun. Logs defects and failures of the
- * database.
- */
+/** Answers each error with a problem, or cuts off an answer that has begun. Logs defects and database failures. */
 @Catch()
 export class ProblemFilter implements ExceptionFilter {
   private readonly logger = new Logger('http');

@@ -1,10 +1,7 @@
 import type { Type } from '@nestjs/common';
 import { ApiProperty, ApiPropertyOptional, type ApiPropertyOptions } from '@nestjs/swagger';
 
-/**
- * Options of the decorators in this file. Each decorator documents one kind of answer field. Decorators of request
- * fields are in `fields.ts`.
- */
+/** Options of the decorators in this file, each of which documents one kind of answer field. */
 interface PropertyOptions {
   /** The field can be null. */
   readonly nullable?: true;
@@ -78,7 +75,6 @@ export function TextListProperty(
   return property({ type: [String] }, description, example, options);
 }
 
-/** An object that another DTO class describes. */
 export function NestedProperty(
   dto: Type<unknown>,
   description: string,
@@ -87,7 +83,6 @@ export function NestedProperty(
   return property({ type: dto }, description, example, options);
 }
 
-/** A list of objects that another DTO class describes. */
 export function NestedListProperty(
   dto: Type<unknown>,
   description: string,
@@ -96,7 +91,6 @@ export function NestedListProperty(
   return property({ type: [dto] }, description, example, options);
 }
 
-/** An object with arbitrary keys. */
 export function MapProperty(
   description: string,
   example: Readonly<Record<string, unknown>>,
@@ -116,7 +110,6 @@ export function IdProperty(example: string): PropertyDecorator {
   return TextProperty('Identifier.', example);
 }
 
-/** Principal that made a change, or `worker`. */
 export function ActorProperty(
   description: string,
   options: { readonly nullable?: true } = {},
@@ -129,7 +122,7 @@ export function ActorProperty(
   );
 }
 
-/** Field with a constant value, which tells clients which of several types of object an operation returned. */
+/** Field with a constant value, by which clients distinguish the types of objects that an operation returns. */
 export function ObjectProperty(value: string): PropertyDecorator {
   return EnumProperty([value], 'The type of the object.', value);
 }

@@ -12,11 +12,10 @@ import { assertBoundedJson } from './json-bounds';
 
 const JSON_TYPE = /^application\/json *(?:;|$)/i;
 const CHARSET = /; *charset *= *"?([^";\s]*)/i;
-/** Supported charsets. UTF-8 is the default (RFC 8259, 8.1), and ASCII is a part of UTF-8. */
+/** Supported charsets. UTF-8 is the default (RFC 8259, 8.1), and includes ASCII. */
 const READ_CHARSETS: ReadonlySet<string> = new Set(['utf-8', 'us-ascii']);
 const BYTE_ORDER_MARK = '\uFEFF';
 
-/** Returns true for a request whose body is declared as JSON. */
 export function isJson({ headers }: Request): boolean {
   return JSON_TYPE.test(headers['content-type'] ?? '');
 }
@@ -24,7 +23,7 @@ export function isJson({ headers }: Request): boolean {
 /**
  * Returns middleware that reads and parses JSON bodies of up to `maxBytes` bytes after decompression. It leaves bodies
  * of other media types unread. Express's parser would take 6 % of the time of a usage request, and would not count the
- * memory of a body while it decompresses the body.
+ * memory of a body during its decompression.
  */
 export function readJson(maxBytes: number): RequestHandler {
   return (request, _response, next) => {
@@ -46,10 +45,7 @@ export function readJson(maxBytes: number): RequestHandler {
   };
 }
 
-/**
- * Returns the decompressed bytes of the body. If the body is refused, discards the rest of it, so that the connection
- * stays usable.
- */
+/** Returns the decompressed bytes of the body. Discards the rest of a refused body, to keep the connection usable. */
 function bytesOf(request: Request, maxBytes: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const memory = bodyMemoryOf(request);
@@ -85,8 +81,8 @@ function tooLarge(): ProblemError {
 }
 
 /**
- * Returns the value of a JSON body. Refuses invalid UTF-8: a decoder would replace all invalid bytes with the same
- * character, and so could turn two different keys into one.
+ * Returns the value of a JSON body. Refuses invalid UTF-8, because a decoder would replace all invalid bytes with the
+ * same character, and two different keys could become equal.
  */
 function parse(bytes: Buffer): unknown {
   if (!isUtf8(bytes)) throw malformedRequest('The body is not UTF-8.');

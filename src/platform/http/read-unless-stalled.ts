@@ -1,7 +1,7 @@
 import { requestTimeout, serviceUnavailable } from '../errors';
 
 /**
- * Minimum speed, in bytes per millisecond, of a body whose reading takes longer than `longestPauseMs`. Web servers
+ * Minimum average speed, in bytes per millisecond, of a body that takes longer than `longestPauseMs`. Web servers
  * usually demand this speed.
  */
 const MIN_BYTES_PER_MS = 0.5;
@@ -20,11 +20,11 @@ export interface StallLimits {
 }
 
 /**
- * Yields the chunks of a body as long as its client makes progress and the process does not stop. Counts only the time
- * in which this process waits for a chunk, because at other times the client may be waiting for this process.
+ * Yields the chunks of a body while it arrives fast enough and the process does not stop. Counts only the time for
+ * which this process waits for a chunk, because at other times the client may be waiting for this process.
  * @throws {ProblemError} `request_timeout` if no byte arrives within `longestPauseMs`, or if reading takes longer than
- *   `longestPauseMs` at less than 500 bytes per second; `service_unavailable` if the process stops before the whole
- *   body has arrived
+ *   `longestPauseMs` at less than 500 bytes per second
+ * @throws {ProblemError} `service_unavailable` if the process stops before the whole body has arrived
  */
 export async function* readUnlessStalled<Piece>(
   sender: Sender,

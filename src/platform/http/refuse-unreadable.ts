@@ -15,8 +15,8 @@ import { DATA_HEADERS } from './security-headers';
 type ClientConnection = Duplex & { readonly _httpMessage?: ServerResponse | null };
 
 /**
- * Sends a problem as the answer to requests that Node cannot parse. Such requests reach no middleware, and Node's
- * own answer has no body. Then closes the connection, because it is unknown where the next request on it starts.
+ * Answers with a problem if Node cannot parse a request. Such a request reaches no middleware, and Node's own answer
+ * has no body. Then closes the connection, because it is unknown where the next request on it starts.
  */
 export function refuseUnreadable(server: Server): void {
   server.on('clientError', (error: NodeJS.ErrnoException, connection: ClientConnection) => {
@@ -42,7 +42,7 @@ function problemOf({ code }: NodeJS.ErrnoException, server: Server): ProblemErro
   }
 }
 
-/** Returns the bytes of the answer, as text. */
+/** Returns the whole response, with its headers, as text. */
 function responseTo(problem: ProblemError): string {
   const requestId = randomUUID();
   const { status, headers, body } = problemResponse(problem, requestId);

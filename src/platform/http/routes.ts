@@ -1,13 +1,12 @@
 import type { Express, Request } from 'express';
 
-/** Fields of a layer of Express 5's router that this file uses. */
+/** Fields of a layer of Express 5's router. A layer is a route or a middleware function. */
 interface Layer {
   readonly name: string;
   readonly route?: { readonly methods: Readonly<Record<string, boolean>> };
   match(path: string): unknown;
 }
 
-/** Fields of Express 5's router that this file uses. */
 interface Router {
   stack: readonly Layer[];
   strict: boolean;
@@ -17,8 +16,8 @@ interface Router {
 
 /**
  * Makes paths case-sensitive, and refuses a slash at their end. Otherwise the same request with another spelling of the
- * path would not match its idempotency key. Changes the router itself, because Nest has created it already, and the
- * settings of the application apply only when a router is created.
+ * path would not match its idempotency key. Changes the router itself, because Nest has already created it, and the
+ * settings of an Express application apply only to routers that are created later.
  */
 export function routeExactly(app: Express): void {
   const router = routerOf(app);
@@ -66,7 +65,7 @@ export function methodsAnswering(request: Request): readonly string[] {
 /** Names of the body parsers that Nest adds by default. */
 const PARSERS: ReadonlySet<string> = new Set(['jsonParser', 'urlencodedParser']);
 
-/** Removes the body parsers of Nest, which would read bodies before the limits of this service apply. */
+/** Removes the body parsers of Nest, because they would read bodies before the limits of this service apply. */
 export function removeParsers(app: Express): void {
   const router = routerOf(app);
   router.stack = router.stack.filter(({ name }) => !PARSERS.has(name));

@@ -6,11 +6,9 @@ import helmet, { type HelmetOptions } from 'helmet';
 type Headers = ReadonlyMap<string, string>;
 
 /**
- * Policy of the page at /docs, which loads everything from this service. Swagger UI sets inline styles and has icons
- * in data URLs.
- *
- * Omits `upgrade-insecure-requests`: the service answers plain HTTP only, so with this directive the page would be
- * empty except on loopback.
+ * Headers of the pages at /docs and /studio, which load everything from this service. Swagger UI sets inline styles and
+ * has icons in data URLs. The policy omits `upgrade-insecure-requests`, because the service answers plain HTTP only:
+ * with this directive the pages would be empty, except on loopback.
  */
 const PAGE_HEADERS = {
   contentSecurityPolicy: {
@@ -31,9 +29,8 @@ const PAGE_HEADERS = {
 } satisfies HelmetOptions;
 
 /**
- * Headers of answers that are not pages. With these headers, browsers keep to the declared type, execute and frame
- * nothing, and let no other site read the answer. The additional headers of pages would take 5 % of the time of a usage
- * request.
+ * Headers of answers that are not pages. They make browsers keep to the declared type, execute and frame nothing, and
+ * let no other site read the answer. To set the other headers of pages would take 5 % of the time of a usage request.
  */
 export const DATA_HEADERS: Headers = new Map([
   // Otherwise a cache between browser and service may store data that an admin reads with a session cookie.
@@ -43,7 +40,6 @@ export const DATA_HEADERS: Headers = new Map([
   ['X-Content-Type-Options', 'nosniff'],
 ]);
 
-/** Middleware that sets the security headers, which differ between pages and other answers. */
 export function securityHeaders(isPage: (request: Request) => boolean) {
   const ofPages = headersOfPages();
   return (request: Request, response: Response, next: NextFunction): void => {
@@ -53,7 +49,7 @@ export function securityHeaders(isPage: (request: Request) => boolean) {
   };
 }
 
-/** Returns the headers that helmet sets on pages. They are computed once, not for each answer. */
+/** Returns the headers that helmet sets on pages, so that they need not be computed for each answer. */
 function headersOfPages(): Headers {
   const headers = new Map<string, string>();
   const request = new IncomingMessage(new Socket());

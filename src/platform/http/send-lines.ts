@@ -8,9 +8,8 @@ import { identifyAgain } from '../access';
 const LINES_PER_CHECK = 100;
 
 /**
- * Sends each item as a line of JSON, at the speed of the client. Cuts the answer off if the items cannot be read, or if
- * the credential of the caller is revoked meanwhile. No error can be sent then, because the status has already been
- * sent.
+ * Sends each item as a line of JSON, only as fast as the client reads. Cuts the answer off if the items cannot be read,
+ * or if the credential is revoked meanwhile: no error can be sent then, because the status was already sent.
  */
 export async function sendLines(response: Response, items: AsyncIterable<object>): Promise<void> {
   response.setHeader('Content-Type', 'application/x-ndjson');

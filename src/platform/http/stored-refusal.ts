@@ -1,7 +1,4 @@
-/**
- * A refusal that was stored with its idempotency key. It is sent again as it was stored, but with the id of the current
- * request.
- */
+/** A refusal that was stored with its idempotency key. It is sent again with the id of the current request. */
 export class StoredRefusal extends Error {
   constructor(
     readonly status: number,

@@ -5,7 +5,7 @@ import { IntegerProperty, NestedListProperty, TextProperty } from './properties'
 const AS_TEXT =
   'In whole minor units, as a string, because a sum can exceed the range of exact JSON numbers.';
 
-/** Summary of the rows of one currency. {@link summaryOf} adds the sums, each as a field. */
+/** Summary of the rows of one currency. {@link summaryOf} adds a field for each sum. */
 interface CurrencySummaryDto {
   readonly currency: string | null;
   readonly count: number;
@@ -17,7 +17,7 @@ export interface SummaryDto {
 }
 
 /**
- * Returns the class that describes the summary of a list in OpenAPI.
+ * Returns the OpenAPI class of the summary of a list.
  * @param sums name and description of each sum, such as the sum of the totals of invoices
  */
 export function summaryOf(

@@ -7,7 +7,7 @@ type CamelCase<Name> = Name extends `${infer Head}_${infer Tail}`
   ? `${Head}${Capitalize<CamelCase<Tail>>}`
   : Name;
 
-/** Type of a field before {@link toDto} converts it: a number can be a bigint, and text can be a Date. */
+/** Type of a field before {@link toDto} converts it: a number can still be a bigint, and a text can be a Date. */
 type ModelValue<Value> = Value extends number
   ? Value | bigint
   : Value extends string
@@ -16,7 +16,7 @@ type ModelValue<Value> = Value extends number
       : Value
     : Value;
 
-/** Objects that {@link toDto} converts: they have all fields of the DTO, with names in camelCase. */
+/** Object that {@link toDto} converts. It has all fields of the DTO, with names in camelCase. */
 export type ModelOf<Dto> = {
   readonly [Key in keyof Dto as CamelCase<Key>]: ModelValue<Dto[Key]>;
 };
@@ -48,9 +48,9 @@ function toWireValue(value: unknown): unknown {
 }
 
 /**
- * Converts an object to a DTO. Each field of the DTO gets the value of the same name in camelCase; an amount becomes a
- * JSON integer and an instant becomes RFC 3339 text. Add values that are computed, or have another name, to the
- * object: `toDto(MeterDto, { ...meter, backfill })`. Other fields of the object are left out.
+ * Converts an object to a DTO. Each field of the DTO gets the value of the field with the same name in camelCase. A
+ * bigint becomes a JSON integer, and a Date becomes RFC 3339 text. Add computed or renamed values to the object:
+ * `toDto(MeterDto, { ...meter, backfill })`. Other fields of the object are left out.
  */
 export function toDto<Dto extends object>(dto: Type<Dto>, model: ModelOf<Dto>): Dto {
   const shown: Record<string, unknown> = {};
@@ -61,7 +61,6 @@ export function toDto<Dto extends object>(dto: Type<Dto>, model: ModelOf<Dto>): 
   return shown as Dto;
 }
 
-/** Returns a function that converts an object to this DTO, for use in places such as `items.map(…)`. */
 export const mapperTo =
   <Dto extends object>(dto: Type<Dto>) =>
   (model: ModelOf<Dto>): Dto =>

@@ -8,10 +8,10 @@ import { toValidationError, unknownField } from './faults';
 const refusals = new WeakMap<IncomingMessage, ProblemError>();
 
 /**
- * Finds three kinds of requests: a target that Express cannot parse (`http://[/v1`), a missing or repeated `Host`, and an
- * unknown `Expect`. Node or Express would accept a repeated `Host`, and refuse the others before any middleware, with an
- * answer that is no RFC 9457 problem. Such requests now pass the middleware, which logs and measures them like any other
- * request, until `guardUrl` refuses them.
+ * Marks three kinds of requests, which {@link guardUrl} then refuses: with a target that Express cannot parse
+ * (`http://[/v1`), with a missing or repeated `Host`, or with an unknown `Expect`. Middleware logs and measures them
+ * like any other request. Without this function, Node or Express would accept a repeated `Host`, and would refuse the
+ * others before any middleware, with an answer that is no RFC 9457 problem.
  */
 export function catchUnroutable(server: Server): void {
   server.prependListener('request', (request: IncomingMessage & { originalUrl?: string }) => {
@@ -30,8 +30,8 @@ export function catchUnroutable(server: Server): void {
 }
 
 /**
- * Returns a sentence that says why the `Host` of the request breaks RFC 9112, section 3.2; null: it does not. Node uses
- * the first of several `Host` headers, while a proxy in front may use another.
+ * Returns why the `Host` of the request breaks RFC 9112, section 3.2; null if it does not. Several `Host` headers are
+ * refused, because Node uses the first one, while a proxy in front may use another.
  */
 export function hostFault({ headersDistinct, httpVersion }: IncomingMessage): string | null {
   const { host = [] } = headersDistinct;
@@ -45,9 +45,9 @@ function isReadable(target: string): boolean {
 }
 
 /**
- * Refuses the requests that {@link catchUnroutable} has found. Also refuses a query with a repeated parameter, with a
- * parameter that has the name of an inherited property (such as `constructor`), with wrong percent-encoding, or with
- * NUL bytes, which the database cannot store.
+ * Refuses the requests that {@link catchUnroutable} has marked. Also refuses a query with wrong percent-encoding, with
+ * NUL bytes (which the database cannot store), with a repeated parameter, or with a parameter named like an inherited
+ * property, such as `constructor`.
  */
 export function guardUrl(request: Request, _response: Response, next: NextFunction): void {
   const refusal = refusals.get(request);
@@ -86,8 +86,8 @@ export function guardUrl(request: Request, _response: Response, next: NextFuncti
 }
 
 /**
- * Returns false if the percent-encoding is wrong. `URLSearchParams` would replace wrong bytes with U+FFFD, and the
- * changed text could then match another object.
+ * Returns false if the percent-encoding is wrong. `URLSearchParams` would replace the wrong bytes with U+FFFD, and the
+ * changed text could match another object.
  */
 function isEncodedUtf8(query: string): boolean {
   if (!query.includes('%')) return true;

@@ -5,8 +5,8 @@ import { pointerTo, toValidationError, unknownField } from './faults';
 import { FREE_FORM_FIELD, FreeForm } from './free-form';
 
 /**
- * A DTO class with its own validation function, which takes a fiftieth of the time that the decorators take. Bodies
- * that pass `isValid` are valid. All other bodies are validated by the decorators, which name the faults.
+ * A DTO class with its own validation function, which takes a fiftieth of the time of the decorators. A body that
+ * passes `isValid` is valid. Any other body is validated by the decorators, because they name its faults.
  */
 interface TestedDto {
   isValid(body: unknown): boolean;
@@ -55,9 +55,9 @@ export function createValidationPipe(): PipeTransform {
 type Violated = readonly [constraint: string, message: string];
 
 /**
- * Returns the only rule to report for a missing field, which violates all its rules. It is the rule about the type of
- * the field, whose name begins with `is`. For a list it is `isArray`, because other rules with `is` concern the items
- * of the list. If there is no rule about the type, it is the first rule.
+ * Returns the one rule to report for a missing field, because such a field violates all its rules. It is the first rule
+ * whose name begins with `is`, because that rule is about the type of the field; for a list, it is `isArray`, because
+ * the other rules with `is` are about the items. If no name begins with `is`, it is the first rule.
  */
 function ruleOfType(violated: readonly Violated[]): readonly Violated[] {
   const ofType =

@@ -3,13 +3,10 @@ import type { NextFunction, Request, Response } from 'express';
 import type { VersionCondition } from '../database';
 import { malformedRequest } from '../errors';
 
-/**
- * Key of the entity tag on the DTO of a response. It is a symbol, because JSON leaves out properties whose key is a
- * symbol.
- */
+/** Key of the entity tag on the DTO of a response. JSON leaves it out, because it is a symbol. */
 const ETAG = Symbol('ETag');
 
-/** Key that marks a DTO as having fields that can change while the version stays the same. */
+/** Key that marks a DTO whose fields can change while the version of the resource stays the same. */
 const CHANGES_WITHIN_VERSION = Symbol('changes within a version');
 
 interface Tagged {
@@ -18,8 +15,8 @@ interface Tagged {
 }
 
 /**
- * Converts a resource to its DTO. If the DTO is the body of a response, the response gets the version of the resource
- * as its `ETag`, for use in `If-Match`.
+ * Converts a resource to its DTO. If the DTO is the body of a response, the `ETag` of the response is the version of
+ * the resource, for use in `If-Match`.
  */
 export function withETag<Resource extends { readonly version: number }, Dto extends object>(
   resource: Resource,
@@ -32,8 +29,8 @@ export function withETag<Resource extends { readonly version: number }, Dto exte
 
 /**
  * As {@link withETag}, for a DTO with fields that can change while the version stays the same, such as the time of the
- * last use. Its `ETag` works with `If-Match`, but not with `If-None-Match`, because equal versions can have different
- * bodies.
+ * last use. Its `ETag` works with `If-Match`, but not with `If-None-Match`, because bodies of equal versions can
+ * differ.
  */
 export function withETagForChanges<
   Resource extends { readonly version: number },
@@ -44,7 +41,6 @@ export function withETagForChanges<
   return dto;
 }
 
-/** Returns true for a body that {@link withETagForChanges} made. */
 export function changesWithinVersion(body: unknown): boolean {
   return typeof body === 'object' && body !== null && CHANGES_WITHIN_VERSION in body;
 }
@@ -55,8 +51,8 @@ export function etagOf(body: unknown): string | undefined {
 }
 
 /**
- * Middleware that removes `Cache-Control` from conditional requests. `fetch` adds `Cache-Control: no-cache` to every
- * request with `If-None-Match`, and Express then never answers 304. The header is meant for caches (RFC 9111, 5.2.1).
+ * Middleware that removes `Cache-Control` from requests with `If-None-Match`. `fetch` adds `Cache-Control: no-cache` to
+ * them, and Express then never answers 304. The header is meant for caches (RFC 9111, 5.2.1).
  */
 export function ignoreCacheControl({ headers }: Request, _: Response, next: NextFunction): void {
   if (headers['if-none-match'] !== undefined) delete headers['cache-control'];
@@ -65,7 +61,7 @@ export function ignoreCacheControl({ headers }: Request, _: Response, next: Next
 
 /**
  * Parses `If-Match` (RFC 9110, 13.1.1). Unlike in the RFC, weak tags match too, because proxies that compress answers
- * make tags weak, and a version does not depend on the encoding. Tags that are not versions match no version.
+ * make tags weak, and a version does not depend on the encoding. A tag that is not a version matches no version.
  */
 function parseIfMatch(header: string | undefined): VersionCondition {
   if (header === undefined || header.trim() === '*') return 'any';
@@ -79,9 +75,8 @@ function parseIfMatch(header: string | undefined): VersionCondition {
   });
 }
 
-/** Reads the version condition of a request from its `If-Match`. */
 export const versionCondition = (_: unknown, context: ExecutionContext): VersionCondition =>
   parseIfMatch(context.switchToHttp().getRequest<Request>().headers['if-match']);
 
-/** Injects the version condition of a change: the versions that `If-Match` lists, or `any`. */
+/** Injects the versions that the `If-Match` of a change lists, or `any`. */
 export const IfMatch = createParamDecorator(versionCondition);

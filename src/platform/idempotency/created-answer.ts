@@ -2,7 +2,7 @@ import type { Answer } from './idempotency.types';
 
 export const JSON_MEDIA_TYPE = 'application/json; charset=utf-8';
 
-/** Returns the answer of a request that created a resource, as the controller would send it. */
+/** Returns the answer that the controller sends after a resource was created. */
 export function createdAnswer(dto: object, version: number): Answer {
   return {
     status: 201,
@@ -11,7 +11,7 @@ export function createdAnswer(dto: object, version: number): Answer {
   };
 }
 
-/** Returns the answer of a request that changed a resource that has no version, as the controller would send it. */
+/** Returns the answer that the controller sends after a resource without a version was changed. */
 export function changedAnswer(dto: object): Answer {
   return {
     status: 200,

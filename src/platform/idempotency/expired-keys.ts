@@ -5,7 +5,6 @@ import { Idempotency } from './idempotency';
 const BATCH_SIZE = 1_000;
 const EVERY_MS = 60_000;
 
-/** Deletes idempotency keys after 30 days. */
 @Injectable()
 export class ExpiredKeys implements OnModuleInit {
   constructor(

@@ -1,7 +1,7 @@
 import { Check, Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import { InstantColumn, ReferenceColumn } from '../database';
 
-/** An idempotency key of a POST, with the fingerprint of the request and, when the request is answered, the answer. */
+/** An idempotency key of a POST, the fingerprint of the request and, once it is answered, the answer. */
 @Entity('idempotency_key')
 @Check(
   'idempotency_key_answer_check',
@@ -10,22 +10,17 @@ import { InstantColumn, ReferenceColumn } from '../database';
 @Index('idempotency_key_expires_at_index', ['expiresAt'])
 @Index('idempotency_key_resource_index', ['resourceId'], { where: '"resource_id" IS NOT NULL' })
 export class IdempotencyKeyEntity {
-  /**
-   * Key as the client sent it, preceded by the id of the principal and a line break. With `AUTH=open`, the key alone.
-   */
+  /** Id of the principal, a line break, and the key as the client sent it. With `AUTH=open`, the key alone. */
   @PrimaryColumn({ type: 'varchar', length: 300, collation: 'C' }) readonly key!: string;
   /** SHA-256 of method, path, query and body, in hex. */
   @Column({ type: 'char', length: 64 }) readonly fingerprint!: string;
-  /** Resource that the answer will describe. Null if one transaction claims and answers the key. */
+  /** Resource that the request creates or changes. Null if one transaction claims and answers the key. */
   @ReferenceColumn({ nullable: true }) readonly resourceId!: string | null;
-  /**
-   * End of the lease of the process that has claimed the key and will store the answer in a later transaction. Null if the
-   * key was claimed without a lease.
-   */
+  /** End of the lease of the process that works on the request. Null without a lease. */
   @InstantColumn({ nullable: true }) readonly leaseEndsAt!: Date | null;
   /**
    * Number of the process that has the lease. The death of that process ends the lease. Null without a lease, and for a
-   * lease that an earlier release wrote.
+   * lease that an earlier release of the service wrote.
    */
   @Column({ type: 'integer', nullable: true }) readonly leasedBy!: number | null;
   @Column({ type: 'smallint', nullable: true }) readonly answerStatus!: number | null;

@@ -37,8 +37,8 @@ const IN_PHASES = 'idempotency:in-phases';
 
 /**
  * Marks a POST whose work takes several transactions, for example because it calls a payment provider between them. The
- * service that does the work claims and completes the key itself.
- * @param bodyField body field that, like the header, may contain the key
+ * service that does the work must claim the key and store its answer.
+ * @param bodyField body field that may contain the key instead of the header; null: there is no such field
  */
 export const IdempotentInPhases = (bodyField: string | null = null): MethodDecorator =>
   SetMetadata(IN_PHASES, { bodyField } satisfies PhasedOptions);
@@ -46,24 +46,23 @@ export const IdempotentInPhases = (bodyField: string | null = null): MethodDecor
 const SECRET_ANSWER = 'idempotency:secret-answer';
 
 /**
- * Marks a POST whose answer contains a secret. The stored answer is encrypted. If it has a field `scopes`, it is sent
- * only to a caller that holds all these scopes.
+ * Marks a POST whose answer contains a secret. The stored answer is encrypted. If the answer has a field `scopes`, only
+ * a caller that holds all these scopes gets it.
  */
 export const SecretAnswer = (): MethodDecorator => SetMetadata(SECRET_ANSWER, true);
 
-/** Metadata key of a POST that requires an idempotency key if the configuration says so. Set by `Operation`. */
+/** Metadata key of a POST that needs an idempotency key if the setting `IDEMPOTENCY_KEYS` is `required`. */
 export const REQUIRES_KEY = 'idempotency:requires-key';
 
-/** Injects the idempotency key of the request, or null. */
 export const IdempotencyKey = createParamDecorator(
   (bodyField: string | null, context: ExecutionContext) =>
     idempotencyKeyOf(context.switchToHttp().getRequest<Request>(), bodyField),
 );
 
-/** Kinds of refusals that depend on stored state. If not temporary, they are stored as the final answer of a request. */
+/** Kinds of refusals that depend on stored data. Unless temporary, they are stored as the answer of the request. */
 const KEPT: ReadonlySet<ProblemKind> = new Set(['not_found', 'conflict', 'rule_broken']);
 
-/** Transformations of an answer before it is stored and before it is sent. */
+/** Conversions of an answer: one before it is stored, and one before it is sent. */
 interface AnswerForms {
   readonly stored: (answer: Answer) => Answer;
   readonly sent: (answer: Answer) => Answer;
@@ -71,10 +70,7 @@ interface AnswerForms {
 
 const IN_CLEAR: AnswerForms = { stored: (answer) => answer, sent: (answer) => answer };
 
-/**
- * Gives a POST with an `Idempotency-Key` one effect and one answer. `Operation` adds this interceptor to every POST that
- * takes a key.
- */
+/** Gives a POST with an `Idempotency-Key` one effect and one answer, however often it is sent. */
 @Injectable()
 export class IdempotencyInterceptor implements NestInterceptor {
   constructor(
@@ -171,9 +167,8 @@ function refusalOf(error: unknown, requestId: string): Answer | null {
 }
 
 /**
- * Prepares the response, and returns the body as a string, which Nest sends unchanged with the success status of the
- * route.
- * @throws {StoredRefusal} for a refusal, which is then sent as it was stored, with the id of this request
+ * Sets the headers of the response, and returns its body. The body is a string, so Nest sends it unchanged.
+ * @throws {StoredRefusal} if the answer is a refusal
  */
 function send(response: Response, { answer, replayed }: KeyedOutcome): string {
   if (replayed) response.setHeader('Idempotent-Replayed', 'true');

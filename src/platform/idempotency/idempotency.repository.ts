@@ -13,9 +13,9 @@ interface KeyRow {
 }
 
 /**
- * Claims a key under an advisory lock, which lasts until the claiming transaction ends. A second request that does
- * not get the lock therefore knows that the first request is still running, and does not wait for the inserted row.
- * Two keys with the same hash only delay each other.
+ * Claims a key. The claiming transaction holds an advisory lock on the key until it ends. A second request that does
+ * not get the lock therefore knows at once that the first one is running. Without the lock, it would wait for the row
+ * that the first request inserted. Two keys with the same hash only delay each other.
  */
 const CLAIM = `
   INSERT INTO idempotency_key
@@ -57,7 +57,7 @@ const REMOVE_EXPIRED = `
 export class IdempotencyRepository {
   constructor(private readonly database: Database) {}
 
-  /** Claims the key. Returns false if another request, running or finished, has claimed it. */
+  /** Returns false if another request, running or finished, has claimed the key. */
   async claim(claim: ClaimedKey): Promise<boolean> {
     const rows = await this.database.query(CLAIM, [
       claim.key,
@@ -87,14 +87,13 @@ export class IdempotencyRepository {
   }
 
   /**
-   * Stores the answer for the key that was claimed for this resource, and returns the key. Returns null if no key was
-   * claimed for the resource, or if the key has an answer already.
+   * Stores the answer for the key that was claimed for this resource, and returns the key. Returns null if there is no
+   * such key, or if it already has an answer.
    */
   completeResource(resourceId: string, answer: Answer): Promise<string | null> {
     return this.database.queryValue<string>(COMPLETE_RESOURCE, [resourceId, ...columnsOf(answer)]);
   }
 
-  /** Deletes the keys that were claimed for this resource and have no answer. */
   async releaseResource(resourceId: string): Promise<void> {
     await this.database.query(RELEASE_RESOURCE, [resourceId]);
   }

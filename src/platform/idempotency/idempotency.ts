@@ -16,16 +16,10 @@ const RETENTION_DAYS = 30;
 const DAY_MS = 86_400_000;
 const FIRST_PAUSE_BETWEEN_READS_MS = 10;
 const MAX_PAUSE_BETWEEN_READS_MS = 250;
-/**
- * A running request usually ends within this time. After the death of its process, another process usually takes the
- * request over within this time.
- */
+/** A running request usually ends within this time or, if its process dies, is taken over by another one. */
 const RETRY_AFTER_SECONDS = 2;
 
-/**
- * Thrown if another request has claimed the key. Rolls the transaction back, so that the answer of that request can be
- * read.
- */
+/** Thrown if another request has claimed the key. Rolls the transaction back, so that the stored answer can be read. */
 class KeyTaken extends PlannedRollback {}
 
 export interface KeyedOutcome {
@@ -33,26 +27,24 @@ export interface KeyedOutcome {
   readonly replayed: boolean;
 }
 
-/** Work of a request with a key. */
 export interface KeyedWork {
   /**
-   * Executes the request and returns its answer. If it throws an error for which `answerTo` returns an answer, it must have
-   * changed nothing.
+   * Executes the request and returns its answer. If it throws an error for which `answerTo` returns an answer, it must
+   * not have changed anything.
    */
   readonly act: () => Promise<Answer>;
-  /** Returns the answer to store for an error of `act`, or null if the request may be repeated. */
+  /** Returns the answer to store for an error of `act`; null if the request may be repeated. */
   readonly answerTo: (error: unknown) => Answer | null;
 }
 
-/** A request with a key while it is executed. */
 interface KeyedCall {
   readonly request: KeyedRequest;
   claimed: boolean;
-  /** Answer that the work has stored under the key; null if it has not stored one yet. */
+  /** Answer that the work has stored under the key; null until then. */
   stored: Answer | null;
 }
 
-/** Gives repeated requests with the same key one effect and one answer, stored for 30 days. */
+/** Gives all requests with the same key one effect and one answer, which is stored for 30 days. */
 @Injectable()
 export class Idempotency {
   /** Time for which a repeated request waits for the first one to end. Tests shorten it. */
@@ -65,7 +57,6 @@ export class Idempotency {
     private readonly clock: Clock,
   ) {}
 
-  /** Claims the key, executes the work and stores the answer in one transaction. */
   atomically(request: KeyedRequest, work: KeyedWork): Promise<KeyedOutcome> {
     return this.once(request, work, () =>
       this.database.transaction(async () => {
@@ -78,9 +69,9 @@ export class Idempotency {
   }
 
   /**
-   * Executes work that takes several transactions. The work calls `claimFor` in its first transaction. In its last
-   * transaction, it calls `completeFor`, or `releaseFor` after a failure. If the work has claimed nothing when it ends,
-   * this method claims the key and stores the answer. Until then, a repeated request executes the work as well.
+   * Executes work that takes several transactions. The first transaction must call `claimFor`. The last one must call
+   * `completeFor`, or `releaseFor` after a failure. If the work ends without a claim, this method claims the key and
+   * stores the answer; until then, a repeated request is executed as well.
    */
   inPhases(request: KeyedRequest, work: KeyedWork): Promise<KeyedOutcome> {
     return this.once(request, work, async () => {
@@ -102,17 +93,17 @@ export class Idempotency {
   }
 
   /**
-   * Executes the work of {@link inPhases} for a request without a key.
-   * @throws {OutcomeUnknownError} when the database fails after the first transaction
+   * Does the work of {@link inPhases} for a request without a key.
+   * @throws {OutcomeUnknownError} if the database fails after the first transaction
    */
   inPhasesWithoutKey<Result>(act: () => Promise<Result>): Promise<Result> {
     return this.database.commits.run(act);
   }
 
   /**
-   * Claims the key of the current request, if it has one. Call it in the transaction that creates the resource or begins
-   * to change it, before the transaction changes anything: if the key is already claimed, the request must change nothing.
-   * @param lease lease of the process that answers in a later transaction
+   * Claims the key of the current request, if it has one. Call it in the transaction that creates the resource or
+   * begins to change it, before any change: if another request has the key, this request must change nothing.
+   * @param lease lease of this process if a later transaction stores the answer
    */
   async claimFor(resourceId: string, lease: KeyLease | null = null): Promise<void> {
     this.database.requireTransaction();
@@ -125,7 +116,7 @@ export class Idempotency {
     });
   }
 
-  /** Stores the answer under the key that a request claimed for the resource. Does nothing if there is no such key. */
+  /** Stores the answer under the key that was claimed for the resource. Does nothing if there is no such key. */
   async completeFor(resourceId: string, answer: Answer): Promise<void> {
     this.database.requireTransaction();
     const key = await this.repository.completeResource(resourceId, answer);
@@ -138,14 +129,13 @@ export class Idempotency {
 
   /**
    * Releases the keys that were claimed for the resource and have no answer, so that their requests can be repeated.
-   * Call it after the work of these requests has ended without an answer.
+   * Call it when the work of these requests has ended without an answer.
    */
   async releaseFor(resourceId: string): Promise<void> {
     this.database.requireTransaction();
     await this.repository.releaseResource(resourceId);
   }
 
-  /** Deletes up to `limit` expired keys and returns their number. */
   deleteExpired(limit: number): Promise<number> {
     return this.repository.removeExpired(this.clock.now(), limit);
   }
@@ -168,11 +158,11 @@ export class Idempotency {
   }
 
   /**
-   * Executes the work if its key is unused; otherwise returns the stored answer. If another request claims the key
-   * first, waits for the answer of that request, and returns it. Stores a refusal in a separate transaction, because
-   * the transaction of the work was rolled back.
+   * Executes the work if no request has used the key; otherwise returns the stored answer. Waits for the answer if
+   * another request has the key and is still running. If the work is refused, stores the refusal in a transaction of
+   * its own, because the transaction of the work was rolled back.
    * @throws {ProblemError} `idempotency_key_in_use` if the other request has no answer in time,
-   *   `idempotency_key_reused` if the key belongs to a request with another fingerprint
+   *   `idempotency_key_reused` if the other request has another fingerprint
    */
   private async once(
     request: KeyedRequest,
@@ -206,7 +196,6 @@ export class Idempotency {
     }
   }
 
-  /** Claims the key for an answer that is known already, and stores the answer. */
   private claimAndStore(request: KeyedRequest, answer: Answer): Promise<Answer> {
     return this.database.transaction(async () => {
       await this.claim(request);
@@ -222,9 +211,8 @@ export class Idempotency {
   }
 
   /**
-   * Returns the error for a key that another request uses. `Retry-After` is usually {@link RETRY_AFTER_SECONDS}. An
-   * earlier release wrote leases without the number of a process. The death of the process does not end such a lease,
-   * so `Retry-After` is then the time until the lease ends.
+   * Returns the error for a key that another request is using. A lease without a process number, from an earlier
+   * release of the service, does not end with its process. `Retry-After` is then the time until the lease ends.
    */
   private keyInUse(known: KnownKey | null): ProblemError {
     const lease = known?.lease ?? null;

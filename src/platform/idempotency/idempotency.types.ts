@@ -1,4 +1,3 @@
-/** An answer that is repeated byte for byte. */
 export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -8,7 +7,7 @@ export interface Answer {
 /** Lease of the process that will answer the request in a later transaction. */
 export interface KeyLease {
   readonly endsAt: Date;
-  /** Number of the process, whose death ends the lease early. Null in keys that an earlier release wrote. */
+  /** Number of the process, whose death ends the lease early. Null in keys of an earlier release of the service. */
   readonly owner: number | null;
 }
 
@@ -30,7 +29,6 @@ export interface KnownKey {
   readonly answer: Answer | null;
 }
 
-/** Key and fingerprint of the current request. */
 export interface KeyedRequest {
   readonly key: string;
   readonly fingerprint: string;

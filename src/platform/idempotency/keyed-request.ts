@@ -8,7 +8,7 @@ import type { KeyedRequest } from './idempotency.types';
 
 /**
  * Returns the idempotency key of a request, or null.
- * @param bodyField body field that may also contain the key, if the operation has one
+ * @param bodyField body field that may contain the key instead of the header; null: there is no such field
  * @throws {ProblemError} `malformed_request` for several headers or a key that is not printable,
  *   `idempotency_key_mismatch` for different keys in header and body
  */
@@ -30,7 +30,7 @@ export function idempotencyKeyOf(request: Request, bodyField: string | null): st
 }
 
 /**
- * Returns the key, prefixed with the id of its principal, and the fingerprint of method, path, query and body. The
+ * Returns the key with the id of the principal as its prefix, and the fingerprint of method, path, query and body. The
  * fingerprint does not depend on the order of query parameters and body fields, or on the place of the key (header or
  * body).
  */
@@ -49,8 +49,8 @@ export function toKeyedRequest(
 }
 
 /**
- * Prefixes the key with the id of its principal, so that two principals never see each other's answers. The line break
- * between the id and the key cannot be part of a key. With `AUTH=open`, keys have no prefix.
+ * Prefixes the key with the id of the principal, so that two principals never see each other's answers. A line break
+ * separates the two, because a key cannot contain one. With `AUTH=open`, keys have no prefix.
  */
 function keyOfPrincipal(key: string, principalId: string): string {
   return principalId === OPEN.id ? key : `${principalId}\n${key}`;

@@ -3,7 +3,6 @@ import { SealedColumns, SecretBox } from '../secrets';
 import type { Answer } from './idempotency.types';
 import { withoutPrincipal } from './keyed-request';
 
-/** Encrypts the stored answers that contain a secret. */
 @Injectable()
 export class SealedAnswers implements OnModuleInit {
   constructor(
