@@ -6,10 +6,7 @@ import { loadConfiguration } from './platform/config';
 
 let fromEnvironment: DynamicModule | undefined;
 
-/**
- * Returns the module of the engine, with the settings of the environment variables. Returns the same object at each
- * call, because Nest would take two objects for two modules.
- */
+/** Returns the same object at each call, because Nest treats two objects as two modules. */
 function engineFromEnvironment(): DynamicModule {
   fromEnvironment ??= EngineModule.with(loadConfiguration(), {
     module: OwnDatabaseModule,
@@ -19,8 +16,8 @@ function engineFromEnvironment(): DynamicModule {
 }
 
 /**
- * The whole application, with the settings of the environment variables. It opens its database itself, see
- * {@link OwnDatabase}. For given settings and a given database, use `EngineModule.with`.
+ * The whole application, configured by the environment variables. It opens its database itself, see
+ * {@link OwnDatabase}. To pass settings and a database instead, use `EngineModule.with`.
  */
 @Module({ imports: [forwardRef(engineFromEnvironment)] })
 export class AppModule {}

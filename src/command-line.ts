@@ -8,17 +8,17 @@ import { startEmbeddedPostgres } from '../packages/embedded-postgres';
 import { ProblemError } from './platform/errors';
 import { createLogger, NestLogger } from './platform/logging';
 
-/** Error of a command that was called with wrong arguments. The message says how to call the command. */
+/** A command was called with wrong arguments. The message says how to call the command. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-/** A command on the database of the service. */
+/** A command-line program that works on the database of the service. */
 export interface DatabaseCommand<Arguments> {
-  /** How to call the command: the answer to `--help`. */
+  /** Text that `--help` prints: how to call the command. */
   readonly usage: string;
   /**
-   * Reads the arguments of the process. Runs before the database is opened or the embedded server is started.
+   * Reads the arguments of the process, before the database is opened or the embedded server is started.
    * @throws {UsageError} when the arguments are wrong
    */
   readonly readArguments: () => Arguments;
@@ -26,8 +26,8 @@ export interface DatabaseCommand<Arguments> {
 }
 
 /**
- * Migrates the database of the service and runs a command on it. The service may run meanwhile. A failure gives exit
- * code 1.
+ * Migrates the database of the service, and then runs the command on it. The service may run at the same time. If the
+ * command fails, the process exits with code 1.
  */
 export function runCommand<Arguments>(command: DatabaseCommand<Arguments>): void {
   if (process.argv.slice(2).some((word) => word === '--help' || word === '-h')) {

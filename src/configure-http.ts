@@ -48,17 +48,14 @@ import type { HttpApplication } from './http-application';
 import { isStudioPath, serveStudio, STUDIO_DIRECTORY } from './studio-pages';
 
 /**
- * Time for which idle connections stay open. Load balancers keep idle connections for 60 s. This process closes them
- * later, so that a load balancer never uses a closed connection.
+ * Longer than the 60 s for which load balancers keep idle connections, so that they never use a connection that this
+ * process has closed.
  */
 const KEEP_ALIVE_MS = 65_000;
-/**
- * Time limit for the headers of a request. Node also applies it to idle connections, so it is longer than
- * {@link KEEP_ALIVE_MS}.
- */
+/** Longer than {@link KEEP_ALIVE_MS}, because Node applies this limit to idle connections too. */
 const HEADERS_MS = 70_000;
 const LARGEST_BODY_BYTES = 2 ** 20;
-/** Maximum body of a caller without a credential. Enough for a sign-in, the only JSON that such a caller sends. */
+/** Maximum body of a caller without a credential: enough for a sign-in, the only JSON that such a caller sends. */
 const LARGEST_ANONYMOUS_BODY_BYTES = 2 ** 14;
 /** Enough for a thousand usage events with all properties. */
 const LARGEST_USAGE_BODY_BYTES = 20 * 2 ** 20;
@@ -68,7 +65,7 @@ const LARGEST_USAGE_BODY_BYTES = 20 * 2 ** 20;
  */
 const NDJSON_BYTES_IN_MEMORY = 3 * 2 ** 20;
 
-/** Configures everything between socket and controllers. Nest registers the routes afterwards. */
+/** Configures everything between socket and controllers. Call it before Nest registers the routes. */
 export function configureHttp(app: HttpApplication): void {
   const { express, server, logger } = app;
   express.set('etag', false);
@@ -112,7 +109,7 @@ export function configureHttp(app: HttpApplication): void {
   publishDocs(express, app.asSwaggerNeeds(), app.get(Configuration).auth);
 }
 
-/** Serves the console. Its files are the same for everybody; the API decides what the signed-in admin may read. */
+/** Serves the console. Its files are public, because only the API gives access to data. */
 function studio({ auth, openId }: Configuration): RequestHandler {
   const settings = { auth, openIdConnect: openId !== null, currencyDigits: digitsByCode };
   return serveStudio(STUDIO_DIRECTORY, settings);
@@ -130,8 +127,9 @@ function limitCaller(app: HttpApplication): RequestHandler {
 }
 
 /**
- * Returns middleware that identifies the caller. Throws an error, so that the service does not start, if a route does
- * not declare who may call it.
+ * Returns middleware that identifies the caller.
+ *
+ * @throws {Error} if a route does not declare who may call it; the service then does not start
  */
 function identifyCaller(app: HttpApplication): RequestHandler {
   const routes = publicRoutes(app.modules);
@@ -147,17 +145,14 @@ function identifyCaller(app: HttpApplication): RequestHandler {
 }
 
 /**
- * Returns true for requests that the audit log counts by caller and hour, because one entry per request would be too
- * many.
+ * Returns true for requests that report usage or consume entitlements. The audit log counts them by caller and hour,
+ * because one entry per request would be too many.
  */
 function isCounted(request: Request): boolean {
   return isUsageRequest(request) || isConsumeRequest(request);
 }
 
-/**
- * Refuses changes by customer tokens before their bodies are read, because no operation lets customer tokens change
- * anything.
- */
+/** Refuses changes by customer tokens before reading their bodies, because no operation allows such changes. */
 const refuseTokenChanges: RequestHandler = (request, _response, next) => {
   const { kind } = principalOf(request);
   const isRefused = kind === 'customer_token' && !SAFE_METHODS.has(request.method);
@@ -198,7 +193,7 @@ function bodyReader(lifecycle: Lifecycle): RequestHandler {
   };
 }
 
-/** Returns false for methods that take no body. A body that a client sends with such a method is not read. */
+/** Returns false for methods that take no body. If a client sends a body with such a method, the body is not read. */
 function takesBody({ method }: Request): boolean {
   return !SAFE_METHODS.has(method) && method !== 'DELETE';
 }

@@ -109,7 +109,7 @@ export class EngineModule implements NestModule {
       ],
     };
   }
-  /** Nest calls this before it registers the routes, only in an application that answers HTTP. */
+  /** Nest calls this before it registers the routes, and only in an application that answers HTTP. */
   configure(): void {
     configureHttp(this.http);
   }

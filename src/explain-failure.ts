@@ -22,10 +22,7 @@ const EXPLAINED = [
   SchemaError,
 ];
 
-/**
- * Returns the text to print when the service or a command fails: what is wrong and which setting to correct. For a
- * defect of the program, returns the stack trace.
- */
+/** Returns the text to print: what is wrong and which setting to correct, or for a program defect the stack trace. */
 export function explainFailure(error: unknown): string {
   if (EXPLAINED.some((kind) => error instanceof kind)) return (error as Error).message;
   const { code = '', syscall, message, stack } = error as NodeJS.ErrnoException;

@@ -5,10 +5,9 @@ import type { Express } from 'express';
 import type { Server } from 'node:http';
 import type { Logger } from 'pino';
 
-/** Injection token of the logger for requests. */
 export const REQUEST_LOGGER = Symbol('logger for requests');
 
-/** The parts of a Nest application that the configuration of HTTP needs. Nest does not inject the application itself. */
+/** The parts of a Nest application that are needed to configure HTTP. Nest does not inject the application itself. */
 @Injectable()
 export class HttpApplication {
   constructor(
@@ -31,10 +30,7 @@ export class HttpApplication {
     return this.moduleRef.get(type, { strict: false });
   }
 
-  /**
-   * Returns the parts of an application that SwaggerModule reads: the controllers, the HTTP adapter, and the settings
-   * of paths. The settings of paths are Nest's defaults.
-   */
+  /** Returns the parts of an application that SwaggerModule reads. */
   asSwaggerNeeds(): INestApplication {
     const { httpAdapter } = this.host;
     const { modules } = this;

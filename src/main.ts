@@ -12,17 +12,12 @@ import { createLogger, NestLogger, showSourcePositions } from './platform/loggin
 import { MonitoringServer } from './platform/observability';
 import { startTracing } from './platform/tracing';
 
-/** Started parts of this process. */
 interface Running {
-  /**
-   * The embedded database server; already set while the server starts. Resolves to null if `DATABASE_URL` is set, or if
-   * the server failed to start.
-   */
+  /** Set while the server still starts. Resolves to null if `DATABASE_URL` is set, or if the server failed to start. */
   embedded: Promise<EmbeddedServer | null>;
   app: NestExpressApplication | null;
   /** Exports the last spans, and stops tracing. Null without tracing. */
   stopTracing: (() => Promise<void>) | null;
-  /** True after a signal. */
   isStopping: boolean;
 }
 
@@ -108,7 +103,7 @@ async function startDatabaseIfNone(
   });
 }
 
-/** Prints the addresses to the standard output, without the format of log lines. */
+/** Prints the addresses of the service to the standard output, as plain text instead of log lines. */
 function announce(url: string, embedded: EmbeddedServer | null): void {
   const lines = [
     `Billing engine: ${url}`,

@@ -10,9 +10,9 @@ import { migrate } from './platform/database';
 const DATABASE = 'billing';
 
 /**
- * Database that the application opens itself. It is the database at `DATABASE_URL`. If this setting is absent, it is an
- * embedded server in the data directory. With `NODE_ENV=test`, which Jest sets, the embedded server is temporary, so
- * that test files can run at the same time.
+ * Opens the database of the application: the database at `DATABASE_URL` or, without this setting, an embedded server in
+ * the data directory. With `NODE_ENV=test`, which Jest sets, the embedded server is temporary, so that test files can
+ * run at the same time.
  */
 @Injectable()
 export class OwnDatabase implements OnApplicationShutdown {

@@ -8,10 +8,7 @@ import type { Request, RequestHandler, Response } from 'express';
 const STUDIO_PATH = '/studio';
 const SETTINGS_PATH = `${STUDIO_PATH}/settings.json`;
 
-/**
- * Content security policy of the console, which loads everything from this service and has no inline script or
- * style.
- */
+/** The console loads everything from this service, and has no inline script or style. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -63,7 +60,6 @@ export const STUDIO_DIRECTORY =
     ? join(__dirname, '../studio')
     : join(__dirname, '../dist/studio');
 
-/** Returns true for the pages of the console and their files. */
 export function isStudioPath({ path }: Pick<Request, 'path'>): boolean {
   return path === STUDIO_PATH || path.startsWith(`${STUDIO_PATH}/`);
 }
@@ -126,7 +122,7 @@ function send(request: Request, response: Response, file: StudioFile): void {
   response.end(request.method === 'HEAD' ? undefined : body);
 }
 
-/** Returns the files of the build by their path, or null when there is no build. */
+/** Returns the files of the build by request path, or null when there is no build. */
 async function readBuild(
   directory: string,
   settings: StudioPageSettings,

@@ -17,10 +17,7 @@ interface Link {
   readonly target: string;
 }
 
-/**
- * Creates the missing links between the libraries, and makes the programs executable. The install script of the package
- * does the same, but npm may be configured not to run it.
- */
+/** Creates missing links between libraries and makes the programs executable, in case npm runs no install scripts. */
 export async function repairBinaries(native: string): Promise<void> {
   for (const { source, target } of await linksOf(native)) {
     const link = join(native, relative('native', target));
@@ -58,8 +55,8 @@ async function addPermissions(path: string, permissions: number): Promise<void> 
 }
 
 /**
- * Copies the programs to the directory `copy`, and lets all users read them. The copy gets this name only when it is
- * complete. When two services copy at once, the second rename fails and both use the first copy.
+ * Copies the programs to the directory `copy`, and lets all users read them. The copy is made under a temporary name
+ * and renamed when it is complete. If two services copy at once, the second rename fails, and both use the first copy.
  */
 export async function copyBinaries(native: string, copy: string): Promise<void> {
   await removeDrafts(copy);
@@ -78,7 +75,7 @@ export async function copyBinaries(native: string, copy: string): Promise<void> 
   }
 }
 
-/** Removes unfinished copies that killed processes left. */
+/** Deletes the unfinished copies of processes that were killed. */
 async function removeDrafts(copy: string): Promise<void> {
   const prefix = `${basename(copy)}.draft-`;
   for (const name of await readdir(dirname(copy))) {

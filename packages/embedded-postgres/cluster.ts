@@ -15,7 +15,7 @@ import type { ServerUser } from './server-user';
 
 export interface NewCluster {
   readonly cluster: Cluster;
-  /** The engine's directory, a real path. */
+  /** Real path of the engine's directory. */
   readonly directory: string;
   readonly binaries: Binaries;
   readonly password: string;
@@ -24,10 +24,7 @@ export interface NewCluster {
   readonly log: (message: string) => void;
 }
 
-/**
- * File with the password of the database user. Only the user of this process can read it. The server stores a SCRAM
- * verifier, not the password.
- */
+/** File with the password of the database user, which the server stores only as a SCRAM verifier. */
 const PASSWORD_FILE = 'postgres-password';
 
 /**
@@ -65,8 +62,8 @@ export async function assertSameVersion(cluster: Cluster, binaries: Binaries): P
 }
 
 /**
- * Creates the cluster in a temporary directory and then renames it. So a cluster under its final name is complete, even if
- * this process is killed.
+ * Creates the cluster in a temporary directory, and moves it to its final path when it is complete. If this process is
+ * killed meanwhile, there is no incomplete cluster at that path.
  *
  * @throws {EmbeddedPostgresError} when initdb fails
  */
@@ -95,10 +92,7 @@ function stagingPrefix(dataDirectory: string): string {
   return `${dataDirectory}.new-`;
 }
 
-/**
- * Removes the temporary directories of starts that were killed. Retries, because an initdb of such a start may still
- * run.
- */
+/** Removes the temporary directories of killed starts. Retries, because an initdb of such a start may still run. */
 async function removeStagingDirectories(dataDirectory: string): Promise<void> {
   const prefix = basename(stagingPrefix(dataDirectory));
   for (const name of await readdir(dirname(dataDirectory))) {
@@ -140,10 +134,7 @@ async function initdb(task: NewCluster, draft: string, passwordFile: string): Pr
   );
 }
 
-/**
- * Returns a hint for the error code ENOENT; an empty text for other codes. The system reports ENOENT also for a program
- * that exists, if its dynamic loader is missing.
- */
+/** Returns a hint for ENOENT, otherwise ''. ENOENT can also mean that the dynamic loader of a program is missing. */
 function hintFor(systemError: string | undefined): string {
   return systemError === 'ENOENT' ? 'The programs need a system with glibc (not Alpine). ' : '';
 }

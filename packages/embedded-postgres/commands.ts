@@ -11,7 +11,7 @@ export const CHILD_ENVIRONMENT: Readonly<Record<string, string>> = {
   TZ: 'UTC',
 };
 
-/** Working directory of the commands. Every user may enter it; the engine's working directory may be private. */
+/** Working directory of the commands. Their user may be unable to enter the engine's own working directory. */
 export const CHILD_DIRECTORY = '/';
 
 /** Account that runs a command. Only root can choose another account than its own. */
@@ -21,7 +21,6 @@ export interface Account {
 }
 
 export interface CommandOutcome {
-  /** True when the exit code was 0. */
   readonly succeeded: boolean;
   readonly output: string;
   /** Output on stderr. If a failed command wrote nothing there, the message of the error. */
@@ -30,7 +29,7 @@ export interface CommandOutcome {
   readonly systemError?: string | undefined;
 }
 
-/** Runs a command to its end. Never rejects; a failure is reported in the outcome. */
+/** Runs a command and waits for its end. Never rejects: a failure is reported in the outcome. */
 export function run(
   command: string,
   args: readonly string[],

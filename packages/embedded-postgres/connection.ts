@@ -4,7 +4,7 @@ import { LOOPBACK } from './ports';
 
 const SUPERUSER = 'postgres';
 
-/** Long enough for a server on the same machine. After a timeout, the caller tries again. */
+/** Long enough for a server on the same machine. */
 const CONNECT_TIMEOUT_MS = 5_000;
 
 const WRONG_PASSWORD = ['28P01', '28000'];
@@ -41,8 +41,8 @@ async function withClient<T>(login: Login, work: (client: Client) => Promise<T>)
 }
 
 /**
- * Returns the data directory of the server on the port; `refused` if the server refuses the password; undefined if it
- * does not answer, or answers with another error.
+ * Returns the data directory of the server on the port; `refused` if the server refuses the password; undefined if the
+ * server does not answer, or answers with another error.
  */
 export async function askDataDirectory(
   login: Login,
@@ -58,7 +58,6 @@ export async function askDataDirectory(
   }
 }
 
-/** Creates the database if it does not exist. */
 export async function ensureDatabase(login: Login, database: string): Promise<void> {
   await withClient(login, async (client) => {
     const { rowCount } = await client.query('SELECT FROM pg_database WHERE datname = $1', [

@@ -38,15 +38,16 @@ export interface LaunchedServer {
 const LOG_LIMIT_BYTES = 10_000_000;
 
 /**
- * Signals that stop a server, with the time to wait after each. SIGINT aborts open transactions and writes a checkpoint.
- * SIGQUIT ends the server at once; the next start replays the write-ahead log. Neither loses a committed transaction.
+ * Signals that stop a server, with the time to wait after each. SIGINT aborts open transactions and writes a
+ * checkpoint. SIGQUIT ends the server at once; the next start replays the write-ahead log. Neither loses a committed
+ * transaction.
  */
 const STOP_SIGNALS = [
   { signal: 'SIGINT', timeoutMs: 60_000 },
   { signal: 'SIGQUIT', timeoutMs: 15_000 },
 ] as const;
 
-/** Returns the running server of the data directory, if any. It may still be starting, or stopping. */
+/** Returns the server of the data directory, if one is running. It may still be starting, or already be stopping. */
 export async function findServer(dataDirectory: string): Promise<RunningServer | undefined> {
   const server = await readPidFile(dataDirectory);
   if (server === undefined) return undefined;
@@ -58,8 +59,8 @@ function pidFileOf(dataDirectory: string): string {
 }
 
 /**
- * Parses `postmaster.pid`. It has one value per line: pid, data directory, start time, port, socket directory, address,
- * shared memory and status.
+ * Parses `postmaster.pid`, which has one value per line. The first is the pid, the fourth the port, the eighth the
+ * status.
  */
 async function readPidFile(dataDirectory: string): Promise<RunningServer | undefined> {
   const text = await readIfExists(pidFileOf(dataDirectory));
@@ -71,7 +72,7 @@ async function readPidFile(dataDirectory: string): Promise<RunningServer | undef
 }
 
 /**
- * Starts a server process, and does not wait until it is ready. The server survives a crash of this process.
+ * Starts a server process, and does not wait until the server is ready. The server survives a crash of this process.
  *
  * The server has its own session, so that Ctrl-C in a terminal does not stop it while requests still need it. Its
  * output goes to a file: a pipe would break when this process ends. `pg_ctl` is not used, because it reports neither
@@ -125,10 +126,10 @@ function argumentsOf({ dataDirectory, port, settings }: Launch): string[] {
 }
 
 /**
- * Deletes the `postmaster.pid` of a killed server if it would prevent a start. PostgreSQL refuses to start while a
- * process with the recorded id exists. This can be another process of the same user. It can also be the dead server
- * itself, as a zombie in a container whose process 1 does not reap orphans. Deleting the file is safe: PostgreSQL
- * detects surviving child processes by their shared memory.
+ * Deletes the `postmaster.pid` of a killed server if the file would prevent a start. PostgreSQL refuses to start while
+ * a process with the recorded id exists. That process can be unrelated. It can also be the dead server itself, as a
+ * zombie in a container whose process 1 does not reap orphans. Deleting the file is safe, because PostgreSQL detects
+ * surviving child processes by their shared memory.
  */
 async function removeMisleadingPidFile(dataDirectory: string): Promise<void> {
   const left = await readPidFile(dataDirectory);

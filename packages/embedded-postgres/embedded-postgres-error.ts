@@ -8,7 +8,7 @@ export class EmbeddedPostgresError extends Error {
   override readonly name = 'EmbeddedPostgresError';
 }
 
-/** Runs `work` and turns system errors, such as "permission denied" or "no space left", into errors with instructions. */
+/** Runs `work`. Turns system errors, such as "permission denied" or "no space left", into errors with instructions. */
 export async function explaining<T>(directory: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

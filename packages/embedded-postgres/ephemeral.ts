@@ -11,10 +11,7 @@ import { startWatchdog } from './watchdog';
 
 export type EphemeralOptions = Pick<EmbeddedOptions, 'log' | 'database'>;
 
-/**
- * Start of the name of an ephemeral server's directory. Then follows the id of the server's owner, the process that
- * started it.
- */
+/** Prefix of the name of an ephemeral server's directory. The id of the process that started the server follows. */
 const PREFIX = 'billing-engine-postgres-';
 
 /** PostgreSQL settings that prefer speed to durability, and allow enough connections for several pools. */
@@ -27,9 +24,9 @@ const SETTINGS = {
 };
 
 /**
- * Starts a server for tests that ends with this process. The server is fast and not durable; `stop()` deletes its data.
- * If the process is killed, a watchdog stops the server. If the watchdog is killed too, the server is stopped when the
- * next ephemeral server starts.
+ * Starts a fast, non-durable server for tests. The server ends with this process, and `stop()` deletes its data. If
+ * this process is killed, a watchdog process stops the server. If the watchdog is killed too, the server runs on until
+ * the next ephemeral server is started.
  *
  * @throws {EmbeddedPostgresError} when the server cannot be started
  */
@@ -57,7 +54,7 @@ async function startIn(parent: string, options: EphemeralOptions): Promise<Embed
   }
 }
 
-/** Returns a directory for temporary files. The user that runs the server can enter it. */
+/** Returns a directory for temporary files that the server's user can enter. */
 async function parentDirectory(): Promise<string> {
   const usual = await realpath(tmpdir());
   if (!isRoot()) return usual;
@@ -72,10 +69,7 @@ async function parentDirectory(): Promise<string> {
   );
 }
 
-/**
- * Stops the servers whose owner process has ended, and removes their directories. Needed if an owner and its watchdog
- * were both killed.
- */
+/** Stops servers that outlived their starting process and its watchdog, and removes the servers' directories. */
 async function removeOrphans(parent: string, log: (message: string) => void): Promise<void> {
   for (const name of await readdir(parent)) {
     if (!name.startsWith(PREFIX)) continue;

@@ -2,10 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { open, readFile, readlink, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
-/**
- * Returns the system error code of a failed call, such as `ENOENT`. Avoids `instanceof Error`, which is false in Jest,
- * because Jest has its own `Error`.
- */
+/** Returns a system error code, such as `ENOENT`. Avoids `instanceof Error`, because Jest has its own `Error`. */
 export function codeOf(error: unknown): string | undefined {
   if (typeof error !== 'object' || error === null || !('code' in error)) return undefined;
   return typeof error.code === 'string' ? error.code : undefined;
@@ -18,10 +15,7 @@ export function messageOf(error: unknown): string {
   return String(error);
 }
 
-/**
- * Returns the result of `read`; undefined if the file does not exist. A file in /proc whose process has ended (ESRCH)
- * counts as missing.
- */
+/** Returns the result of `read`; undefined if the file does not exist, or its process in /proc has ended (ESRCH). */
 export async function ifExists<T>(read: Promise<T>): Promise<T | undefined> {
   try {
     return await read;
@@ -39,7 +33,7 @@ export function readLinkIfExists(path: string): Promise<string | undefined> {
   return ifExists(readlink(path));
 }
 
-/** Flushes a directory to disk. Only then does a new or renamed file in it survive a power failure. */
+/** Flushes a directory to disk. A new or renamed file in it survives a power failure only after that. */
 export async function syncDirectory(path: string): Promise<void> {
   const directory = await open(path, 'r');
   try {

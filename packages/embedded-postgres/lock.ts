@@ -5,17 +5,14 @@ import { codeOf, readLinkIfExists } from './files';
 import { poll } from './poll';
 import { identifyProcess } from './process-identity';
 
-/**
- * Longer than the time limits of a start (120 s) and of a stop (75 s). After such a wait, the holder of the lock is
- * stuck.
- */
+/** Longer than the time limits of a start (120 s) and a stop (75 s): a process that holds the lock longer is stuck. */
 const LOCK_TIMEOUT_MS = 180_000;
 
 /**
  * Runs `work` while no other work runs under the same lock. Breaks the lock of a dead process.
  *
- * The lock is a symbolic link whose "target" names its holder. A link is created together with its target, and the
- * creation fails if the link exists. A file created with O_EXCL would be empty for a moment, with an unknown holder.
+ * The lock is a symbolic link whose target is the name of its holder. The system creates a link and its target in one
+ * step, and only if the link does not exist. A lock file would be empty for a moment, with an unknown holder.
  *
  * @throws {EmbeddedPostgresError} when a live process does not release the lock
  */
@@ -53,8 +50,8 @@ async function attempt(path: string, mine: string): Promise<true | undefined> {
 }
 
 /**
- * Deletes the lock of a dead holder. First takes a second lock and reads the holder again: another process may have
- * found the same dead holder, deleted the lock and acquired it.
+ * Deletes the lock of a dead holder. First takes a second lock and reads the holder again, because another process may
+ * meanwhile have deleted the lock of the dead holder and acquired it.
  */
 async function breakLock(path: string, deadHolder: string): Promise<void> {
   await withLock(`${path}.break`, async () => {

@@ -3,16 +3,10 @@ import { totalmem } from 'node:os';
 const MIB = 1024 * 1024;
 const LEAST_MIB = 128;
 const MAX_MIB = 2_048;
-/**
- * `shared_buffers` gets one eighth of the memory. PostgreSQL's manual suggests a quarter, but the service needs memory
- * too.
- */
+/** PostgreSQL's manual suggests a quarter of the memory for `shared_buffers`, but the service needs memory too. */
 const SHARED_BUFFERS_DIVISOR = 8;
 
-/**
- * Returns the PostgreSQL settings for an amount of memory.
- * @param bytes memory in bytes; default: the memory of the container or the machine
- */
+/** @param bytes memory in bytes; default: the memory of the container or the machine */
 export function memorySettings(bytes = memoryBytes()): Readonly<Record<string, string>> {
   const buffersMib = Math.floor(bytes / MIB / SHARED_BUFFERS_DIVISOR);
   return {
@@ -22,8 +16,8 @@ export function memorySettings(bytes = memoryBytes()): Readonly<Record<string, s
 }
 
 /**
- * Returns the memory limit of the container, in bytes; without a limit, the memory of the machine. Node reports a
- * missing limit as 0, or as more memory than the machine has.
+ * Returns the memory limit of the container, or without a limit the memory of the machine. Node reports a missing limit
+ * as 0, or as more memory than the machine has.
  */
 function memoryBytes(): number {
   const limit = process.constrainedMemory();

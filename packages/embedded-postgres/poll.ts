@@ -3,10 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 const FIRST_PAUSE_BETWEEN_ATTEMPTS_MS = 5;
 const MAX_PAUSE_BETWEEN_ATTEMPTS_MS = 100;
 
-/**
- * Calls `attempt` until it returns a value other than undefined, and returns that value; returns undefined after
- * `timeoutMs`. The first pauses are short, because a server without a log to replay is ready soon.
- */
+/** Calls `attempt` until it returns anything but undefined, and returns that value; undefined after `timeoutMs`. */
 export async function poll<T>(
   timeoutMs: number,
   attempt: () => Promise<T | undefined>,

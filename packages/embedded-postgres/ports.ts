@@ -6,13 +6,12 @@ import { readIfExists } from './files';
 
 export const LOOPBACK = '127.0.0.1';
 
-/** File with the port of the last start. The next start reuses it, so that the settings of other tools remain valid. */
+/** File with the port of the last start. The next start reuses the port, so that settings of other tools stay valid. */
 const PORT_FILE = 'postgres-port';
 
 /**
  * Chooses a port for the server: the requested one; otherwise the port of the last start, if it is free; otherwise any
- * free port. Another program can still take the port before the server does. The server then fails to start, and the
- * caller chooses again.
+ * free port. Another program can still take the port before the server does.
  *
  * @throws {EmbeddedPostgresError} when the requested port is taken
  */
@@ -29,10 +28,7 @@ export async function choosePort(directory: string, wanted: number | undefined):
   throw new EmbeddedPostgresError(`No port of ${LOOPBACK} is free for the embedded database.`);
 }
 
-/**
- * Stores the port for the next start. Overwrites the file in place, so that the file keeps its owner when root writes
- * it. A partly written number is harmless.
- */
+/** Overwrites the file in place, so that it keeps its owner when root writes. A partly written number is harmless. */
 export async function rememberPort(directory: string, port: number): Promise<void> {
   await writeFile(join(directory, PORT_FILE), `${port}\n`);
 }
@@ -41,10 +37,7 @@ function isPort(value: number): boolean {
   return Number.isInteger(value) && value > 0 && value < 65_536;
 }
 
-/**
- * Listens on a port for a moment, to check that it is free. Port 0 means any free port. Returns the port, or undefined
- * if it cannot be used.
- */
+/** Listens on a port (0: any free port) for a moment. Returns the port, or undefined if it cannot be used. */
 function listen(port: number): Promise<number | undefined> {
   return new Promise((resolve) => {
     const server = createServer();

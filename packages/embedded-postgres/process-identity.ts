@@ -3,8 +3,9 @@ import { run } from './commands';
 import { codeOf, readIfExists, readLinkIfExists } from './files';
 
 /**
- * Returns a value that distinguishes a process from earlier and later processes with the same id. Process ids are reused,
- * especially after the restart of a container. Returns undefined when no live process has the id; a zombie is not alive.
+ * Returns a value that distinguishes a process from earlier and later processes with the same id. Process ids are
+ * reused, especially after the restart of a container. Returns undefined when no live process has the id; a zombie is
+ * not alive.
  */
 export async function identifyProcess(pid: number): Promise<string | undefined> {
   if (!isProcessIdTaken(pid)) return undefined;
@@ -49,10 +50,7 @@ export async function isServerOf(pid: number, dataDirectory: string): Promise<bo
   return (await workingDirectoryOf(pid)) === dataDirectory;
 }
 
-/**
- * Returns the working directory of a process; undefined when the system does not show it, as for processes of other
- * users.
- */
+/** Returns undefined if the system hides the directory, for example because the process belongs to another user. */
 async function workingDirectoryOf(pid: number): Promise<string | undefined> {
   try {
     return await readLinkIfExists(`/proc/${pid}/cwd`);

@@ -5,15 +5,15 @@ import { readIfExists } from './files';
 import { identifyProcess } from './process-identity';
 
 /*
- * Registry of the processes that use the server of a directory: one file each, named `<pid>-<random>`, with the identity of
- * the process. Read and written only under the lock of the directory.
+ * Registry of the processes that use the server of a directory. Each process has a file named `<pid>-<random>`, which
+ * contains its identity (see `identifyProcess`). Read and written only under the lock of the directory.
  */
 
 function usersDirectory(directory: string): string {
   return join(directory, 'users');
 }
 
-/** Adds an entry for this process and returns its name. */
+/** Registers this process, and returns the name of the entry. */
 export async function register(directory: string): Promise<string> {
   const name = `${process.pid}-${randomUUID()}`;
   await mkdir(usersDirectory(directory), { recursive: true });

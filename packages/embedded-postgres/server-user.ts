@@ -5,15 +5,12 @@ import { run, type Account } from './commands';
 import { EmbeddedPostgresError, OWN_SERVER } from './embedded-postgres-error';
 import { poll } from './poll';
 
-/** User that runs the server. PostgreSQL refuses to run as root, so that a vulnerability does not give access to the machine. */
+/** User that runs the server; never root, because PostgreSQL refuses to run as root. */
 export type ServerUser = Account;
 
 const SERVER_USER_NAME = 'postgres';
 
-/**
- * Time limit to find or create the user. When two services create the user at once, one of them fails. It then finds
- * the user that the other one created.
- */
+/** Time limit to find or create the user. If two services create it at once, one fails, and then finds the user. */
 const MAKE_USER_TIMEOUT_MS = 5_000;
 
 export function isRoot(): boolean {
@@ -40,10 +37,7 @@ export async function postgresUser(): Promise<ServerUser> {
   );
 }
 
-/**
- * Returns the user that must run the server of existing data: the owner of the data, or the user `postgres` if the
- * owner is root.
- */
+/** Returns the owner of existing data, who must run its server; the user `postgres` if the owner is root. */
 export async function ownerOf(dataDirectory: string): Promise<ServerUser> {
   const { uid, gid } = await stat(dataDirectory);
   return uid === 0 ? postgresUser() : { uid, gid };
@@ -55,7 +49,7 @@ async function findUser(name: string): Promise<ServerUser | undefined> {
   return { uid: Number(user.output), gid: Number(group.output) };
 }
 
-/** Creates the user. Returns the error output of the commands, if any. */
+/** Creates the user. Returns the error output of the commands, or an empty text. */
 async function makeUser(name: string): Promise<string> {
   const group = await run('groupadd', ['--system', name]);
   const made = await run('useradd', [
@@ -70,9 +64,9 @@ async function makeUser(name: string): Promise<string> {
 }
 
 /**
- * True when the user may read the file at `path`, or may enter it if it is a directory. `path` is a real path. Checks
- * its permissions and those of all directories above it. Ignores supplementary groups, because the server runs without
- * them.
+ * True when the user may read the file at `path`, or may enter it if it is a directory. Checks the permissions of
+ * `path`, which is a real path, and of all directories above it. Ignores supplementary groups, because the server runs
+ * without them.
  */
 export async function canReach(path: string, user: ServerUser): Promise<boolean> {
   const { uid, gid, mode } = await stat(path);

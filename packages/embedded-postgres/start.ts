@@ -16,15 +16,11 @@ import { hasUsers, register, unregister } from './registry';
 export interface EmbeddedServer {
   /** `postgres://postgres:<password>@127.0.0.1:<port>/<database>` */
   readonly connectionString: string;
-  /**
-   * True when the server was already running although no live process used it. The last process that used it died
-   * without stopping it.
-   */
+  /** True when the server was running without a live user, because its last user died without stopping it. */
   readonly takenOver: boolean;
   /**
    * Ends this caller's use of the server. If no other caller uses the server, stops it and waits until it has ended. A
-   * stop aborts open transactions and keeps committed ones. A second call waits for the first one and does nothing
-   * else.
+   * stop aborts open transactions and keeps committed ones. Further calls only wait for the first one.
    */
   stop(): Promise<void>;
 }
@@ -49,7 +45,6 @@ interface Start extends EmbeddedOptions {
 
 interface UsableServer {
   readonly port: number;
-  /** True when the server was already running. */
   readonly wasRunning: boolean;
 }
 
@@ -59,16 +54,13 @@ const START_TIMEOUT_MS = 120_000;
 const DATABASE_NAME_LIMIT_BYTES = 63;
 const QUOTED_LOG_LINES = 12;
 
-/**
- * Matches the log of a failed start that can be tried again: another program took the port, or an earlier server still
- * uses the data.
- */
+/** Matches the log of a failed start that can be tried again, because the port or the data was in use. */
 const RACE_LOST =
   /could not create any TCP\/IP sockets|lock file ".*" already exists|pre-existing shared memory block/;
 
 /**
- * Starts the PostgreSQL server of `directory`, or joins a running one. A running server may belong to another live process,
- * or be left over from a dead one. The database exists and is usable when the promise resolves.
+ * Starts the PostgreSQL server of `directory`, or joins a running one, which may be left over from a dead process. The
+ * database exists and is usable when the promise resolves.
  *
  * @throws {EmbeddedPostgresError} when the server cannot be started
  */
@@ -81,10 +73,7 @@ export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<E
   });
 }
 
-/**
- * Refuses empty names, names that PostgreSQL would truncate, and names with characters that a connection string cannot
- * contain.
- */
+/** Refuses names that are empty, that PostgreSQL would truncate, or that a connection string cannot contain. */
 function assertDatabaseName(name: string): void {
   const length = Buffer.byteLength(name);
   if (length > 0 && length <= DATABASE_NAME_LIMIT_BYTES && !/[?#\0]/.test(name)) return;
@@ -170,10 +159,7 @@ async function joinOrLaunch(start: Start): Promise<UsableServer> {
   return server;
 }
 
-/**
- * Waits until the running server accepts connections, and returns its port. Returns undefined when no server runs, or
- * when the server ends during the wait.
- */
+/** Waits until the running server accepts connections. Returns its port; undefined if no server runs, or it ends. */
 async function joinRunning(start: Start): Promise<number | undefined> {
   const isRunning = async (): Promise<boolean> =>
     (await findServer(start.cluster.dataDirectory)) !== undefined;

@@ -5,8 +5,8 @@ import { messageOf } from './files';
 import { canReach, type ServerUser } from './server-user';
 
 /**
- * Directory for the server's files when root starts the engine in a directory that no other user can enter, such as one
- * below /root or made by `mktemp -d`. Owned by root: other users can read the programs in it, but cannot replace them.
+ * Directory for the server's files, used if root starts the engine in a directory that other users cannot enter, for
+ * example below /root. It belongs to root, so that other users can read the programs in it, but not replace them.
  */
 const SYSTEM_DIRECTORY = '/var/lib/billing-engine';
 

@@ -4,17 +4,14 @@ import { Socket } from 'node:net';
 import { CHILD_DIRECTORY, CHILD_ENVIRONMENT } from './commands';
 
 export interface Watchdog {
-  /**
-   * Ends the watchdog. Call this after the server is stopped and its directory removed, so that the watchdog has
-   * nothing left to do.
-   */
+  /** Ends the watchdog. Call this after the server is stopped and its directory removed. */
   end(): Promise<void>;
 }
 
 /**
- * Shell script of the watchdog. Waits until its standard input ends, which happens when the process that started the
- * server ends, for any reason. Then stops the server and removes its directory. Signals a process only if its command
- * line contains the data directory.
+ * Shell script of the watchdog. Its standard input ends when the process that started the server ends, for whatever
+ * reason. The script then stops the server and removes the server's directory. It signals a process only if the command
+ * line of that process contains the data directory.
  */
 const WATCH = `
 directory=$1
@@ -35,11 +32,11 @@ rm -rf -- "$directory"
 `;
 
 /**
- * Starts a process that stops an ephemeral server and removes `directory` when this process ends. It must be a separate
- * process, because no process can clean up after its own SIGKILL. It is a shell, which needs much less memory than a
- * second Node process. The script is a string, because the path of a file would differ between sources and build. The
- * watchdog waits for the end of a pipe, which closes as soon as this process ends. If it polled the id of this process,
- * it could mistake another process with the same id for it.
+ * Starts the watchdog, a process that stops an ephemeral server and removes `directory` when this process ends. It must
+ * be a separate process, because no process can clean up after its own SIGKILL. It is a shell, which needs much less
+ * memory than a second Node process. The script is a string, because the path of a file would differ between sources
+ * and build. The watchdog waits for the end of a pipe instead of polling the id of this process, because a later
+ * process may get the same id.
  */
 export async function startWatchdog(directory: string): Promise<Watchdog> {
   const child = spawn('/bin/sh', ['-c', WATCH, 'billing-engine-postgres-watchdog', directory], {

@@ -9,15 +9,11 @@ export type ChangeOf<Stored, Field extends keyof Stored> = {
   readonly [Changed in Field]?: Stored[Changed] | undefined;
 };
 
-/**
- * Returns the instant of a change: `now`, or the instant of the last change if that is later, because the clocks of
- * processes differ.
- */
+/** Returns `now`, but never a time before the previous change: another process with a faster clock may have made it. */
 export function changedAt({ updatedAt }: Pick<Versioned, 'updatedAt'>, now: Date): Date {
   return now < updatedAt ? updatedAt : now;
 }
 
-/** Returns the next version of an object, with the given fields changed. */
 export function nextVersion<Stored extends Versioned>(
   before: Stored,
   now: Date,

@@ -1,6 +1,6 @@
-/** Error in a field of a price or of an entitlement of a plan, such as a contradiction with another field. */
+/** A mistake in a price, or in an entitlement of a plan, such as two fields that contradict each other. */
 export interface TermsFault {
-  /** JSON pointer, with the field names of the API. */
+  /** JSON pointer to the field, with the field names of the API. */
   readonly pointer: string;
   readonly message: string;
 }

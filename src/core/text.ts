@@ -1,9 +1,9 @@
-/** Characters that start or end an embedding, override or isolate (UAX #9), and so reorder the text around them. */
+/** Control characters for the direction of text (embeddings, overrides, isolates: UAX #9). They reorder other text. */
 const REORDERING = /[\u202a-\u202e\u2066-\u2069]/g;
 
 /**
- * Returns the text as one line for printing: in normal form NFC, and without characters that reorder other text.
- * Spaces, line breaks and control characters become single spaces, with none at the start or the end.
+ * Returns the text as one line for printing: in normal form NFC, and without characters that reorder other text. Each
+ * run of spaces, line breaks and control characters becomes one space, and is dropped at the start and the end.
  */
 export function printableText(text: string): string {
   return text
@@ -15,16 +15,14 @@ export function printableText(text: string): string {
 }
 
 /**
- * Encloses a part of a printed text in isolate characters (UAX #9). A part that is read from right to left, such as an
- * Arabic name, then leaves the order of the text around it unchanged.
+ * Encloses a part of a printed text in isolate characters (UAX #9), so that right-to-left text in it, such as an Arabic
+ * name, does not reorder the text around it.
  */
 export function isolated(text: string): string {
   return `\u2068${text}\u2069`;
 }
 
-/**
- * Returns at most the first `max` characters of the text. A character is a code point, as in the API and in PostgreSQL.
- */
+/** Returns at most the first `max` characters (code points, as in the API and in PostgreSQL). */
 export function firstCharacters(text: string, max: number): string {
   return Array.from(text).slice(0, max).join('');
 }

@@ -3,7 +3,7 @@ import { operationsOf } from './operations';
 
 export const CSRF_SCHEME = 'csrf';
 
-/** Adds the CSRF token to the session scheme of every operation except GET. */
+/** Requires the CSRF token, in addition to the session cookie, for every operation except GET. */
 export function requireCsrfToken({ paths }: OpenAPIObject): void {
   for (const { method, operation } of operationsOf(paths)) {
     if (method === 'get') continue;

@@ -6,8 +6,8 @@ interface PropertySchema {
 }
 
 /**
- * Moves the default of each field from the keyword `default` to the description of the field. From the keyword, client
- * generators conclude that the field is always present, and then require it in requests.
+ * Moves the default of each field from the keyword `default` to the description of the field. Client generators would
+ * conclude from the keyword that the field is always present, and would require it in requests.
  */
 export function describeDefaults({ components }: OpenAPIObject): void {
   for (const schema of Object.values(components?.schemas ?? {})) {

@@ -73,7 +73,6 @@ const CSRF = [
   },
 ] as const satisfies SecurityScheme;
 
-/** Returns the OpenAPI document, made from the controllers. */
 export function createOpenApiDocument(app: INestApplication): OpenAPIObject {
   const builder = new DocumentBuilder()
     .setOpenAPIVersion('3.1.0')
@@ -123,16 +122,10 @@ export function createOpenApiDocument(app: INestApplication): OpenAPIObject {
 
 const METHOD_ORDER: readonly string[] = ['post', 'get', 'put', 'patch', 'delete'];
 
-/**
- * Returns a sort key that puts `CreatePlanDto` and `UpdatePlanDto` beside `PlanDto`. These schemas have common
- * fields, and gzip finds a repetition only within 32 kB.
- */
+/** Returns a sort key that puts `CreatePlanDto` beside `PlanDto`, because gzip finds repetitions only within 32 kB. */
 const besideItsObject = (schema: string): string => schema.replace(/^(Create|Update)/, '');
 
-/**
- * Returns the fields sorted by their keys.
- * @param rank returns the rank of a key; keys of the same rank are in alphabetical order
- */
+/** @param rank returns the rank of a key; keys of the same rank are in alphabetical order */
 function sorted<Fields extends object>(
   record: Fields,
   rank: (key: string) => string = (key) => key,
@@ -144,27 +137,25 @@ function sorted<Fields extends object>(
   ) as Fields;
 }
 
-/** Returns true for the Swagger UI page and its files. */
 export function isDocsPath({ url }: Pick<Request, 'url'>): boolean {
   return /^\/docs(?:[/?]|$)/.test(url);
 }
 
 const DESCRIPTION_PATHS: ReadonlySet<string> = new Set(['/', '/openapi.json', '/openapi.yaml']);
 
-/** Returns true for everything that describes the API: Swagger UI, its files and the OpenAPI document. */
+/** Returns true for the paths of Swagger UI, its files and the OpenAPI document. */
 export function isApiDescriptionPath(request: Pick<Request, 'url' | 'path'>): boolean {
   return isDocsPath(request) || DESCRIPTION_PATHS.has(request.path);
 }
 
-/** Removes the security requirements of all operations. */
 function withoutSecurity(document: OpenAPIObject): OpenAPIObject {
   for (const { operation } of operationsOf(document.paths)) delete operation.security;
   return document;
 }
 
 /**
- * Publishes Swagger UI at /docs and the OpenAPI document at /openapi.json, and redirects / to /docs. With `AUTH=open`,
- * the document declares no security requirements, because no operation needs a credential.
+ * Publishes Swagger UI at /docs and the OpenAPI document at /openapi.json and /openapi.yaml, and redirects / to /docs.
+ * With `AUTH=open`, the document declares no security requirements, because no operation needs a credential.
  */
 export function publishDocs(
   express: Express,

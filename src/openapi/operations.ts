@@ -11,7 +11,6 @@ interface DocumentedOperation {
   readonly operation: OperationObject;
 }
 
-/** Returns every operation of the document with its method and path. */
 export function operationsOf(paths: Paths): readonly DocumentedOperation[] {
   return Object.entries(paths).flatMap(([path, item]) =>
     METHODS.flatMap((method) => {

@@ -1,7 +1,7 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { operationsOf } from './operations';
 
-/** Marks request bodies without a required field as optional. A missing body counts as `{}`. */
+/** Marks each request body without a required field as optional, because a missing body counts as `{}`. */
 export function markOptionalBodies({ paths, components }: OpenAPIObject): void {
   const schemas = components?.schemas ?? {};
   for (const { operation } of operationsOf(paths)) {

@@ -11,7 +11,7 @@ function idOf(noun: string, prefix: string): PathParameter {
   return { description: `Id of the ${noun}.`, example: exampleId(prefix) };
 }
 
-/** Every path parameter. The key is the path up to and including the parameter. */
+/** Descriptions of all path parameters. The key is the path up to and including the parameter. */
 const PATH_PARAMETERS: Readonly<Record<string, PathParameter>> = {
   '/v1/addon-entitlements/{id}': idOf('add-on entitlement', 'aent'),
   '/v1/addons/{id}': idOf('add-on', 'addon'),

@@ -14,10 +14,7 @@ const LINES = {
   example: `${JSON.stringify(USAGE_EVENT)}\n`,
 };
 
-/**
- * Adds the example of each request body from `STORY`.
- * @throws {Error} for an operation with a body but without a step in `STORY`
- */
+/** @throws {Error} if an operation with a body has no step in `STORY` */
 export function addRequestExamples({ paths }: OpenAPIObject): void {
   const examples = new Map(STORY.map(({ operationId, body }) => [operationId, body]));
   for (const { operation } of operationsOf(paths)) {

@@ -43,7 +43,7 @@ const IF_NONE_MATCH = {
 /** Statuses of errors that may disappear if the client waits and tries again: conflicts, limits and outages. */
 const MAY_BE_RETRIED: ReadonlySet<string> = new Set(['409', '429', '503']);
 
-/** Statuses of refusals that depend on stored state, and are therefore stored for the idempotency key. */
+/** Statuses of refusals that depend on stored state, and are therefore replayed for the same idempotency key. */
 const STORED_REFUSALS: ReadonlySet<string> = new Set(['404', '409', '422']);
 
 const isReplayed = (status: string): boolean =>
@@ -88,10 +88,7 @@ export function addResponseHeaders(document: OpenAPIObject): void {
   }
 }
 
-/**
- * Returns the references of all objects with a version. These are the objects in answers to conditional reads, to
- * conditional changes, and to the requests that create such objects.
- */
+/** Returns the schema references of the objects that have conditional reads or changes. */
 function versionedObjects(paths: OpenAPIObject['paths']): ReadonlySet<string> {
   const objects = Object.entries(paths).flatMap(([path, { get, patch }]) => {
     const isConditional = get?.responses['304'] !== undefined;
@@ -103,7 +100,7 @@ function versionedObjects(paths: OpenAPIObject['paths']): ReadonlySet<string> {
   return new Set(objects);
 }
 
-/** Returns the references of the objects that a response may show. */
+/** Returns the schema references of the objects that a response can contain. */
 function objectsOf(response: DocumentedResponse): readonly string[] {
   if (response === undefined || '$ref' in response) return [];
   const schema = response.content?.['application/json']?.schema;

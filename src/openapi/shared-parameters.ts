@@ -3,12 +3,12 @@ import { type OperationObject, operationsOf } from './operations';
 
 type Parameter = NonNullable<OperationObject['parameters']>[number];
 
-/** A parameter of fewer operations than this is not moved to the components. */
+/** Minimum number of operations that must have a parameter before it is moved to the components. */
 const LEAST_USES = 3;
 
 /**
- * Moves query parameters and headers to the components if several operations have them. If operations declare the same
- * name differently, moves only the most frequent declaration.
+ * Moves query parameters and headers to the components if at least {@link LEAST_USES} operations have them. If
+ * operations declare the same name differently, moves only the most frequent declaration.
  */
 export function shareParameters(document: OpenAPIObject): void {
   const operations = operationsOf(document.paths).map(({ operation }) => operation);

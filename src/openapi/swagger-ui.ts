@@ -15,10 +15,7 @@ type SwaggerUi = ((options: object) => unknown) & {
   readonly presets: { readonly apis: unknown };
 };
 
-/**
- * Starts Swagger UI. The browser gets this function as text, so the function uses nothing but its parameters.
- * @param document the OpenAPI document
- */
+/** The browser gets this function as text, so the function uses nothing but its parameters. */
 function startSwaggerUi(
   document: object,
   resolver: typeof resolveSubtree,
@@ -67,10 +64,7 @@ function startSwaggerUi(
   });
 }
 
-/**
- * Returns the script that starts Swagger UI. The script contains the document as a JSON string, because a browser
- * parses a string faster than an object literal.
- */
+/** The script contains the document as a JSON string, because browsers parse a string faster than an object literal. */
 export function swaggerUiScript(document: OpenAPIObject): string {
   const json = JSON.stringify(JSON.stringify(document));
   return `window.onload = () => (${startSwaggerUi.toString()})(

@@ -35,10 +35,7 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   Webhooks: 'Endpoints that receive events, their deliveries and replays.',
 };
 
-/**
- * Lists every tag in use with its description.
- * @throws {Error} for a tag without a description
- */
+/** @throws {Error} if a tag in use has no description */
 export function describeTags(document: OpenAPIObject): void {
   const used = new Set(
     operationsOf(document.paths).flatMap(({ operation }) => operation.tags ?? []),

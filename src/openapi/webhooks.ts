@@ -8,7 +8,6 @@ const HEADERS = [
   ['webhook-signature', 'Signatures over the id, the timestamp and the body, separated by spaces.'],
 ] as const;
 
-/** Adds the webhook request of every event type, as endpoints receive it. */
 export function addWebhooks(document: OpenAPIObject): void {
   const webhooks = allEvents().map((event) => [event.type, webhookOf(event)] as const);
   Object.assign(document, { webhooks: Object.fromEntries(webhooks) });

@@ -1,16 +1,12 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** Name and version of the service, from package.json. */
 export const PRODUCT = JSON.parse(readFileSync(findManifest(__dirname), 'utf8')) as {
   readonly name: string;
   readonly version: string;
 };
 
-/**
- * Returns the path of package.json. Searches upward, because sources and compiled files are at different depths below
- * it.
- */
+/** Searches upward for package.json, because sources and compiled files are at different depths below it. */
 function findManifest(directory: string): string {
   const path = join(directory, 'package.json');
   return existsSync(path) || dirname(directory) === directory

@@ -1,8 +1,8 @@
 import type { GrantedScope, Scope } from './scopes';
 
 /**
- * Scopes that a caller needs in addition to `events:read` to read the events of a resource. Keys: the resources. Events
- * of all other resources need no additional scope.
+ * Scope that a caller needs, in addition to `events:read`, to read the events about a resource. Events about resources
+ * that are not listed need no additional scope.
  */
 const NEEDED_SCOPES: Readonly<Record<string, Scope>> = {
   api_key: 'keys:read',
@@ -12,7 +12,7 @@ const NEEDED_SCOPES: Readonly<Record<string, Scope>> = {
   studio_settings: 'studio:read',
 };
 
-/** Returns the resources of {@link NEEDED_SCOPES} whose events a caller with these scopes may not read. */
+/** Returns the resources whose events a caller with these scopes may not read. */
 export function hiddenResources(scopes: ReadonlySet<GrantedScope>): readonly string[] {
   return Object.entries(NEEDED_SCOPES).flatMap(([resource, scope]) =>
     scopes.has(scope) ? [] : [resource],

@@ -3,13 +3,10 @@ import { ALL_SCOPES, type GrantedScope, type Scope } from './scopes';
 export const ADMIN_ROLES = ['owner', 'admin', 'support', 'viewer'] as const;
 export type AdminRole = (typeof ADMIN_ROLES)[number];
 
-/** Scopes that only owners have. They allow a caller to change API keys and admins, and so to decide who has access. */
+/** Scopes that only owners have, because they change who has access: the API keys and the admins. */
 const OWNERS_ONLY: ReadonlySet<Scope> = new Set(['keys:write', 'studio:write']);
 
-/**
- * Read scopes that only owners and admins have. They show who has access, who changed what, and the metrics of the
- * service.
- */
+/** Scopes that show who has access, who changed what, and the metrics. Only owners and admins have them. */
 const NOT_FOR_STAFF: ReadonlySet<Scope> = new Set([
   'audit:read',
   'keys:read',
@@ -36,10 +33,7 @@ export function scopesOfRole(role: AdminRole): readonly GrantedScope[] {
   return SCOPES_OF_ROLE[role];
 }
 
-/**
- * Returns the scopes of an admin in a session. An admin who must enrol a second factor first has only the scopes for
- * the enrolment.
- */
+/** Returns the scopes of an admin; only those for the enrolment if the admin must enrol a second factor first. */
 export function scopesOfAdmin(role: AdminRole, mustEnrol: boolean): readonly GrantedScope[] {
   return mustEnrol ? ENROLMENT : scopesOfRole(role);
 }

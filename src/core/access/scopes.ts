@@ -43,7 +43,7 @@ export const SCOPES = {
 
 export type Scope = keyof typeof SCOPES;
 
-/** Scope of a credential. `*` stands for all scopes, also those of later versions. */
+/** Scope of a credential. `*` stands for all scopes, including scopes that later versions add. */
 export type GrantedScope = Scope | '*';
 
 /** Callers that may use an operation: those with the scope, or everyone (`public`). */

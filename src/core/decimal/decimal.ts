@@ -9,9 +9,8 @@ const DECIMAL = new RegExp(
 );
 
 /**
- * Returns the exact value of a quantity or unit price in wire format: plain digits with at most
- * {@link MAX_INTEGER_DIGITS} before and {@link MAX_FRACTION_DIGITS} after the point, an optional minus, no exponent, no
- * leading zeros, no spaces.
+ * Parses a quantity or unit price as the API writes it: an optional minus, at most {@link MAX_INTEGER_DIGITS} digits
+ * before and {@link MAX_FRACTION_DIGITS} digits after the point, without exponent, leading zeros or spaces.
  *
  * @throws InvariantError for any other text. Validate external input first.
  */
@@ -37,7 +36,8 @@ export function formatDecimal(value: Rational, fractionDigits: number): string {
 
 /**
  * Formats `value` exactly: as a decimal if it has finitely many digits (`"0.0125"`), otherwise as a fraction
- * (`"67500/31"`). Traces of invoice lines store this text; {@link parseExact} reads it.
+ * (`"67500/31"`). {@link parseExact} reads this text. It is stored in the traces of invoice lines (the steps by which
+ * their amounts were computed).
  */
 export function formatExact(value: Rational): string {
   let rest = value.denominator;

@@ -46,10 +46,7 @@ export function divide(left: Rational, right: Rational): Rational {
   return rational(left.numerator * right.denominator, left.denominator * right.numerator);
 }
 
-/**
- * Returns the exact sum of any number of values; zero for none. Brings the result to lowest terms only once, at the
- * end, so that the sum of a long list is fast.
- */
+/** Returns the exact sum of the values; zero for none. */
 export function sum(values: Iterable<Rational>): Rational {
   let numerator = 0n;
   let denominator = 1n;

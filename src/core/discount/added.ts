@@ -3,22 +3,19 @@ import { lesser } from '../money';
 import { applyCoupons, type DiscountableLine, percentOf, type RedeemedCoupon } from './coupons';
 
 /**
- * A coupon of an invoice, used to discount an amount that is added to the invoice later. Amounts are in minor units.
- * Traces of invoice lines store these properties, so their names must not change.
+ * A coupon of an invoice that also discounts an amount which is added to the invoice later, such as late usage. Amounts
+ * are in minor units. Traces of invoice lines store these properties, so their names must not change.
  */
 export type AddedCoupon = {
   readonly redemptionId: string;
   /** Percent as a decimal string; null for a coupon with an amount. */
   readonly percentOff: string | null;
-  /**
-   * Amount to which the percentage applies before the addition: lines of the invoice, with earlier additions and
-   * corrections.
-   */
+  /** Amount to which the percentage applied before the addition. It includes earlier additions and corrections. */
   readonly baseMinor: bigint;
   /**
    * Part of the added amount that was billed before, then credited, and is now billed again. On this part, a percentage
-   * discounts at most `restMinor`. If the coupon can give only discounts that credits returned to it, this part is the
-   * whole added amount.
+   * discounts at most `restMinor`. This part is the whole added amount if the coupon is used up, except for discounts
+   * that credits returned to it.
    */
   readonly againMinor: bigint;
   /**
@@ -31,15 +28,15 @@ export type AddedCoupon = {
 export type AddedDiscount = {
   readonly redemptionId: string;
   readonly amountMinor: bigint;
-  /** Part of the discount that is taken from the coupon's `restMinor`. */
+  /** Part of the discount that lowers the coupon's `restMinor`. */
   readonly fromRemainingMinor: bigint;
 };
 
 /**
- * Returns the discounts of an amount that is added to an invoice later. Each coupon discounts the amount that remains
- * after the coupons before it. A percentage is computed and rounded twice: on the base with the added amount, and on
- * the base alone. The discount is the difference. Two additions of 1 therefore get the same discount as one addition of
- * 2. A coupon with an amount discounts up to `restMinor`.
+ * Returns the discounts on an amount that is added to an invoice later. Each coupon discounts the amount that the
+ * coupons before it left. The discount by a percentage is the difference of two rounded discounts: on the base with the
+ * added amount, and on the base alone. Two additions of 1 therefore get the same discount as one addition of 2. A
+ * coupon with an amount discounts up to `restMinor`.
  *
  * @param coupons coupons with a percentage first, then coupons with an amount
  */

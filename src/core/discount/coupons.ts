@@ -10,7 +10,7 @@ import {
 import { invariant } from '../invariant';
 import { allocate, lesser, total } from '../money';
 
-/** A redeemed coupon, with the lines of an invoice that it may discount. */
+/** A redeemed coupon, with the lines of one invoice that it may discount. */
 export type RedeemedCoupon = {
   readonly redemptionId: string;
   readonly redeemedAt: Date;
@@ -31,7 +31,6 @@ export type CouponOff =
   /** Amount that the coupon may still take off, in minor units of the invoice's currency. */
   | { readonly type: 'amount'; readonly amountOffMinor: bigint };
 
-/** A line, with the amount that coupons may discount. */
 export type DiscountableLine = { readonly lineId: string; readonly amountMinor: bigint };
 
 export type AppliedCoupon = {
@@ -41,8 +40,8 @@ export type AppliedCoupon = {
   /** Part of `amountMinor` that is taken off each line, in the order of the lines. */
   readonly sharesMinor: readonly bigint[];
   /**
-   * Discount that is left for later invoices. For a percentage with `limitMinor`: the rest of the limit. For an amount
-   * with the duration `once`: the rest of the amount. Otherwise zero.
+   * Discount that is left for later invoices. For a percentage with `limitMinor`: the rest of the limit. For a coupon
+   * with an amount and the duration `once`: the rest of the amount. Otherwise zero.
    */
   readonly unusedMinor: bigint;
 };

@@ -6,7 +6,6 @@ import { trueUps, type Commitment } from './commitments';
 import { applyCredits, type CreditGrant } from './credit-balance';
 import type { AssembledInvoice, LineAmount } from './line';
 
-/** Input of {@link assembleInvoice}. */
 export type InvoiceContents = {
   readonly currency: string;
   /** Recurring prices, arrears, usage, one-off items and credits, in the order shown on the invoice. */
@@ -21,8 +20,8 @@ export type InvoiceContents = {
 /**
  * Calculates an invoice in this order: lines, minimum and maximum true-ups, coupons on the positive lines, tax on the
  * discounted lines, credit balance, amount due. A line with `fixedDiscounts` or `exactTaxes` keeps these discounts or
- * taxes, which come from an earlier bill. A negative total becomes credit balance, and nothing is due. All amounts are
- * minor units of one currency.
+ * taxes, which come from an earlier bill. If the total is negative, it is added to the credit balance, and nothing is
+ * due. All amounts are minor units of one currency.
  * @throws InvariantError when a line or a credit has another currency than the invoice, two lines have the same id, or
  *   a total differs from the sum of its lines.
  */

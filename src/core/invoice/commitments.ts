@@ -20,8 +20,8 @@ export type Commitment = {
 };
 
 /**
- * Returns the true-up lines of an invoice, in the order of the commitments. `cappedMinor` is, by line id, the amount by
- * which maximums lower a line. Coupons do not discount this amount.
+ * Returns the true-up lines of an invoice, in the order of the commitments. `cappedMinor` contains, by line id, the
+ * amount by which a maximum lowers a line. Coupons do not apply to this amount.
  * @throws InvariantError when a commitment counts a line that is not on the invoice, or its minimum is above its
  *   maximum.
  */
@@ -57,10 +57,7 @@ export function trueUps(
   return { lines: added, cappedMinor };
 }
 
-/**
- * Splits `amountMinor` over the positive lines in proportion to their amounts. Splits at most the sum of the positive
- * lines.
- */
+/** Splits `amountMinor`, but at most the sum of the positive lines, over these lines in proportion to their amounts. */
 function spread(amountMinor: bigint, lines: readonly LineAmount[]): (readonly [string, bigint])[] {
   const weights = lines.map((line) => (line.amountMinor > 0n ? line.amountMinor : 0n));
   const held = weights.reduce((total, weight) => total + weight, 0n);

@@ -10,7 +10,7 @@ import { invariant } from '../invariant';
 import { allocate, allocateShares, total } from '../money';
 import type { TaxShare } from '../tax';
 
-/** A line of a finalized invoice, with the amounts that earlier credit notes credited. */
+/** A line of a finalized invoice, with the amounts that earlier credit notes have taken back. */
 export type CreditableLine = {
   readonly lineId: string;
   /** Amount after discounts, without any tax. */
@@ -20,10 +20,7 @@ export type CreditableLine = {
   readonly creditedTaxShares: readonly TaxShare[];
 };
 
-/**
- * Amount that a credit note credits on one line, without tax. Zero is allowed only if {@link isOnlyTaxLeft} returns
- * true for the line.
- */
+/** Amount to credit on a line, without tax; zero only if {@link isOnlyTaxLeft} returns true for the line. */
 export type CreditRequest = { readonly lineId: string; readonly netMinor: bigint };
 
 export type CreditNoteLine = {
@@ -46,19 +43,16 @@ export function creditableMinor(line: CreditableLine): bigint {
   return leftMinor > 0n ? leftMinor : 0n;
 }
 
-/**
- * Returns true if a line has tax left to credit, but no net amount. Example: a line of 0.01 whose inclusive tax was
- * rounded up to 0.01.
- */
+/** Returns true if a line has tax left to credit, but no net amount, such as a line of 0.01 with 0.01 inclusive tax. */
 export function isOnlyTaxLeft(line: CreditableLine): boolean {
   return creditableMinor(line) === 0n && taxOf(line.taxShares) > taxOf(line.creditedTaxShares);
 }
 
 /**
  * Returns the credit note for parts of lines, in positive minor units. The exact taxes of the requested net amounts are
- * added up, rounded once, half away from zero, and split over lines and rates by largest remainder. A request for all
- * that is left of a line also credits all tax that is left of it. Together, the credit notes of a line therefore credit
- * exactly the tax of the line. For a line that has only tax left, a request for zero credits this tax.
+ * added up, rounded once, half away from zero, and split over lines and rates by largest remainder. A request for the
+ * whole rest of a line also credits the whole rest of its tax, so that the credit notes of a line together credit
+ * exactly its tax. If a line has only tax left, a request for zero credits this tax.
  * @throws InvariantError when a line is requested twice or is unknown, an amount is negative or above
  *   {@link creditableMinor}, or zero is requested although {@link isOnlyTaxLeft} returns false. The caller must first
  *   check amounts that come from an API client.
@@ -94,9 +88,7 @@ export function creditNote(
   return { lines: noteLines, netMinor, taxMinor, totalMinor: netMinor + taxMinor };
 }
 
-/**
- * Returns the exact tax of a part of a line: at most the tax that is left of the line, and all of it for the last part.
- */
+/** Returns the exact tax to credit with a part of a line: at most the tax that is left, all of it for the last part. */
 function exactTax(line: CreditableLine, netMinor: bigint): Rational {
   const taxMinor = taxOf(line.taxShares);
   const left = rational(taxMinor - taxOf(line.creditedTaxShares));

@@ -13,9 +13,7 @@ import { allocate } from '../money';
 import { type AppliedTaxRate, exactTaxesOf } from '../tax';
 import type { DiscountShare } from './line';
 
-/**
- * A tax rate of finalized lines. `leftMinor` is the billed tax minus the tax that credits took back, in minor units.
- */
+/** A tax rate of finalized lines. `leftMinor` is the billed tax in minor units, less the tax that credits took back. */
 export type HeldTax = AppliedTaxRate & { readonly leftMinor: bigint };
 
 /** Amounts of finalized lines that credits have not taken back yet. */
@@ -25,7 +23,7 @@ export type HeldLines<Share extends DiscountShare = DiscountShare> = {
   readonly taxes: readonly HeldTax[];
   /** True if all lines have the same tax rates. */
   readonly hasOneSetOfRates: boolean;
-  /** Discounts of these lines. A credit returns its share of each discount to the coupon. */
+  /** Discounts of the lines. A credit returns its share of each discount to the coupon. */
   readonly discounts: readonly Share[];
 };
 
@@ -37,12 +35,12 @@ export type CreditedShare<Share extends DiscountShare = DiscountShare> = {
 
 /**
  * Returns the credit for a share of {@link HeldLines}. The credited amount is rounded once, half away from zero. The
- * discounts that return to coupons are this share of the sum of all discounts, rounded once and split by largest
+ * same share of the sum of all discounts is returned to the coupons: rounded once, and split over them by largest
  * remainder.
  *
  * @param share from 0 to 1
- * @param limitMinor maximum amount of the credit; null: no maximum. A credit above the maximum is reduced to it, and
- *   the returned discounts are reduced in proportion.
+ * @param limitMinor maximum amount of the credit; null: no maximum. If the credit would exceed it, the credit is
+ *   reduced to the maximum, and the returned discounts are reduced in proportion.
  */
 export function creditShare<Share extends DiscountShare>(
   held: HeldLines<Share>,
@@ -73,8 +71,8 @@ export function creditShare<Share extends DiscountShare>(
 /**
  * Returns the exact tax of `amountMinor`, a part of {@link HeldLines}, by tax rate id, in minor units. If all lines
  * have the same rates, the tax is calculated with these rates, but is at most the tax that is left. If the lines have
- * different rates, the part takes the same share of the tax that is left at each rate. The last part takes all tax that
- * is left, so that the credits together return exactly the billed tax.
+ * different rates, the tax that is left at each rate is split in proportion: half of the held amount gets half of it.
+ * The last part gets all tax that is left, so that the credits together return exactly the billed tax.
  */
 export function taxOfPart(
   { heldMinor, taxes, hasOneSetOfRates }: HeldLines,
@@ -93,8 +91,8 @@ export function taxOfPart(
 }
 
 /**
- * Returns the largest possible total of `amountMinor`, a part of {@link HeldLines}, with exclusive tax. Rounds each tax
- * up, because the invoice with the credit may do the same.
+ * Returns an upper limit for the sum of `amountMinor`, a part of {@link HeldLines}, and its exclusive tax. Rounds each
+ * tax up, because the invoice with the credit may do the same.
  */
 export function maxWithTax(held: HeldLines, amountMinor: bigint): bigint {
   const taxes = taxOfPart(held, amountMinor);

@@ -15,16 +15,12 @@ export type LineAmount = {
   readonly taxRateIds: readonly string[];
   /** Exact tax by tax rate id, for a line that keeps the tax of an earlier bill; negative for a credit. */
   readonly exactTaxes?: ReadonlyMap<string, Rational>;
-  /**
-   * Discounts of a line that keeps the discounts of an earlier bill. The coupons of the invoice do not discount this
-   * line.
-   */
+  /** Discounts of a line that keeps the discounts of an earlier bill. Coupons of the invoice do not apply to it. */
   readonly fixedDiscounts?: readonly DiscountShare[];
 };
 
 export type DiscountShare = { readonly redemptionId: string; readonly amountMinor: bigint };
 
-/** A line with its discounts and taxes. */
 export type AssembledLine = LineAmount & {
   readonly discountMinor: bigint;
   /** Amount that each coupon took off the line. Coupons that took nothing are absent. */
@@ -36,7 +32,6 @@ export type AssembledLine = LineAmount & {
   readonly taxShares: readonly TaxShare[];
 };
 
-/** Amount of one credit that an invoice used. */
 export type AppliedCredit = { readonly creditId: string; readonly amountMinor: bigint };
 
 /** An invoice with every amount fixed: total = subtotal - discount + exclusive tax. */
@@ -46,9 +41,7 @@ export type AssembledInvoice = {
   readonly subtotalMinor: bigint;
   readonly discountMinor: bigint;
   readonly coupons: readonly AppliedCoupon[];
-  /** Tax that is added to the amounts of the lines. */
   readonly exclusiveTaxMinor: bigint;
-  /** Tax that the amounts of the lines contain. */
   readonly inclusiveTaxMinor: bigint;
   readonly taxRates: readonly TaxRateTotal[];
   readonly taxNote: 'exempt' | 'reverse_charge' | null;
@@ -57,6 +50,6 @@ export type AssembledInvoice = {
   readonly creditAppliedMinor: bigint;
   /** Amount left to pay; never negative. */
   readonly amountDueMinor: bigint;
-  /** Amount that a negative total adds to the credit balance. The invoice is then paid at once. */
+  /** Amount that a negative total adds to the credit balance. An invoice with a negative total is paid at once. */
   readonly creditedToBalanceMinor: bigint;
 };

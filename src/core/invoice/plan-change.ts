@@ -14,7 +14,7 @@ import { factorOf, type Proration } from '../proration';
 export type PrepaidLine = {
   /** Amount that the line would have for the full period, in minor units (see {@link forFullPeriod}). */
   readonly fullAmount: Rational;
-  /** Proration of the line; null when it billed the full period. */
+  /** Proration of the line; null if the line billed the full period. */
   readonly proration: Proration | null;
   /** Amount as billed, before discount. */
   readonly amountMinor: bigint;
@@ -23,10 +23,7 @@ export type PrepaidLine = {
   readonly creditedMinor: bigint;
 };
 
-/**
- * Returns the exact amount that a line would have for the full period, in minor units. Credits for unused parts are
- * shares of this amount.
- */
+/** Returns the exact amount that a line would have for the full period, in minor units. */
 export function forFullPeriod(amountMinor: bigint, proration: Proration | null): Rational {
   const amount = rational(amountMinor);
   return proration === null ? amount : divide(amount, factorOf(proration));

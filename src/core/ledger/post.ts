@@ -51,8 +51,8 @@ export function postInvoice(invoice: {
 }
 
 /**
- * Posts a succeeded payment: debits the cash clearing account of the provider. The part that pays an invoice is
- * credited to the receivable, the rest to the customer's credit.
+ * Posts a succeeded payment: debits the cash clearing account of the provider. Credits the part that pays an invoice to
+ * the receivable, and the rest to the customer's credit.
  * @throws InvariantError when `toReceivableMinor` is negative or exceeds the amount.
  */
 export function postPayment(payment: {
@@ -71,9 +71,9 @@ export function postPayment(payment: {
 }
 
 /**
- * Moves the amount that a payment applied to a voided invoice from the receivable to the customer's credit. A part that
- * was refunded already is credited to the refunds account instead, where it balances the refund. A part that a dispute
- * took is credited to the dispute losses.
+ * Posts the return of a payment to the customer after its invoice was voided: moves the applied amount from the
+ * receivable to the customer's credit, except two parts. The part that was already refunded is credited to the refunds
+ * account, where it balances the refund. The part that was lost by a dispute is credited to the dispute losses.
  * @throws InvariantError when a part is negative, or the parts exceed `appliedMinor`.
  */
 export function postPaymentReturned(returned: {
@@ -95,15 +95,14 @@ export function postPaymentReturned(returned: {
 
 /**
  * Posts a succeeded refund. Credits the whole amount to the cash clearing account of the provider. Debits
- * `fromCreditMinor` to the customer's credit, because that part of the payment had become credit. Debits the rest to
- * the refunds account, where it balances a credit note that is settled as a refund.
+ * `fromCreditMinor`, the part that available credit from the payment covers, to the customer's credit. Debits the rest
+ * to the refunds account, where it balances a credit note that is settled as a refund.
  * @throws InvariantError when `fromCreditMinor` is negative or exceeds the amount.
  */
 export function postRefund(refund: {
   readonly currency: string;
   readonly provider: string;
   readonly amountMinor: bigint;
-  /** Part of the amount that reduces the customer's credit. */
   readonly fromCreditMinor: bigint;
 }): LedgerTransaction {
   const { currency, provider, amountMinor, fromCreditMinor } = refund;
@@ -116,9 +115,9 @@ export function postRefund(refund: {
 }
 
 /**
- * Posts a succeeded refund that the customer's bank returned. Debits the cash clearing account of the provider. Credits
- * `toCreditMinor` to the customer's credit, except `recoveredMinor`, which reduces the dispute losses. Credits the rest
- * of the refund to the refunds account.
+ * Posts a succeeded refund whose money came back from the customer's bank. Debits the cash clearing account of the
+ * provider. Credits `toCreditMinor` to the customer's credit, except `recoveredMinor`, which reduces the dispute
+ * losses. Credits the rest of the refund to the refunds account.
  * @throws InvariantError when `toCreditMinor` or `recoveredMinor` is negative, or `toCreditMinor` exceeds the amount.
  */
 export function postRefundReturned(returned: {
@@ -141,10 +140,7 @@ export function postRefundReturned(returned: {
   ]);
 }
 
-/**
- * Posts funds that a provider withdrew for a dispute. The `disputed` account holds the funds until the dispute is
- * decided.
- */
+/** Posts funds that a provider withdrew for a dispute. The account `disputed` holds them while the dispute is open. */
 export function postDisputeWithdrawn(withdrawn: {
   readonly currency: string;
   readonly provider: string;
@@ -159,14 +155,14 @@ export function postDisputeWithdrawn(withdrawn: {
 }
 
 /**
- * Posts a lost dispute: credits the amount to the `disputed` account. The part of the payment that had become credit of
- * the customer is debited to the customer's credit. The rest of the amount is debited to the dispute losses.
+ * Posts a lost dispute: credits the amount to the `disputed` account. Debits `fromCreditMinor` to the customer's
+ * credit, and the rest to the dispute losses.
  * @throws InvariantError when `fromCreditMinor` is negative or exceeds the amount.
  */
 export function postDisputeLost(lost: {
   readonly currency: string;
   readonly amountMinor: bigint;
-  /** Part of the amount that reduces the customer's credit. */
+  /** Part of the amount that is covered by available credit of the customer from the payment. */
   readonly fromCreditMinor: bigint;
 }): LedgerTransaction {
   const { currency, amountMinor, fromCreditMinor } = lost;
@@ -204,8 +200,8 @@ export function postDisputeReinstated(reinstated: {
 }
 
 /**
- * Posts credit of the customer that covers a refund. Used if the credit became available only after the provider had
- * paid out the refund. Credits the refunds account, which the refund had debited.
+ * Posts the use of customer credit that became available only after a refund was paid out, to cover the refund. Credits
+ * the refunds account, which the refund had debited.
  */
 export function postRefundRecovered(recovered: {
   readonly currency: string;
@@ -219,10 +215,7 @@ export function postRefundRecovered(recovered: {
   ]);
 }
 
-/**
- * Posts credit of the customer that covers the loss of a dispute. Used if the credit became available only after the
- * dispute was lost.
- */
+/** Posts the use of customer credit that became available only after a dispute was lost, to cover the loss. */
 export function postLossRecovered(recovered: {
   readonly currency: string;
   readonly amountMinor: bigint;
@@ -267,7 +260,7 @@ export function postCreditNote(note: {
   ]);
 }
 
-/** Posts customer credit that is applied to an invoice after its finalization. */
+/** Posts the use of customer credit to pay an invoice that is already finalized. */
 export function postCreditApplied(currency: string, amountMinor: bigint): LedgerTransaction {
   assertPart(0n, amountMinor);
   return transaction('credit_applied', currency, [

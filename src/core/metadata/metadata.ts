@@ -15,8 +15,8 @@ export function isWithinMetadataLimits(value: unknown): value is Metadata {
 }
 
 /**
- * Merges an update into stored metadata. The value of a sent key replaces the stored value, also if both are maps.
- * `null` removes the key. Stored keys that were not sent stay.
+ * Merges an update into stored metadata. A sent value replaces the stored value, even if both are maps; `null` deletes
+ * the key.
  */
 export function mergeMetadata(stored: Metadata, sent: Metadata | undefined): Metadata {
   if (sent === undefined) return stored;

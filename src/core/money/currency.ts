@@ -1,24 +1,17 @@
 import { data } from 'currency-codes';
 import { invariant } from '../invariant';
 
-/**
- * Currencies of ISO 4217 (edition of 2026-01-01) that the package `currency-codes` does not have yet, with the number
- * of digits after the decimal point. XCG replaced ANG in 2025.
- */
+/** Currencies of ISO 4217 (edition of 2026-01-01) that the package `currency-codes` lacks. */
 const INTRODUCED: readonly (readonly [code: string, digits: number])[] = [['XCG', 2]];
 
-/**
- * Former currencies that the package `currency-codes` still lists. XCG replaced ANG in 2025, and the euro replaced BGN
- * on 2026-01-01.
- */
+/** Former currencies that `currency-codes` still lists. XCG replaced ANG in 2025, and the euro replaced BGN in 2026. */
 const WITHDRAWN: ReadonlySet<string> = new Set(['ANG', 'BGN']);
 
 /**
- * Number of digits after the decimal point, by currency code. Includes former currencies. Of the codes that start with
- * X, the map has only the currencies that several countries share (XAF, XCD, XCG, XOF, XPF). The other X codes are
- * metals, bond units, units of account, the test code and "no currency". The standard gives them no minor unit
- * ("N.A."), but the package stores 0 digits for them. The filter recognizes them because the package lists at most one
- * country or institution for each.
+ * Number of digits after the decimal point, by currency code, including former currencies. Of the codes that start with
+ * X, the map has only the currencies that several countries share (XAF, XCD, XCG, XOF, XPF). ISO 4217 gives the other X
+ * codes (metals, bond units, units of account, the test code, "no currency") no minor unit, but the package stores 0
+ * digits for them. The filter recognizes them because the package lists at most one country or institution for each.
  */
 export const digitsByCode: ReadonlyMap<string, number> = new Map([
   ...data

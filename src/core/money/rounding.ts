@@ -15,7 +15,7 @@ export function roundHalfAwayFromZero(numerator: bigint, denominator: bigint): b
 }
 
 /**
- * Returns `amountMinor` x `numerator` / `denominator` in minor units, rounded once, half away from zero.
+ * Returns `amountMinor` x `numerator` / `denominator`, rounded once, half away from zero.
  * @throws InvariantError when `denominator` is zero.
  */
 export function multiplyByRatio(

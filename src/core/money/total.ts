@@ -1,4 +1,3 @@
-/** Returns the sum of amounts in one currency. */
 export function total(amounts: readonly bigint[]): bigint {
   return amounts.reduce((sum, amount) => sum + amount, 0n);
 }

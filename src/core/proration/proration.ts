@@ -4,8 +4,8 @@ import { elapsedSeconds, localDateCount, type Period } from '../time';
 import { greater, lesser } from '../money';
 
 /**
- * The part of a full period that is billed, `numerator / denominator`, in local dates or elapsed seconds. The fraction
- * is not reduced, because the invoice line shows both numbers.
+ * The billed part of a full period as the fraction `numerator / denominator`, in local dates or elapsed seconds. The
+ * fraction is not reduced, because the invoice line shows both numbers.
  */
 export type Proration = {
   readonly numerator: bigint;
@@ -56,16 +56,20 @@ export function prorate(
   return { numerator, denominator, unit };
 }
 
-/** The instant between two parts of a period, and the unit in which the time before the instant is counted. */
+/**
+ * The instant between two parts of a period, and the unit in which the time from the start of the full period to the
+ * instant is counted.
+ */
 export type PartBoundary = { readonly at: Date; readonly unit: 'day' | 'second' };
 
 /**
  * Returns the part of `fullPeriod` between two boundaries. The parts of a period add up to the whole, even if their
- * boundaries have different units. If both boundaries have the same unit, or the period starts at `from`, the part has
- * the unit of `to`. Otherwise, the part is in seconds: the days before the boundary with the unit `day` are converted
- * to seconds, as if all days of the full period were equally long. If this gives no whole number of seconds, numerator
- * and denominator are multiplied by the number of days of the full period. If the converted `to` lies before `from`,
- * the part is zero.
+ * boundaries have different units. The part has the unit of `to` if both boundaries have the same unit, or the period
+ * starts at `from`.
+ *
+ * Otherwise, the part is in seconds. The days before the boundary with the unit `day` are converted to seconds, as if
+ * all days of the full period were equally long. If this gives no whole number of seconds, numerator and denominator
+ * are multiplied by the number of days of the full period. If the converted `to` lies before `from`, the part is zero.
  */
 export function prorateBetween(
   from: PartBoundary,

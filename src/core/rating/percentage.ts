@@ -24,7 +24,7 @@ import {
 export type ChargedEvents = {
   /** Number of events that are not wholly free. */
   readonly events: bigint;
-  /** Sum of the base amounts of these events, without their free parts, in minor units. */
+  /** Sum of the base amounts of the charged events, without their free parts, in minor units. */
   readonly base: Rational;
   /** Amount added by the minimum per event, and by the rule that all events together cost at least zero. */
   readonly raisedBy: Rational;
@@ -76,10 +76,7 @@ export function chargeEvents(price: PercentagePrice): EventCharger {
   };
 }
 
-/**
- * Returns the percentage amount of events, in minor units. Each step of the trace is a sum over all events, which keeps
- * the trace short.
- */
+/** Returns the amount in minor units. Each step of the trace is a sum over all events, which keeps the trace short. */
 export function ratePercentage(
   price: PercentagePrice,
   { events, base, raisedBy, loweredBy }: ChargedEvents,
@@ -98,8 +95,8 @@ export function ratePercentage(
 }
 
 /**
- * Returns a function to call with the base amount of each event, in time order. The function returns the part of the
- * base amount that is not free, or null if the event is wholly free.
+ * Returns a function that takes the base amounts of events, in time order. It returns the part of an amount that is not
+ * free; null if the event is wholly free.
  */
 function freeQuota(price: PercentagePrice): (base: Rational) => Rational | null {
   const freeAmount = price.freeAmountMinor > 0n ? toRational(price.freeAmountMinor) : null;

@@ -3,7 +3,7 @@ import type { Price } from './price';
 import { rate, roundAtLine } from './rate';
 import { trueUp } from './true-up';
 
-/** A price with the minimum and maximum for a full billing period. */
+/** A price with its minimum and maximum for a full billing period; null: no limit. */
 export interface LimitedPrice {
   readonly rating: Price;
   readonly minimumMinor: bigint | null;
@@ -11,7 +11,7 @@ export interface LimitedPrice {
 }
 
 /**
- * Returns what `quantity` units cost in a full billing period, within the minimum and maximum of the price, in minor
+ * Returns the cost of `quantity` units in a full billing period, within the minimum and maximum of the price, in minor
  * units. For prices that do not depend on usage.
  * @param quantity decimal string
  */

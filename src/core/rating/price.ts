@@ -6,16 +6,11 @@
 export type Price =
   FlatPrice | PerUnitPrice | GraduatedPrice | VolumePrice | PackagePrice | PercentagePrice;
 
-/** One amount for any quantity. */
 export type FlatPrice = { readonly model: 'flat'; readonly amountMinor: bigint };
 
-/** Unit amount x quantity. */
 export type PerUnitPrice = { readonly model: 'per_unit'; readonly unitAmount: string };
 
-/**
- * Each unit has the price of the tier in which it lies. The flat amount of a tier is added if the quantity reaches the
- * tier.
- */
+/** Each unit has the price of its tier. The flat amount of a tier is added if the quantity reaches the tier. */
 export type GraduatedPrice = { readonly model: 'graduated' } & Tiered;
 
 /** All units have the price of the tier that contains the quantity. The flat amount of this tier is added. */
@@ -33,15 +28,14 @@ export type PackagePrice = {
 
 /**
  * Rate x sum of the base amounts of the charged events + fixed amount x number of charged events. The base amount of an
- * event is the amount that the event reports, such as the amount of a payment. The first events are free. If a price
- * has a free amount and free events, nothing is free after one of the two is used up. The event that exceeds the free
- * amount is charged only for the part above the free amount.
+ * event is the amount that the event reports, such as the amount of a payment. The first events are free: up to a
+ * number of events, or up to a sum of base amounts, whichever is used up first. The event that exceeds the free amount
+ * is charged only for the part above it.
  */
 export type PercentagePrice = {
   readonly model: 'percentage';
   /** A fraction: `"0.029"` is 2.9%. */
   readonly rate: string;
-  /** Amount added for each event that is not free. */
   readonly fixedAmountMinor: bigint;
   readonly freeEvents: bigint;
   readonly freeAmountMinor: bigint;
@@ -52,14 +46,9 @@ export type PercentagePrice = {
 };
 
 type Tiered = {
-  /**
-   * The tiers in ascending order. A tier starts above the `upTo` of the previous tier and includes its own `upTo`. Only
-   * the last tier has no `upTo`.
-   */
+  /** Tiers in ascending order. A tier starts above the previous `upTo` and includes its own; only the last has none. */
   readonly tiers: readonly Tier[];
-  /**
-   * True if the flat amount of the first tier is due even at a quantity of zero. Optional in the API; default: true.
-   */
+  /** True if the flat amount of the first tier is due even at a quantity of zero. Default in the API: true. */
   readonly chargeFlatAtZero: boolean;
 };
 

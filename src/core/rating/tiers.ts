@@ -38,10 +38,7 @@ export function rateVolume(price: VolumePrice, quantity: Rational): RatedAmount 
   return ratedAmount(isDue ? [tierStep(reached, quantity)] : []);
 }
 
-/**
- * Returns true if `quantity` is above the lower bound of the tier. With `chargeFlatAtZero`, zero also reaches the first
- * tier.
- */
+/** Returns true if `quantity` is above the start of the tier. With `chargeFlatAtZero`, zero reaches the first tier. */
 function isReached(bounded: BoundedTier, quantity: Rational, chargeFlatAtZero: boolean): boolean {
   const above = compare(quantity, bounded.from) > 0;
   return above || (bounded.index === 0 && chargeFlatAtZero);

@@ -40,7 +40,6 @@ export function step(
   };
 }
 
-/** Makes a step with a flat amount only. */
 export function amountStep(kind: TraceStep['kind'], amount: Rational): TraceStep {
   return { kind, quantity: '0', unitAmount: '0', flatAmount: formatExact(amount) };
 }

@@ -33,10 +33,7 @@ export function trueUp(
   return null;
 }
 
-/**
- * Returns the exact cost of a full period, in minor units. A cost below the minimum is lifted to the minimum, and a
- * cost above the maximum is lowered to the maximum.
- */
+/** Returns `fullAmount`, an exact cost in minor units, raised to the minimum or lowered to the maximum. */
 export function withinLimits(
   fullAmount: Rational,
   {

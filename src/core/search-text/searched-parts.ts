@@ -1,10 +1,7 @@
 /** Maximum number of words to search for. Further words are ignored. */
 const MAX_WORDS = 8;
 
-/**
- * Returns the substrings that a stored text must contain to match the search text. Stored texts have a space before
- * every word.
- */
+/** Returns the substrings that a text must contain to match. Stored texts have a space before every word. */
 export function searchedParts(text: string): readonly string[] {
   return text
     .trim()
@@ -15,9 +12,9 @@ export function searchedParts(text: string): readonly string[] {
 }
 
 /**
- * Returns the substring to search for, for one word of the search text. A trigram index cannot find one or two
- * characters inside a word. A word of this length therefore gets a leading space, so that it matches only beginnings of
- * words.
+ * Returns the substring to search for, given one word of the search text. A trigram index cannot find one or two
+ * characters inside a word. A word of this length therefore gets a leading space, so that it matches only the
+ * beginnings of words.
  */
 function partOf(word: string): string {
   return word.length < 3 ? ` ${word}` : word;

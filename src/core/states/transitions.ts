@@ -1,4 +1,4 @@
-/** Allowed next states by state. A state without next states is terminal. */
+/** The allowed next states of each state. A state without next states is terminal. */
 export type Transitions<State extends string> = Readonly<Record<State, readonly State[]>>;
 
 /** Returns true if the table allows the transition. Staying in a state is not a transition. */

@@ -11,10 +11,7 @@ export type RateSplit = {
   readonly denominator: bigint;
 };
 
-/**
- * Splits the tax of one rate over the lines. The sum of the exact taxes is rounded once, half away from zero, and split
- * by largest remainder.
- */
+/** Rounds the sum of the exact taxes once, half away from zero, and splits it over the lines by largest remainder. */
 export function splitByExactTaxes(inclusive: boolean, exactTaxes: readonly Rational[]): RateSplit {
   const shares = overCommonDenominator(exactTaxes);
   const taxMinor = roundToInteger(sum(exactTaxes));

@@ -34,8 +34,8 @@ export type TaxableLine = {
 };
 
 /**
- * Tax status of the customer. `none`: no special status, so that tax is charged. Exempt and reverse-charge (`reverse`)
- * customers are billed without tax, and the invoice says so in a note.
+ * Tax status of the customer. `none`: no special status, so that tax is charged. Customers who are exempt or under
+ * reverse charge (`reverse`) are billed without tax, and a note on the invoice says so.
  */
 export type TaxTreatment = 'none' | 'exempt' | 'reverse';
 
@@ -60,9 +60,7 @@ export type TaxRateTotal = TaxShare & {
 export type InvoiceTax = {
   readonly lines: readonly TaxedLine[];
   readonly rates: readonly TaxRateTotal[];
-  /** Tax that is added to the amounts of the lines. */
   readonly exclusiveTaxMinor: bigint;
-  /** Tax that the amounts of the lines contain. */
   readonly inclusiveTaxMinor: bigint;
   readonly note: 'exempt' | 'reverse_charge' | null;
 };
@@ -147,10 +145,7 @@ function exactNet(line: TaxableLine, rates: readonly AppliedTaxRate[]): Rational
   return divide(rational(line.amountMinor), factor);
 }
 
-/**
- * Returns the exact tax of each rate on `amountMinor`, in minor units. `amountMinor` is an amount after discounts that
- * contains the inclusive taxes.
- */
+/** Returns the exact tax of each rate on `amountMinor`, which is an amount after discounts with the inclusive taxes. */
 export function exactTaxesOf(
   amountMinor: bigint,
   rates: readonly AppliedTaxRate[],

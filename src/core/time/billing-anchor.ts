@@ -12,7 +12,6 @@ export type Interval = 'day' | 'week' | 'month' | 'year';
  */
 export type BillingAnchor = {
   readonly mode: 'anniversary' | 'calendar';
-  /** The start of the first period. */
   readonly startAt: Date;
   /** IANA time zone of the customer, in which months and days are counted. */
   readonly timeZone: string;
@@ -87,8 +86,7 @@ export function periodAfter(anchor: BillingAnchor, index: number): BillingPeriod
 }
 
 /**
- * Returns how many periods have started by an instant, at most `max`. Does not compute the next period, which may end
- * after the year 9999.
+ * Returns how many periods have started by an instant, at most `max`.
  * @throws InvariantError when the anchor is not valid or the period that contains the instant ends after the year 9999.
  */
 export function periodsBegunBy(anchor: BillingAnchor, instant: Date, max: number): number {

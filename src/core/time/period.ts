@@ -5,10 +5,7 @@ export function contains(period: Period, instant: Date): boolean {
   return period.startAt <= instant && instant < period.endAt;
 }
 
-/**
- * Returns the seconds from start to end of a period. Start and end are rounded down to whole seconds first, so that the
- * seconds of adjoining periods add up.
- */
+/** Rounds start and end down to whole seconds first, so that the seconds of adjoining periods add up. */
 export function elapsedSeconds(period: Period): bigint {
   return epochSeconds(period.endAt) - epochSeconds(period.startAt);
 }

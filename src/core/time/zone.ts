@@ -58,8 +58,8 @@ export function monthOfYearBefore(instant: Date, timeZone: string): Date {
 }
 
 /**
- * Returns the next instant at which an hour starts on the wall clock of `timeZone`: in Kathmandu at a quarter past the
- * UTC hour. Ignores a clock change before that instant.
+ * Returns the next instant at which an hour starts on the wall clock of `timeZone`; in Kathmandu, for example, hours
+ * start at a quarter past the UTC hour. Ignores a clock change before that instant.
  * @throws InvariantError when the zone is unknown.
  */
 export function localHourAfter(instant: Date, timeZone: string): Date {
@@ -68,10 +68,7 @@ export function localHourAfter(instant: Date, timeZone: string): Date {
   return new Date(instant.getTime() + 3_600_000 - intoHourMs);
 }
 
-/**
- * Returns `instant` on the wall clock of `timeZone`. Use it in this folder only: other code must not depend on
- * `Temporal`.
- */
+/** For this folder only, because other code must not depend on `Temporal`. */
 export function toLocal(instant: Date, timeZone: string): Temporal.ZonedDateTime {
   invariant(!Number.isNaN(instant.getTime()), 'an instant is a valid date');
   invariant(isTimeZone(timeZone), `${JSON.stringify(timeZone)} is not a time zone`);

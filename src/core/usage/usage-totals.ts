@@ -2,10 +2,7 @@ import { add, multiply, rational, type Rational, ZERO } from '../decimal';
 import type { Period } from '../time';
 import type { Aggregation } from './aggregation';
 
-/**
- * Group of an event: the values of the properties that the meter groups by, as text. A value is null if the event lacks
- * the property. `[]` if the meter does not group.
- */
+/** Values of an event's properties that its meter groups by, as text; null for a missing property. `[]`: no groups. */
 export type Group = readonly (string | null)[];
 
 export interface GroupUsage {
@@ -14,17 +11,14 @@ export interface GroupUsage {
   readonly events: bigint;
 }
 
-/**
- * Totals of the events of a period, from which every aggregation can be calculated. Fields that an aggregation does
- * not read are 0 or null.
- */
+/** Totals of the events of a period, for all aggregations. Fields that an aggregation does not read are 0 or null. */
 export interface UsageTotals {
   readonly events: bigint;
   readonly total: Rational;
   readonly greatest: Rational | null;
   /** Value of the latest event. Of two events at one instant, the one accepted last counts as later. */
   readonly latest: Rational | null;
-  /** Sum of each value times the milliseconds from its event to the end of the period. */
+  /** Sum, over all events, of the value x the milliseconds from the event to the end of the period. */
   readonly heldMs: Rational;
   readonly distinctValues: bigint;
 }
@@ -57,8 +51,8 @@ const BEGINNING = new Date('0001-01-01T00:00:00.000Z');
 
 /**
  * Returns the instant from which values of earlier periods still count in a later period; null if no values carry over.
- * Only values of a `weighted_sum` carry over: on a recurring meter, all earlier values; on other meters, the values
- * since `heldSince`, and none if `heldSince` is undefined.
+ * Only values of a `weighted_sum` carry over: on a recurring meter, all of them; on other meters, those since
+ * `heldSince`, and none if `heldSince` is undefined.
  */
 export function carryOverStart(
   {
@@ -129,7 +123,8 @@ export function usageOfWindow(
 
 /**
  * Returns the usage of each of several adjoining windows, by group and sorted by group key. A window lists the groups
- * that have events in it or a value that carries over into it. A meter without groups always has one entry.
+ * with events in it, and the groups with a carried-over value other than zero. A meter without groups always has one
+ * entry.
  * @param totals totals of each window, in the order of the windows
  * @param before totals before the first window. These totals, and the totals of each window, carry over into all later
  *   windows. Null: nothing carries over, and each window starts at zero

@@ -1,6 +1,6 @@
 /**
- * A map for caches. When it is full, it removes the oldest entries. A caller that wants to keep recently used entries
- * deletes a key and sets it again at each use.
+ * A map for caches. When it is full, it drops the entries that were set first. A caller that wants to keep recently
+ * used entries must delete a key and set it again at each use.
  */
 export class BoundedMap<Key, Value> extends Map<Key, Value> {
   private weight = 0;

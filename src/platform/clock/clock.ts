@@ -1,7 +1,4 @@
-/**
- * The only source of time. A use case reads the clock once and passes the instant to its rules, so that all rows it
- * writes carry the same instant.
- */
+/** The only source of time. A use case reads the clock once, so that all rows it writes have the same instant. */
 export abstract class Clock {
   abstract now(): Date;
 }

@@ -1,10 +1,7 @@
 import { CallScope } from './call-scope';
 import { ConcurrencyLimiter } from './concurrency-limiter';
 
-/**
- * Maximum wait for the previous piece, which may run for minutes. After this wait, the next piece runs in parallel with
- * it.
- */
+/** Maximum wait of a piece of work for the previous piece, which may run for minutes. Then both run in parallel. */
 const MAX_WAIT_FOR_TURN_MS = 500;
 /** Maximum pause of all background work after one piece, so that a slow piece does not delay other work for long. */
 const MAX_PAUSE_AFTER_PIECE_MS = 250;
@@ -27,7 +24,7 @@ export class BackgroundTurns {
     this.conditions.push(condition);
   }
 
-  /** Marks the work as background work. Its transactions and statements are pieces that take turns. */
+  /** Runs work as background work: its transactions and statements take turns with those of other background work. */
   inBackground<Result>(work: () => Promise<Result>): Promise<Result> {
     return this.background.run(true, work);
   }

@@ -5,21 +5,15 @@ export type BatchOutcome<Answer> = { readonly answer: Answer } | { readonly erro
 
 interface BatchOptions {
   readonly maxItems: number;
-  /**
-   * If true, the first batch starts one turn of the event loop later, so that items that arrive together are in the
-   * same batch.
-   */
+  /** If true, the first batch starts one turn of the event loop later, to contain all items that arrive together. */
   readonly waitsForOthers?: true;
   /**
    * Maximum wait for new items after a batch. Callers that were just answered usually ask again; without the wait, the
-   * first of them would get a batch of its own. The wait ends early as soon as enough items are in the queue: half as
-   * many as were in the batch and in the queue together when the batch ended. A single caller never waits.
+   * first of them would get a batch of its own. The wait ends early when the queue has half as many items as the batch
+   * and the queue had together when the batch ended. A single caller never waits.
    */
   readonly maxWaitForItemsMs?: number;
-  /**
-   * Returns true if the items of a failed batch are retried one by one. Without this function, all items of the batch
-   * fail.
-   */
+  /** Returns true if the items of a failed batch are retried one by one. Without this function, all its items fail. */
   readonly retriesEach?: (error: unknown) => boolean;
 }
 
@@ -43,10 +37,7 @@ export class Batcher<Item, Answer> {
   /** Runs batches outside the asynchronous context of the item that started them. */
   private readonly outside = new AsyncResource('batcher');
 
-  /**
-   * @param answerAll answers items of one key, and returns one outcome per item in the same order; if it throws, it
-   *   must have written nothing
-   */
+  /** @param answerAll returns one outcome per item, in the same order. If it throws, it must have written nothing */
   constructor(
     private readonly answerAll: (
       items: readonly Item[],

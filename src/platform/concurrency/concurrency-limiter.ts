@@ -4,8 +4,8 @@ export class ConcurrencyLimiter {
   private readonly queue: (() => void)[] = [];
 
   /**
-   * @param maxConcurrent pieces of work that run at the same time
-   * @param maxWaiting pieces of work that may wait for their turn; not enforced, but reported by `isFull`
+   * @param maxConcurrent maximum number of pieces of work that run at the same time
+   * @param maxWaiting maximum number of pieces that wait for their turn; not enforced, but reported by `isFull`
    */
   constructor(
     private readonly maxConcurrent: number,

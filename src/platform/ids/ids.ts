@@ -1,6 +1,5 @@
 import { TypeID, typeid } from 'typeid-js';
 
-/** Prefix of the ids of each resource. */
 export type IdPrefix =
   | 'addon'
   | 'admin'
@@ -53,7 +52,7 @@ const SUFFIX = new RegExp(`^${SUFFIX_PATTERN}$`);
 
 /**
  * Returns a new TypeID: `<prefix>_` and 26 characters of Crockford base 32 that encode a UUIDv7. The ids that one
- * process makes sort in the order of their creation. Lists use ids as cursors.
+ * process makes sort in the order of their creation.
  */
 export function newId(prefix: IdPrefix): string {
   return typeid(prefix).toString();

@@ -12,7 +12,7 @@ import { Metrics } from '../observability/metrics';
 import { tracedRun } from '../tracing';
 import type { WaitingRows } from './waiting-rows.repository';
 
-/** Background work whose due items are rows in the database. Any number of workers may run it. */
+/** Work whose due items, such as subscriptions to renew, are rows in the database. Any number of workers may run it. */
 export interface DueWork {
   /** Unique name in kebab-case. */
   readonly name: string;
@@ -24,12 +24,9 @@ export interface DueWork {
    * the pause.
    */
   readonly runDue: () => Promise<boolean>;
-  /**
-   * True if the statements of the work never wait for other background work, because they are short and their
-   * results are needed soon.
-   */
+  /** True if the work never waits for other background work, because it is short and its results are needed soon. */
   readonly isPrompt?: true;
-  /** Rows to count for the metrics of due work. If absent, the work has no metrics. */
+  /** Rows that the metrics of due work count. If absent, the work has no metrics. */
   readonly waiting?: WaitingRows;
 }
 
@@ -41,7 +38,7 @@ interface Loop {
   ended: Promise<void>;
 }
 
-/** Runs due work in the background, in processes whose role includes due work. */
+/** Runs due work (work that has become due, such as renewals) in the processes whose role includes it. */
 @Injectable()
 export class Jobs implements OnApplicationBootstrap, OnModuleDestroy, BeforeApplicationShutdown {
   private readonly logger = new Logger('jobs');
@@ -91,7 +88,7 @@ export class Jobs implements OnApplicationBootstrap, OnModuleDestroy, BeforeAppl
     for (const loop of this.loops.values()) loop.ended = this.run(loop);
   }
 
-  /** Starts no further runs of due work. Runs first in a shutdown. */
+  /** Prevents further runs of due work. Nest calls this first in a shutdown. */
   onModuleDestroy(): void {
     this.running = false;
     for (const loop of this.loops.values()) loop.wake();
@@ -125,10 +122,7 @@ export class Jobs implements OnApplicationBootstrap, OnModuleDestroy, BeforeAppl
     return this.pauseConditions.some((condition) => condition());
   }
 
-  /**
-   * Returns true if the loop may pause. Called after a run, because `wake` or a shutdown may have happened during the
-   * run.
-   */
+  /** Returns true if the loop may pause: if neither `wake` nor a shutdown happened during the last run. */
   private mayRest(loop: Loop): boolean {
     return this.running && !loop.wakeRequested;
   }

@@ -7,7 +7,7 @@ export interface BatchFailureHandlers<Item> {
 
 /**
  * Processes items as one batch, in one commit. If the batch fails, processes each item in its own commit, so that a
- * failing item affects only itself. If there is only one item, processes it directly in its own commit.
+ * failing item affects only itself.
  * @param work processes all given items, or none
  */
 export async function runAsBatch<Item>(

@@ -11,8 +11,8 @@ import { Jobs } from './jobs';
 
 const CHANNEL = 'billing_due_work';
 /**
- * Names of due work are collected for this time, and sent with one NOTIFY, because transactions with NOTIFY commit one
- * after the other.
+ * Names of due work are collected for this time and sent with one NOTIFY, because PostgreSQL commits transactions with
+ * NOTIFY one after the other.
  */
 const BURST_MS = 50;
 const RECONNECT_MS = 1_000;

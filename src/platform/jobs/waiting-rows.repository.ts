@@ -2,8 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { Database } from '../database';
 
 /**
- * Rows of one kind of due work. A row is due by the clock of the database, not by a test clock. The table must have an
- * index that starts with `dueAt`.
+ * Rows of one kind of due work. A row is due by the clock of the database, not by a test clock. To be counted fast, the
+ * table needs an index that starts with `dueAt`.
  */
 export interface WaitingRows {
   readonly table: string;

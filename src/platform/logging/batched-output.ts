@@ -1,6 +1,6 @@
 import type { DestinationStream } from 'pino';
 
-/** Number of the level `info`. */
+/** Number of the level `info` in pino. */
 const INFO = 30;
 
 /** Destination of pino. Before pino writes a line, it sets `lastLevel` to the level of that line. */

@@ -38,8 +38,8 @@ export function createLogger(
 }
 
 /**
- * Writes synchronously. After a write has failed, for example on a closed terminal, drops all further lines. Otherwise
- * pino would buffer and retry forever, and the process would not end.
+ * Returns a destination that writes synchronously. After a write has failed, for example on a closed terminal, drops
+ * all further lines. Otherwise pino would buffer and retry forever, and the process would not end.
  */
 function standardOutput(): pino.DestinationStream {
   const stream = pino.destination({ dest: 1, sync: true });
@@ -49,7 +49,7 @@ function standardOutput(): pino.DestinationStream {
   return batchedOutput(stream);
 }
 
-/** Omits the statement's parameters from database errors, because they may contain hashes and secrets. */
+/** Omits the parameters of a failed SQL statement from its error, because they may contain hashes and secrets. */
 function serializeError(error: unknown): object {
   if (!(error instanceof Error)) return { message: String(error) };
   const { code, constraint } = error as { readonly code?: unknown; readonly constraint?: unknown };
@@ -116,10 +116,7 @@ export class NestLogger implements LoggerService {
   }
 }
 
-/**
- * Returns true for errors caused by a database outage. There may be hundreds per second, and `OutageLog` reports the
- * outage itself.
- */
+/** Returns true for errors of a database outage. There may be hundreds per second; `OutageLog` reports the outage. */
 function isOutageError(message: unknown): boolean {
   return (
     typeof message === 'object' &&

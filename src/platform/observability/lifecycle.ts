@@ -34,9 +34,7 @@ export class Lifecycle implements OnModuleDestroy {
     for (const giveUp of this.reading) giveUp();
   }
 
-  /**
-   * Middleware for a stopping process. It closes each connection after the answer, so that clients connect elsewhere.
-   */
+  /** Middleware of a stopping process: closes connections after the answer, so that clients connect elsewhere. */
   readonly closeWhenDraining = (
     _request: Request,
     response: Response,

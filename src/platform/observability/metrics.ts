@@ -4,16 +4,10 @@ import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { DataSource } from 'typeorm';
 import { Database, poolUseOf } from '../database';
 
-/**
- * Time after a request during which background work runs only one piece at a time. Health probes do not count as
- * requests.
- */
+/** Time after a request (not a health probe) during which background work runs only one piece at a time. */
 const RECENT_MS = 1_000;
 
-/**
- * Metrics of the process. All applications in the process share them, because their collectors run until the process
- * ends.
- */
+/** Shared by all Nest applications of the process, because the collectors of its metrics run until the process ends. */
 let processRegistry: Registry | null = null;
 
 function metricsOfProcess(): Registry {
@@ -23,7 +17,7 @@ function metricsOfProcess(): Registry {
   return processRegistry;
 }
 
-/** Metrics for Prometheus, of the process and of one application. Tests start several applications in one process. */
+/** Metrics of the process and of one Nest application. (Tests start several applications in one process.) */
 @Injectable()
 export class Metrics {
   readonly registry = Registry.merge([metricsOfProcess()]);
@@ -43,10 +37,7 @@ export class Metrics {
     this.measurePool(dataSource);
   }
 
-  /**
-   * Middleware that measures each request under the pattern of its route. If the path were used instead, each id in a
-   * path would create a metric series of its own.
-   */
+  /** Middleware that measures requests by route. By path, each id in a path would create a metric series of its own. */
   readonly measure = (request: Request, response: Response, next: NextFunction): void => {
     const startedAt = performance.now();
     if (!request.originalUrl.startsWith('/health/')) this.lastRequestAt = startedAt;

@@ -20,8 +20,7 @@ const OK: MonitoringAnswer = { status: 200, type: TEXT, body: 'ok\n' };
 
 /**
  * Answers the health probes and the metrics on a port of their own, without credentials. Workers need this port,
- * because they have no other. Monitoring systems inside the private network use it too. On loopback, refuses requests of
- * web pages.
+ * because they have no other. On loopback, refuses requests from web pages.
  */
 @Injectable()
 export class MonitoringServer implements OnApplicationShutdown {
@@ -45,9 +44,7 @@ export class MonitoringServer implements OnApplicationShutdown {
     return (this.server.address() as AddressInfo).port;
   }
 
-  /**
-   * Stops listening. Runs last in a shutdown, so that until then probes get the answer that the process is not ready.
-   */
+  /** Runs last in a shutdown, so that until then probes get the answer that the process is not ready. */
   onApplicationShutdown(): void {
     this.server?.close();
     this.server?.closeAllConnections();

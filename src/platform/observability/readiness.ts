@@ -33,10 +33,7 @@ export class Readiness {
     });
   }
 
-  /**
-   * @throws {ProblemError} `service_unavailable` while the process stops, while its database does not answer or is
-   *   read-only, and while its clock is wrong
-   */
+  /** @throws {ProblemError} if the process stops, its database is out of reach or read-only, or its clock is wrong */
   async check(): Promise<void> {
     if (this.lifecycle.draining) throw serviceUnavailable('The service is stopping.');
     // `OutageLog` logs the reason.

@@ -11,15 +11,12 @@ const PRIVATE_RANGES: ReadonlySet<string> = new Set([
   'carrierGradeNat',
 ]);
 
-/**
- * Range of all IPv6 addresses assigned so far (IANA, "IPv6 Global Unicast Address Assignments"). Addresses outside of
- * this range are not public.
- */
+/** Range of all public IPv6 addresses assigned so far (IANA, "IPv6 Global Unicast Address Assignments"). */
 const GLOBAL_UNICAST = ipaddr.parseCIDR('2000::/3');
 
 /**
- * Addresses at which clouds give credentials to their machines: Alibaba, Azure, AWS, Google. Link-local addresses of
- * such services are not listed, because they are refused anyway.
+ * Addresses at which clouds (Alibaba, Azure, AWS, Google) give credentials to their machines, except link-local
+ * addresses, which are refused anyway.
  */
 const METADATA_SERVICES = [
   '100.100.100.200/32',
@@ -48,7 +45,7 @@ function isIn(address: ipaddr.IPv4 | ipaddr.IPv6, network: Network): boolean {
   return address.kind() === network[0].kind() && address.match(network);
 }
 
-/** Detects an IPv4 address in the lower half of an IPv6 address, after `0:5efe` or `200:5efe` (RFC 5214, 6.1). */
+/** Returns true for an ISATAP address: an IPv4 address after `0:5efe` or `200:5efe` (RFC 5214, 6.1). */
 function isIsatap(address: ipaddr.IPv4 | ipaddr.IPv6): boolean {
   const bytes = address.toByteArray();
   const [first, ...rest] = bytes.slice(8, 12);

@@ -15,7 +15,6 @@ export interface OutboundAnswer {
 export interface ExchangeLimits {
   /** Time limit in milliseconds for resolving the host, connecting, the TLS handshake and the answer together. */
   readonly deadlineMs: number;
-  /** Number of bytes of the body to keep. */
   readonly keepBytes: number;
 }
 
@@ -95,7 +94,6 @@ export function exchange(
   });
 }
 
-/** Returns true if the error means that the connection was closed. */
 function isClosed(error: NodeJS.ErrnoException): boolean {
   return error.code === 'ECONNRESET' || error.code === 'EPIPE';
 }

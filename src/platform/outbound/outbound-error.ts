@@ -1,4 +1,3 @@
-/** Reason why no answer arrived. */
 export type OutboundReason =
   /** The policy forbids the target. Nothing was sent. */
   | 'blocked'
@@ -50,7 +49,6 @@ export class TargetError extends Error {
   }
 }
 
-/** Reasons by the error code of a socket. */
 const REASONS: Readonly<Record<string, OutboundReason>> = {
   ECONNREFUSED: 'refused',
   ECONNRESET: 'reset',
@@ -72,7 +70,7 @@ const TLS_CODE =
 /** Prefix of the codes of Node's HTTP parser. */
 const PARSER_CODE = 'HPE_';
 
-/** Creates the error of a call from an error of the HTTP client or of a socket. */
+/** Converts an error of the HTTP client or of a socket. */
 export function toOutboundError(error: unknown, durationMs: number): OutboundError {
   if (error instanceof TargetError) {
     const detail = error.reason === 'blocked' ? error.message : undefined;

@@ -16,7 +16,6 @@ export interface OutboundRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
   readonly deadlineMs: number;
-  /** Number of bytes of the answer's body to return. */
   readonly keepBytes: number;
 }
 
@@ -24,22 +23,18 @@ type Connection = Parameters<Send>[0];
 
 const RESOLVING_MS = 5_000;
 const RESOLVING_AT_REGISTRATION_MS = 2_000;
-/**
- * Time after which the next address of a host is tried if no connection is open yet. Node's default of 250 ms is
- * shorter than an intercontinental handshake.
- */
+/** Time after which the next address of a host is tried. Node's 250 ms are too short for distant hosts. */
 const CONNECTING_TO_ONE_ADDRESS_MS = 2_000;
 /**
- * Time after which an idle connection is closed. Many servers close idle connections after 5 s. This time is shorter,
- * because a request that is sent at that moment is lost.
+ * Time after which an idle connection is closed. It is shorter than the 5 s after which many servers close idle
+ * connections, because a request is lost if it is sent while the server closes the connection.
  */
 const IDLE_MS = 4_000;
 const MAX_IDLE_CONNECTIONS_TO_A_HOST = 64;
 const MAX_HEADER_BYTES = 16_384;
-/** Identifies this service in the logs of receivers. */
 const USER_AGENT = `${PRODUCT.name}/${PRODUCT.version}`;
 
-/** Calls addresses that customers or other services have given, under the policy described in the README. */
+/** Sends requests to URLs that customers or other services have chosen, under the policy described in the README. */
 export class OutboundHttp implements OnApplicationShutdown {
   /** Connection pools, by scheme, and by whether connections are kept alive. */
   private readonly agents: Readonly<Record<'http' | 'https', Readonly<Record<Connection, Agent>>>>;
@@ -81,10 +76,7 @@ export class OutboundHttp implements OnApplicationShutdown {
     return this.send(request, request.body);
   }
 
-  /**
-   * Sends a GET with the behaviour of `post`.
-   * @throws {OutboundError} when no answer arrived
-   */
+  /** Sends a GET. Otherwise like `post`. */
   get(request: Omit<OutboundRequest, 'body'>): Promise<OutboundAnswer> {
     return this.send(request, null);
   }
@@ -116,10 +108,10 @@ export class OutboundHttp implements OnApplicationShutdown {
   }
 
   /**
-   * Returns the rule ("must …") because of which a URL cannot be registered as a target; null if it can be registered.
-   * Resolves the host name and checks all its addresses. Accepts a name that cannot be resolved now, because every call
-   * checks the addresses again. Does not resolve the name if private networks are allowed, so that offline development
-   * does not wait for a name server.
+   * Returns the rule ("must …") that forbids the use of a URL as a target; null if the URL is allowed. Resolves the
+   * host name and checks all its addresses. Accepts a name that cannot be resolved now, because every call checks the
+   * addresses again. Does not resolve the name if private networks are allowed, so that offline development does not
+   * wait for a name server.
    */
   async checkTarget(text: string): Promise<string | null> {
     const { url, fault } = this.read(text);

@@ -2,23 +2,18 @@ import { lookup, Resolver } from 'node:dns/promises';
 import type { OutboundPolicy } from './target';
 
 export abstract class HostResolver {
-  /**
-   * Returns all addresses of a host name, at least one.
-   * @throws when the name has no addresses, or none was found within the time limit
-   */
+  /** @throws when the name has no addresses, or none was found within the time limit */
   abstract resolve(host: string, limitMs: number): Promise<readonly string[]>;
 }
 
-/**
- * Timeout of the first query to a name server. If its packet is lost, a second query follows, with twice the timeout.
- */
+/** Timeout of the first query. If its packet is lost, the query is sent again, with twice the timeout. */
 const FIRST_TRY_MS = 1_500;
 const TRIES = 2;
 
 /**
- * Queries name servers over its own sockets. Customers choose the host names, and thereby name servers that may be
- * slow. The system's resolver would wait for them in the thread pool that files and cryptography also use. Ignores the
- * hosts file and search domains, which are for private names.
+ * Queries name servers over its own sockets. Customers choose the host names, so the name servers may be slow. The
+ * system's resolver would block threads that files and cryptography also need. Ignores the hosts file and search
+ * domains, which are for private names.
  */
 export class DnsResolver extends HostResolver {
   override async resolve(host: string, limitMs: number): Promise<readonly string[]> {
@@ -56,10 +51,7 @@ export class SystemResolver extends HostResolver {
   }
 }
 
-/**
- * Returns the resolver for a policy. If private networks are allowed, it is the system's resolver, because only that
- * resolver knows private names.
- */
+/** Returns the system's resolver if private networks are allowed, because only that resolver knows private names. */
 export function resolverFor({ allowPrivateNetworks }: OutboundPolicy): HostResolver {
   return allowPrivateNetworks ? new SystemResolver() : new DnsResolver();
 }

@@ -28,7 +28,7 @@ export function findTargetFault(url: URL, policy: OutboundPolicy): string | null
   return isAllowed ? null : addressFault(policy);
 }
 
-/** Returns the message for a URL that resolves to a forbidden address. The message does not contain the address. */
+/** Returns the message for a URL that resolves to a forbidden address, without that address. */
 export function addressFault({ allowPrivateNetworks }: OutboundPolicy): string {
   return `must lead to ${allowPrivateNetworks ? 'public or private' : 'public'} addresses only`;
 }

@@ -8,7 +8,7 @@ export interface DomainEvent<Resource, Dto extends { readonly id: string }> {
   readonly meaning: string;
   readonly dto: Type<Dto>;
   readonly toDto: (resource: Resource) => Dto;
-  /** Fields of the example event whose values differ from the example of the resource, with these values. */
+  /** Fields of the example event that differ from the example of the resource, with their values. */
   readonly example?: Partial<Dto>;
 }
 
@@ -21,9 +21,9 @@ export type EventDefinition = Pick<
 const definitions = new Map<string, EventDefinition>();
 
 /**
- * Returns a function that defines an event type of a resource. The arguments of that function are the type, its
- * meaning, and the fields in which the example event differs from the example of the resource. The event catalogue and
- * its documentation are generated from the definitions.
+ * Returns a function that defines an event type of a resource. Its arguments are the type, its meaning, and the fields
+ * in which the example event differs from the example of the resource. The event catalogue and its documentation are
+ * generated from the definitions.
  */
 export function defineEvents<Resource, Dto extends { readonly id: string }>(
   dto: Type<Dto>,
@@ -42,7 +42,7 @@ export function allEvents(): readonly EventDefinition[] {
   return [...definitions.values()].sort((a, b) => (a.type < b.type ? -1 : 1));
 }
 
-/** Returns an example notification of this type, for the documentation. */
+/** Returns an example of the webhook notification of an event type, for the documentation. */
 export function exampleEvent(
   { type, example }: Pick<EventDefinition, 'type' | 'example'>,
   object: Readonly<Record<string, unknown>>,

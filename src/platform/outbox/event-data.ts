@@ -7,18 +7,15 @@ export const STORED_COLUMNS =
 
 const SHOWN_COLUMNS = 'stored.id, type, object_id, sequence, occurred_at, actor';
 
-/**
- * Parts of a query of events: a SELECT of {@link STORED_COLUMNS}, and an ORDER BY clause, which is empty if any order
- * will do.
- */
+/** Parts of a query: a SELECT of {@link STORED_COLUMNS}, and an ORDER BY clause, or '' if any order will do. */
 export interface EventsQuery {
   readonly events: string;
   readonly order: string;
 }
 
 /**
- * Returns the statement that reads events with their data. Reads each pack (a row of `event_pack` with the data of
- * several events) once, however many of its events are found. The data of an event whose pack is missing is null.
+ * Returns the statement that reads events with their data. The data of an event is null if its pack (a row of
+ * `event_pack` with the data of several events) is missing.
  */
 export function withData({ events, order }: EventsQuery): string {
   return `

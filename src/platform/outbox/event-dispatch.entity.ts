@@ -2,8 +2,8 @@ import { Check, Column, Entity, Index } from 'typeorm';
 import { IdColumn, InstantColumn, ReferenceColumn } from '../database';
 
 /**
- * An event for which no deliveries were created yet, with the fields that are needed to create them. The row is written
- * with the event, and deleted in the commit that creates the deliveries.
+ * An entry of the dispatcher's queue: an event for which no webhook deliveries were created yet, with the fields that
+ * are needed to create them. The row is written with the event, and deleted in the commit that creates the deliveries.
  */
 @Entity('event_dispatch')
 @Check('event_dispatch_sequence_check', '"sequence" > 0')

@@ -53,10 +53,7 @@ interface EventLogRow extends EventHeadRow {
   readonly actor: string | null;
 }
 
-/**
- * Place of a deleted event's data: the pack (see {@link withData}), and the position in the pack. Null for an event
- * that was stored alone.
- */
+/** Place of a deleted event's data: row of `event_pack`, and position in it. Null for an event stored alone. */
 interface PlaceRow {
   readonly pack_id: string | null;
   readonly pack_place: number | null;
@@ -65,9 +62,8 @@ interface PlaceRow {
 const HEAD = 'id, type, object_id, sequence, occurred_at';
 
 /**
- * Events for which no deliveries were created yet, for the metrics of due work. The metrics show only their number: an
- * event on a test clock has a time of that clock, from which no waiting time can be computed. Therefore `dueAt` is the
- * present.
+ * Events for which no webhook deliveries were created yet, as counted by the metrics of due work. `dueAt` is always the
+ * present, because no waiting time can be computed: the time of an event may be that of a test clock.
  */
 export const UNDISPATCHED: WaitingRows = {
   table: '(SELECT event_id FROM event_dispatch LIMIT 10000) AS undispatched',
@@ -85,13 +81,13 @@ const FOUND = { events: `SELECT ${STORED_COLUMNS} FROM event WHERE id = ANY ($1)
 
 const LOCK = `SELECT ${HEAD} FROM event WHERE id = ANY ($1) ORDER BY id FOR KEY SHARE`;
 
-/** Order of a list whose filter has `from` or `to`. */
+/** Order of event lists whose filter has `from` or `to`. */
 const BY_TIME: ListOrder = { column: 'occurred_at', isAscending: false };
 
 const CURSOR = 'SELECT occurred_at FROM event WHERE id = $1';
 
 /**
- * Selects the ids of the objects whose events are about deleted customers. Looks up the customers in the index one by
+ * Selects the ids of all objects that have events about deleted customers. Looks up the customers in the index one by
  * one. Without OFFSET 0, PostgreSQL would assume that a list of customers matches a tenth of all events, and would read
  * the whole table.
  */
@@ -107,14 +103,14 @@ const DELETABLE = `
   AND NOT EXISTS (
     SELECT FROM webhook_delivery AS delivery WHERE delivery.event_id = event.id AND delivery.status = 'pending')`;
 
-/** Locks the oldest events. Orders them by id, because the time of an event on a test clock says nothing about its age. */
+/** Locks the oldest events, ordered by id, because the time of an event on a test clock says nothing about its age. */
 const LOCK_OLDEST = `
   SELECT id FROM event WHERE id < $1 AND ${DELETABLE}
   ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED`;
 
 /**
- * Deletes locked events, except events that have got a pending delivery since they were selected. If the newest event
- * of an object is deleted, stores its sequence number, so that the numbers of later events continue from it.
+ * Deletes locked events, except those that have got a pending delivery since they were selected. If the newest event of
+ * an object is deleted, stores its sequence number, so that the numbers of later events continue from it.
  */
 const DELETE_EVENTS = `
   WITH deleted AS (
@@ -132,7 +128,7 @@ const DELETE_EVENTS = `
   SELECT pack_id, pack_place FROM deleted`;
 
 /**
- * Locks packs before they are changed. A pack has the data of several events. If two transactions delete events of one
+ * Locks packs (rows with the data of several events) before they are changed. If two transactions delete events of one
  * pack, the second one waits until the first one has committed, and then sees what the first one has deleted.
  */
 const LOCK_PACKS = 'SELECT FROM event_pack WHERE id = ANY ($1) ORDER BY id FOR UPDATE';
@@ -153,7 +149,7 @@ const HEADS_AFTER = `
   WHERE (occurred_at, ${idTime('id')}, id) > ($1, ${idTime('$3::varchar')}, $3) AND occurred_at < $2
   ORDER BY occurred_at, ${idTime('id')}, id LIMIT $4`;
 
-/** Reads and deletes recorded events, and takes events off the queue of the dispatcher, which creates deliveries. */
+/** Reads and deletes events. Takes events off the queue of the dispatcher, which creates webhook deliveries. */
 @Injectable()
 export class EventLog {
   constructor(
@@ -182,9 +178,7 @@ export class EventLog {
     return new Map(events.map((event) => [event.id, event]));
   }
 
-  /**
-   * Locks events, so that they are not deleted before the caller's transaction ends. Returns the existing events by id.
-   */
+  /** Keeps events from being deleted before the caller's transaction ends. Returns the existing events by id. */
   async lock(ids: readonly string[]): Promise<ReadonlyMap<string, EventHead>> {
     this.database.requireTransaction();
     const rows = await this.database.query<EventHeadRow>(LOCK, [ids]);
@@ -192,8 +186,8 @@ export class EventLog {
   }
 
   /**
-   * Returns a page of matching events, newest first. The order is by id or, if the filter has `from` or `to`, by the
-   * time at which the events occurred.
+   * Returns a page of matching events, newest first: by the time at which they occurred if the filter has `from` or
+   * `to`, otherwise by id.
    * @throws {ProblemError} `invalid_cursor` if the cursor was made for the other order, or if the order is by time and
    *   the last event of the previous page was deleted
    */
@@ -236,7 +230,7 @@ export class EventLog {
 
   /**
    * Deletes all events of deleted objects and of deleted customers, with the deliveries of these events. The events of
-   * a customer include those of its objects, even of drafts and tokens that were deleted earlier.
+   * a customer include those of the customer's objects, even of drafts and tokens that were deleted earlier.
    */
   async remove(deletedIds: readonly string[], customerIds: readonly string[]): Promise<void> {
     this.database.requireTransaction();

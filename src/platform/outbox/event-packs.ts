@@ -2,15 +2,13 @@
 export interface PackPlace {
   /** Index of the pack among the packs of the statement. */
   readonly pack: number;
-  /** Position in the pack, from 1. */
+  /** Position of the event in its pack, from 1. */
   readonly place: number;
 }
 
 /** Minimum number of characters in a pack, because PostgreSQL would not compress a shorter row. */
 const MIN_PACK_LENGTH = 2_100;
-/**
- * Maximum number of characters in a pack of several events, because a read of one event decompresses its whole pack.
- */
+/** Maximum number of characters in a pack, because a read of one event decompresses its whole pack. */
 const MAX_PACK_LENGTH = 16_000;
 
 /**

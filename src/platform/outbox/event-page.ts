@@ -29,10 +29,7 @@ export interface EventLogCursor {
   readonly occurredAt: Date | null;
 }
 
-/**
- * SQL that lists all types of the stored events. Finds one type after the other in the index by type, because there
- * are few types and many events.
- */
+/** SQL that finds all types of events, one after the other in the index by type, because there are few types. */
 const TYPES = `
   WITH RECURSIVE known AS (
     SELECT min(type) AS type FROM event
@@ -41,8 +38,8 @@ const TYPES = `
     FROM known WHERE known.type IS NOT NULL)`;
 
 /**
- * SQL for the id of the customer whom an event is about: the object itself, if it is a customer, otherwise the object's
- * `customer_id`. The index `event_customer_time_index` has the same expression.
+ * SQL expression for the id of the customer that an event belongs to: the id of its object if that is a customer,
+ * otherwise the `customer_id` of its object. The index `event_customer_time_index` has the same expression.
  */
 export const CUSTOMER_OF_EVENT = `(
   CASE WHEN starts_with(object_id, 'cus_') THEN object_id::text ELSE data #>> '{object,customer_id}' END)`;
@@ -54,8 +51,8 @@ export function isByTime({ from, to }: EventLogFilter): boolean {
 
 /**
  * Returns the SQL expressions that come last in the ORDER BY of a list. The indexes for filters and times end with
- * {@link idTime}, so a list that reads such an index is ordered by {@link idTime} and then by id. Any other list is
- * ordered by id alone.
+ * {@link idTime} (the start of the id, which encodes its time), so a list that reads such an index is ordered by
+ * {@link idTime} and then by id. Any other list is ordered by id alone.
  * @param id SQL expression of the id
  */
 function endOf(filter: EventLogFilter, id: string): readonly string[] {

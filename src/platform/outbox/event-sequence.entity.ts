@@ -1,10 +1,7 @@
 import { Check, Column, Entity } from 'typeorm';
 import { IdColumn } from '../database';
 
-/**
- * Sequence number of the last event of an object, stored when this event is deleted. The next event of the object
- * continues from this number.
- */
+/** Sequence number of the deleted last event of an object. The next event of the object continues from this number. */
 @Entity('event_sequence')
 @Check('event_sequence_check', '"sequence" > 0')
 export class EventSequenceEntity {

@@ -29,13 +29,13 @@ export class EventEntity {
    * `event_customer_time_index`.
    */
   @Column({ type: 'json' }) readonly data!: object;
-  /** Id of the principal that caused the event, or `worker`. Null for events that earlier releases recorded without it. */
+  /** Id of the principal that caused the event, or `worker`. Null for events from releases that did not record it. */
   @ReferenceColumn({ nullable: true }) readonly actor!: string | null;
   @InstantColumn() readonly occurredAt!: Date;
-  /** Used only by the previous release. The next release drops this column and its two indexes. */
+  /** Used only by processes of the previous release. The next release drops this column and its two indexes. */
   @InstantColumn({ nullable: true, default: () => 'now()' }) readonly dispatchedAt!: Date | null;
   /** Row of `event_pack` that has the data. Null for an event that is stored alone. */
   @Column({ type: 'bigint', nullable: true }) readonly packId!: string | null;
-  /** Position in the pack, from 1. Null for an event that is stored alone. */
+  /** Position of the event in its pack, from 1. Null for an event that is stored alone. */
   @Column({ type: 'smallint', nullable: true }) readonly packPlace!: number | null;
 }

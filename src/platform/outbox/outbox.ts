@@ -10,10 +10,7 @@ import type { DomainEvent } from './define-event';
 import type { EventHead } from './event-log';
 import { type PackPlace, packPlaces } from './event-packs';
 
-/**
- * Name of the due work (see `Jobs`) that creates the webhook deliveries of recorded events. Recording an event wakes
- * this due work.
- */
+/** Name of the due work (see `Jobs`) that creates the webhook deliveries of recorded events. */
 export const DISPATCH_WORK = 'dispatch-events';
 
 const MAX_WAIT_FOR_UNCOMMITTED_EVENTS_MS = 10_000;
@@ -89,9 +86,9 @@ export class Outbox {
   ) {}
 
   /**
-   * Records an event. In this transaction, the caller must have inserted, updated or locked the row of the object. This
-   * lock puts the events of one object in order. Without it, the unique constraint on the sequence number may refuse
-   * the event.
+   * Records an event. The caller must have inserted, updated or locked the row of the object in this transaction. The
+   * row lock puts the events of one object in order. Without it, the unique constraint on the sequence number may
+   * refuse the event.
    */
   async record<Resource, Dto extends { readonly id: string }>(
     event: DomainEvent<Resource, Dto>,
@@ -102,9 +99,7 @@ export class Outbox {
     return head;
   }
 
-  /**
-   * Records many events, in the given order, with one statement. The caller must have locked each object as for `record`.
-   */
+  /** Records events in the given order. The caller must have locked each object, as for `record`. */
   async recordAll(changes: readonly EventRecord[]): Promise<readonly EventHead[]> {
     this.database.requireTransaction();
     if (changes.length === 0) return [];
@@ -126,17 +121,17 @@ export class Outbox {
   }
 
   /**
-   * Waits, for at most ten seconds, until all transactions that recorded events before the call have ended. These
-   * events have lower ids than events recorded after the call, although they may be committed later.
+   * Waits until all transactions that recorded events before the call have ended, but at most ten seconds. Such a
+   * transaction may commit after events with higher ids were recorded.
    */
   async waitForUncommittedEvents(): Promise<void> {
     await untilWritersEnd(this.database, 'event', MAX_WAIT_FOR_UNCOMMITTED_EVENTS_MS);
   }
 
   /**
-   * Returns the name of the prepared statement. The statement is prepared, because planning it takes as long as running
-   * it. But a plan made while the tables were small reads whole tables. Therefore the statement gets a new name, and
-   * thereby a new plan, each time the number of recorded events has quadrupled.
+   * Returns the name of the prepared statement, which changes each time the number of recorded events has quadrupled. A
+   * new name causes a new plan: a plan that was made while the tables were small reads whole tables. The statement is
+   * prepared, because planning it takes as long as running it.
    */
   private statementName(events: number): string {
     this.recordedEvents += events;
@@ -144,7 +139,6 @@ export class Outbox {
   }
 }
 
-/** An event to insert. Its data is JSON text. */
 interface InsertedEvent {
   readonly id: string;
   readonly type: string;
@@ -227,10 +221,7 @@ export function toEventRecord<Resource, Dto extends { readonly id: string }>(
   });
 }
 
-/**
- * Returns the event record of a change whose states are given as DTOs. A caller that records several events of one
- * change can thus convert the resource only once.
- */
+/** Returns the event record of a change whose states are already DTOs. */
 export function shownEventRecord<Dto extends { readonly id: string }>(
   { type }: Pick<DomainEvent<never, Dto>, 'type'>,
   { after, before, occurredAt }: ResourceChange<Dto>,

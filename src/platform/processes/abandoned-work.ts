@@ -19,8 +19,8 @@ export interface LeasedTable {
 
 /**
  * Ends the leases of dead processes, so that their work is due at once. A process is dead when the advisory lock on its
- * number is free. No work begins under a free number: a process takes the lock on its number before it writes a lease,
- * and the same number is given out again only after 2^31 processes.
+ * number (see `ProcessSession`) is free. No work begins under a free number: a process takes the lock on its number
+ * before it writes a lease, and the same number is given out again only after 2^31 processes.
  */
 @Injectable()
 export class AbandonedWork implements OnModuleInit {

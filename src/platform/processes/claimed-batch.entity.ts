@@ -1,7 +1,7 @@
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
 import { InstantColumn } from '../database';
 
-/** Rows of due work that one process claimed together. This record is deleted when the lease of the rows ends. */
+/** Rows of due work that one process claimed together. The record is deleted when the lease of the rows ends. */
 @Entity('claimed_batch')
 export class ClaimedBatchEntity {
   @PrimaryGeneratedColumn('identity', { type: 'bigint', generatedIdentity: 'ALWAYS' })

@@ -10,7 +10,6 @@ const DELETE_ENDED = 'DELETE FROM claimed_batch WHERE lease_ends_at <= $1';
 
 /** Due work whose rows are claimed in batches. */
 export interface ClaimedWork {
-  /** Name of the due work. */
   readonly work: string;
   readonly table: string;
   /** Column with the end of the lease. The row is due again after that instant. */
@@ -19,9 +18,9 @@ export interface ClaimedWork {
 }
 
 /**
- * Claims due work for this process. The transaction that claims a batch of rows also records the batch. The record
- * shows which leases to end if the process dies, and remains until the leases end by themselves. Rows whose work is
- * done are not released, because they no longer have the lease of the batch.
+ * Claims rows of due work for this process. The transaction that claims a batch of rows also records the batch. The
+ * record shows which leases to end if the process dies, and remains until the leases end by themselves. Rows whose work
+ * is done are not released, because they no longer have the lease of the batch.
  */
 @Injectable()
 export class Claims {
@@ -40,7 +39,7 @@ export class Claims {
   }
 
   /**
-   * Claims rows, and records the batch in the same transaction. Returns the rows.
+   * Claims rows, and records the batch in the same transaction.
    * @param claimRows leases rows until `leaseEndsAt`; returns the rows or their ids
    * @throws {ProblemError} `service_unavailable` when this process has no number and gets none within 3 s
    */
@@ -81,7 +80,6 @@ export class Claims {
     }
   }
 
-  /** Deletes the records of batches whose leases have ended. */
   async deleteEnded(now: Date): Promise<void> {
     await this.database.query(DELETE_ENDED, [now]);
   }

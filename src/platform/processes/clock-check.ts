@@ -14,9 +14,7 @@ const RETRY_MS = 1_000;
 const DATABASE_TIME = `SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS ms`;
 
 interface Comparison {
-  /**
-   * Milliseconds by which the clock of this process was ahead of the clock of the database; negative if it was behind.
-   */
+  /** Milliseconds by which the clock of this process was ahead of the database's; negative if it was behind. */
   readonly aheadMs: number;
   readonly uncertaintyMs: number;
   /** Clock of this process minus its monotonic clock, in milliseconds. */
@@ -27,8 +25,8 @@ interface Comparison {
  * Compares the clock of this process with the clock of the database, at the start and every minute. If the clocks
  * differ by more than 5 s, the process does no due work and is not ready, because due times and ends of leases would be
  * wrong. Before each run of due work, compares the clock with the monotonic clock, which is never set. If the clock was
- * set by so much that it may now differ by more than 5 s, no due work runs until the next comparison. A
- * process without a number (see `ProcessSession`) does no due work either.
+ * set by so much that it may now be wrong by more than 5 s, no due work runs until the next comparison. A process
+ * without a number (see `ProcessSession`) does no due work either.
  */
 @Injectable()
 export class ClockCheck implements OnModuleInit, OnApplicationShutdown {
@@ -109,8 +107,9 @@ export class ClockCheck implements OnModuleInit, OnApplicationShutdown {
   }
 
   /**
-   * Returns true if the clock was set since the last comparison and may now be too far off. Starts another comparison in
-   * this case. Also returns true after the machine was suspended, because its monotonic clock may have stopped meanwhile.
+   * Returns true if the clock was set since the last comparison and may now be wrong by too much. Starts another
+   * comparison in this case. Also returns true after the machine was suspended, because its monotonic clock may have
+   * stopped meanwhile.
    */
   private detectJump(): boolean {
     if (this.hasJumped || this.last === null) return this.hasJumped;

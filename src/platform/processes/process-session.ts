@@ -16,18 +16,15 @@ const TAKE_NUMBER = `
   SELECT number, pg_try_advisory_lock(${PROCESS_LOCK_CLASS}, number) AS taken
   FROM (SELECT nextval('process_number')::integer AS number) AS next`;
 
-/**
- * SQL that takes a shared lock on the id of the key with which this process encrypts. From this lock, a rotation of the
- * encryption keys sees that the key is in use.
- */
+/** SQL that takes a shared lock on the id of the encrypting key, so that a key rotation does not retire the key. */
 const SHARE_SEALING_KEY = `SELECT pg_advisory_lock_shared(${SEALING_LOCK_CLASS}, hashtext($1))`;
 
 /**
  * Holds the connection that proves that this process is alive: the connection has an advisory lock on the number of the
- * process. Leases contain this number, and other processes take them over as soon as the lock is free.
+ * process. Leases contain this number. As soon as the lock is free, other processes take the leases over.
  *
  * After a lost connection, the process gets a new number. Other processes may then take over work that this process is
- * still doing. Therefore they check the state of the work before they repeat any part. Without a number the process
+ * still doing. Therefore they check the state of the work before they repeat any part. Without a number, the process
  * starts no work, because no other process could see that it died.
  */
 @Injectable()
@@ -47,7 +44,6 @@ export class ProcessSession implements OnModuleInit, OnApplicationShutdown {
     private readonly keyUses: EncryptionKeyUses,
   ) {}
 
-  /** Number of this process; null while it has none. */
   get number(): number | null {
     return this.current;
   }
@@ -74,18 +70,15 @@ export class ProcessSession implements OnModuleInit, OnApplicationShutdown {
     await this.waitForFirstAttempt();
   }
 
-  /**
-   * Resolves after the first attempt to connect.
-   * @throws {ConfigurationError} when the encryption key was retired after the process checked its keys
-   */
+  /** @throws {ConfigurationError} when the encryption key was retired after the process checked its keys */
   waitForFirstAttempt(): Promise<void> {
     this.firstAttempt ??= this.connect();
     return this.firstAttempt;
   }
 
   /**
-   * Registers an action that runs whenever the session has ended, and whenever a new session has begun. Actions empty
-   * caches of rows, because the next session may be on a standby that lacks the last commits.
+   * Registers an action that runs whenever the session has ended, and whenever a new session has begun. The actions
+   * empty caches of rows, because the next session may be on a standby that lacks the last commits.
    */
   onChange(action: () => void): void {
     this.changeActions.push(action);
@@ -169,7 +162,7 @@ export class ProcessSession implements OnModuleInit, OnApplicationShutdown {
     for (const action of this.changeActions) action();
   }
 
-  /** Logs only the first failure of an outage, because `OutageLog` reports the outage while it lasts. */
+  /** Logs only the first failure of an outage, because `OutageLog` reports the rest. */
   private logFailure(error: unknown): void {
     if (this.isFailing) return;
     this.isFailing = true;
@@ -187,10 +180,7 @@ export class ProcessSession implements OnModuleInit, OnApplicationShutdown {
     }, RECONNECT_MS);
   }
 
-  /**
-   * Stops the process by SIGTERM, with exit code 1, because other processes could not decrypt secrets that it encrypts from
-   * now on.
-   */
+  /** Stops the process, with exit code 1, because other processes could not decrypt secrets that it would encrypt. */
   private endProcess(error: unknown): void {
     this.logger.fatal(error instanceof Error ? error.message : String(error));
     process.exitCode = 1;

@@ -10,18 +10,12 @@ import { Database, isInterruption, OutcomeUnknownError } from '../database';
 import { ProcessSession } from './process-session';
 
 const RETRY_MS = 1_000;
-/**
- * Maximum number of attempts to give one lease back, one attempt per second. After the last attempt, the lease has
- * ended by itself.
- */
+/** Maximum number of attempts, one per second, to give a lease back. The lease has then ended by itself. */
 const MAX_TRIES = 150;
-/** Number of attempts, one per second, to find the rows of a commit without an answer, which may still take effect. */
+/** Number of attempts, one per second, to find the rows of an unanswered commit, which may still take effect. */
 const MAX_LATE_COMMIT_TRIES = 10;
 const MAX_RETRY_DELAY_S = 150;
-/**
- * Number of failed attempts at the same work after which it is tried only once an hour. The attempts before that take
- * about 50 minutes.
- */
+/** Number of failed attempts, made in about 50 minutes, after which work is tried only once an hour. */
 export const FREQUENT_ATTEMPTS = 26;
 
 /** A lease of this process on rows of a table with `due_at`, `leased_by` and `attempts`. */
@@ -32,7 +26,7 @@ export interface HeldLease {
   readonly endsAt: Date | null;
 }
 
-/** Why a lease is given back. */
+/** Reason for giving a lease back. */
 type Reason = 'not_done' | 'interrupted' | 'commit_unanswered';
 
 /**
@@ -54,16 +48,14 @@ export class ReturnedLeases implements OnModuleDestroy, BeforeApplicationShutdow
   ) {}
 
   /**
-   * Also counts, in the column `interruptions` of a table, the attempts that ended because the database failed. Call it
-   * while the owning module starts.
+   * Makes the column `interruptions` of a table count attempts that ended because the database failed. Call it while
+   * the owning module starts.
    */
   countInterruptions(table: string): void {
     this.countedTables.add(table);
   }
 
-  /**
-   * Leases up to `limit` due rows of a table to a process, in the order in which they became due. Returns their ids.
-   */
+  /** Leases up to `limit` due rows of a table, those due longest first. Returns their ids. */
   claim(
     table: string,
     { owner, endsAt }: { readonly owner: number; readonly endsAt: Date },
@@ -77,8 +69,8 @@ export class ReturnedLeases implements OnModuleDestroy, BeforeApplicationShutdow
   }
 
   /**
-   * Runs `write`, which leases rows or stores leased rows, in a transaction. If the answer to the commit is lost, gives
-   * the lease back.
+   * Runs `write` in a transaction. `write` leases existing rows, or inserts rows that are already leased. If the answer
+   * to the commit is lost, gives the lease back.
    * @param leaseOf returns the lease of the rows, from the result of `write`
    */
   async begin<Result>(
@@ -114,12 +106,12 @@ export class ReturnedLeases implements OnModuleDestroy, BeforeApplicationShutdow
 
   /**
    * Gives a lease back: makes the rows due again after a delay. The delay doubles with each failed attempt, from 1 s to
-   * 150 s. After {@link FREQUENT_ATTEMPTS} attempts, the delay is an hour. Repeats the statement until it succeeds, the
-   * lease has ended, or the process stops. If the commit of the lease got no answer, also repeats it for 10 s while it
-   * finds no row, because the commit may still take effect. Does not change rows whose work was done after all, or that
-   * have another lease by now.
-   * @param owner number of this process. If it is null, the lease stays: `AbandonedWork` releases it like the lease of a
-   *   dead process.
+   * 150 s. After {@link FREQUENT_ATTEMPTS} attempts, it is an hour. Repeats the UPDATE until it succeeds, the lease has
+   * ended, or the process stops. If the commit of the lease got no answer, also repeats it for 10 s while it finds no
+   * row, because the commit may still take effect. Does not change rows whose work was done after all, or that have
+   * another lease by now.
+   * @param owner number of this process. If it is null, the lease stays: `AbandonedWork` releases it like the lease of
+   *   a dead process.
    */
   private async returnLease(lease: HeldLease, owner: number | null, reason: Reason): Promise<void> {
     if (owner === null || lease.ids.length === 0) return;
@@ -134,10 +126,7 @@ export class ReturnedLeases implements OnModuleDestroy, BeforeApplicationShutdow
     this.stopping = true;
   }
 
-  /**
-   * Waits for statements in flight. After this process has ended, other processes take over the leases that were not
-   * returned.
-   */
+  /** Waits for statements in flight. When this process has ended, others take over the leases not returned. */
   async beforeApplicationShutdown(): Promise<void> {
     await Promise.all(this.returning);
   }
@@ -171,7 +160,7 @@ function claimSql(table: string): string {
     RETURNING id`;
 }
 
-/** @param isCounted true to count the attempt as interrupted by the database as well */
+/** @param isCounted true to count the attempt in the column `interruptions` as well */
 function returnLeaseSql(table: string, isCounted: boolean): string {
   return `
     UPDATE ${table}

@@ -5,13 +5,10 @@ import { ProblemError, rateLimited } from '../errors';
 import { rateLimitAddress } from './address';
 import type { RateLimits } from './rate-limits';
 
-/** Paths that load balancers and orchestrators probe. */
+/** Paths that load balancers and orchestrators probe. Requests to them are not counted, and so never exceed a limit. */
 const PROBES: ReadonlySet<string> = new Set(['/health/live', '/health/ready']);
 
-/**
- * A customer token has the limit of its issuer, divided by this number. The limit is low, because each browser has its
- * own token.
- */
+/** A customer token has its issuer's limit divided by this number: a low limit, because each browser has a token. */
 const TOKEN_SHARE = 10;
 
 type Policy = 'usage' | 'address' | 'default';
@@ -95,7 +92,6 @@ function isRefusal(error: unknown): boolean {
   );
 }
 
-/** Returns true for requests of load balancers and orchestrators, which must not be refused. */
 function isProbe(request: Request): boolean {
   return PROBES.has(request.path);
 }

@@ -1,9 +1,6 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/**
- * Number of requests of a caller in a minute, in all processes together. The table is unlogged: a crash of the
- * database empties it.
- */
+/** Number of requests of a caller in a minute, in all processes. The table is unlogged: a crash empties it. */
 @Entity('rate_limit_count')
 export class RateLimitCountEntity {
   @PrimaryColumn({ type: 'timestamptz', precision: 3 }) readonly windowStart!: Date;

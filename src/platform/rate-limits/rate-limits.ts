@@ -13,7 +13,6 @@ const SHARE_EVERY_MS = 1_000;
 const MAX_BUCKETS = 50_000;
 const OTHERS = 'others';
 
-/** Rate limit status of a caller in the current minute. */
 export interface LimitStatus {
   readonly isExceeded: boolean;
   readonly remaining: number;
@@ -80,10 +79,7 @@ export class RateLimits implements OnApplicationBootstrap, OnModuleDestroy {
     };
   }
 
-  /**
-   * Exchanges the counts of this process with those of the other processes. If an exchange is running, waits for it
-   * instead, so that no count is sent twice.
-   */
+  /** Exchanges counts with other processes. Waits for an exchange that is running, so that no count is sent twice. */
   share(): Promise<void> {
     this.sharing ??= this.exchange().finally(() => {
       this.sharing = undefined;

@@ -1,16 +1,10 @@
 import { Check, Column, Entity, PrimaryColumn } from 'typeorm';
 import { InstantColumn } from '../database';
 
-/**
- * `in_use`: encrypts and decrypts. `retiring`: only decrypts, while its texts are encrypted again with another key.
- * `retired`: no text is encrypted with this key any more.
- */
+/** `retiring`: only decrypts, while its texts are encrypted again with another key. `retired`: has no texts. */
 export type KeyStatus = 'in_use' | 'retiring' | 'retired';
 
-/**
- * An encryption key that was used in this database, with a sample that it has encrypted. A process that cannot decrypt
- * the sample has a wrong key.
- */
+/** An encryption key used in this database, with an encrypted sample. A process with a wrong key cannot decrypt it. */
 @Entity('encryption_key_use')
 @Check('encryption_key_use_status_check', `"status" IN ('in_use', 'retiring', 'retired')`)
 export class EncryptionKeyUseEntity {

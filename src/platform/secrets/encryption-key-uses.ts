@@ -28,8 +28,8 @@ const INSERT = `
 const LOCK = 'LOCK TABLE encryption_key_use IN SHARE ROW EXCLUSIVE MODE';
 
 /**
- * First key of the advisory locks that show which encryption keys are in use. The second key is the hash of the id of
- * the encryption key. Each process has a shared lock for the key with which it encrypts.
+ * First number of the advisory locks that show which encryption keys are in use. The second number is the hash of the
+ * id of the encryption key. Each process has a shared lock for the key with which it encrypts.
  */
 export const SEALING_LOCK_CLASS = 720_576;
 

@@ -9,7 +9,6 @@ const FILE_NAME = 'encryption-key';
 export interface KeyFile {
   readonly path: string;
   readonly keys: readonly EncryptionKey[];
-  /** True if this call created the key. */
   readonly isNew: boolean;
 }
 
@@ -96,7 +95,7 @@ async function writeNew(path: string, content: string): Promise<void> {
   }
 }
 
-/** Flushes a directory. Only then does the name of a new file survive a power failure. */
+/** Flushes a directory to disk. The name of a new file survives a power failure only after that. */
 async function syncDirectory(directory: string): Promise<void> {
   const handle = await open(directory, 'r');
   try {

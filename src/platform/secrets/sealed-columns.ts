@@ -1,19 +1,16 @@
 import { Injectable } from '@nestjs/common';
 
-/** A column with encrypted texts, which begin with `v1:`. Its other texts are not encrypted. */
+/** A column with encrypted texts, which begin with `v1:`. All other texts in the column are not encrypted. */
 export interface SealedColumn {
   readonly table: string;
   /** Column of the primary key. It must have a text type. */
   readonly key: string;
   readonly column: string;
-  /** Returns the owner of the text in the row with this primary key. Decryption needs the same owner as encryption. */
+  /** Returns the owner to which the text in the row with this primary key is bound (see `SecretBox`). */
   readonly ownerOf: (key: string) => string;
 }
 
-/**
- * Registry of columns with encrypted texts. A rotation of the encryption keys encrypts these texts again. Each module
- * registers its own columns.
- */
+/** Columns whose texts a rotation of the encryption keys encrypts again. Each module registers its own columns. */
 @Injectable()
 export class SealedColumns {
   private readonly columns: SealedColumn[] = [];

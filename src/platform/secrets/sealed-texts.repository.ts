@@ -19,10 +19,7 @@ interface SealedPage {
 export class SealedTextsRepository {
   constructor(private readonly database: Database) {}
 
-  /**
-   * Waits until the transactions that have written to a table have ended, but at most `limitMs`.
-   * @returns false if one of these transactions is still open
-   */
+  /** Waits until all transactions that wrote to a table have ended; returns false if one is open after `limitMs`. */
   untilWritersEnd({ table }: SealedColumn, limitMs: number): Promise<boolean> {
     return untilWritersEnd(this.database, table, limitMs);
   }
@@ -49,10 +46,7 @@ export class SealedTextsRepository {
     return { lastKey: row?.last ?? null, stale: row?.stale ?? [] };
   }
 
-  /**
-   * Replaces texts, except those that were changed or deleted since they were read. Returns the number of replaced
-   * texts.
-   */
+  /** Replaces texts that were not changed or deleted since they were read. Returns the number of replaced texts. */
   async replace(
     { table, key, column }: SealedColumn,
     changes: readonly { readonly former: SealedText; readonly sealed: string }[],

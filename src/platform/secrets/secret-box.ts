@@ -8,9 +8,7 @@ const TAG_BYTES = 16;
 
 const SEALED = /^v1:([A-Za-z0-9_-]{1,32}):([A-Za-z0-9_-]+)$/;
 
-/**
- * A sealed (encrypted) text cannot be opened. The message contains the reason and the id of the key, never the content.
- */
+/** A sealed (encrypted) text cannot be opened. The message has the reason and the key's id, never the content. */
 export class SealedTextError extends Error {
   override readonly name = 'SealedTextError';
 }
@@ -54,9 +52,7 @@ export class SecretBox {
     return `v1:${id}:${sealed.toString('base64url')}`;
   }
 
-  /**
-   * @throws {SealedTextError} when the text is not sealed, its key is missing, or it was changed or has another owner
-   */
+  /** @throws {SealedTextError} when the text is not sealed or was changed, its key is missing, or `owner` is wrong */
   open(sealedText: string, owner: string): string {
     const [, id, base64url] = SEALED.exec(sealedText) ?? [];
     if (id === undefined || base64url === undefined) {

@@ -1,7 +1,4 @@
-/**
- * Maximum number of spans that a run holds back. A run with more spans is exported, because it must have found
- * something due.
- */
+/** Maximum number of spans to hold back. A run with more is exported, because it must have found something due. */
 const MAX_HELD = 100;
 
 /**
@@ -11,10 +8,7 @@ const MAX_HELD = 100;
 export class DueRun {
   private held: (() => void)[] | null = [];
 
-  /**
-   * Ends a span. Exports the span at once if {@link exportSpans} has been called for the run. Otherwise holds the span
-   * until that call.
-   */
+  /** Ends a span: holds it back until {@link exportSpans} is called for the run; exports it at once after that. */
   end(end: (at?: number) => void): void {
     if (this.held === null) {
       end();

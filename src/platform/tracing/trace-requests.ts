@@ -13,10 +13,7 @@ export function traceIdsOf(request: Request): TraceIds {
   return span === undefined ? {} : traceIds(span);
 }
 
-/**
- * Middleware that starts the span of each request, in the trace that the header `traceparent` names. It must be the
- * first middleware.
- */
+/** Starts the span of a request, in the trace that the header `traceparent` names. Must be the first middleware. */
 export function startRequestSpan(request: Request, response: Response, next: NextFunction): void {
   if (!isTracing()) {
     next();
@@ -36,10 +33,7 @@ export function startRequestSpan(request: Request, response: Response, next: Nex
   next();
 }
 
-/**
- * Ends the span, and names it by the route, because paths contain ids, and requests of one route are to be counted
- * together.
- */
+/** Ends the span, and names it by the route, not by the path: ids in paths would give each request its own name. */
 function endRequestSpan(span: Span, request: Request, response: Response): void {
   const { statusCode } = response;
   const route = (request.route as { readonly path?: unknown } | undefined)?.path;

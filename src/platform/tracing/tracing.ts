@@ -17,7 +17,6 @@ export type SpanParent = Span | Readonly<Record<string, string | string[] | unde
 
 export type StartSpan = (options: SpanOptions, parent: SpanParent) => Span;
 
-/** Span of the current call, and the run of due work that it belongs to. */
 interface CurrentSpan {
   readonly span: Span;
   readonly run: DueRun | null;
@@ -28,13 +27,9 @@ const OTHER_ERROR = '_OTHER';
 
 const current = new CallScope<CurrentSpan>();
 
-/**
- * Function that starts spans; null while tracing is off. All Nest applications of the process share it, as they share
- * the log.
- */
+/** Null while tracing is off. All Nest applications of the process share it, as they share the log. */
 let start: StartSpan | null = null;
 
-/** Switches tracing on, or off with null. */
 export function traceWith(startSpan: StartSpan | null): void {
   start = startSpan;
 }
@@ -85,10 +80,7 @@ export function tracedRun(name: string, runDue: () => Promise<boolean>): Promise
   });
 }
 
-/**
- * Records that the current run of due work has changed something, so that its spans are exported. No-op outside of a
- * run.
- */
+/** Exports the spans of the current run of due work, because it has changed something. No-op outside of a run. */
 export function keepRun(): void {
   current.current?.run?.exportSpans();
 }
@@ -106,10 +98,7 @@ async function runIn<Result>(traced: CurrentSpan, work: () => Promise<Result>): 
   }
 }
 
-/**
- * Records the kind of an error, but not its message, because the message may name a person. A refused request is not
- * a failure.
- */
+/** Records the kind of an error, not its message, which may name a person. A refused request is not a failure. */
 function recordFailure(span: Span, error: unknown): void {
   if (error instanceof PlannedRollback) return;
   if (error instanceof ProblemError) {
@@ -121,13 +110,11 @@ function recordFailure(span: Span, error: unknown): void {
   markFailed(span, type ?? OTHER_ERROR);
 }
 
-/** Marks a span as failed, with the kind of the failure. */
 export function markFailed(span: Span, type: string): void {
   span.setAttribute('error.type', type);
   span.setStatus({ code: SpanStatusCode.ERROR });
 }
 
-/** Ids of a trace and a span, as fields of a log line. */
 export interface TraceIds {
   readonly trace_id?: string;
   readonly span_id?: string;
