@@ -24,15 +24,17 @@ export interface CheckedSeal {
   readonly fault: SealFault | null;
 }
 
-/** Range of changes that one seal can cover. */
+/** Changes that one seal can cover: the range of their positions, and their content. */
 interface SealableChanges {
-  /** Last position of the range. */
   readonly to: bigint;
-  /** Null: the database can read none of the changes. */
+  /** Null: the database cannot read any of the changes. */
   readonly content: SealedChanges | null;
 }
 
-/** Reads seals and the changes that they cover, even if the database cannot read some of the rows. */
+/**
+ * Reads seals (chained checksums over groups of audit log changes) and the changes that they cover. Can handle rows
+ * that the database cannot read.
+ */
 @Injectable()
 export class AuditChain {
   constructor(
@@ -41,7 +43,7 @@ export class AuditChain {
     private readonly damagedReads: DamagedReads,
   ) {}
 
-  /** Yields the seals after `start` in sequence, each with its fault, if any. Includes unreadable seals. */
+  /** Yields the seals after `start` in sequence, also unreadable ones, each with its fault, if any. */
   async *checkSealsAfter(start: ChainEnd): AsyncGenerator<CheckedSeal> {
     let end = start;
     for (;;) {
@@ -72,9 +74,8 @@ export class AuditChain {
   }
 
   /**
-   * Returns the end of the chain, which the next seal continues. If the last seals are unreadable, returns the number
-   * of the last seal, but position and hash of the last readable seal. The next seal then covers the changes of the
-   * unreadable seals again.
+   * Returns the end of the chain of seals, which the next seal continues. If the last seals are unreadable, returns the
+   * last number, but position and hash of the last readable seal, so that the next seal covers their changes again.
    */
   async readEnd(): Promise<ChainEnd> {
     const last = await this.readOrNull(async () => (await this.seals.findLast()) ?? CHAIN_START);
@@ -94,9 +95,8 @@ export class AuditChain {
   }
 
   /**
-   * Returns the longest range of positions that begins after `from`, ends at most at `to`, and whose changes are all
-   * readable. If the first change is unreadable, returns a range of unreadable changes. Their seal does not cover any
-   * content, so this range must not include a readable change.
+   * Returns the longest range of readable changes after the position `from`, up to at most `to`. If the first change is
+   * unreadable, returns a range of unreadable changes only, because a seal over them protects no content.
    */
   async longestSealableRange(from: bigint, to: bigint): Promise<SealableChanges> {
     const whole = await this.readChanges(from, to);
@@ -115,8 +115,8 @@ export class AuditChain {
   }
 
   /**
-   * Returns the next seals, up to {@link SEALS_PER_READ}, with numbers greater than `number`. If the database cannot
-   * read one of them, returns a list of one element: the next seal, or null if this seal itself is unreadable.
+   * Returns up to {@link SEALS_PER_READ} seals after the seal `number`. If the database cannot read one of them,
+   * returns a list of one element: the next seal, or null if this seal itself is unreadable.
    */
   private async readSealsAfter(number: bigint): Promise<readonly (Seal | null)[]> {
     const batch = await nullIfUnreadable(this.database, () =>
@@ -129,7 +129,7 @@ export class AuditChain {
     return this.readOrNull(() => this.seals.hashChanges(from, to));
   }
 
-  /** Determines the number of the last seal by bisection, because that seal cannot be read. */
+  /** Finds the number of the last seal by bisection. Needed if that seal itself cannot be read. */
   private async lastNumber(): Promise<bigint> {
     let [some, none] = [0n, NO_SUCH_NUMBER];
     while (none - some > 1n) {
@@ -143,7 +143,7 @@ export class AuditChain {
 
   /**
    * Returns the result of `reads`, or null if the database cannot read a row that is needed. After a failure, tries
-   * again with indexes only: a scan also reads rows that are not needed, and these may be the damaged ones.
+   * again with indexes only, because a scan also reads rows that are not needed, and these may be the damaged ones.
    */
   private async readOrNull<Result>(reads: () => Promise<Result>): Promise<Result | null> {
     const result = await nullIfUnreadable(this.database, reads);

@@ -21,12 +21,12 @@ export class AuditChangeEntity {
   @ReferenceColumn() readonly objectId!: string;
   /**
    * Values of the changed fields before and after the change; null if a `pack` has them. The type is `json`, because
-   * `jsonb` would change the text, which is sealed.
+   * `jsonb` would change the text, over which a checksum (seal) is computed.
    */
   @Column({ type: 'json', nullable: true }) readonly changes!: object | null;
   /**
-   * A pack: the values of several changes of one commit, stored together in the row of the first of these changes,
-   * because PostgreSQL compresses only large rows. Null in all other rows.
+   * A pack: the values of several changes of one commit, stored in the row of the first of these changes. Null in all
+   * other rows. Packs save space, because PostgreSQL compresses only large rows.
    */
   @Column({ type: 'json', array: true, nullable: true }) readonly pack!: readonly object[] | null;
   /** Position of the row whose `pack` has the values of this change; null if `changes` has them. */

@@ -6,8 +6,8 @@ import { rowHashesSql } from './row-hashes';
 import { unpackedSql } from './unpacked-changes';
 
 /**
- * Maximum time that a drop waits for its locks. Readers and writers of the table wait behind a waiting drop. The drop
- * therefore gives up soon, and is retried.
+ * Maximum time that a drop waits for its locks. Readers and writers of the table wait behind a waiting drop, so the
+ * drop gives up soon and is retried.
  */
 const LONGEST_WAIT_MS = 200;
 
@@ -28,10 +28,12 @@ const KEPT_DIGEST = `
   FROM audit_dropped_change WHERE position > $1`;
 
 /**
- * Finds drops without an equal entry in the audit log, and entries without an equal drop. A drop without an entry is
- * correct if the month in which the drop was made has been dropped too, because the entry belonged to that month. Only
- * the last drop always needs its entry. The `object_id` of these entries is the dropped month, which begins with a
- * digit. Ids begin with a letter, so the condition on `object_id` finds the entries in the index.
+ * Compares the rows of `audit_drop` with the entries of the same drops in the audit log. Finds rows without an equal
+ * entry, and entries without an equal row. A row may lack its entry if the month that contained the entry was dropped
+ * later. The last row always needs its entry.
+ *
+ * The `object_id` of these entries is the dropped month, which begins with a digit. Ids begin with a letter, so the
+ * condition on `object_id` finds the entries in the index.
  */
 const DIFFERENCES = `
   WITH recorded AS (
@@ -56,7 +58,6 @@ interface MonthRange {
   readonly entryCount: bigint;
 }
 
-/** Drops partitions of the audit log, and records each drop. */
 @Injectable()
 export class AuditDropsRepository {
   constructor(private readonly database: Database) {}
@@ -120,25 +121,23 @@ export class AuditDropsRepository {
   }
 
   /**
-   * Returns true if each drop has an entry in the audit log with the same values, and each entry has its drop. A drop
-   * needs no entry if the month in which it was made was dropped later.
+   * Returns true if each drop has an entry in the audit log with the same values, and each such entry has its drop. A
+   * drop needs no entry if the month in which the drop was made was dropped later.
    */
   async areAsRecorded(): Promise<boolean> {
     return (await this.database.query(DIFFERENCES)).length === 0;
   }
 
   /**
-   * Prevents all months from being dropped until the transaction ends. Must come before the first query, which fixes
-   * the snapshot of the transaction: if a month were dropped after the snapshot, the transaction would see neither the
-   * rows of the month nor the record of its drop. Does not block writers. A drop that has to wait gives up, and is
-   * retried.
+   * Prevents all months from being dropped until the transaction ends. Does not block writers. Must come before the
+   * first query, which fixes the snapshot of the transaction: if a month were dropped after that, the transaction would
+   * see neither the rows of the month nor the record of its drop.
    */
   async keepMonths(): Promise<void> {
     this.database.requireTransaction();
     await this.database.query('LOCK TABLE audit_log, audit_change IN ACCESS SHARE MODE');
   }
 
-  /** Limits how long the transaction waits for the lock that dropping needs. */
   async limitLockWait(): Promise<void> {
     this.database.requireTransaction();
     await this.database.query(`SET LOCAL lock_timeout = ${LONGEST_WAIT_MS}`);

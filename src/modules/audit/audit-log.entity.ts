@@ -10,7 +10,6 @@ export class AuditLogEntity {
   @PrimaryColumn({ type: 'timestamptz', precision: 3 }) readonly createdAt!: Date;
   @Column({ type: 'varchar', length: 20 }) readonly actorType!: string;
   @ReferenceColumn() readonly actorId!: string;
-  /** `operationId` of the request; null for commands and background work. */
   @Column({ type: 'varchar', length: 80, collation: 'C', nullable: true })
   readonly operation!: string | null;
   @Column({ type: 'varchar', length: 128, nullable: true }) readonly requestId!: string | null;

@@ -42,8 +42,8 @@ const MATCHES = `
   AND ($4::timestamptz IS NULL OR entry.created_at < $4)`;
 
 /**
- * Returns SQL for a page of entries. The SQL contains the subquery on `audit_change` only if the filter names an
- * object. If one SQL served both cases (`$5 IS NULL OR entry.id IN (…)`), PostgreSQL would read the whole subquery.
+ * Returns SQL for a page of entries. It contains the subquery on `audit_change` only if the filter names an object.
+ * With one SQL for both cases (`$5 IS NULL OR entry.id IN (…)`), PostgreSQL would always read the whole subquery.
  */
 const pageSql = ({ objectId }: AuditFilter): string => `
   SELECT ${HEAD} FROM audit_log AS entry
@@ -93,7 +93,7 @@ export class AuditLogRepository {
     private readonly damagedReads: DamagedReads,
   ) {}
 
-  /** Returns a page of matching entries, newest first. */
+  /** Newest first. */
   async page(filter: AuditFilter, { limit, after }: PageRequest): Promise<Page<AuditEntry>> {
     const rows = await this.database.query<HeadRow>(pageSql(filter), [
       ...parametersOf(filter),
@@ -113,7 +113,7 @@ export class AuditLogRepository {
     return entry ?? null;
   }
 
-  /** Returns matching changes in `(after, to]`, oldest first. */
+  /** Returns matching changes with positions in `(after, to]`, oldest first. */
   async changesWithin(
     { after, to }: { readonly after: bigint; readonly to: bigint },
     filter: AuditFilter,

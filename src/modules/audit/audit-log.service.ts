@@ -32,8 +32,7 @@ export class AuditLogService {
 
   /**
    * Yields the matching changes after a position, oldest first, at the pace of the reader. Stops before any position at
-   * which an open transaction may still add a change. A later export can therefore begin after the last yielded change
-   * without missing one.
+   * which an open transaction may still add a change, so that a later export can continue without a gap.
    */
   async *export(filter: AuditFilter, position: bigint): AsyncGenerator<ExportedChange> {
     const to = await this.finalPosition();
@@ -48,8 +47,8 @@ export class AuditLogService {
 
   /**
    * Returns a position up to which all changes are visible. Waits up to {@link LONGEST_WAIT_MS} for transactions that
-   * may have taken lower positions. If these transactions end in time, returns the last position, otherwise the last
-   * sealed position.
+   * may have taken lower positions. If they end in time, returns the last position, otherwise the last position that a
+   * seal covers.
    */
   private async finalPosition(): Promise<bigint> {
     const last = await this.seals.lastPosition();

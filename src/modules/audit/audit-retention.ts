@@ -13,9 +13,9 @@ import { SealsRepository } from './seals.repository';
 const EVERY_MS = 3_600_000;
 
 /**
- * Drops months of the audit log that are older than the retention, oldest first. The seals of a dropped month stay. A
- * month is dropped only if it is sealed and matches its seals. If it does not match, rows may have been changed after
- * they were sealed, and the month is kept as evidence.
+ * Drops months of the audit log that are older than the retention, oldest first. Keeps their seals (checksums over
+ * groups of changes). A month is dropped only if all its changes are sealed and match their seals. If they do not
+ * match, rows may have been changed after they were sealed, so the month is kept as evidence.
  */
 @Injectable()
 export class AuditRetention implements OnModuleInit {
@@ -57,7 +57,7 @@ export class AuditRetention implements OnModuleInit {
     }
   }
 
-  /** Returns false if a seal of the month does not match its changes, or if a change of the month is not sealed yet. */
+  /** Returns false if a seal of the month does not match its changes, or if a change of the month has no seal yet. */
   private async matchesSeals(month: string): Promise<boolean> {
     const { last } = await this.drops.readMonthRange(month);
     const dropped = (await this.drops.listAll()).at(-1);
@@ -72,7 +72,7 @@ export class AuditRetention implements OnModuleInit {
     return false;
   }
 
-  /** Logs why a month is kept. Logs nothing if another process has dropped it, which explains the fault. Returns false. */
+  /** Logs why a month is kept, unless another process has dropped the month, which explains the fault. */
   private async keep(month: string, seal: bigint, fault: SealFault): Promise<false> {
     if (!(await this.drops.findDroppableMonths()).includes(month)) return false;
     const text = 'a month of the audit log is kept, because it does not match its seals';

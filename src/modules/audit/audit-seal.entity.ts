@@ -2,10 +2,7 @@ import { Check, Column, Entity } from 'typeorm';
 import { BigIntColumn, InstantColumn } from '../../platform/database';
 import type { Seal } from './seal';
 
-/**
- * Hash over the changes with positions in `(from_position, to_position]` and over the hash of the previous seal.
- * Append-only.
- */
+/** A seal: hash over the changes in `(from_position, to_position]` and the hash of the previous seal. Append-only. */
 @Entity('audit_seal')
 @Check('audit_seal_positions_check', `"from_position" < "to_position"`)
 export class AuditSealEntity implements Seal {

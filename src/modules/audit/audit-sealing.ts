@@ -8,10 +8,7 @@ import { sealAfter, UNREADABLE } from './seal';
 import { SealsRepository } from './seals.repository';
 
 const EVERY_MS = 10_000;
-/**
- * Maximum number of positions that one seal covers. A small number helps to find a changed row, because verification
- * names only the seal of the row.
- */
+/** Maximum number of positions per seal. It is small, because verification of a changed row names only its seal. */
 const POSITIONS_PER_SEAL = 1_000n;
 
 /**
@@ -24,10 +21,10 @@ interface Mark {
 }
 
 /**
- * Seals changes when no open transaction can still add a change with a lower position. A transaction gets its number
- * when it locks or inserts a row, and the positions of its changes later. A {@link Mark} therefore shows which
- * positions are final. Writers never wait for a seal. A writing transaction that stays open delays sealing, even if it
- * is in another database of the same server.
+ * Seals changes (stores a checksum over a group of them) when no open transaction can still add a change with a lower
+ * position. A transaction gets its number when it locks or inserts a row, and the positions of its changes later. A
+ * {@link Mark} therefore shows which positions are final. Writers never wait for a seal. A writing transaction that
+ * stays open delays sealing, even if it is in another database of the same server.
  */
 @Injectable()
 export class AuditSealing implements OnModuleInit {
@@ -66,10 +63,7 @@ export class AuditSealing implements OnModuleInit {
     });
   }
 
-  /**
-   * Seals one batch of changes that are final: no change can be added before them any more. Returns true if another
-   * batch may be final.
-   */
+  /** Seals one batch of changes before which no change can be added any more. Returns true if more may be ready. */
   async runDue(): Promise<boolean> {
     const { mark } = this;
     if (mark === null) {
@@ -90,8 +84,7 @@ export class AuditSealing implements OnModuleInit {
 
   /**
    * Reads the last position, then takes a transaction number. Each change up to the position therefore belongs to a
-   * transaction with a lower number. Returns null if all positions are sealed, so that an idle service takes no
-   * numbers.
+   * transaction with a lower number. Null if all positions are sealed, so that an idle service takes no numbers.
    */
   private async readMark(): Promise<Mark | null> {
     const position = await this.seals.lastPosition();

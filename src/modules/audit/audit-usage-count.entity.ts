@@ -2,10 +2,7 @@ import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import { BigIntColumn, IdColumn } from '../../platform/database';
 import type { UsageCount } from './domain/audit-entry';
 
-/**
- * Number of accepted requests of one caller in one hour, for an operation that is called too often to write an audit
- * entry for each request.
- */
+/** Number of accepted requests of one caller in one hour, for an operation that is too frequent for audit entries. */
 @Entity('audit_usage_count')
 @Index('audit_usage_count_hour_index', ['hour'])
 export class AuditUsageCountEntity implements UsageCount {

@@ -15,9 +15,8 @@ const WRITE_EVERY_MS = 10_000;
 const HOUR_MS = 3_600_000;
 
 /**
- * Counts accepted requests by caller and hour, for operations that are called too often to write an audit entry each time.
- * Counts in memory, and adds the counts to the database every 10 s and when the process stops. A killed process loses
- * the counts of up to 10 s.
+ * Counts accepted requests by caller and hour, for operations that are too frequent for audit entries. Adds the counts
+ * to the database every 10 s and when the process stops. A killed process loses the counts of up to 10 s.
  */
 @Injectable()
 export class AuditUsageCounts implements OnApplicationBootstrap, BeforeApplicationShutdown {
@@ -39,7 +38,7 @@ export class AuditUsageCounts implements OnApplicationBootstrap, BeforeApplicati
     await this.write();
   }
 
-  /** Returns a middleware that counts the requests for which `isCounted` is true. */
+  /** Returns a middleware that counts the accepted requests for which `isCounted` is true. */
   count(isCounted: (request: Request) => boolean) {
     return (request: Request, response: Response, next: NextFunction): void => {
       if (isCounted(request)) {
@@ -55,10 +54,7 @@ export class AuditUsageCounts implements OnApplicationBootstrap, BeforeApplicati
     return this.repository.page(request);
   }
 
-  /**
-   * Adds the requests counted since the last call of this method to the counts in the database. If that fails, the next
-   * call adds them too.
-   */
+  /** Adds the new counts to those in the database. If that fails, the next call tries again. */
   async write(): Promise<void> {
     const counts = [...this.counts.values()];
     if (counts.length === 0) return;

@@ -34,7 +34,7 @@ export class AuditUsageRepository {
   }
 
   /**
-   * Returns a page of counts, newest hour first. The cursor names hour, caller and operation of the last count.
+   * Returns a page of counts, newest hour first. The cursor contains hour, caller and operation of the last count.
    * @throws {ProblemError} `invalid_cursor`
    */
   async page({ limit, after }: PageRequest): Promise<Page<UsageCount>> {

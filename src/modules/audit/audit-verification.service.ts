@@ -22,18 +22,14 @@ interface DroppedSeals {
   readonly seals: number;
   readonly changes: number;
   readonly last: Seal | null;
-  /** Seals of dropped changes whose number or first position does not continue the seal before them. */
+  /** Seals whose changes were dropped, and whose number or first position does not continue the seal before them. */
   readonly breaks: readonly Seal[];
-  /**
-   * Seals whose changes were dropped, but that still have rows. Includes the first seal if there are rows with
-   * positions below 1, which no seal covers.
-   */
+  /** Seals whose changes were dropped, but that still have rows. */
   readonly added: readonly Seal[];
 }
 
 const NOTHING_DROPPED: DroppedSeals = { seals: 0, changes: 0, last: null, breaks: [], added: [] };
 
-/** Checks of the audit log, in addition to the comparison of each seal with its changes. */
 export type AuditCheck =
   | 'unsealed_changes'
   | 'empty_entries'
@@ -64,7 +60,7 @@ export interface AuditVerification {
   readonly unreadable: readonly AuditCheck[];
 }
 
-/** Compares the audit log with its seals. */
+/** Compares the audit log with its seals (checksums over groups of changes). */
 @Injectable()
 export class AuditVerificationService {
   constructor(
@@ -76,9 +72,9 @@ export class AuditVerificationService {
   ) {}
 
   /**
-   * Verifies the whole audit log on one snapshot. If the changes of a seal were dropped, checks only that no rows of
-   * the seal exist, and that the seal continues the seal before it. An unreadable row is a fault of its seal; all other
-   * rows are still compared.
+   * Verifies the whole audit log on one snapshot. If the changes of a seal were dropped, checks only that the seal has
+   * no rows and continues the seal before it. An unreadable row is a fault of its seal; all other rows are still
+   * compared.
    * @throws {ProblemError} `too_many_reports`
    */
   verify(): Promise<AuditVerification> {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** Hash over the changes with positions in `(from, to]`, and over the hash of the previous seal. */
+/** A seal: hash over the changes with positions in `(from, to]`, and over the hash of the previous seal. */
 export interface Seal {
   /** 1, 2, 3, … without gaps. */
   readonly number: bigint;
@@ -26,7 +26,7 @@ export const UNREADABLE: SealedChanges = { changeCount: 0, hash: 'unreadable' };
 
 export const CHAIN_START: ChainEnd = { number: 0n, to: 0n, hash: '0'.repeat(64) };
 
-/** Returns the seal that continues the chain after `previous` and covers the changes up to `end.to`. */
+/** Returns the seal that follows `previous` and covers the changes up to `end.to`. */
 export function sealAfter(
   previous: ChainEnd,
   content: SealedChanges,
@@ -61,7 +61,7 @@ export type SealFault =
   | 'seal_unreadable';
 
 /**
- * Returns the fault of a seal, or null.
+ * Returns why a seal does not match its changes or the previous seal; null if it matches.
  * @param content null: the database cannot read the changes
  */
 export function faultOf(

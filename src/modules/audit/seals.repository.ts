@@ -4,10 +4,7 @@ import { AuditSealEntity } from './audit-seal.entity';
 import { rowHashesSql } from './row-hashes';
 import { CHAIN_START, type ChainEnd, type SealedChanges, type Seal } from './seal';
 
-/**
- * Number and digest of the changes in `($1, $2]`. Uses the stored hashes of dropped changes, and the rows of all
- * other changes.
- */
+/** Number and digest of changes. Uses the stored hashes of dropped changes, and the rows of all other changes. */
 const CONTENT = `
   SELECT count(*)::integer AS count,
     encode(sha256(coalesce(string_agg(row_hash, ''::bytea ORDER BY position), ''::bytea)), 'hex') AS hash
@@ -25,10 +22,6 @@ const BREAKS = `
     WHERE number <> former + 1 OR from_position <> reached ORDER BY number LIMIT $2))
   ORDER BY number`;
 
-/**
- * Seals whose changes were dropped (numbers up to `$1`, positions up to `$2`), but that still have rows. Includes the
- * first seal if there are rows with positions below 1, which no seal covers.
- */
 const WITH_UNEXPECTED_CHANGES = `
   WHERE number <= greatest($1, 1) AND to_position >= (SELECT min(position) FROM audit_change WHERE position <= $2)
     AND EXISTS (
@@ -39,15 +32,10 @@ const WITH_UNEXPECTED_CHANGES = `
 const LAST_POSITION = `
   SELECT CASE WHEN is_called THEN last_value ELSE 0 END AS position FROM audit_change_position`;
 
-/**
- * `oldest`: all transactions with a lower number have ended. `next`: no transaction with this or a higher number has
- * ended, but some may be open.
- */
 const SNAPSHOT = `
   SELECT pg_snapshot_xmin(pg_current_snapshot())::text AS oldest,
     pg_snapshot_xmax(pg_current_snapshot())::text AS next`;
 
-/** Takes a transaction number, which is higher than those of all earlier transactions, even open ones. */
 const NEW_NUMBER = 'SELECT pg_current_xact_id()::text';
 
 const FIRST_UNSEALED_AT = `
@@ -66,15 +54,13 @@ const WITHOUT_CHANGE = `
 export class SealsRepository {
   constructor(private readonly database: Database) {}
 
-  /** Locks the chain until the transaction ends, so that one process at a time continues it. */
+  /** Locks the chain of seals until the transaction ends, so that only one process at a time adds a seal. */
   async lockChain(): Promise<void> {
     this.database.requireTransaction();
     await this.database.query(`SELECT pg_advisory_xact_lock(hashtext('audit_seal'))`);
   }
 
-  /**
-   * Makes later queries of the transaction use indexes only. A scan would also read other rows, which may be damaged.
-   */
+  /** Makes later queries of the transaction use indexes only, because a scan could also read damaged rows. */
   async readByIndexes(): Promise<void> {
     this.database.requireTransaction();
     for (const method of ['seqscan', 'hashjoin', 'mergejoin']) {
@@ -96,7 +82,6 @@ export class SealsRepository {
     return (await this.database.selectOne(AuditSealEntity, tail, [position])) ?? CHAIN_START;
   }
 
-  /** Counts the seals up to a seal number, and the changes that these seals cover. */
   async countUpTo(number: bigint): Promise<{ readonly seals: number; readonly changes: number }> {
     const [row] = await this.database.query<{ seals: number; changes: string }>(
       'SELECT count(*)::integer AS seals, coalesce(sum(change_count), 0) AS changes FROM audit_seal WHERE number <= $1',
@@ -112,7 +97,7 @@ export class SealsRepository {
 
   /**
    * Returns seals whose changes were dropped, but that still have rows. Includes the first seal if there are rows with
-   * positions below 1.
+   * positions below 1, which no seal covers.
    * @param last the last seal whose changes were all dropped, or the start of the chain
    */
   findWithUnexpectedChanges(
@@ -123,7 +108,7 @@ export class SealsRepository {
     return this.database.select(AuditSealEntity, WITH_UNEXPECTED_CHANGES, parameters);
   }
 
-  /** Returns seals with numbers greater than `number`, in ascending order. */
+  /** Returns the seals after the seal `number`, in ascending order. */
   findAfter(number: bigint, limit: number): Promise<readonly Seal[]> {
     const tail = 'WHERE number > $1 ORDER BY number LIMIT $2';
     return this.database.select(AuditSealEntity, tail, [number, limit]);
@@ -133,7 +118,7 @@ export class SealsRepository {
     await this.database.insert(AuditSealEntity, seal);
   }
 
-  /** Returns number and hash of the changes in `(from, to]`. */
+  /** Returns number and hash of the changes with positions in `(from, to]`. */
   async hashChanges(from: bigint, to: bigint): Promise<SealedChanges> {
     const [row] = await this.database.query<{ count: number; hash: string }>(CONTENT, [from, to]);
     return { changeCount: row?.count ?? 0, hash: row?.hash ?? '' };
@@ -145,15 +130,15 @@ export class SealsRepository {
   }
 
   /**
-   * Returns two transaction numbers of the whole server: all transactions below `oldest` have ended, and no transaction
-   * from `next` on has ended.
+   * Returns two transaction numbers of the whole server: all transactions with numbers below `oldest` have ended. No
+   * transaction with the number `next` or a higher number has ended, but some may be open.
    */
   async readTransactionNumbers(): Promise<{ readonly oldest: bigint; readonly next: bigint }> {
     const [row] = await this.database.query<{ oldest: string; next: string }>(SNAPSHOT);
     return { oldest: BigInt(row?.oldest ?? 0), next: BigInt(row?.next ?? 0) };
   }
 
-  /** Returns a number that is higher than those of all transactions that have begun to write. */
+  /** Takes a transaction number, which is higher than those of all transactions that have begun to write. */
   async takeTransactionNumber(): Promise<bigint> {
     return BigInt((await this.database.queryValue<string>(NEW_NUMBER)) ?? 0);
   }
@@ -168,7 +153,6 @@ export class SealsRepository {
     return this.database.queryValue<Date>(FIRST_UNSEALED_AT);
   }
 
-  /** Returns ids of entries without a change. The engine writes no such entry. */
   findEntriesWithoutChange(limit: number): Promise<readonly string[]> {
     return this.database.queryValues<string>(WITHOUT_CHANGE, [limit]);
   }

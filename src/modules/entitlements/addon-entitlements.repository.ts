@@ -21,14 +21,14 @@ export class AddonEntitlementsRepository {
     return this.database.selectOne(AddonEntitlementEntity, 'WHERE id = $1', [id]);
   }
 
-  /** Returns all links of an add-on to entitlements, oldest first. */
+  /** Returns the links of one add-on, oldest first. */
   findByAddon(addonId: string): Promise<readonly AddonEntitlement[]> {
     return this.database.select(AddonEntitlementEntity, 'WHERE addon_id = $1 ORDER BY id', [
       addonId,
     ]);
   }
 
-  /** Returns the links of these add-ons to entitlements, oldest first. */
+  /** Returns the links of several add-ons, oldest first. */
   async findByAddons(addonIds: readonly string[]): Promise<readonly AddonEntitlement[]> {
     if (addonIds.length === 0) return [];
     return this.database.select(AddonEntitlementEntity, 'WHERE addon_id = ANY ($1) ORDER BY id', [
@@ -45,7 +45,6 @@ export class AddonEntitlementsRepository {
     return this.database.selectOne(AddonEntitlementEntity, 'WHERE id = $1 FOR UPDATE', [id]);
   }
 
-  /** Writes the fields that an update may change. */
   async update(link: AddonEntitlement): Promise<void> {
     await this.database.updateRevised(AddonEntitlementEntity, link, ['mode', 'value', 'metadata']);
   }

@@ -3,7 +3,7 @@ import type { CachedBalance, BalanceRecord, SourceView } from './domain/customer
 import type { EntitlementType } from './domain/entitlement';
 import type { Reset } from './domain/reset-window';
 
-/** Columns of a balance record, as `pg` reads them. */
+/** A balance and fields of its entitlement, as the PostgreSQL driver returns them. */
 export interface RawBalanceRow {
   readonly key: string;
   readonly type: EntitlementType;
@@ -54,8 +54,8 @@ export type RawCachedBalance = Pick<
 >;
 
 /**
- * SQL list of the columns of a balance `h`. Names each column, because a prepared statement with `*` would fail when a
- * column is added.
+ * SQL list of the columns of a balance; `h` is the table alias. Names each column, because a prepared statement with
+ * `*` would fail when a column is added.
  */
 export const BALANCE_COLUMNS = balanceColumns(
   'id, version, customer_id, entitlement_id, test_clock_id, access_version, rules_version, valid_until, is_held',

@@ -6,30 +6,24 @@ import { newlyReached, withUsed } from './domain/entitlement-balance';
 import { limitReached, thresholdReached } from './entitlements.events';
 import { BalancesRepository } from './balances.repository';
 
-/**
- * Threshold, in percent of the limit, at which `entitlement.limit_reached` is recorded. It applies even if the
- * entitlement does not list 100 as a threshold.
- */
+/** Percentage at which `entitlement.limit_reached` is recorded, even if the entitlement has no threshold of 100. */
 const LIMIT_PERCENT = 100;
 
-/** A balance record, its new usage (`used`), and the time of the change on the clock of the customer. */
+/** A balance and its new usage, not stored yet. `now` is the time on the customer's clock (real or test). */
 export interface MovedBalance {
   readonly record: BalanceRecord;
   readonly used: Rational;
   readonly now: Date;
 }
 
-/**
- * A balance that already contains its new usage, with the thresholds that this usage newly reaches, in percent of the
- * limit.
- */
+/** A balance with its new usage. `percents`: thresholds that it has newly reached, in percent of the limit. */
 export interface ReachedBalance {
   readonly record: BalanceRecord;
   readonly percents: readonly number[];
   readonly now: Date;
 }
 
-/** Writes the usage of balances, and records an event for each threshold that the new usage reaches. */
+/** Writes the usage of balances, and records an event for each threshold that is newly reached. */
 @Injectable()
 export class BalanceUsageService {
   constructor(
@@ -38,8 +32,8 @@ export class BalanceUsageService {
   ) {}
 
   /**
-   * Writes the new usage of balances that the caller has locked, and records the events of the thresholds that are
-   * newly reached. Returns the records with the new usage.
+   * Writes new usage, and records an event for each threshold that is newly reached. The caller must have locked the
+   * balances. Returns the balances with their new usage.
    */
   async write(moved: readonly MovedBalance[]): Promise<readonly BalanceRecord[]> {
     const after = moved.map(withUsage);

@@ -16,24 +16,21 @@ export interface DueBalance {
   readonly testClockId: string | null;
 }
 
-/** A balance as it is stored, and the new usage of its window (`used`), which is not written to the balance yet. */
+/** A stored balance. `used` is the new usage in its window, which has not been written to the balance yet. */
 export interface CountedBalance {
   readonly record: BalanceRecord;
   /**
-   * False if the access version or the rules version of the balance is outdated, so that the balance must be
-   * recalculated. True does not mean that `validUntil` is still in the future.
+   * False if the balance must be recalculated, because a subscription of the customer or an add-on link of the
+   * entitlement has changed. True does not mean that `validUntil` is in the future.
    */
   readonly isCurrent: boolean;
   readonly used: Rational;
 }
 
-/**
- * Returns SQL for the end of a balance's window as metering stores it: {@link FOR_EVER} for a window without an end.
- */
+/** Returns SQL for the end of a window. A window without an end gets {@link FOR_EVER}, as in metering. */
 export const windowEnd = (endAt: string): string =>
   `coalesce(${endAt}, '${FOR_EVER.toISOString()}')`;
 
-/** SQL condition: the window of the balance `h` has this start and this end. */
 const windowSpans = (startAt: string, endAt: string): string => `
   h.window_start_at = ${startAt} AND ${windowEnd('h.window_end_at')} = ${endAt}`;
 
@@ -55,7 +52,6 @@ const HAS_BALANCE_IN_WINDOW = `
   SELECT FROM customer_entitlement h JOIN entitlement e ON e.id = h.entitlement_id
   WHERE h.customer_id = $1 AND e.meter_id = $2 AND ${windowSpans('$3', '$4')} LIMIT 1`;
 
-/** Balances that are due to be recalculated. */
 export const DUE_BALANCES: DueTable<DueBalance> = {
   table: 'customer_entitlement',
   dueColumn: 'due_at',
@@ -70,7 +66,10 @@ export const DUE_BALANCES: DueTable<DueBalance> = {
 export class BalanceWindowsRepository {
   constructor(private readonly database: Database) {}
 
-  /** Returns the balances that count usage in these windows, with the new usage, locked until the transaction ends. */
+  /**
+   * Returns the balances whose usage is counted in these windows, with the new usage. Locks them until the transaction
+   * ends, in ascending order of id.
+   */
   async lockCounted(windows: readonly ChangedWindow[]): Promise<readonly CountedBalance[]> {
     this.database.requireTransaction();
     const rows = await this.database.queryPrepared<
@@ -89,7 +88,7 @@ export class BalanceWindowsRepository {
     }));
   }
 
-  /** Returns true if the customer has a balance that counts usage of this meter in exactly this period. */
+  /** Returns true if the customer has a balance for this meter whose window is exactly this period. */
   async hasBalanceIn(customerId: string, meterId: string, period: Period): Promise<boolean> {
     const parameters = [customerId, meterId, period.startAt, period.endAt];
     return (await this.database.query(HAS_BALANCE_IN_WINDOW, parameters)).length > 0;

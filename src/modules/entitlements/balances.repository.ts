@@ -38,8 +38,8 @@ interface AccessRow {
 }
 
 /**
- * SQL that joins the balance of customer `$1` for entitlement key `$2` with its entitlement. Finds no row if the access
- * version of the customer or the rules version of the entitlement has changed since the balance was recalculated.
+ * Joins the balance of customer `$1` for entitlement key `$2` with its entitlement. Finds no row if the balance is
+ * older than the last change of a subscription (`a.version`) or of an add-on link (`e.rules_version`).
  */
 const CURRENT_ROWS = `
   FROM entitlement e
@@ -76,7 +76,7 @@ const INVALIDATE_CUSTOMERS = `
   ORDER BY customer_id
   ON CONFLICT (customer_id) DO UPDATE SET version = customer_access.version + 1`;
 
-/** Inserts no row if the customer was meanwhile purged with its test clock. */
+/** Inserts no row if the balance exists, or if the customer was meanwhile purged with its test clock. */
 const ENSURE_BALANCE = `
   INSERT INTO customer_entitlement (id, version, customer_id, entitlement_id, test_clock_id, access_version,
     rules_version, is_held, granted, is_overage_allowed, used, spent, covered, told, sources, created_at, updated_at)
@@ -84,10 +84,6 @@ const ENSURE_BALANCE = `
   FROM customer WHERE id = $2 FOR KEY SHARE
   ON CONFLICT DO NOTHING`;
 
-/**
- * SQL that selects the balances that are recalculated in the commit that changes a subscription: balances of metered
- * entitlements that have a meter, or for which the customer has a grant without `ended_at`.
- */
 const EAGER_BALANCES = `
   SELECT h.customer_id AS "customerId", h.entitlement_id AS "entitlementId"
   FROM customer_entitlement h JOIN entitlement e ON e.id = h.entitlement_id
@@ -107,9 +103,9 @@ const BEGIN_GRACE = `
   ON CONFLICT DO NOTHING`;
 
 /**
- * Stores balances. Each balance contains two versions, and is current while both are the latest ones: the access
- * version of its customer, which changes of subscriptions increment, and the rules version of its entitlement, which
- * changes of add-on links increment.
+ * Stores balances. Changes of a customer's subscriptions increment the access version of the customer. Changes of
+ * add-on links increment the rules version of the entitlement. A balance contains the two versions with which it was
+ * calculated. It is outdated if one of them is no longer current.
  */
 @Injectable()
 export class BalancesRepository {
@@ -119,8 +115,8 @@ export class BalancesRepository {
   ) {}
 
   /**
-   * Returns the balance if both of its versions are current; null if it must be recalculated or does not exist. Does
-   * not check `validUntil`.
+   * Returns the balance; null if it does not exist or is outdated. It is outdated if a subscription of the customer or
+   * an add-on link of the entitlement has changed since the last recalculation. Does not check `validUntil`.
    */
   async findCurrent(customerId: string, key: string): Promise<BalanceRecord | null> {
     const [row] = await this.database.queryPrepared<RawBalanceRow>(
@@ -141,7 +137,7 @@ export class BalancesRepository {
     return row === undefined ? null : toCachedBalance(key, row);
   }
 
-  /** Returns the balance like {@link findCurrent}, locked until the transaction ends. */
+  /** Like {@link findCurrent}, but locks the balance until the transaction ends. */
   async lockCurrent(customerId: string, key: string): Promise<BalanceRecord | null> {
     this.database.requireTransaction();
     const [row] = await this.database.queryPrepared<RawBalanceRow>(
@@ -153,8 +149,8 @@ export class BalancesRepository {
   }
 
   /**
-   * Returns the balance of a customer and an entitlement, locked until the transaction ends. Inserts an outdated one if
-   * there is none.
+   * Returns a customer's balance for an entitlement, locked until the transaction ends. If there is none, inserts one
+   * that counts as outdated.
    * @throws {ProblemError} `customer_not_found` if the customer was meanwhile purged with its test clock
    */
   async lock(
@@ -188,10 +184,7 @@ export class BalancesRepository {
     await this.database.update(CustomerEntitlementEntity, id, columns);
   }
 
-  /**
-   * Writes the usage, its parts and the notified thresholds of balances that the caller has locked. Does not change the
-   * allowance.
-   */
+  /** Writes the usage and the notified thresholds of balances. The caller must have locked the balances. */
   async writeUsage(
     counted: readonly { readonly row: BalanceRow; readonly now: Date }[],
   ): Promise<void> {
@@ -208,10 +201,12 @@ export class BalancesRepository {
   }
 
   /**
-   * Returns the access version of a customer; inserts version 1 if there is none. First locks the customer if the
-   * version or the balance is missing: both refer to the customer, and a deletion or purge of the customer locks it
-   * before streams. Reads an existing version without a lock: another transaction that has locked it may be waiting for
-   * locks of the caller, which would be a deadlock.
+   * Returns the access version of a customer, a number that each change of its subscriptions increments. Inserts
+   * version 1 if there is none.
+   * - If the version or the balance is missing, first locks the customer, because new rows refer to it. A deletion or
+   *   purge of the customer also locks the customer before usage streams.
+   * - Reads an existing version without a lock. A transaction that holds its lock may be waiting for locks of the
+   *   caller, so waiting for that transaction would be a deadlock.
    * @throws {ProblemError} `customer_not_found` if the customer was meanwhile purged with its test clock
    */
   async accessVersionOf(
@@ -232,9 +227,7 @@ export class BalancesRepository {
     return row.version;
   }
 
-  /**
-   * Increments the access versions of customers, so that all their balances are outdated when the transaction commits.
-   */
+  /** Increments the access versions of customers. All their balances are outdated once the transaction commits. */
   async invalidateCustomers(customers: readonly EntitledCustomer[]): Promise<void> {
     this.database.requireTransaction();
     await this.database.query(INVALIDATE_CUSTOMERS, [
@@ -244,26 +237,27 @@ export class BalancesRepository {
   }
 
   /**
-   * Returns the balances to recalculate in the commit that changes subscriptions of these customers. Sorts them by
-   * customer id, then by entitlement id.
+   * Returns the balances that must be recalculated in the commit that changes subscriptions of these customers:
+   * balances of metered entitlements that have a meter, or for which the customer has a grant that has not ended. Sorts
+   * them by customer id, then by entitlement id.
    */
   listEager(customerIds: readonly string[]): Promise<readonly BalanceKey[]> {
     return this.database.query<BalanceKey>(EAGER_BALANCES, [customerIds]);
   }
 
   /**
-   * Deletes the cached balances of an entitlement that the caller has locked. Keeps two kinds of balances. If the
-   * entitlement has a meter, keeps balances with a usage window, because metering counts usage for them. Also keeps
-   * balances that other transactions have locked: a consumption locks its balance and then waits for the entitlement,
-   * so waiting for the consumption would be a deadlock. The foreign key of a kept balance prevents the deletion of the
-   * entitlement.
+   * Deletes the cached balances of an entitlement. The caller must have locked the entitlement. Two kinds of balances
+   * are kept; their foreign keys then prevent the deletion of the entitlement.
+   * - Balances with a usage window, if the entitlement has a meter: metering counts usage in this window.
+   * - Balances that another transaction has locked. A consumption locks its balance and then waits for the entitlement,
+   *   so waiting for the balance would be a deadlock.
    */
   async deleteCached({ id, meterId }: Pick<Entitlement, 'id' | 'meterId'>): Promise<void> {
     this.database.requireTransaction();
     await this.database.query(DELETE_CACHED, [id, meterId === null]);
   }
 
-  /** Starts the grace periods of subscriptions. A subscription that already has a grace period keeps it. */
+  /** Starts grace periods. A grace period that has already started is not restarted. */
   async beginGrace(
     subscriptions: readonly { readonly id: string; readonly customerId: string }[],
     now: Date,
@@ -281,7 +275,7 @@ export class BalancesRepository {
       .delete({ subscriptionId: In([...subscriptionIds]) });
   }
 
-  /** Returns the starts of the grace periods of a customer, by subscription id. */
+  /** Returns the start of each grace period of a customer, by subscription id. */
   async gracesOf(customerId: string): Promise<ReadonlyMap<string, Date>> {
     const rows = await this.database.select(EntitlementGraceEntity, 'WHERE customer_id = $1', [
       customerId,

@@ -17,13 +17,13 @@ import { BalancesRepository } from './balances.repository';
 import { MeteredUsageService } from './metered-usage.service';
 import { RecalculateBalanceService } from './recalculate-balance.service';
 
-/** A balance record, and the time at which it was read, as {@link balanceTime} returns it. */
+/** A balance, and the time at which it was read (see {@link balanceTime}). */
 export interface BalanceRecordAt {
   readonly record: BalanceRecord;
   readonly now: Date;
 }
 
-/** Reads and locks entitlement balances. Recalculates outdated ones. */
+/** Reads and locks entitlement balances. First recalculates a balance that is missing or outdated. */
 @Injectable()
 export class BalancesService {
   constructor(
@@ -37,8 +37,7 @@ export class BalancesService {
   ) {}
 
   /**
-   * Returns the current state of one entitlement of a customer: from the cached balance if the balance is valid,
-   * otherwise from a recalculation.
+   * Returns the current state of one entitlement of a customer. Recalculates the balance if it is missing or outdated.
    * @throws {ProblemError} `customer_not_found`, `entitlement_key_not_found`, `test_clock_not_found` while the test
    *   clock of the customer is being deleted
    */
@@ -52,7 +51,7 @@ export class BalancesService {
   }
 
   /**
-   * Returns the current balance record, and the time at which it was read. Recalculates a balance that is not valid.
+   * Returns the current balance. Recalculates it if it is missing or outdated.
    * @throws {ProblemError} what `get` throws
    */
   async read(customerId: string, key: string): Promise<BalanceRecordAt> {
@@ -65,7 +64,7 @@ export class BalancesService {
   }
 
   /**
-   * Returns the current balance record, locked until the caller's transaction ends, and the time at which it was read.
+   * Returns the current balance, locked until the caller's transaction ends.
    * @throws {ProblemError} what `get` throws, `test_clock_advancing`, `test_clock_failed`
    */
   async lock(customerId: string, key: string): Promise<BalanceRecordAt> {
@@ -73,8 +72,7 @@ export class BalancesService {
   }
 
   /**
-   * Locks a balance whose record the caller has already read. Returns the record as it is under the lock, recalculated
-   * if it is no longer valid.
+   * Locks a balance that the caller has already read, and reads it again. Recalculates it if it is outdated by now.
    * @throws {ProblemError} what `lock` throws
    */
   async lockRecord({

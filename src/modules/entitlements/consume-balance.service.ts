@@ -18,10 +18,7 @@ import { allows } from './domain/entitlement-balance';
 import { entitlementNotMetered } from './entitlements.errors';
 import { MeteredUsageService } from './metered-usage.service';
 
-/**
- * Answers consumption requests for a single balance in one commit. Waits for the lock of the balance, and recalculates
- * the balance if it is outdated.
- */
+/** Answers consumption requests for one balance in one commit. Waits for its lock. Recalculates an outdated balance. */
 @Injectable()
 export class ConsumeBalanceService {
   constructor(
@@ -33,7 +30,7 @@ export class ConsumeBalanceService {
   ) {}
 
   /**
-   * Answers requests for one balance in the given order, in one commit.
+   * Answers requests in the given order, in one commit.
    * @throws {ProblemError} what `BalancesService.lock` and `MeteredUsageService.append` throw;
    *   `entitlement_not_metered`; `entitlement_not_consumable` if the meter cannot count any consumption
    */
@@ -58,8 +55,8 @@ export class ConsumeBalanceService {
   }
 
   /**
-   * Decides requests for a locked balance. Reads the stored answers again, because another transaction may have stored
-   * answers before this one got the lock.
+   * Allows or refuses requests for a locked balance. First reads the stored answers again, because another transaction
+   * may have stored answers before this one got the lock.
    */
   private async decideLocked(
     locked: BalanceRecordAt,
@@ -69,7 +66,7 @@ export class ConsumeBalanceService {
   }
 
   /**
-   * Decides the requests that are not in `known` (the stored answers), stores the new answers, and counts the allowed
+   * Allows or refuses the requests that have no stored answer (`known`). Stores the new answers, and counts the allowed
    * quantities as usage. Returns the answers to all requests.
    */
   private async decideUnanswered(
@@ -103,8 +100,8 @@ export class ConsumeBalanceService {
   }
 
   /**
-   * Counts the quantities of allowed requests as usage. Without a meter, writes the usage of the balance. With a meter,
-   * stores usage events, which update the balance in the same commit.
+   * Counts the quantities of allowed requests as usage. If the entitlement has a meter, stores usage events, which
+   * update the balance in the same commit.
    */
   private async count(
     record: BalanceRecord,

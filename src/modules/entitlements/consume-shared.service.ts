@@ -29,26 +29,22 @@ interface RequestedBalance extends ConsumptionTarget {
   readonly requests: ConsumptionRequest[];
 }
 
-/**
- * A balance with the requests for it. The balance is either locked, or remembered from the last write of this process.
- */
+/** A balance with the requests for it. The balance is locked, or remembered from the last write of this process. */
 interface FoundBalance {
   readonly requested: RequestedBalance;
   readonly target: SharedTarget;
   readonly balance: SharedBalance;
 }
 
-/** A balance with the decisions about its requests. */
 interface DecidedBalance extends ConsumptionWrite {
   readonly requested: RequestedBalance;
   readonly target: SharedTarget;
-  /** The balance after its requests; null if no request was allowed. */
+  /** The balance with its new usage; null if no request was allowed. */
   readonly reached: ReachedBalance | null;
-  /** Answers to all requests of the balance. */
   readonly answers: Answers;
 }
 
-/** Thrown if an idempotency key of the batch has a stored answer. */
+/** Rolls back a batch, because one of its idempotency keys already has a stored answer. */
 class AlreadyAnswered extends PlannedRollback {}
 
 /**
@@ -58,9 +54,8 @@ class AlreadyAnswered extends PlannedRollback {}
 @Injectable()
 export class ConsumeSharedService {
   /**
-   * Name of the events that the meter of an entitlement counts, by entitlement key; null if the entitlement has no
-   * meter. An entitlement never changes its meter, but an entry may be outdated: a new entitlement may get the key of a
-   * deleted one.
+   * Event name that each entitlement's meter counts, by entitlement key; null without a meter. An entry may be
+   * outdated: if an entitlement is deleted, a new one may get its key.
    */
   private readonly eventNames = new BoundedMap<string, string | null>(MAX_CACHED_KEYS);
   private readonly writtenBalances = new WrittenBalances();
@@ -84,9 +79,9 @@ export class ConsumeSharedService {
   /**
    * Answers requests with at most two commits: a single statement for the balances that {@link WrittenBalances}
    * remembers, and a transaction for the others.
-   * @returns an outcome for each request, in the order of the requests. The outcome is undefined if the request must be
-   *   answered in a commit for its balance alone: the balance is locked, outdated or on a test clock, the request may
-   *   be refused with an error, or the whole transaction failed.
+   * @returns an outcome for each request, in the order of the requests. Undefined if the balance of the request needs a
+   *   commit of its own, for example because it is locked, outdated or on a test clock, or because a transaction
+   *   failed.
    */
   async answerAll(
     requested: readonly RequestedConsumption[],
@@ -105,9 +100,9 @@ export class ConsumeSharedService {
   }
 
   /**
-   * Answers requests for balances that have not changed since this process wrote them. Leaves out balances whose usage
-   * reaches a threshold, because the event of the threshold needs further statements. If any idempotency key has
-   * already been used, answers no request and returns `isRepeated` true.
+   * Answers requests for balances that have not changed since this process last wrote them. Leaves out balances whose
+   * usage reaches a threshold, because the event of the threshold needs further statements. If an idempotency key was
+   * used before, answers no request and returns `isRepeated` true.
    */
   private async consumeUnchanged(
     requested: readonly RequestedBalance[],
@@ -143,9 +138,9 @@ export class ConsumeSharedService {
   }
 
   /**
-   * Answers requests for balances in one commit. Returns the answers by balance, without balances that need a commit of
-   * their own.
-   * @param isRepeated true if an idempotency key of the requests is known to have a stored answer
+   * Answers requests in one commit. Returns the answers by balance. Leaves out balances that need a commit of their
+   * own, or all balances if the commit fails.
+   * @param isRepeated true if an idempotency key is known to have a stored answer
    */
   private async decideAll(
     requested: readonly RequestedBalance[],
@@ -174,10 +169,10 @@ export class ConsumeSharedService {
   }
 
   /**
-   * Locks streams (a stream is the usage events of one name of one customer), then balances. Decides the requests for
-   * the locked balances, and writes answers, usage and events.
-   * @param isRepeated true to read the stored answers first. Repeated requests are rare, so a first attempt leaves out
-   *   this read.
+   * Locks streams (a stream is the usage events of one name of one customer), then balances. Allows or refuses the
+   * requests for the locked balances, and writes answers, usage and events.
+   * @param isRepeated true to read the stored answers first. The first attempt skips this read, because repeated
+   *   requests are rare.
    * @throws {AlreadyAnswered} if an idempotency key has a stored answer that was not read
    */
   private async consume(
@@ -198,7 +193,7 @@ export class ConsumeSharedService {
     return decided;
   }
 
-  /** Locks the streams that the meters count, then the balances. Returns the balances that could be locked. */
+  /** Locks the usage streams of the balances, then the balances. Returns the balances that could be locked at once. */
   private async lock(
     requested: readonly RequestedBalance[],
     now: Date,
@@ -224,8 +219,8 @@ export class ConsumeSharedService {
   }
 
   /**
-   * Decides the requests for a balance. Returns null if the meter cannot count the quantity of one of them. All of them
-   * are then answered in a commit of their own, in which only the request with that quantity is refused.
+   * Allows or refuses the requests for a balance. Returns null if the meter cannot count the quantity of one of them.
+   * The balance then needs a commit of its own, in which only that request fails.
    */
   private async decideBalance(
     { requested, target, balance }: FoundBalance,
@@ -254,8 +249,8 @@ export class ConsumeSharedService {
   }
 
   /**
-   * Returns the event names of metered entitlements, by key; null for an entitlement without a meter. The name of a
-   * deleted entitlement may still be cached. This is harmless, because the entitlement has no balance to lock.
+   * Returns the event name that each entitlement's meter counts, by entitlement key; null without a meter. The name of
+   * a deleted entitlement may still be cached. This is harmless, because a deleted entitlement has no balance to lock.
    */
   private async eventNamesOf(
     requested: readonly RequestedBalance[],

@@ -12,17 +12,12 @@ const MAX_BATCH_SIZE = 500;
 /** Maximum number of requests in a commit for many balances. */
 const MAX_SHARED_BATCH_SIZE = 200;
 
-/**
- * Maximum time in milliseconds for which the next batch waits for more requests. Callers that the last batch answered
- * usually send their next request soon.
- */
+/** Maximum time that a batch waits for more requests. Callers usually send the next request soon after an answer. */
 const LONGEST_WAIT_MS = 2;
 
 @Injectable()
 export class ConsumeService {
-  /**
-   * Collects requests for different balances into one commit. Requests wait in memory, without a database connection.
-   */
+  /** Collects requests for different balances into one commit. They wait in memory, without a database connection. */
   private readonly shared = new Batcher<RequestedConsumption, Consumption | null>(
     async (requested) => {
       const outcomes = await this.consumeShared.answerAll(requested);
@@ -30,7 +25,9 @@ export class ConsumeService {
     },
     { maxItems: MAX_SHARED_BATCH_SIZE, maxWaitForItemsMs: LONGEST_WAIT_MS },
   );
-  /** Collects the requests that {@link ConsumeSharedService} left unanswered. Each balance has batches of its own. */
+  /**
+   * Collects the requests that {@link ConsumeSharedService} left unanswered. A batch has requests for one balance only.
+   */
   private readonly alone = new Batcher(
     (requested: readonly RequestedConsumption[]) => {
       const [consumed] = requested;
@@ -50,9 +47,9 @@ export class ConsumeService {
   ) {}
 
   /**
-   * Consumes a quantity in one commit, all of it or nothing. Concurrent requests for a balance are answered one after
-   * the other, so that usage never exceeds a hard limit. A repeated request with the same idempotency key gets the
-   * first answer and consumes nothing.
+   * Consumes the whole quantity or nothing, in one commit. Concurrent requests for a balance are answered one after the
+   * other, so that usage never exceeds a hard limit. A repeated request with the same idempotency key gets the first
+   * answer and consumes nothing.
    * @throws {ProblemError} what `ConsumeBalanceService.answerAll` throws, `idempotency_key_reused`
    */
   async consume(consumed: ConsumptionTarget, request: ConsumptionRequest): Promise<Consumption> {
@@ -62,7 +59,6 @@ export class ConsumeService {
     return answer ?? this.alone.add(requested, `${consumed.customerId} ${consumed.key}`);
   }
 
-  /** Consumes in the caller's transaction, without sharing a commit with other requests. */
   private async consumeInTransaction(
     consumed: ConsumptionTarget,
     request: ConsumptionRequest,

@@ -8,10 +8,7 @@ import { type Consumption, type ConsumptionRequest, firstOfKeys } from './domain
 /** Answers by idempotency key. */
 export type Answers = ReadonlyMap<string, StoredConsumption>;
 
-/**
- * Returns the requests whose idempotency keys have no answer. If several of these requests have the same key, returns
- * only the first.
- */
+/** Returns the requests whose idempotency key has no answer; only the first of several requests with the same key. */
 export function unanswered(
   requests: readonly ConsumptionRequest[],
   answers: Answers,
@@ -20,8 +17,8 @@ export function unanswered(
 }
 
 /**
- * Returns the answer to a request; or the error `idempotency_key_reused` if the answer under its key is for another
- * quantity.
+ * Returns the stored answer for the idempotency key of a request. Returns the error `idempotency_key_reused` if that
+ * answer is for another quantity.
  */
 export function outcomeOf(
   { quantity, idempotencyKey }: ConsumptionRequest,

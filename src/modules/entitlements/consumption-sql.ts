@@ -10,10 +10,7 @@ import { BALANCE_COLUMNS } from './balance-rows';
 import { windowEnd } from './balance-windows.repository';
 import { INTO_ANSWERS } from './consumptions.repository';
 
-/**
- * SQL condition: another balance of the customer has the same meter and the same window, so that usage would change
- * both balances.
- */
+/** SQL condition: the customer has another balance with the same meter and window, so that usage would change both. */
 const IS_SHARED_WINDOW = `
   EXISTS (
     SELECT FROM customer_entitlement AS other JOIN entitlement ON entitlement.id = other.entitlement_id
@@ -32,13 +29,12 @@ const IN_ORDER_OF_KEYS = `
   ORDER BY customer_id COLLATE "C", entitlement_id COLLATE "C", idempotency_key COLLATE "C"`;
 
 /**
- * Locks streams (a stream is the usage events of one name of one customer), then the balances of the CTE `requested`;
- * both in ascending order of their ids. Skips balances
- * - that another transaction has locked, or that must be recalculated;
- * - of customers who are on a test clock, or are being deleted;
- * - whose window starts in the future, because a process whose clock is ahead opened the window;
- * - for which a usage event would also change another balance, another usage window that metering has registered, or a
- *   billed period.
+ * Locks the usage streams of the requested balances, then the balances, both in ascending order of id. A stream is the
+ * usage events of one name of one customer. Skips a balance if
+ * - another transaction has locked it, or it must be recalculated;
+ * - its customer is on a test clock or is being deleted;
+ * - its window starts in the future, because it was opened by a process whose clock is ahead;
+ * - a usage event would also change another balance, another open usage window, or a billed period.
  *
  * The conditions on customer ids keep the cached query plan from reading whole tables.
  *
@@ -107,8 +103,8 @@ export const WRITE = `
   SELECT (SELECT count(*) FROM answered)::int AS answers, (SELECT count(*) FROM fresh)::int AS events`;
 
 /**
- * Usage events that a statement stores. `nothing`: no events. `plain`: only events that have a `plainAggregation` (a
- * single meter counts or sums them, without groups); they are stored faster. `any`: events of any kind.
+ * Kinds of usage events that a statement stores. `nothing`: no events. `plain`: only events that a single meter counts
+ * or sums without groups, which are stored faster. `any`: all kinds.
  */
 export type Counting = 'nothing' | 'plain' | 'any';
 
@@ -131,23 +127,28 @@ const COUNTED: Readonly<Record<Counting, string>> = {
 };
 
 /**
- * Locks balances and writes the decisions about their requests in one autocommitted statement. Leaves out a balance if
- * another transaction has locked the balance or its stream. Also leaves out a balance if one of these has changed since
- * this process read it: the balance, its stream, its entitlement, or the access version of its customer. Returns the
- * numbers of the written balances, counted from 1. Fails if the key of an answer or of an event is already stored.
+ * Locks balances and writes the answers to their requests in one autocommitted statement. A stream is the usage events
+ * that the meter of the balance counts. Skips a balance if
+ * - another transaction has locked the balance or its stream;
+ * - the balance, its stream, its entitlement or the access version of its customer (which changes of subscriptions
+ *   increment) has changed since this process read it.
  *
- * If a row changes after the snapshot of the statement, PostgreSQL compares the version again when it locks the row,
- * and skips the row. With the lateral joins, the plan looks up each row by its key, even if the plan was made when the
- * tables were small. `generate_subscripts` hides the number of balances from the planner. Otherwise PostgreSQL would
- * make a new plan for each execution, because plans for few balances look cheaper. Planning takes longer than the
- * statement.
+ * Returns the numbers of the written balances, counted from 1. Fails if the key of an answer or event is already
+ * stored.
+ *
+ * - If a row changes after the snapshot of the statement, PostgreSQL compares the version again when it locks the row,
+ *   and skips the row.
+ * - With the lateral joins, the plan looks up each row by its key, even if the plan was made when the tables were
+ *   small.
+ * - `generate_subscripts` hides the number of balances from the planner. Otherwise PostgreSQL would make a new plan for
+ *   each execution, because plans for few balances look cheaper. Planning takes longer than the execution.
  *
  * Parameters: $1 the current time, and
  * - for each balance: $2 id, $3 version, $4 customer, $5 access version, $6 entitlement, $7 version of the entitlement,
  *   $8 usage (null: unchanged), $9 plan usage;
  * - for each answer: $10 number of the balance, $11 key, $12 quantity, $13 answer (as one JSON list);
- * - if events are counted, for each balance: $14 stream or null, $15 version and $16 last position of the stream,
- *   $17 number of events, $18 total of the events, $19 meter;
+ * - if events are counted, for each balance: $14 stream or null, $15 version and $16 last position of the stream, $17
+ *   number of events, $18 total of the events, $19 meter;
  * - and for each event: $20 number of the balance, $21 number of the event within the balance, $22 key digest, $23 key,
  *   $24 properties (as one JSON list).
  */

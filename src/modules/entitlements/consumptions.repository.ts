@@ -7,7 +7,7 @@ import type { Consumption, ConsumptionDecision } from './domain/consumption';
 import type { BalanceRecord } from './domain/customer-entitlement';
 import { entitlementKeyNotFound } from './entitlements.errors';
 
-/** The balance that a consumption request consumes: the id of its customer, and the key of its entitlement. */
+/** The balance to consume, by the id of its customer and the key of its entitlement. */
 export interface ConsumptionTarget {
   readonly customerId: string;
   readonly key: string;
@@ -61,8 +61,8 @@ export class ConsumptionsRepository {
   constructor(private readonly database: Database) {}
 
   /**
-   * Returns the ids of the meters of the metered entitlements with these keys. `meterId` is null if an entitlement has
-   * no meter: then only consumption requests count as its usage.
+   * Returns the meter of each metered entitlement with one of these keys. `meterId` is null if only consumption
+   * requests count as usage of the entitlement.
    */
   findMeterIds(
     keys: readonly string[],
@@ -70,10 +70,7 @@ export class ConsumptionsRepository {
     return this.database.query(FIND_METERS, [keys]);
   }
 
-  /**
-   * Returns the stored answers to requests. The result has one map for each element of `requested`, in the same order,
-   * with the answers by idempotency key.
-   */
+  /** Returns stored answers: for each element of `requested`, in the same order, a map by idempotency key. */
   async find(
     requested: readonly { readonly key: BalanceKey; readonly idempotencyKeys: readonly string[] }[],
   ): Promise<readonly ReadonlyMap<string, StoredConsumption>[]> {
@@ -97,14 +94,14 @@ export class ConsumptionsRepository {
     return found;
   }
 
-  /** Returns the total quantity that allowed requests have consumed from a balance at or after an instant. */
+  /** Returns the total quantity that allowed requests have consumed from a balance since an instant, inclusive. */
   async totalSince({ customerId, entitlementId }: BalanceKey, since: Date): Promise<Rational> {
     const parameters = [customerId, entitlementId, since];
     return parseExact((await this.database.queryValue<string>(TOTAL_SINCE, parameters)) ?? '0');
   }
 
   /**
-   * Stores answers for ever. Leaves out keys that have an answer already. Returns how many answers were stored.
+   * Stores answers. A key that already has an answer keeps it. Returns the number of new answers.
    * @throws {ProblemError} `entitlement_key_not_found` if the entitlement was deleted concurrently
    */
   async store(decided: readonly DecidedConsumptions[], createdAt: Date): Promise<number> {

@@ -2,8 +2,8 @@ import { Column, Entity } from 'typeorm';
 import { IdColumn, ReferenceColumn } from '../../platform/database';
 
 /**
- * Access version of a customer. Each commit that may change a subscription of the customer increments this number, and
- * so does the deletion of the customer. Balances with an older access version are outdated.
+ * Access version of a customer. It is incremented in each commit that may change a subscription of the customer, and
+ * when the customer is deleted. Entitlement balances with an older access version are outdated.
  */
 @Entity('customer_access')
 export class CustomerAccessEntity {

@@ -11,8 +11,8 @@ import type { BalanceRow, SourceView } from './domain/customer-entitlement';
 import type { Reset } from './domain/reset-window';
 
 /**
- * Balance of one entitlement of one customer: the allowance that subscriptions give, and the usage. An access check
- * reads this row, and compares its two versions with the current ones of the customer and of the entitlement.
+ * Balance of one entitlement of one customer: the allowance that subscriptions give, and the usage. It is outdated if
+ * its access version is not that of the customer, or its rules version is not that of the entitlement.
  */
 @Entity('customer_entitlement')
 @Unique('customer_entitlement_pair_unique', ['customerId', 'entitlementId'])
@@ -41,35 +41,28 @@ export class CustomerEntitlementEntity implements BalanceRow {
   @ReferenceColumn({ to: 'CustomerEntity' }) readonly customerId!: string;
   @ReferenceColumn({ to: 'FeatureEntity' }) readonly entitlementId!: string;
   @ReferenceColumn({ nullable: true }) readonly testClockId!: string | null;
-  /** Version of the row in `customer_access` when the balance was recalculated. */
+  /** Access version of the customer at the last recalculation. */
   @Column({ type: 'integer' }) readonly accessVersion!: number;
-  /** Rules version of the entitlement when the balance was recalculated. */
+  /** Rules version of the entitlement at the last recalculation. */
   @Column({ type: 'integer' }) readonly rulesVersion!: number;
-  /**
-   * Instant at which the balance must be recalculated; null if it stays valid until one of the two versions changes.
-   */
+  /** Time from which the balance must be recalculated. Null: not before a subscription or add-on link changes. */
   @InstantColumn({ nullable: true }) readonly validUntil!: Date | null;
   @Column({ name: 'is_held', type: 'boolean' }) readonly isEntitled!: boolean;
-  /** Quantity that subscriptions allow; null: no limit. Has no meaning for a boolean entitlement. */
   @DecimalColumn({ nullable: true }) readonly allowance!: Rational | null;
   @DecimalColumn() readonly granted!: Rational;
   @Column({ type: 'boolean' }) readonly isOverageAllowed!: boolean;
   @Column({ type: 'varchar', length: 10, nullable: true }) readonly reset!: Reset | null;
   @InstantColumn({ nullable: true }) readonly windowStartAt!: Date | null;
   @InstantColumn({ nullable: true }) readonly windowEndAt!: Date | null;
-  /** Usage before this instant has counted in former windows. Null if the balance has a window or never had one. */
   @InstantColumn({ nullable: true }) readonly coveredUntil!: Date | null;
   @DecimalColumn() readonly used!: Rational;
-  /** Part of `used` that was taken from grants that have since expired or been voided. */
   @DecimalColumn({ name: 'spent' }) readonly expiredGrantUsage!: Rational;
-  /** Part of `used` that was taken from the allowance of subscriptions. */
   @DecimalColumn({ name: 'covered' }) readonly planUsage!: Rational;
-  /** Thresholds whose events were recorded in the current window, in percent of the limit. */
   @Column({ name: 'told', type: 'jsonb' }) readonly notifiedThresholds!: readonly number[];
   @Column({ type: 'jsonb' }) readonly sources!: readonly SourceView[];
-  /** Instant at which background work recalculates the row; null if only access checks recalculate it. */
+  /** Time at which background work recalculates the balance; null if it is recalculated only when it is needed. */
   @InstantColumn({ nullable: true }) readonly dueAt!: Date | null;
-  /** End of the lease of the process that recalculates the row; null if no process has claimed it. */
+  /** End of the lease of the process that recalculates the balance; null if no process has claimed it. */
   @InstantColumn({ nullable: true }) readonly leaseEndsAt!: Date | null;
   @InstantColumn() readonly createdAt!: Date;
   @InstantColumn() readonly updatedAt!: Date;

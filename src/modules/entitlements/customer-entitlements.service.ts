@@ -8,7 +8,6 @@ import type { CustomerEntitlement } from './domain/customer-entitlement';
 import { GrantsRepository } from './grants.repository';
 import { SourcesService } from './sources.service';
 
-/** Lists the entitlements of a customer: from subscriptions and from grants. */
 @Injectable()
 export class CustomerEntitlementsService {
   constructor(
@@ -21,7 +20,7 @@ export class CustomerEntitlementsService {
   ) {}
 
   /**
-   * Returns the entitlements that a customer has now, newest entitlement first.
+   * Returns the entitlements that a customer has now, from subscriptions and grants, newest entitlement first.
    * @throws {ProblemError} `customer_not_found`, `test_clock_not_found` while the test clock of the customer is being
    *   deleted
    */

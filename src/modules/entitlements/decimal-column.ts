@@ -2,8 +2,7 @@ import { Column } from 'typeorm';
 import { formatDecimal, parseExact, type Rational } from '../../core/decimal';
 
 /**
- * Maximum number of fraction digits that are stored. The product of two numbers with 12 fraction digits each has at
- * most 24.
+ * Maximum number of stored fraction digits. It suffices for the product of two numbers with 12 fraction digits each.
  */
 const FRACTION_DIGITS = 30;
 

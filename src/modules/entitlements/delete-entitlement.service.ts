@@ -3,7 +3,6 @@ import { Database, type VersionCondition } from '../../platform/database';
 import { FeaturesService } from '../features';
 import { BalancesRepository } from './balances.repository';
 
-/** Deletes entitlement definitions that are not in use, with their cached balances. */
 @Injectable()
 export class DeleteEntitlementService {
   constructor(
@@ -13,10 +12,10 @@ export class DeleteEntitlementService {
   ) {}
 
   /**
-   * Deletes an entitlement to which no plan, add-on link, grant or consumption refers. Locks the entitlement, then
-   * deletes its cached balances without waiting for locks. Two kinds of balances stay, and let the deletion fail with
-   * `entitlement_in_use`: balances that are being consumed, and, if the entitlement has a meter, balances with a usage
-   * window.
+   * Deletes an entitlement and its cached balances. Does not wait for locks of balances. Fails with
+   * `entitlement_in_use` if
+   * - a plan, add-on link, grant or consumption refers to the entitlement;
+   * - a balance of it is being consumed, or it has a meter and a balance with a usage window.
    * @throws {ProblemError} `entitlement_not_found`, `precondition_failed`, `entitlement_in_use`
    */
   delete(id: string, expected: VersionCondition): Promise<void> {

@@ -3,7 +3,7 @@ import type { Rational } from '../../core/decimal';
 import { IdColumn, InstantColumn } from '../../platform/database';
 import { DecimalColumn } from './decimal-column';
 
-/** Answer to a consumption, stored for ever: an idempotent replay returns it. */
+/** Answer to a consumption request. It is kept for ever, because a repeated request gets the same answer. */
 @Entity('entitlement_consumption')
 export class EntitlementConsumptionEntity {
   @IdColumn({ to: 'CustomerEntity' }) readonly customerId!: string;

@@ -29,7 +29,6 @@ export class EntitlementGrantEntity {
   @ReferenceColumn({ to: 'CustomerEntity' }) readonly customerId!: string;
   @ReferenceColumn({ to: 'FeatureEntity' }) readonly entitlementId!: string;
   @DecimalColumn({ nullable: true }) readonly value!: Rational | null;
-  /** Balance at the start of the current window. */
   @DecimalColumn({ nullable: true }) readonly balance!: Rational | null;
   @Column({ type: 'integer' }) readonly priority!: number;
   @InstantColumn({ nullable: true }) readonly expiresAt!: Date | null;

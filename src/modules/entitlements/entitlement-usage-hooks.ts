@@ -22,7 +22,7 @@ export class EntitlementUsageHooks implements OnModuleInit {
     this.usage.register((windows) => this.onUsageChanged(windows));
   }
 
-  /** Updates the balances that count usage in these windows. The caller has locked the streams of the events. */
+  /** Updates the balances whose usage is counted in these windows. The caller must have locked the usage streams. */
   private async onUsageChanged(moves: readonly ChangedWindow[]): Promise<void> {
     const times = new Map<string, Date>();
     const moved: MovedBalance[] = [];

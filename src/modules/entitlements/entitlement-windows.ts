@@ -7,10 +7,7 @@ import { type DueQueue, DueQueues } from '../test-clocks';
 import { DUE_BALANCES, type DueBalance } from './balance-windows.repository';
 import { RecalculateBalanceService } from './recalculate-balance.service';
 
-/**
- * Maximum number of balances that are recalculated in one commit. During this commit, new usage events of the same
- * customers must wait.
- */
+/** Maximum number of balances per commit. During the commit, new usage events of the same customers must wait. */
 const MAX_PER_COMMIT = 10;
 
 /**
@@ -47,8 +44,8 @@ export class EntitlementWindows implements OnModuleInit {
   }
 
   /**
-   * Recalculates balances in one commit. First blocks new usage events of their customers. Takes these locks in the
-   * same order as ingest, so that the two cannot deadlock.
+   * Recalculates balances in one commit. First blocks new usage events of the customers; this takes locks in the same
+   * order as ingestion, so that the two cannot deadlock.
    */
   private async open(balances: readonly DueBalance[], now: Date): Promise<void> {
     await this.database.transaction(async () => {

@@ -8,7 +8,7 @@ const deleteFrom = (table: string): string => `DELETE FROM ${table} WHERE custom
 
 /**
  * Deletes the entitlement data of customers when their test clock is deleted. Locks the usage streams before the
- * balances, in the same order as work that counts usage.
+ * balances, because transactions that count usage lock them in this order.
  */
 export const entitlementsPurge = purgeProvider('entitlements', [
   ...TABLES_BEFORE_STREAMS.map(deleteFrom),

@@ -13,7 +13,7 @@ export class GrantsRepository {
     await this.database.insert(EntitlementGrantEntity, toRow(grant));
   }
 
-  /** Writes the fields that a reset, an expiry or a void changes. The caller must have locked the balance. */
+  /** The caller must have locked the balance to which the grant belongs. */
   async update(grant: Grant): Promise<void> {
     this.database.requireTransaction();
     await this.database.updateRevised(EntitlementGrantEntity, grant, ['balance', 'endedAt', 'end']);

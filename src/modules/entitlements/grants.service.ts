@@ -69,8 +69,8 @@ export class GrantsService {
   }
 
   /**
-   * Voids a grant. Usage that was taken from the grant will not count against the plan or against other grants. The
-   * quantity left in the grant is lost. A no-op if the grant is already voided.
+   * Voids a grant. Usage that was taken from the grant does not count against the plan or other grants. The quantity
+   * left in the grant is lost. A no-op if the grant is already voided.
    * @throws {ProblemError} what `BalancesService.lock` throws, `entitlement_grant_not_found`, `invalid_transition` if
    *   the grant has expired or lapsed
    */
@@ -107,7 +107,6 @@ export class GrantsService {
     return this.recalculateBalance.recalculate(customer, entitlement, now);
   }
 
-  /** Returns the remaining balances of the active grants, by id. */
   private async remainingIn(record: BalanceRecord): Promise<ReadonlyMap<string, Rational>> {
     return remainingIn(record, await this.grants.findRunning(record.row));
   }

@@ -22,7 +22,6 @@ export interface ConsumptionEvent {
   readonly properties: Readonly<Record<string, string>>;
 }
 
-/** Reads and writes metered usage in the reset windows of entitlements. */
 @Injectable()
 export class MeteredUsageService {
   private readonly metersById = new BoundedMap<string, Meter>(MAX_CACHED_METERS);
@@ -35,8 +34,8 @@ export class MeteredUsageService {
   ) {}
 
   /**
-   * Opens a usage window for a meter and returns its usage. Each later event of the meter updates the window. The
-   * stream that the meter counts stays locked until the transaction ends.
+   * Opens a usage window (a running total of a meter, which later events update) and returns its usage. Locks the
+   * stream of the meter (the usage events of one name of the customer) until the transaction ends.
    */
   open(customerId: string, meterId: string, window: ResetWindow): Promise<Rational> {
     const period = spanOf(window);
@@ -44,8 +43,8 @@ export class MeteredUsageService {
   }
 
   /**
-   * Requires that the usage of a window can be counted exactly: the window is already open, or no event that the count
-   * needs is missing because it was archived.
+   * Requires that the usage of a window can be counted exactly. It can if the window is already open, or if the
+   * archiving of old events has left all events that the window needs.
    * @throws {ProblemError} `usage_archived`
    */
   async requireCountable(customerId: string, meterId: string, window: ResetWindow): Promise<void> {
@@ -65,25 +64,22 @@ export class MeteredUsageService {
   }
 
   /**
-   * Locks the stream that a meter counts (all events of one name of the customer) until the transaction ends. A
-   * transaction that also locks a balance must call this first.
+   * Locks the stream of a meter (the usage events of one name of the customer) until the transaction ends. A
+   * transaction that also locks a balance must lock the stream first.
    */
   async lockStream(customerId: string, meterId: string): Promise<void> {
     await this.usage.lock({ customerId, eventName: await this.eventNameOf(meterId) });
   }
 
   /**
-   * Invalidates the cached state of the stream that a meter counts. To be called when a balance begins to use a usage
-   * window that may already be open for another balance.
+   * Invalidates the cached state of a meter's stream. Must be called when a balance begins to use a usage window: if
+   * the window is already open for another balance, opening it again does not invalidate that state.
    */
   async invalidateStream(customerId: string, meterId: string): Promise<void> {
     await this.usage.invalidateStream({ customerId, eventName: await this.eventNameOf(meterId) });
   }
 
-  /**
-   * Returns the usage in the part of a window before an instant. Opens a usage window for this part, and closes it after
-   * the read.
-   */
+  /** Returns the usage in the part of a window before `at`. Opens a usage window for this part, and closes it again. */
   async readUntil(
     customerId: string,
     meterId: string,
@@ -100,10 +96,7 @@ export class MeteredUsageService {
     return (await this.meterOf(meterId)).eventName;
   }
 
-  /**
-   * Returns true if the meter of the entitlement can count the quantity of each request exactly, or if the entitlement
-   * has no meter.
-   */
+  /** Returns true if the meter can count the quantity of each request exactly, or if there is no meter. */
   async countsAll(
     { entitlement: { meterId } }: BalanceRecord,
     requests: readonly ConsumptionRequest[],
@@ -114,8 +107,8 @@ export class MeteredUsageService {
   }
 
   /**
-   * Refuses consumption of an entitlement whose meter cannot count any quantity. Tests only the quantity 1: a meter
-   * that cannot count 1 cannot count any other quantity either.
+   * Refuses consumption of an entitlement whose meter cannot count any quantity. Tests only the quantity 1, because a
+   * meter that cannot count 1 cannot count any other quantity either.
    * @throws {ProblemError} `entitlement_not_consumable`
    */
   async requireConsumable({ entitlement: { key, meterId } }: BalanceRecord): Promise<void> {
@@ -171,7 +164,7 @@ export class MeteredUsageService {
   /**
    * Opens a usage window for a period and returns its usage.
    * @param period the whole window, or the first part of it
-   * @param heldUntil end of the whole window. An aggregation `weighted_sum` counts its last value until this instant.
+   * @param heldUntil end of the whole window. The aggregation `weighted_sum` counts its last value until then.
    */
   private async openPart(
     customerId: string,
@@ -186,10 +179,7 @@ export class MeteredUsageService {
     return used;
   }
 
-  /**
-   * Returns a meter from the cache, or reads it. A cached meter cannot be wrong, because the fields used here never
-   * change.
-   */
+  /** A cached meter cannot be wrong, because the fields used here never change. */
   private async meterOf(id: string): Promise<Meter> {
     const known = this.metersById.get(id);
     if (known !== undefined) return known;
@@ -200,8 +190,7 @@ export class MeteredUsageService {
 }
 
 /**
- * Returns the idempotency key of the usage event for a consumption. It is a hash, because these keys have a maximum
- * length.
+ * Returns the idempotency key of the usage event for a consumption: a hash, because such keys have a maximum length.
  */
 function eventKeyOf({ customerId, entitlementId }: BalanceRow, idempotencyKey: string): string {
   const named = [customerId, entitlementId, idempotencyKey].join(' ');

@@ -38,21 +38,19 @@ import { MeteredUsageService } from './metered-usage.service';
 import { BalanceUsageService } from './balance-usage.service';
 import { type CustomerAllowance, SourcesService } from './sources.service';
 
-/** Balance to recalculate, and the time of the recalculation. */
 interface RecalculationRequest {
   readonly customer: EntitledCustomer;
   readonly entitlement: BalanceRecord['entitlement'];
   readonly now: Date;
 }
 
-/** The allowance and the window rule of a balance before its recalculation, and whether the customer was entitled. */
 interface FormerTerms {
   readonly isEntitled: boolean;
   readonly allowance: Rational | null;
   readonly windowRule: WindowRule | null;
 }
 
-/** Recalculates balances: computes the allowance from subscriptions, and brings usage and grants up to an instant. */
+/** Recalculates balances: works out the allowance from the subscriptions, and brings usage and grants up to date. */
 @Injectable()
 export class RecalculateBalanceService {
   constructor(
@@ -67,8 +65,8 @@ export class RecalculateBalanceService {
   ) {}
 
   /**
-   * Recalculates one balance and stores the result, in the caller's transaction. Locks the customer if there is no
-   * balance yet, then the stream of the meter, then the row of the balance.
+   * Recalculates one balance and stores the result, in the caller's transaction. Locks in this order: the customer, if
+   * there is no balance yet; the usage stream of the meter; the balance.
    * @param clockTime real time, or the time of the test clock of the customer
    * @throws {ProblemError} `customer_not_found` if the customer was meanwhile purged
    */
@@ -120,8 +118,8 @@ export class RecalculateBalanceService {
   }
 
   /**
-   * Returns the rule for windows that start before now. Usually this is the current rule. If a stored calendar window
-   * ended before now, it is the rule of that window, even if the plan now has a different reset.
+   * Returns the rule for windows that start before now. If a stored calendar window has ended, this is the rule of that
+   * window, because the plan may have another reset now. Otherwise it is the current rule.
    */
   private async formerRule(
     before: BalanceRow,
@@ -135,8 +133,8 @@ export class RecalculateBalanceService {
   }
 
   /**
-   * Applies all boundaries up to now in order: a grant expires, or the window ends. Stops early when no grant is left.
-   * Then enters the window that contains now.
+   * Applies each expiry of a grant and each end of a window up to now, in order of time. Stops early when no grant is
+   * left. Then enters the window that contains now.
    */
   private async advance(
     one: RecalculationRequest,
@@ -186,8 +184,8 @@ export class RecalculateBalanceService {
   }
 
   /**
-   * Replaces the window by another one. If the two overlap, the new window counts all usage since its own start. Usage
-   * that the plan covered in the former window stays plan usage, and usage taken from grants is not taken from them
+   * Replaces the current window by `next.window`. If they overlap, the new window counts all usage since its own start.
+   * Usage that the plan covered in the current window stays plan usage. Usage taken from grants is not taken from them
    * again.
    */
   private async replaceWindow(
@@ -220,8 +218,8 @@ export class RecalculateBalanceService {
   }
 
   /**
-   * Returns the usage of a window that replaces another one. Counts only usage before `endAt`. Counts all usage if
-   * `endAt` is null, or if the entitlement has no meter.
+   * Returns the usage of a window that replaces another one. Counts only usage before `endAt`, or all usage if `endAt`
+   * is null or the entitlement has no meter.
    */
   private usageOfReplacement(
     one: RecalculationRequest,
@@ -237,7 +235,7 @@ export class RecalculateBalanceService {
 
   /**
    * Returns the state with the usage of its window up to an instant, read from the meter. Returns the state unchanged
-   * if the entitlement has no meter, because the counter then already contains all usage.
+   * if the entitlement has no meter, because its counter always contains all usage.
    */
   private async withUsageUntil(
     { customer, entitlement: { meterId } }: RecalculationRequest,
@@ -251,10 +249,7 @@ export class RecalculateBalanceService {
     return { ...state, counter: { ...counter, used } };
   }
 
-  /**
-   * Opens the usage window and returns the state with the usage in it. Returns the state unchanged if the entitlement
-   * has no meter.
-   */
+  /** Opens the usage window and returns the state with its usage. Without a meter, returns the state unchanged. */
   private async withUsageIn(
     { customer, entitlement: { meterId } }: RecalculationRequest,
     state: Recalculation,
@@ -267,8 +262,8 @@ export class RecalculateBalanceService {
   }
 
   /**
-   * If the entitlement has a meter and the window changed: closes the former usage window, and records the thresholds
-   * that usage in the new window has reached.
+   * If the entitlement has a meter and the window changed: closes the former usage window, and records an event for
+   * each threshold that usage in the new window has reached.
    */
   private async enterWindow(
     { customer, entitlement, now }: RecalculationRequest,
@@ -295,8 +290,7 @@ function isSameSpan(one: ResetWindow | null, other: ResetWindow | null): boolean
 }
 
 /**
- * Returns the row with its notified thresholds. If a window was replaced before its end, keeps only the thresholds that
- * usage in the new window has also reached.
+ * If the window was replaced before its end, keeps only the notified thresholds that the new window has also reached.
  */
 function withNotified(record: BalanceRecord, before: BalanceRow): BalanceRow {
   const { row } = record;

@@ -11,7 +11,6 @@ import type { BalanceKey } from './balances.repository';
 import { grantExpired, grantLapsed } from './entitlements.events';
 import { GrantsRepository } from './grants.repository';
 
-/** Reads the grants of a balance that have not ended, and writes their changes after a recalculation. */
 @Injectable()
 export class RunningGrantsService {
   constructor(
@@ -56,7 +55,7 @@ export class RunningGrantsService {
   }
 }
 
-/** Returns the remaining balances of grants by id; an empty map for an entitlement that is not metered. */
+/** Returns what is left of each grant, by grant id; an empty map for an entitlement that is not metered. */
 export function remainingIn(
   { entitlement, row }: BalanceRecord,
   grants: readonly Grant[],

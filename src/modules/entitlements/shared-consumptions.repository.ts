@@ -10,13 +10,12 @@ import type { ConsumptionDecision } from './domain/consumption';
 import type { BalanceRecord } from './domain/customer-entitlement';
 import type { ConsumptionEvent } from './metered-usage.service';
 
-/** A balance to lock. */
 export interface SharedTarget extends ConsumptionTarget {
-  /** Name of the events that the meter of the entitlement counts; null without a meter. */
+  /** Name of the events that the meter counts; null if the entitlement has no meter. */
   readonly eventName: string | null;
 }
 
-/** Stream that the meter of a balance counts: the usage events of one name of the customer. */
+/** The stream of a balance: all usage events of the customer with the event name of the meter. */
 interface SharedStream {
   readonly id: string;
   readonly version: string;
@@ -26,20 +25,19 @@ interface SharedStream {
    * on count in other windows than events before it.
    */
   readonly changesAt: Date | null;
-  /** Aggregation of the meter if its events can be stored with `plainAppend`, which is faster; otherwise null. */
+  /** Aggregation of the meter if its events can be stored with `plainAppend`, which is faster. Null: they cannot. */
   readonly plainAggregation: 'count' | 'sum' | null;
 }
 
-/** A balance as this process last read or wrote it, with the stream that its meter counts. */
+/** A balance and its stream, as this process last read or wrote them. */
 export interface SharedBalance {
   readonly record: BalanceRecord;
   readonly stream: SharedStream | null;
   readonly entitlementVersion: number;
-  /** Time at which this process read the balance under a lock. Later writes without another read keep this time. */
+  /** Time at which this process read the balance under a lock. A later write does not change it. */
   readonly readAt: Date;
 }
 
-/** Decisions about the requests for a balance, and their effect: the new usage, and the events to store. */
 export interface ConsumptionWrite {
   readonly balance: SharedBalance;
   /** Balance with its new usage; null if no request is allowed. */
@@ -59,7 +57,6 @@ interface LockedRow extends RawBalanceRow {
   readonly entitlement_version: number;
 }
 
-/** Returns the balance and its stream after the write. */
 export function afterWrite({ balance, after, events }: ConsumptionWrite): SharedBalance {
   const { stream } = balance;
   const record =
@@ -73,14 +70,13 @@ export function afterWrite({ balance, after, events }: ConsumptionWrite): Shared
   };
 }
 
-/** Locks and writes balances of many customers. */
 @Injectable()
 export class SharedConsumptionsRepository {
   constructor(private readonly database: Database) {}
 
   /**
-   * Locks the balance of each target and the stream that its meter counts, until the transaction ends. Never waits for
-   * a lock. The result has the order of the targets, with undefined for a balance that needs a commit of its own.
+   * Locks the balance and the usage stream of each target until the transaction ends. Never waits for a lock. Returns
+   * the balances in the order of the targets, and undefined for each balance that needs a commit of its own.
    */
   async lock(
     targets: readonly SharedTarget[],
@@ -102,7 +98,7 @@ export class SharedConsumptionsRepository {
   }
 
   /**
-   * Writes answers, usage and events. Returns false if an idempotency key already has a stored answer or event. The
+   * Writes answers, usage and events. Returns false if an idempotency key already has a stored answer or event; the
    * caller must then roll back.
    */
   async write(writes: readonly ConsumptionWrite[], now: Date): Promise<boolean> {
@@ -137,11 +133,11 @@ export class SharedConsumptionsRepository {
 
   /**
    * Locks the balances and writes the decisions in one commit. Never waits for a lock. Skips balances that are locked,
-   * and balances that have changed since they were read. The caller must leave out balances that reach a threshold,
-   * because this method does not record the event of a threshold.
+   * or have changed since they were read. The caller must leave out balances whose usage reaches a threshold, because
+   * this method does not record the event of the threshold.
    * @returns the indexes in `writes` of the balances that were written
-   * @throws {Error} the violated constraint, if an idempotency key already has a stored answer or event. Nothing is
-   *   written then.
+   * @throws {Error} the constraint violation if an idempotency key already has a stored answer or event. Nothing is
+   *   written.
    */
   async consumeUnchanged(
     writes: readonly ConsumptionWrite[],
@@ -219,10 +215,7 @@ function countedParameters(writes: readonly ConsumptionWrite[]): readonly unknow
   ];
 }
 
-/**
- * Returns the quantity by which the new events raise the total of the meter, as a decimal string, if the plain
- * aggregation is `sum`; otherwise 0.
- */
+/** Returns how much the events add to the total of the meter; 0 unless `plainAggregation` is `sum`. */
 function countedTotal({ balance: { record, stream }, after }: ConsumptionWrite): string {
   const isSummed = after !== null && stream?.plainAggregation === 'sum';
   return isSummed ? toNumeric(subtract(after.row.used, record.row.used)) : '0';

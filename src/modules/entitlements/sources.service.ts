@@ -14,15 +14,15 @@ import { BalancesRepository } from './balances.repository';
 
 const HOUR_MS = 3_600_000;
 
-/** Allowance that the subscriptions of a customer give for one entitlement at an instant. */
+/** Quantity of one entitlement that the subscriptions of a customer allow at a certain time. */
 export interface CustomerAllowance extends Allowance {
   /** Rule for the reset window; null if no subscription gives the entitlement. */
   readonly windowRule: WindowRule | null;
-  /** Instant until which the result holds; null: until a subscription changes. */
+  /** Time until which the result is valid; null: until a subscription changes. */
   readonly until: Date | null;
 }
 
-/** Subscriptions that grant access, with the entitlements of their plans and add-ons. */
+/** Subscriptions that give access now, with the entitlements of their plans and add-ons. */
 interface OfferedSources {
   readonly subscriptions: readonly Subscription[];
   readonly byVersion: ReadonlyMap<string, readonly PlanEntitlement[]>;
@@ -30,7 +30,6 @@ interface OfferedSources {
   readonly until: Date | null;
 }
 
-/** Resolves the allowance of a customer from subscriptions, plans and add-ons. */
 @Injectable()
 export class SourcesService {
   private readonly graceMs: number;
@@ -71,8 +70,8 @@ export class SourcesService {
   }
 
   /**
-   * Returns the rule of a balance whose window is a calendar day, week, month or year. Returns null for other windows,
-   * and if no source of the balance is a plan.
+   * Returns the window rule of a balance whose window is a calendar day, week, month or year. Returns null for other
+   * windows, and if no source of the balance is a plan.
    */
   async calendarRuleOf({
     reset,
@@ -85,10 +84,7 @@ export class SourcesService {
     return { reset, billing: { startAt, currentPeriod: null, anchor: anchorOf(subscription) } };
   }
 
-  /**
-   * Returns the windows that contain `now` for all entitlements of a subscription: those of the given plan version, and
-   * those of the add-ons of the subscription.
-   */
+  /** Returns the current window of each entitlement that the plan version or an add-on of the subscription gives. */
   async windowsOf(
     subscription: Subscription,
     planVersionId: string,

@@ -7,13 +7,13 @@ import { MeteredUsageService } from './metered-usage.service';
 import { RecalculateBalanceService } from './recalculate-balance.service';
 import { SourcesService } from './sources.service';
 
-/** A subscription before and after its change in a transaction; `before` is null for a new subscription. */
+/** A subscription before and after a transaction changed it; `before` is null for a new subscription. */
 export interface SubscriptionChange {
   readonly before: Subscription | null;
   readonly after: Subscription;
 }
 
-/** Updates entitlement balances after changes of subscriptions, in the transaction of these changes. */
+/** Updates entitlement balances in the transaction that changes subscriptions. */
 @Injectable()
 export class SubscriptionBalancesService {
   constructor(
@@ -26,7 +26,7 @@ export class SubscriptionBalancesService {
 
   /**
    * Requires that usage can be counted exactly in the windows that the subscription would have at `now` with the given
-   * plan version. To be called before a subscription starts with this version or changes to it. Does nothing for a
+   * plan version. Must be called before a subscription starts with this version or changes to it. Does nothing for a
    * subscription that starts in the future, because it has no windows yet.
    * @throws {ProblemError} `usage_archived`
    */
@@ -48,23 +48,20 @@ export class SubscriptionBalancesService {
   }
 
   /**
-   * Locks and increments the access versions of the customers of these subscriptions, which invalidates their cached
-   * balances. To be called before the transaction changes the subscriptions.
+   * Increments the access version of each customer of these subscriptions, which locks the version and invalidates the
+   * customer's cached balances. Must be called before the transaction changes the subscriptions.
    */
   async lock(subscriptions: readonly Subscription[]): Promise<void> {
     await this.balances.invalidateCustomers([...customersOf(subscriptions).values()]);
   }
 
-  /**
-   * Invalidates the cached balances of a deleted customer, so that access checks answer that the customer was not
-   * found.
-   */
+  /** Invalidates the cached balances of a deleted customer, so that access checks no longer find the customer. */
   async invalidate({ id, testClockId }: EntitledCustomer): Promise<void> {
     await this.balances.invalidateCustomers([{ id, testClockId }]);
   }
 
   /**
-   * Invalidates the balances of the customers of these subscriptions, and starts or ends grace periods. At once
+   * Invalidates the balances of the customers of these subscriptions, and starts or ends grace periods. Then
    * recalculates
    * - each existing balance of these customers for a metered entitlement, if the entitlement has a meter or the
    *   customer has a grant for it that has not ended;
@@ -85,7 +82,7 @@ export class SubscriptionBalancesService {
 
   /**
    * Starts the grace period of a subscription when it becomes past due or unpaid. Ends the grace period when the
-   * subscription is neither of these any more. A change between past due and unpaid does not restart the grace period.
+   * subscription is no longer past due or unpaid. A change between these two does not restart the grace period.
    */
   private async updateGracePeriods(
     changes: readonly SubscriptionChange[],
@@ -108,10 +105,7 @@ export class SubscriptionBalancesService {
     if (caughtUp.length > 0) await this.balances.endGrace(caughtUp.map(({ after }) => after.id));
   }
 
-  /**
-   * Returns the balances to recalculate at once, without duplicates, in lock order: by customer id, then by entitlement
-   * id.
-   */
+  /** Returns the balances to recalculate, without duplicates, in lock order: by customer id, then by entitlement id. */
   private async eagerBalances(
     changes: readonly SubscriptionChange[],
   ): Promise<readonly (BalanceKey & { readonly entitlement: Entitlement })[]> {

@@ -11,11 +11,10 @@ import {
  * number of balances would not bound the memory, because a balance with 100 grants takes seven times as much.
  */
 const MAX_BYTES = 50_000_000;
-/** Bytes that a balance takes; the next constant is for each of its sources. Measured on Node 20. */
+/** Bytes of a balance without its sources, and of each source (next line). Measured on Node 20. */
 const BYTES_OF_BALANCE = 2_500;
 const BYTES_OF_SOURCE = 170;
 
-/** A balance as this process wrote it last. */
 export interface WrittenBalance {
   readonly target: SharedTarget;
   readonly balance: SharedBalance;
@@ -51,8 +50,8 @@ export class WrittenBalances {
   }
 
   /**
-   * Stops using the remembered state of a balance, because another transaction changed or locked it. Use resumes after
-   * the next write by this process that finds the balance as the previous write by this process left it.
+   * Stops using the remembered state of a balance, because another transaction changed or locked the balance. Use
+   * resumes when this process writes the balance again and finds it as its own previous write left it.
    */
   suspend(name: string): void {
     const entry = this.entries.get(name);
@@ -74,8 +73,7 @@ function bytesOf({ balance }: WrittenBalance): number {
 
 /**
  * Returns true if the remembered state still holds at `now`: the balance is valid, and no usage window of its stream
- * has begun or ended since the read. Returns false if `now` is before the read, because the clock of the machine may
- * have been set back.
+ * has begun or ended since the read. Returns false if `now` is before the read, because the clock was set back.
  */
 function isCurrent({ record: { row }, stream, readAt }: SharedBalance, now: Date): boolean {
   const ends = [row.validUntil, stream?.changesAt ?? null];

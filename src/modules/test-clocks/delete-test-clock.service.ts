@@ -12,7 +12,6 @@ import { TestClockParticipants } from './test-clock-participants';
 import { testClockAdvancing, testClockNotFound } from './test-clocks.errors';
 import { type TestClockLease, TestClocksRepository } from './test-clocks.repository';
 
-/** Name of the background job that continues interrupted deletions. */
 export const DELETION_WORK = 'test-clock-deletions';
 const EVERY_MS = 10_000;
 /**
@@ -23,13 +22,12 @@ const LONGEST_REQUEST_MS = 10_000;
 
 const NO_LEASE: TestClockLease = { endsAt: null, owner: null };
 
-/** Deletes test clocks with all data about their customers. */
 @Injectable()
 export class DeleteTestClockService implements OnModuleInit {
   private readonly logger = new Logger('test-clocks');
   /**
-   * Number of customers that the next portion of background work purges, by test clock. The map has a maximum size,
-   * because the entry of a clock is never deleted if another process purges the last portion of the clock.
+   * Number of customers that the next portion of background work purges, by test clock. The size of the map is limited,
+   * because the entry of a clock stays if another process purges the last portion of the clock.
    */
   private readonly portions = new BoundedMap<string, number>(100);
 
@@ -50,8 +48,8 @@ export class DeleteTestClockService implements OnModuleInit {
 
   /**
    * Marks a clock as deleted, so that requests no longer find it. Then purges its customers with all their data
-   * (billing, ledger, events and deliveries) in several commits. Other customers are not affected. Background work
-   * continues the purge after a crash, a deadlock or a lock timeout, and if the request has taken ten seconds.
+   * (billing, ledger, events and deliveries) in several commits. Other customers are not affected. After a crash, a
+   * deadlock or a lock timeout, or if the request takes longer than ten seconds, background work continues the purge.
    * @throws {ProblemError} `test_clock_not_found`, `test_clock_advancing`
    */
   async delete(id: string): Promise<void> {

@@ -15,8 +15,8 @@ const IDLE_MS = 1_000;
 const LEASE_MS = 60_000;
 
 /**
- * Work that falls due for the rows of a table. Rows that are on no test clock are processed in the background when they
- * are due by the real clock. Rows on a test clock are processed while the clock advances.
+ * Background work on the rows of a table, each of which falls due at its own time. Rows on no test clock are processed
+ * when they are due in real time. Rows on a test clock are processed while the clock advances.
  */
 export interface DueQueue<Row extends DueRow> {
   readonly name: TestClockJob['name'];
@@ -24,7 +24,7 @@ export interface DueQueue<Row extends DueRow> {
   readonly maxRows?: number;
   /** Does the work of all given rows in one commit. If it throws, nothing of this work is done. */
   readonly run: (rows: readonly Row[], now: Date) => Promise<void>;
-  /** Returns true while work that is due by the real clock must wait. Does not affect work on test clocks. */
+  /** Returns true while work that is due in real time must wait. Does not affect work on test clocks. */
   readonly isHeld?: () => Promise<boolean>;
   /** Divides rows into batches, which run one after the other. If absent, all rows are one batch. */
   readonly batchesOf?: (rows: readonly Row[]) => readonly (readonly Row[])[];
@@ -33,14 +33,11 @@ export interface DueQueue<Row extends DueRow> {
    * `fail`: the advance of the clock stops, as after any other error.
    */
   readonly whenRefused: 'postpone' | 'fail';
-  /**
-   * Records the error code when a rule refuses the work on a row. Another attempt with the same data would be refused
-   * too. Called at each refused attempt.
-   */
+  /** Records the error code when a rule refuses the work on a row. Called at each refused attempt. */
   readonly recordRefusal?: (row: Row, code: string, now: Date) => Promise<void>;
 }
 
-/** Runs due queues in the background and on test clocks. */
+/** Runs due work in the background, and on test clocks while they advance. */
 @Injectable()
 export class DueQueues {
   private readonly logger = new Logger('due-queues');
@@ -62,7 +59,7 @@ export class DueQueues {
     });
   }
 
-  /** Registers a queue. Call it while the owning module starts. */
+  /** Must be called while the module that owns the queue starts. */
   register<Row extends DueRow>(queue: DueQueue<Row>): void {
     const { name, rows } = queue;
     this.jobs.register({
@@ -80,9 +77,9 @@ export class DueQueues {
   }
 
   /**
-   * Claims rows that are due by the real clock and does their work. Returns true if more rows may be due. If a batch
-   * fails, the work of each row is tried in a commit of its own. If that fails too, the work of the row is tried again
-   * after the lease of the row has ended.
+   * Claims rows that are due in real time and does their work. Returns true if more rows may be due. If a batch fails,
+   * the work of each row is tried in a commit of its own. If that fails too, the row is retried after its lease has
+   * ended.
    */
   async runDue<Row extends DueRow>(queue: DueQueue<Row>): Promise<boolean> {
     const now = this.clock.now();
@@ -100,8 +97,8 @@ export class DueQueues {
   }
 
   /**
-   * Does the work of up to `maxRows` rows that are due on a test clock. A defect stops the advance of the clock. Work
-   * that a rule refuses is postponed or stops the advance, depending on `whenRefused` of the queue.
+   * Does the work of up to `maxRows` rows that are due on a test clock. A defect stops the advance of the clock. If a
+   * rule refuses work, the work is postponed or the advance stops, depending on `whenRefused` of the queue.
    */
   private async runDueOn<Row extends DueRow>(
     queue: DueQueue<Row>,

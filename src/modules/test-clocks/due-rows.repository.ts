@@ -2,15 +2,15 @@ import { Injectable } from '@nestjs/common';
 import { Database } from '../../platform/database';
 
 /**
- * A table with rows that have due work, by the real clock or on a test clock. The table must have the columns `id`,
- * `test_clock_id` and `lease_ends_at`, and two partial indexes: `(<dueColumn>, id)` for the real clock, and
+ * A table whose rows fall due for background work, in real time or on a test clock. The table must have the columns
+ * `id`, `test_clock_id` and `lease_ends_at`, and two partial indexes: `(<dueColumn>, id)` for real time, and
  * `(test_clock_id, <dueColumn>, id)` for test clocks.
  */
 export interface DueTable<Row extends DueRow> {
   readonly table: string;
   /** Name of the column with the instant at which a row is due. The column is null while the row has no due work. */
   readonly dueColumn: string;
-  /** Names of the columns that the work needs besides `id`, by the name of the field in `Row`. */
+  /** Names of the other columns that the work needs, by the name of the field in `Row`. */
   readonly columns: Readonly<Record<Exclude<keyof Row & string, 'id'>, string>>;
 }
 
@@ -19,14 +19,14 @@ export interface DueRow {
 }
 
 /**
- * SQL condition: the row is neither leased nor postponed at the time `$2`. Rows on a test clock are never leased. In
- * such rows, `lease_ends_at` is the instant until which their work was postponed.
+ * SQL condition: the row is neither leased nor postponed at the time `$2`. Rows on a test clock are never leased; their
+ * `lease_ends_at` is the time until which their work is postponed.
  */
 const HAS_NO_LEASE = '(lease_ends_at IS NULL OR lease_ends_at <= $2)';
 
 /**
- * SQL that leases rows that are due by the real clock. It reads an index in the order of the due times, so that its
- * cost does not depend on how many rows are due.
+ * SQL that leases rows that are due in real time. It reads an index in the order of the due times, so that its cost
+ * does not depend on how many rows are due.
  */
 const claimSql = ({ table, dueColumn, columns }: DueTable<DueRow>): string => `
   WITH claimed AS (
@@ -44,9 +44,9 @@ const dueOnSql = ({ table, dueColumn, columns }: DueTable<DueRow>): string => `
   ORDER BY ${dueColumn}, id LIMIT $3`;
 
 /**
- * SQL that selects the instant of the next work on a test clock. The work of a row comes at its due time or, if it was
- * postponed, at the end of the postponement. The SQL first finds the earliest due time of the rows that were not
- * postponed. It then reads only those postponed rows whose due time is not later, because others cannot be next.
+ * SQL that selects the time of the next work on a test clock. The work of a row comes at its due time or, if it was
+ * postponed, at the end of the postponement. A postponed row is read only if it falls due no later than the first row
+ * that was not postponed, because otherwise it cannot be next.
  */
 export const nextDueOnSql = ({ table, dueColumn }: DueTable<DueRow>): string => `
   WITH planned AS (
@@ -61,12 +61,12 @@ export const nextDueOnSql = ({ table, dueColumn }: DueTable<DueRow>): string => 
 const postponeSql = ({ table }: DueTable<DueRow>): string =>
   `UPDATE ${table} SET lease_ends_at = $2 WHERE id = $1`;
 
-/** Finds and leases due rows of the tables of other modules. */
+/** Finds and leases due rows in the tables of other modules. */
 @Injectable()
 export class DueRowsRepository {
   constructor(private readonly database: Database) {}
 
-  /** Leases up to `limit` rows that are due by the real clock, and returns them in due order. */
+  /** Leases up to `limit` rows that are due in real time, and returns them in due order. */
   claim<Row extends DueRow>(
     rows: DueTable<Row>,
     now: Date,
@@ -87,10 +87,9 @@ export class DueRowsRepository {
   }
 
   /**
-   * Returns for each job when its next work is due on a test clock, by the name of the job; null for a job without
-   * planned work. The query is a prepared statement, because planning it takes 20 times as long as running it. Its
-   * cached plan may be slow until the next ANALYZE (decision 22). This is acceptable here, because it slows down only
-   * test clocks.
+   * Returns when the next work of each job is due on a test clock, by the name of the job; null for a job without
+   * planned work. The query is a prepared statement, because planning takes 20 times as long as running it. The cached
+   * plan may be slow until the next ANALYZE (decision 22), which slows down only test clocks.
    */
   async nextDueOnTestClock<Name extends string>(
     jobs: readonly { readonly name: Name; readonly nextDue: string }[],
@@ -105,7 +104,6 @@ export class DueRowsRepository {
     return row;
   }
 
-  /** Postpones the work of a row until an instant. */
   async postpone(rows: DueTable<DueRow>, id: string, until: Date): Promise<void> {
     await this.database.query(postponeSql(rows), [id, until]);
   }

@@ -5,9 +5,8 @@ import { TestClockParticipants } from './test-clock-participants';
 /**
  * Returns a Nest provider that registers the purge of a module. When a test clock is deleted, the statements delete the
  * module's rows about the customers on the clock.
- * @param statements SQL statements, executed in this order. The parameter `$1` is the list of the ids of the customers.
- *   If the deleted objects have events, the statement must return the ids of these objects, so that their events are
- *   deleted too.
+ * @param statements SQL statements, executed in this order; `$1` is the list of customer ids. If the deleted objects
+ *   have events, the statement must return the ids of these objects, so that their events are deleted too.
  */
 export function purgeProvider(
   name: string,

@@ -1,8 +1,8 @@
 import { EnumField } from '../../platform/http';
 
 /**
- * Declares an optional query parameter of a list. With the value `none`, the list leaves out objects of customers on
- * test clocks.
+ * Declares an optional query parameter of a list. Its only value is `none`: the list then leaves out objects of
+ * customers on test clocks.
  * @param objects name of the listed objects, for the description
  */
 export function RealTimeFilter(objects: string): PropertyDecorator {

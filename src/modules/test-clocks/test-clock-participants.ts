@@ -14,12 +14,10 @@ const TEST_CLOCK_JOBS = [
   'entitlement-windows',
 ] as const;
 
-/** Background work that is also done on test clocks. A run processes only objects on one clock. */
+/** Background work that also runs while a test clock advances. Each run processes only the objects on one clock. */
 export interface TestClockJob {
   readonly name: (typeof TEST_CLOCK_JOBS)[number];
-  /**
-   * SQL that selects one value: the instant at which the next object on the clock `$1` is due; null if there is none.
-   */
+  /** SQL that selects one value: the time at which the next object on the clock `$1` is due; null if there is none. */
   readonly nextDue: string;
   /**
    * Processes objects on the clock that are due at `now`, the time that the clock shows. May process only some of them:
@@ -28,7 +26,6 @@ export interface TestClockJob {
   readonly runDue: (testClockId: string, now: Date) => Promise<void>;
 }
 
-/** A job with the instant at which its next work falls due on a clock. */
 export interface PlannedJob {
   readonly job: TestClockJob;
   readonly dueAt: Date;
@@ -44,13 +41,13 @@ export interface TestClockPurge {
 
 /**
  * Counts, locks and purges the customers on a test clock. When `purge` is called, all data that refers to the customers
- * has been deleted.
+ * has already been deleted.
  */
 export interface TestClockCustomers {
   readonly count: (testClockId: string) => Promise<number>;
   /**
-   * Locks up to `limit` customers on the clock, including deleted ones, until the transaction ends, so that no new row
-   * can refer to them. Returns their ids.
+   * Locks up to `limit` customers on the clock until the transaction ends, so that no new row can refer to them.
+   * Includes deleted customers. Returns their ids.
    */
   readonly lock: (testClockId: string, limit: number) => Promise<readonly string[]>;
   readonly purge: (customerIds: readonly string[]) => Promise<void>;
@@ -58,7 +55,7 @@ export interface TestClockCustomers {
 
 /**
  * Registry of the work that runs while a clock advances, and of the purges that run when a clock is deleted. Modules
- * register both when the application starts.
+ * register their work and purges when the application starts.
  */
 @Injectable()
 export class TestClockParticipants {
@@ -80,10 +77,7 @@ export class TestClockParticipants {
     this.customers = customers;
   }
 
-  /**
-   * Returns the jobs with planned work on the clock, in the order in which they would run. Each has the instant at
-   * which its next work falls due.
-   */
+  /** Returns the jobs with planned work on the clock, and when it falls due, in the order in which they would run. */
   async plannedJobs(testClockId: string): Promise<readonly PlannedJob[]> {
     const jobs = TEST_CLOCK_JOBS.flatMap((name) => this.jobs.get(name) ?? []);
     const next = await this.due.nextDueOnTestClock(jobs, testClockId);
@@ -104,17 +98,13 @@ export class TestClockParticipants {
     return this.registeredCustomers.count(testClockId);
   }
 
-  /**
-   * Returns the ids of up to `limit` customers on the clock, including deleted ones, locked until the transaction ends.
-   */
   lockCustomers(testClockId: string, limit: number): Promise<readonly string[]> {
     return this.registeredCustomers.lock(testClockId, limit);
   }
 
   /**
    * Deletes the customers and all data about them, in the caller's transaction.
-   * @returns the ids of the customers and of the deleted objects that have events, so that the caller can delete the
-   *   events
+   * @returns the ids of the customers and of the deleted objects that have events. The caller must delete these events.
    */
   async purge(customerIds: readonly string[]): Promise<readonly string[]> {
     const purged = [...customerIds];

@@ -16,10 +16,7 @@ export class TestClockEntity implements TestClock {
   @InstantColumn({ nullable: true }) readonly targetAt!: Date | null;
   @InstantColumn({ nullable: true }) readonly leaseEndsAt!: Date | null;
   @Column({ type: 'integer', nullable: true }) readonly leasedBy!: number | null;
-  /**
-   * Real time at which the deletion started; null: not deleted. The row stays until all customers on the clock are
-   * purged.
-   */
+  /** Real time at which the deletion started. The row stays until all customers on the clock are purged. */
   @InstantColumn({ nullable: true }) readonly deletedAt?: Date | null;
   @InstantColumn() readonly createdAt!: Date;
   @InstantColumn() readonly updatedAt!: Date;

@@ -23,8 +23,8 @@ export const testClockFailed = defineProblem({
 });
 
 /**
- * Errors of requests about customers on a test clock. `test_clock_not_found` occurs while the clock is being deleted,
- * because requests can still find its customers.
+ * Errors of requests about customers on a test clock. Includes `test_clock_not_found`, because requests can still find
+ * the customers while their clock is being deleted.
  */
 export const TEST_CLOCK_PROBLEMS = [testClockAdvancing, testClockFailed, testClockNotFound];
 

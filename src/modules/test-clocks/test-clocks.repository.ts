@@ -13,8 +13,8 @@ const WHERE_ID = 'WHERE id = $1 AND deleted_at IS NULL';
 
 /**
  * SQL condition: the clock still has the version `$4`, and is not deleted. The version is the fencing token of an
- * advance: the start of the advance and each move increment the version. If another request has taken the advance over,
- * no row matches.
+ * advance: the start of the advance and each move increment it. No row matches if another request took over the
+ * advance.
  */
 const WHERE_HELD = `${WHERE_ID} AND version = $4`;
 
@@ -120,17 +120,13 @@ export class TestClocksRepository {
     ]);
   }
 
-  /** Marks a clock as deleted, and sets the lease of the process that purges its customers. */
   async markDeleted(id: string, now: Date, lease: TestClockLease): Promise<void> {
     this.database.requireTransaction();
     const { endsAt: leaseEndsAt, owner: leasedBy } = lease;
     await this.database.update(TestClockEntity, id, { deletedAt: now, leaseEndsAt, leasedBy });
   }
 
-  /**
-   * Takes the lease of a clock whose deletion was interrupted. Returns the id of the clock, or null if there is no such
-   * clock.
-   */
+  /** Takes the lease of a clock whose deletion was interrupted. Returns its id, or null if there is none. */
   claimDeleted(now: Date, { endsAt, owner }: TestClockLease): Promise<string | null> {
     return this.database.queryValue<string>(CLAIM_DELETED, [now, endsAt, owner]);
   }
@@ -141,7 +137,6 @@ export class TestClocksRepository {
     return (await this.database.query(RENEW_LEASE, parameters)).length > 0;
   }
 
-  /** Deletes the row of a clock without customers. */
   async delete(id: string): Promise<void> {
     this.database.requireTransaction();
     await this.database.repository(TestClockEntity).delete(id);

@@ -23,22 +23,19 @@ import {
 } from './test-clocks.errors';
 import { TestClocksRepository } from './test-clocks.repository';
 
-/** Work that falls due next on a test clock. */
 export interface NextWork {
   readonly dueAt: Date;
   readonly jobs: readonly TestClockJob['name'][];
 }
 
-/** Returns the answer to the request that advanced the clock. */
 type ToAnswer = (clock: TestClock) => Answer;
 
 /**
- * Timeouts of the transaction that begins an advance. It waits for its lock longer than other transactions do:
- * transactions that use the time of the clock can get their lock before it, even if they begin later.
+ * Timeouts of the transaction that begins an advance. They are long, because transactions that use the time of the
+ * clock can get their lock first, even if they begin later.
  */
 const BEGIN_TIMEOUTS = { statementMs: 30_000, lockMs: 25_000 } as const;
 
-/** Creates and advances test clocks, and returns the current time of a test clock or real time. */
 @Injectable()
 export class TestClocksService implements OnModuleInit {
   private readonly logger = new Logger('test-clocks');
@@ -55,8 +52,8 @@ export class TestClocksService implements OnModuleInit {
   ) {}
 
   /**
-   * Registers the leases of test clocks, so that the leases of dead processes are ended. The next call of
-   * `advance` can then continue an interrupted advance, and background work can continue an interrupted deletion.
+   * Registers the leases of test clocks, so that the leases of dead processes end early. Then the next call of
+   * `advance` can continue an interrupted advance, and background work can continue an interrupted deletion.
    */
   onModuleInit(): void {
     const leases = { table: 'test_clock', leaseColumn: 'lease_ends_at' };
@@ -93,8 +90,8 @@ export class TestClocksService implements OnModuleInit {
   }
 
   /**
-   * Returns the instant at which the next work falls due, with the names of all jobs that are due by then. Overdue work
-   * counts as due at the present time of the clock. Null when nothing is planned.
+   * Returns the time at which the next work falls due, with the names of all jobs that are due by then. Overdue work
+   * counts as due at the current time of the clock. Null when nothing is planned.
    * @throws {ProblemError} `test_clock_not_found`
    */
   async next(id: string): Promise<NextWork | null> {
@@ -161,12 +158,15 @@ export class TestClocksService implements OnModuleInit {
   }
 
   /**
-   * Advances a clock and runs the jobs that fall due on the way, earliest first. Each job runs in its own commits, with the
-   * clock set to the instant at which the job is due. After a crash or an outage, a call with the same target continues the
-   * advance. The transaction that begins the advance claims the idempotency key of the request; the transaction that completes
-   * the advance stores the answer. If the lease ends and another call takes the advance over, this call no longer changes the
-   * clock, and throws `test_clock_advancing`.
-   * @throws {ProblemError} `test_clock_not_found`, `test_clock_cannot_reach`, `test_clock_advancing`, `test_clock_failed`
+   * Advances a clock and runs the jobs that fall due on the way, earliest first. Each job runs in its own commits, with
+   * the clock set to the time at which the job is due. After a crash or an outage, a call with the same target
+   * continues the advance.
+   *
+   * The first transaction claims the idempotency key of the request, and the last one stores the answer. If the lease
+   * ends and another call takes over the advance, this call no longer changes the clock, and throws
+   * `test_clock_advancing`.
+   * @throws {ProblemError} `test_clock_not_found`, `test_clock_cannot_reach`, `test_clock_advancing`,
+   *   `test_clock_failed`
    */
   async advance(id: string, to: Date, toAnswer: ToAnswer): Promise<TestClock> {
     const leasedBy = await this.session.requireNumber();
@@ -243,8 +243,8 @@ export class TestClocksService implements OnModuleInit {
   }
 
   /**
-   * Moves the clock to the due time of a job. If the job is overdue, the time of the clock does not change. Returns null if
-   * another call has taken the advance over or the clock was deleted.
+   * Moves the clock to the due time of a job; its time does not change if the job is overdue. Returns null if another
+   * call has taken over the advance, or if the clock was deleted.
    */
   private async moveTo(held: TestClock, dueAt: Date): Promise<TestClock | null> {
     const leasedBy = await this.session.requireNumber();
@@ -267,7 +267,7 @@ export class TestClocksService implements OnModuleInit {
     });
   }
 
-  /** @throws {ProblemError} `test_clock_advancing` if another call took the advance over, `test_clock_not_found` */
+  /** @throws {ProblemError} `test_clock_advancing` if another call took over the advance, `test_clock_not_found` */
   private async end(held: TestClock, status: TestClockStatus, to: Date): Promise<TestClock> {
     const ended = await this.clocks.end(held, status, to, this.clock.now());
     if (ended !== null) return ended;
@@ -276,10 +276,7 @@ export class TestClocksService implements OnModuleInit {
   }
 }
 
-/**
- * Returns true if the database or the service was temporarily unable to do the work, so that the same work may succeed
- * later.
- */
+/** Returns true if the database or a service was temporarily unavailable, so that a retry may succeed. */
 function isTemporaryFailure(error: unknown): boolean {
   if (error instanceof ProblemError) return error.definition.kind === 'unavailable';
   return isInterruption(error);

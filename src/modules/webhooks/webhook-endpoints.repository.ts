@@ -10,7 +10,6 @@ import {
 import type { WebhookEndpoint } from './domain/webhook-endpoint';
 import { WebhookEndpointEntity } from './webhook-endpoint.entity';
 
-/** Blocks other insertions of endpoints until the transaction ends, so that the counted number stays correct. */
 const LOCK_NUMBER = `SELECT pg_advisory_xact_lock(hashtext('webhook_endpoint'), 0)`;
 
 const EXISTING = 'WHERE id = $1 AND deleted_at IS NULL';
@@ -25,7 +24,7 @@ export class WebhookEndpointsRepository {
     await this.database.insert(WebhookEndpointEntity, endpoint);
   }
 
-  /** Returns the number of endpoints and blocks other insertions until the transaction ends. */
+  /** Counts the endpoints. Until the transaction ends, blocks other insertions, so that the number stays correct. */
   async countForInsert(): Promise<number> {
     this.database.requireTransaction();
     await this.database.query(LOCK_NUMBER);

@@ -53,9 +53,8 @@ export class WebhookEndpointsService {
   ) {}
 
   /**
-   * Registers an endpoint. The endpoint gets no events that were recorded earlier; the client reads those changes from
-   * the API instead. This method therefore waits up to ten seconds until they are committed ({@link
-   * Outbox.waitForUncommittedEvents}).
+   * Registers an endpoint. Earlier events are not sent to it: the client reads their changes from the API. Therefore
+   * waits up to ten seconds until these events are committed ({@link Outbox.waitForUncommittedEvents}).
    * @throws {ProblemError} `webhook_url_not_allowed`, `too_many_webhook_endpoints`
    */
   async create(terms: EndpointTerms): Promise<WebhookEndpoint> {
@@ -85,7 +84,6 @@ export class WebhookEndpointsService {
     return endpoint;
   }
 
-  /** Returns the names and patterns that match no existing event type. */
   unknownEvents(names: readonly string[]): readonly string[] {
     return unknownNames(
       names,
@@ -103,9 +101,9 @@ export class WebhookEndpointsService {
   }
 
   /**
-   * Changes an endpoint and merges its metadata. A no-op update writes nothing and records no event. A change of
-   * `events` or `is_active` applies to events that are recorded later. If the endpoint is active after such a change,
-   * this method waits as {@link create} does.
+   * Changes an endpoint and merges its metadata. An update that changes nothing records no event. A change of `events`
+   * or `is_active` applies to events that are recorded later. If the endpoint is active after such a change, waits for
+   * earlier events as {@link create} does.
    * @throws {ProblemError} `webhook_endpoint_not_found`, `webhook_url_not_allowed`, `precondition_failed`,
    *   `metadata_too_large`
    */
@@ -162,10 +160,7 @@ export class WebhookEndpointsService {
     });
   }
 
-  /**
-   * Returns the current secret.
-   * @throws {ProblemError} `webhook_endpoint_not_found`
-   */
+  /** @throws {ProblemError} `webhook_endpoint_not_found` */
   async secretOf(id: string): Promise<string> {
     const [current] = await this.secrets.validSecrets(id, this.clock.now());
     if (current === undefined) throw webhookEndpointNotFound(id);
@@ -173,7 +168,7 @@ export class WebhookEndpointsService {
   }
 
   /**
-   * Creates a new secret. For 24 hours, deliveries are signed with the previous secret too.
+   * Creates a new secret. For 24 hours, deliveries are also signed with the previous secret.
    * @throws {ProblemError} `webhook_endpoint_not_found`, `too_many_webhook_secrets`
    */
   rotateSecret(id: string): Promise<RotatedSecret> {
@@ -210,22 +205,19 @@ export class WebhookEndpointsService {
   }
 
   /**
-   * Returns the endpoint, locked until the caller's transaction ends. Meanwhile, deliveries to the endpoint can be
-   * created.
+   * Locks and returns the endpoint. Until the transaction ends, deliveries to the endpoint can still be created.
    * @throws {ProblemError} `webhook_endpoint_not_found`
    */
   async lock(id: string): Promise<WebhookEndpoint> {
     return (await this.endpoints.lock(id)) ?? raise(webhookEndpointNotFound(id));
   }
 
-  /** Locks the endpoint until the transaction ends. Meanwhile, no delivery to the endpoint can be created. */
   private async lockExclusive(id: string): Promise<WebhookEndpoint> {
     return (await this.endpoints.lockExclusive(id)) ?? raise(webhookEndpointNotFound(id));
   }
 
   /**
-   * Refuses a URL whose target is not allowed. Must not be called in a transaction, because a host name may be
-   * resolved.
+   * Refuses a URL whose target is not allowed. Must not be called in a transaction, because it may wait for DNS.
    * @throws {ProblemError} `webhook_url_not_allowed`
    */
   private async requireAllowed(url: string): Promise<void> {

@@ -44,14 +44,13 @@ export class WebhookSecretsService implements OnModuleInit {
     });
   }
 
-  /** Creates the first secret of a new endpoint. */
   async create(endpointId: string, now: Date): Promise<void> {
     await this.insertNew(endpointId, now);
   }
 
   /**
-   * Returns the secrets that sign a delivery at this time: the current secret, then the replaced secrets that have not
-   * expired, newest first. Empty if the endpoint does not exist or was deleted.
+   * Returns the secrets with which a delivery is signed at `now`: the current secret, then the replaced secrets that
+   * have not expired, newest first. Empty if the endpoint does not exist or was deleted.
    */
   async validSecrets(endpointId: string, now: Date): Promise<readonly string[]> {
     return this.decrypt(await this.secrets.findValid([endpointId], now));
@@ -59,7 +58,7 @@ export class WebhookSecretsService implements OnModuleInit {
 
   /**
    * Returns {@link validSecrets} by endpoint id. Leaves out endpoints that do not exist or were deleted. If the secrets
-   * of an endpoint cannot be decrypted, logs an error and leaves out the endpoint.
+   * of an endpoint cannot be decrypted, logs an error and leaves out that endpoint too.
    */
   async validSecretsByEndpoint(
     endpointIds: readonly string[],

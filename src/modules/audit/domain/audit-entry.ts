@@ -7,7 +7,6 @@ export interface AuditedChange {
   readonly fields: object | null;
 }
 
-/** An operation that changed something, with its caller. */
 export interface AuditHead {
   readonly id: string;
   readonly createdAt: Date;
@@ -25,7 +24,6 @@ export interface AuditEntry extends AuditHead {
   readonly changeCount: number;
 }
 
-/** A change with the operation that made it. */
 export interface ExportedChange extends AuditHead {
   readonly change: AuditedChange;
 }
@@ -40,7 +38,6 @@ export interface AuditFilter {
   readonly to: Date | null;
 }
 
-/** Number of accepted requests of one caller for one operation in one hour. */
 export interface UsageCount {
   readonly actorType: string;
   readonly actorId: string;

@@ -60,7 +60,6 @@ export class AuditChangeDto {
   readonly changes!: object | null;
 }
 
-/** Actor, time and request of an operation. */
 class AuditHeadDto {
   @IdProperty('aud_01h455vb4pex5vsknk084sn02q') readonly id!: string;
   @InstantProperty('When the operation made its first change.') readonly created_at!: string;
@@ -140,7 +139,6 @@ export class ExportAuditLogDto extends AuditFilterDto {
   readonly after?: string;
 }
 
-/** Returns the position after which an export begins. */
 export function toExportStart({ after }: ExportAuditLogDto): bigint {
   return BigInt(after ?? 0);
 }

@@ -24,23 +24,20 @@ export interface AddonEntitlement {
   readonly updatedAt: Date;
 }
 
-/** Input for a new link. */
 export type AddonEntitlementTerms = Pick<
   AddonEntitlement,
   'addonId' | 'entitlementId' | 'value' | 'metadata'
 > & {
-  /** Null: the default of the entitlement's type. */
+  /** Null: the default for the type of the entitlement. */
   readonly mode: EntitlementMode | null;
 };
 
 export type AddonEntitlementChange = ChangeOf<AddonEntitlement, 'mode' | 'value' | 'metadata'>;
 
-/** Returns the default mode: `set` for a boolean entitlement, `increment` for numbers. */
 export function defaultMode(type: EntitlementType): EntitlementMode {
   return type === 'boolean' ? 'set' : 'increment';
 }
 
-/** Returns the fields of a link that contradict the type of its entitlement. */
 export function faultsOfLink(
   type: EntitlementType,
   { mode, value }: Pick<AddonEntitlement, 'mode' | 'value'>,

@@ -19,25 +19,19 @@ export interface AddonSource {
   readonly mode: EntitlementMode;
   /** Value per unit of the add-on; null for a boolean entitlement. */
   readonly value: Rational | null;
-  /** Number of units of the add-on in the subscription. */
   readonly quantity: Rational;
 }
 
 export type AllowanceSource = PlanSource | AddonSource;
 
 export type CountedSource = AllowanceSource & {
-  /**
-   * Allowed quantity: the value of a plan, or value times quantity of an add-on. Null: no limit, or a boolean
-   * entitlement.
-   */
+  /** Allowed quantity, for all units of an add-on. Null: no limit, or a boolean entitlement. */
   readonly total: Rational | null;
   /** False if an add-on with mode `set` replaces this source. */
   readonly isCounted: boolean;
 };
 
-/**
- * Quantity that all subscriptions of a customer together allow for one entitlement, with the sources of the quantity.
- */
+/** Quantity of one entitlement that all subscriptions of a customer allow together, and its sources. */
 export interface Allowance {
   readonly sources: readonly CountedSource[];
   /** Null: no limit. Has no meaning for a boolean entitlement. */
@@ -46,9 +40,9 @@ export interface Allowance {
 }
 
 /**
- * Adds up the allowed quantities of the sources of a customer. If there are add-ons with the mode `set`, only the
- * greatest of their quantities counts, and it replaces the values of plans. The quantities of add-ons with the mode
- * `increment` are added after that. Overage is allowed if the limit of at least one plan is soft.
+ * Adds up the quantities that the plans and add-ons of a customer allow. If there are add-ons with the mode `set`, the
+ * greatest of their quantities replaces the quantities of the plans. The quantities of add-ons with the mode
+ * `increment` are added to that. Overage is allowed if at least one plan has a soft limit.
  */
 export function allowanceOf(sources: readonly AllowanceSource[]): Allowance {
   const totals = sources.map((source) => ({ source, total: totalOf(source) }));
@@ -90,7 +84,7 @@ function isSetting(source: AllowanceSource): boolean {
   return source.kind === 'addon' && source.mode === 'set';
 }
 
-/** Returns true if one total is greater than the other. Null means no limit, and is the greatest. */
+/** Null means no limit, so it is greater than any number. */
 function isGreater(one: Rational | null, other: Rational | null): boolean {
   if (other === null) return false;
   return one === null || compare(one, other) > 0;

@@ -1,6 +1,5 @@
 import { compare, formatExact, rational, type Rational } from '../../../core/decimal';
 
-/** The parts of a meter that decide which events it counts, and which quantity of each. */
 interface MeterRules {
   readonly aggregation: string;
   readonly valueProperty: string | null;
@@ -13,10 +12,10 @@ interface Filter {
 }
 
 /**
- * Returns the properties of an event that the meter counts as exactly this quantity; null if there is no such event. A
- * `sum` meter can count any quantity, unless a filter applies to the property that it sums. A `count` meter can count
- * only the quantity 1. Other meters can count none. Each filtered property gets the first value that passes all filters
- * of the property.
+ * Returns the properties of an event that the meter counts as exactly this quantity; null if there is no such event.
+ * - A `sum` meter can count any quantity, unless a filter applies to the property that it sums.
+ * - A `count` meter can count only the quantity 1. Other meters can count none.
+ * - Each filtered property gets the first value that passes all filters of the property.
  */
 export function eventPropertiesOf(
   { aggregation, valueProperty, filters }: MeterRules,
@@ -31,10 +30,7 @@ export function eventPropertiesOf(
   return Object.fromEntries([...fitting, [valueProperty, formatExact(quantity)]]);
 }
 
-/**
- * Returns a value for each filtered property that passes all filters of the property; null if a property has no such
- * value.
- */
+/** Returns, by property, the first value that passes all of its filters; null if a property has no such value. */
 function matchingValues(filters: readonly Filter[]): ReadonlyMap<string, string> | null {
   const fitting = new Map<string, string>();
   for (const { property, in: values } of filters) {

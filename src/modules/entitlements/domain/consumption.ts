@@ -23,8 +23,8 @@ export interface ConsumptionDecision extends ConsumptionRequest {
 }
 
 /**
- * Decides requests in the given order. A request is allowed for its whole quantity, or refused if the requests before
- * it leave too little. The returned `used` is the usage of the balance after all requests.
+ * Allows or refuses requests in the given order. A request is refused as a whole if the requests before it leave too
+ * little for its quantity. The returned `used` is the usage of the balance after all requests.
  */
 export function decide(
   record: BalanceRecord,
@@ -39,7 +39,7 @@ export function decide(
   return { decisions, used: current.row.used };
 }
 
-/** Returns the first request of each idempotency key. */
+/** Returns only the first request with each idempotency key. */
 export function firstOfKeys(
   requests: readonly ConsumptionRequest[],
 ): readonly ConsumptionRequest[] {

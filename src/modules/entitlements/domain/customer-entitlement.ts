@@ -14,7 +14,6 @@ import type { Reset, ResetWindow } from './reset-window';
 /** A plan, add-on or grant that gives a customer an entitlement, as the API shows it. Stored as JSON. */
 export interface SourceView {
   readonly type: 'plan' | 'addon' | 'grant';
-  /** Id of the plan, the add-on or the grant. */
   readonly id: string;
   /** Null for a grant. */
   readonly subscriptionId: string | null;
@@ -27,7 +26,6 @@ export interface SourceView {
   readonly isCounted: boolean;
 }
 
-/** Stored balance of one entitlement of one customer. */
 export interface BalanceRow extends Pick<
   WindowedBalance,
   'isEntitled' | 'allowance' | 'granted' | 'isOverageAllowed'
@@ -55,13 +53,11 @@ export interface BalanceRow extends Pick<
   readonly updatedAt: Date;
 }
 
-/** A balance row with its entitlement definition. */
 export interface BalanceRecord {
   readonly entitlement: Entitlement;
   readonly row: BalanceRow;
 }
 
-/** Fields of a balance record that the access check needs. */
 export interface CachedBalance {
   readonly entitlement: Pick<Entitlement, 'key' | 'type'>;
   readonly row: Pick<

@@ -14,28 +14,24 @@ import type { EntitlementType } from './entitlement';
 import { burnDown, type GrantUsage, type GrantBalance, rolledOver, totalOf } from './grant';
 import type { ResetWindow } from './reset-window';
 
-/** Usage that counts against one entitlement of one customer in the current window, and how it is divided. */
+/** Usage of one entitlement by one customer in the current window, and its division into plan usage and grant usage. */
 export interface UsageCounter {
   readonly window: ResetWindow | null;
   /**
-   * If the balance has no window now: usage before this instant has counted in former windows. If a later window
-   * contains such usage, it becomes plan usage there, so that it is not taken from grants. Equals the start of the
-   * former window if that window had no usage. Null if the balance has a window, or never had one.
+   * If the balance has no window now: usage before this time was already counted in former windows. A later window that
+   * contains such usage counts it as plan usage, so that it is not taken from grants. If the former window had no
+   * usage, this is the start of that window. Null if the balance has a window, or never had one.
    */
   readonly coveredUntil: Date | null;
   readonly used: Rational;
   /** Part of `used` that was taken from grants that have since expired or been voided. */
   readonly expiredGrantUsage: Rational;
-  /**
-   * Part of `used` that was taken from the allowance of subscriptions. If the allowance is lowered later, this part
-   * stays the same.
-   */
+  /** Part of `used` that was taken from the allowance of subscriptions. A later, lower allowance does not change it. */
   readonly planUsage: Rational;
   /** Thresholds whose events were recorded in this window, in percent of the limit. */
   readonly notifiedThresholds: readonly number[];
 }
 
-/** Balance of one entitlement of one customer. Access, limit and remaining quantity are computed from it. */
 export interface EntitlementBalance {
   readonly type: EntitlementType;
   /** True if a subscription or a grant gives the entitlement. */
@@ -48,14 +44,13 @@ export interface EntitlementBalance {
   readonly counter: Pick<UsageCounter, 'used' | 'expiredGrantUsage' | 'planUsage'>;
 }
 
-/** Balance with its reset window and notified thresholds. */
 export interface WindowedBalance extends EntitlementBalance {
   readonly counter: UsageCounter;
 }
 
 /**
- * Returns the limit in the current window, from the allowance and the grants; zero if the customer does not have the
- * entitlement. Null: no limit, or a boolean entitlement.
+ * Returns the limit in the current window: allowance plus grants. Returns zero if the customer does not have the
+ * entitlement; null if there is no limit, or for a boolean entitlement.
  */
 export function limitOf(balance: EntitlementBalance): Rational | null {
   const { type, isEntitled, allowance, granted, counter } = balance;
@@ -93,10 +88,7 @@ export function hasAccess(balance: EntitlementBalance): boolean {
   }
 }
 
-/**
- * Returns true if the customer has the entitlement and may use this quantity of it: usage including the quantity is
- * within the limit, or overage is allowed.
- */
+/** Returns true if an entitled customer may use this quantity: it is within the limit, or overage is allowed. */
 export function allows(balance: EntitlementBalance, quantity: Rational): boolean {
   if (!balance.isEntitled) return false;
   const limit = limitOf(balance);
@@ -108,8 +100,8 @@ export function allows(balance: EntitlementBalance, quantity: Rational): boolean
 }
 
 /**
- * Returns the thresholds that usage has reached but that were not notified in this window, ascending, in percent of the
- * limit. Returns none if the customer does not have the entitlement, or if there is no limit or no usage.
+ * Returns the reached thresholds for which no event was recorded in this window, ascending, in percent of the limit.
+ * Returns none if the customer does not have the entitlement, or if there is no limit or no usage.
  */
 export function newlyReached(
   balance: WindowedBalance,
@@ -129,12 +121,11 @@ export function newlyReached(
 }
 
 /**
- * Returns the counter with a new total of usage. Subscriptions can cover a part of the total: up to the allowance
- * (null: no limit), or up to the former `planUsage` if that is greater.
- * - `expiredGrantUsage` stays the same if the total rises. If the total falls, for example because a usage event was
- *   voided, `expiredGrantUsage` falls by the same amount; but the part of the new total that subscriptions cannot cover
- *   stays in it.
- * - `planUsage` is the rest of the total, up to the amount that subscriptions can cover.
+ * Returns the counter with the total usage `used`. Subscriptions cover at most the allowance (null: no limit), or the
+ * former `planUsage` if that is greater.
+ * - `expiredGrantUsage` does not change if usage rises. If usage falls, for example because a usage event was voided,
+ *   `expiredGrantUsage` falls by the same amount. However, it keeps the part of `used` that subscriptions cannot cover.
+ * - `planUsage` is the rest of `used`, up to the amount that subscriptions can cover.
  */
 export function withUsed<
   Counted extends Pick<UsageCounter, 'used' | 'expiredGrantUsage' | 'planUsage'>,
@@ -152,9 +143,9 @@ export function withUsed<
 }
 
 /**
- * Returns how much usage is taken from each grant. The allowance is used up before the grants, because what is left of
- * it lapses at the end of the window. Expired grant usage is subtracted first. The grants then cover only the usage
- * beyond the allowance or, if that is greater, beyond `planUsage`.
+ * Returns how much usage is taken from each grant. Leaves out usage that expired grants have covered. Of the rest,
+ * grants cover only what exceeds the allowance or, if that is greater, `planUsage`. The allowance is used up before the
+ * grants, because its rest lapses at the end of the window.
  */
 export function spreadOverGrants(
   grants: readonly GrantBalance[],
@@ -195,10 +186,6 @@ export function withoutGrant(
   };
 }
 
-/**
- * Returns a counter without usage.
- * @param window null if the balance has no window
- */
 export function newCounter(
   window: ResetWindow | null,
   coveredUntil: Date | null = null,

@@ -6,7 +6,6 @@ import type { Grant, GrantTerms } from './grant';
 /** Maximum number of active grants per customer and entitlement. Bounds the cost of a recalculation. */
 export const MAX_GRANTS = 100;
 
-/** A grant with its remaining balance, as the API shows it. */
 export interface GrantView {
   readonly grant: Grant;
   readonly key: string;
@@ -14,7 +13,6 @@ export interface GrantView {
   readonly remaining: Rational | null;
 }
 
-/** Returns the fields of a grant that contradict its entitlement, contradict each other, or have an invalid value. */
 export function faultsOfGrant(
   type: EntitlementType,
   { value, expiresAt, rollover }: Omit<GrantTerms, 'priority' | 'metadata'>,

@@ -28,7 +28,7 @@ export interface Grant {
   readonly version: number;
   readonly customerId: string;
   readonly entitlementId: string;
-  /** Quantity that was granted; null for a boolean entitlement. */
+  /** Granted quantity; null for a boolean entitlement. */
   readonly value: Rational | null;
   /** Balance at the start of the current window; null for a boolean entitlement. */
   readonly balance: Rational | null;
@@ -46,10 +46,8 @@ export interface Grant {
   readonly updatedAt: Date;
 }
 
-/** Input for a new grant. */
 export type GrantTerms = Pick<Grant, 'value' | 'priority' | 'expiresAt' | 'rollover' | 'metadata'>;
 
-/** Fields of a grant that the burn-down needs. */
 export type GrantBalance = Pick<
   Grant,
   'id' | 'priority' | 'expiresAt' | 'createdAt' | 'rollover'

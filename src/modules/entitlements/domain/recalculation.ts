@@ -18,7 +18,6 @@ import {
 } from './entitlement-balance';
 import { type ResetWindow, windowAt, type WindowRule } from './reset-window';
 
-/** Usage and grants of one balance while it is recalculated. */
 export interface Recalculation {
   readonly counter: UsageCounter;
   /** Grants that have not ended. */
@@ -26,15 +25,12 @@ export interface Recalculation {
   readonly ended: readonly Grant[];
 }
 
-/** Instant at which grant balances change: a grant expires, or the window ends. */
+/** Time at which grant balances change, because a grant expires or the window ends. */
 export type BalanceBoundary =
   | { readonly kind: 'expiry'; readonly at: Date; readonly grantId: string }
   | { readonly kind: 'reset'; readonly at: Date };
 
-/**
- * Returns the first boundary at or before `now`; null if there is none. If a grant expires at the instant at which the
- * window ends, its expiry comes first.
- */
+/** Returns the first boundary at or before `now`, or null. If several coincide, expiries come before the reset. */
 export function nextBoundary(
   { counter, grants }: Recalculation,
   now: Date,
@@ -53,10 +49,7 @@ export function nextBoundary(
   return { kind: 'reset', at: endAt };
 }
 
-/**
- * Ends a grant as expired or voided. Usage taken from the grant becomes expired grant usage of the window; the rest of
- * the grant is lost.
- */
+/** Ends a grant. Usage taken from it becomes expired grant usage of the window; the rest of the grant is lost. */
 export function endGrant(
   state: Recalculation,
   allowance: Rational | null,
@@ -71,7 +64,7 @@ export function endGrant(
   return { counter, grants, ended: [...state.ended, ...ended] };
 }
 
-/** Ends expired grants of an entitlement that is not metered and so has no windows. */
+/** Ends the grants that have expired. Only for entitlements that are not metered, because these have no windows. */
 export function withoutExpired(start: Recalculation, now: Date): Recalculation {
   const isOver = ({ expiresAt }: Grant): boolean => expiresAt !== null && expiresAt <= now;
   return {
@@ -84,9 +77,9 @@ export function withoutExpired(start: Recalculation, now: Date): Recalculation {
 }
 
 /**
- * Ends the window and starts the next one. Each grant keeps the balance that its rollover allows. A grant that keeps
- * nothing lapses.
- * @param at instant of the reset. If the reset replaces a window before its end, `next` may have started before `at`.
+ * Ends the window and starts the window `next`. Each grant keeps the balance that its rollover allows. A grant that
+ * keeps nothing lapses.
+ * @param at time of the reset. If the reset replaces a window before its end, `next` may have started before `at`.
  */
 export function reset(
   { counter, grants, ended }: Recalculation,
@@ -111,8 +104,8 @@ export function reset(
 }
 
 /**
- * Starts the window `next` for a balance that has no window, or a window without an end. No grant lapses: each keeps
- * the quantity that is left in it.
+ * Starts the window `next` for a balance without a window, or with one that has no end. No grant lapses: each keeps the
+ * quantity that is left in it.
  */
 export function carryInto(
   { counter, grants, ended }: Recalculation,
@@ -133,15 +126,15 @@ export function carryInto(
 }
 
 /**
- * Returns the counter of a window that replaces the former window before its end. Usage that counts in both windows
- * keeps its kind: plan usage stays plan usage, and usage taken from grants becomes expired grant usage, because the
- * balances of the grants are already reduced by it. Keeps the notified thresholds.
- * - If the new window starts later than the former one, the usage taken from grants may lie before the new window. Then
- *   only the usage beyond the new allowance counts as taken from grants.
- * - If the new window starts earlier than the former one, usage between the two starts has already counted in other
- *   windows. It becomes plan usage, so that it is not taken from grants. Without a former window, the same holds for
- *   usage before `coveredUntil`.
- * @param former usage and grants before the new window
+ * Returns the counter of a window that replaces the former window before its end. If usage counts in both windows, plan
+ * usage stays plan usage. Usage taken from grants becomes expired grant usage, because it has already lowered the
+ * balances of the grants. Keeps the notified thresholds.
+ * - If the new window starts later, usage taken from grants may lie before it. Then only usage beyond the new allowance
+ *   counts as taken from grants.
+ * - If the new window starts earlier, usage between the two starts was already counted in other windows. It becomes
+ *   plan usage, so that it is not taken from grants. Without a former window, the same holds for usage before
+ *   `coveredUntil`.
+ * @param former usage and grants before the replacement
  * @param allowance allowance of the former window
  */
 export function counterOfReplacement(
@@ -152,8 +145,8 @@ export function counterOfReplacement(
     readonly used: Rational;
     /**
      * Part of `used` from before the start of the former window or, without a former window, from before
-     * `coveredUntil`. Zero if the new window does not start before that instant. If the entitlement has no meter, all
-     * of `used` takes the place of that part.
+     * `coveredUntil`. Zero if the new window does not start earlier than that. If it does and the entitlement has no
+     * meter, all of `used`.
      */
     readonly earlier: Rational;
     readonly allowance: Rational | null;
@@ -177,11 +170,10 @@ export function counterOfReplacement(
 }
 
 /**
- * Drops the window of a customer who has lost the entitlement, or who did not have it until now. Keeps a window that
- * has not ended and has usage. A later window may start before the end of the dropped one. Usage that has already
- * counted then becomes plan usage in the later window (see `coveredUntil`).
- * @param isEntitled true if the customer had the entitlement until now. In that case, if the window has already ended,
- *   usage has counted in later windows up to now.
+ * Drops the window of a customer who has just lost the entitlement, or did not have it until now. Keeps a window that
+ * has usage and has not ended. Sets `coveredUntil`, because a later window may contain usage that was already counted.
+ * @param isEntitled true if the customer had the entitlement until now. Usage up to now was then counted, even if the
+ *   stored window ended earlier.
  */
 export function dropUnneededWindow(
   state: Recalculation,
@@ -198,8 +190,8 @@ export function dropUnneededWindow(
 }
 
 /**
- * If the window ended before `now`, enters the window that contains `now`, without usage. To be called for a balance
- * that has no grants.
+ * If the window has ended before `now`, enters the window that contains `now`, without usage. Only for balances without
+ * grants, because grants do not roll over here.
  */
 export function withoutEnded(
   state: Recalculation,
@@ -213,7 +205,7 @@ export function withoutEnded(
 
 /**
  * Returns the window that contains `at`, by the rule of a subscription. The rule is null if the customer has only
- * grants: then the current window continues to its end, and the window after it has no end.
+ * grants: the current window then continues to its end, and is followed by a window without an end.
  */
 export function windowFor(
   rule: WindowRule | null,
@@ -238,8 +230,8 @@ export function isSameWindow(one: ResetWindow | null, other: ResetWindow): boole
 }
 
 /**
- * Returns true if the window `other` is a new window that may contain usage that has already counted. This is so if
- * `other` starts before the end of the counter's window or, if the counter has no window, before `coveredUntil`.
+ * Returns true if `other` is a new window that may contain usage that was already counted. This is so if `other` starts
+ * before the end of the counter's window or, if the counter has no window, before `coveredUntil`.
  */
 export function isReplacedBy(
   { window, coveredUntil }: Pick<UsageCounter, 'window' | 'coveredUntil'>,

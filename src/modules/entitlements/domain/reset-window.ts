@@ -4,7 +4,7 @@ import { FOR_EVER } from '../../../core/usage';
 
 export type Reset = 'period' | 'day' | 'week' | 'month' | 'year' | 'never';
 
-/** Span in which usage counts against one allowance. */
+/** Span of time in which usage counts against one allowance. */
 export interface ResetWindow {
   readonly reset: Reset;
   readonly startAt: Date;
@@ -12,21 +12,23 @@ export interface ResetWindow {
   readonly endAt: Date | null;
 }
 
-/** Returns the start and end of a window as metering stores them: {@link FOR_EVER} for a window without an end. */
+/** Returns the start and end of a window. A window without an end gets {@link FOR_EVER}, as in metering. */
 export function spanOf({ startAt, endAt }: Pick<ResetWindow, 'startAt' | 'endAt'>): Period {
   return { startAt, endAt: endAt ?? FOR_EVER };
 }
 
-/** Start and billing periods of a subscription. The windows of its entitlements are computed from them. */
+/** Start and billing periods of a subscription, from which the windows of its entitlements are computed. */
 export interface BillingSchedule {
   readonly startAt: Date;
-  /** Null only in the rule of a former calendar window, which does not need the period. */
+  /**
+   * Null if only former calendar windows are computed from the schedule, because they do not depend on billing periods.
+   */
   readonly currentPeriod: Period | null;
   /** Anchor of the periods after the current one. */
   readonly anchor: BillingAnchor;
 }
 
-/** Rule for the windows of an entitlement that a subscription gives: when usage is reset, and the billing periods. */
+/** Determines the windows of an entitlement that a subscription gives: when usage is reset, and the billing periods. */
 export interface WindowRule {
   readonly reset: Reset;
   readonly billing: BillingSchedule;
@@ -39,10 +41,10 @@ export interface WindowRule {
 const MAX_APART_MS = 10_000;
 
 /**
- * Returns the time at which a balance is read and changed: the latest of `now`, the start of the window of the balance,
- * and the start of the current billing period. One of these starts is after `now` if a process whose clock is ahead has
- * written it (decision 165). A start more than {@link MAX_APART_MS} after `now` is ignored, so that a balance recovers
- * from a wrong clock.
+ * Returns the time at which a balance counts as read or changed: the latest of `now`, the start of its window, and the
+ * start of the current billing period. A start is after `now` if a process whose clock is ahead has written it
+ * (decision 165). A start more than {@link MAX_APART_MS} after `now` is ignored, so that a balance recovers from a
+ * wrong clock.
  * @param now time of this process, or of the test clock of the customer
  */
 export function balanceTime(
@@ -57,9 +59,9 @@ export function balanceTime(
 }
 
 /**
- * Returns the window that contains an instant. With the reset `period`, this is the billing period that contains the
- * instant. If the renewal is late, it is the period that the renewal will start. For an instant before the current
- * period, it is the time from that instant to the start of the current period.
+ * Returns the window that contains `at`. With the reset `period`, this is the billing period that contains `at`. If the
+ * renewal is late, it is the period that the renewal will start. If `at` is before the current period, the window
+ * reaches from `at` to the start of the current period.
  * @param at instant at or after the start of the subscription
  */
 export function windowAt(reset: Reset, billing: BillingSchedule, at: Date): ResetWindow {

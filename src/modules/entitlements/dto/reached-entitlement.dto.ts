@@ -8,7 +8,7 @@ import {
 import { type BalanceRecord, toCustomerEntitlement } from '../domain/customer-entitlement';
 import { CustomerEntitlementDto, toCustomerEntitlementDto } from './customer-entitlement.dto';
 
-/** State of an entitlement of a customer when its usage reached a threshold. */
+/** State of a customer's entitlement when its usage reached a threshold. */
 export class ReachedEntitlementDto extends CustomerEntitlementDto {
   @IdProperty('cent_01h455vb4pex5vsknk084sn02q') readonly id!: string;
   @TextProperty('Id of the customer.', 'cus_01h455vb4pex5vsknk084sn02q')

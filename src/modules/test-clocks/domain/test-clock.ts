@@ -6,7 +6,6 @@ export interface TestClock {
   readonly id: string;
   readonly version: number;
   readonly name: string;
-  /** Current time of the clock. */
   readonly instant: Date;
   readonly status: TestClockStatus;
   /** Target of an advance that is running, was interrupted or has failed; null when the clock is ready. */
@@ -16,10 +15,7 @@ export interface TestClock {
    * After a crash, another process can continue the work when the lease has ended.
    */
   readonly leaseEndsAt: Date | null;
-  /**
-   * Number of the process that has the lease; null if none has. If that process dies, another process ends the lease
-   * early.
-   */
+  /** Number of the process that has the lease; null if none has. If that process dies, another one ends the lease. */
   readonly leasedBy: number | null;
   readonly createdAt: Date;
   readonly updatedAt: Date;
@@ -43,10 +39,7 @@ export function isBeingMoved(
   return status === 'advancing' && leaseEndsAt !== null && leaseEndsAt > realNow;
 }
 
-/**
- * Largest number of years by which one call advances a clock. Limits the work: in ten years a daily subscription
- * renews 3,650 times.
- */
+/** Limits the work of one call: in ten years, a daily subscription renews 3,650 times. */
 const MAX_ADVANCE_YEARS = 10;
 const LONGEST_YEAR_MS = 366 * 86_400_000;
 

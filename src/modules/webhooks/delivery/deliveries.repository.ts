@@ -7,7 +7,7 @@ import { WebhookAttemptEntity } from './webhook-attempt.entity';
 import { WebhookDeliveryEntity } from './webhook-delivery.entity';
 
 /**
- * SQL for due deliveries to active endpoints. Reads one endpoint after the other, because the indexes begin with the
+ * Due deliveries to active endpoints. The SQL reads one endpoint after the other, because the indexes begin with the
  * endpoint. For an ordered endpoint, only the first pending delivery about each object counts.
  */
 export const WAITING_DELIVERIES: WaitingRows = {
@@ -29,9 +29,7 @@ export interface ClaimedDelivery {
   readonly id: string;
   readonly endpointId: string;
   readonly eventId: string;
-  /** Number of attempts that have ended. */
   readonly attempts: number;
-  /** Fencing token of the claim. */
   readonly fence: number;
 }
 
@@ -46,11 +44,10 @@ export interface AttemptResult {
   readonly delivery: ClaimedDelivery;
   readonly attempt: Attempt;
   /**
-   * False if no request was sent, because the event had no data. The attempt then does not count as a failure of the
-   * endpoint.
+   * False if no request was sent, because the data of the event is missing or damaged. The attempt then does not count
+   * as a failure of the endpoint.
    */
   readonly isSent: boolean;
-  /** New status of the delivery. */
   readonly status: DeliveryStatus;
   /** Time of the next attempt; null: there is no further attempt. */
   readonly dueAt: Date | null;
@@ -61,14 +58,14 @@ export interface NumberedAttempt extends Attempt {
 }
 
 /**
- * Inserts deliveries. For ordered endpoints, also inserts or updates the heads. A head marks the first of an endpoint's
+ * Inserts deliveries. For an ordered endpoint, also inserts or updates heads. A head marks the first of the endpoint's
  * pending deliveries about one object.
  * - For an inactive endpoint, inserts only deliveries of kind `event`, because the endpoint was active when these
- *   events were recorded. These deliveries wait until the endpoint is active again. An endpoint that was disabled after
- *   a 410 gets no deliveries.
+ *   events were recorded. They wait until the endpoint is active again. An endpoint that was disabled after a 410 gets
+ *   none.
  * - FOR KEY SHARE conflicts with the deletion of an endpoint. If this statement is first, the deletion waits and then
  *   discards these deliveries. If the deletion is first, no delivery is inserted.
- * - ON CONFLICT locks an existing head even if the head does not change.
+ * - ON CONFLICT DO UPDATE locks an existing head even if the head does not change.
  */
 const INSERT = `
   WITH live AS MATERIALIZED (
@@ -96,7 +93,6 @@ const INSERT = `
   )
   SELECT count(*)::int AS made FROM made`;
 
-/** Claims due deliveries up to the free capacity of each endpoint, earliest due time first. */
 const CLAIM = `
   WITH claimed AS (
     SELECT due.id FROM unnest($3::varchar[], $4::integer[]) AS endpoint (id, free)
@@ -111,9 +107,8 @@ const CLAIM = `
   RETURNING delivery.id, delivery.endpoint_id, delivery.event_id, delivery.attempts, delivery.fence`;
 
 /**
- * Writes the results of attempts. Ignores a result if the delivery is no longer pending, or if the delivery has a newer
- * fencing token, because its lease ended and it was claimed again. Maintains `webhook_failure`: a success deletes the
- * row of the endpoint, and a failure inserts a row if there is none.
+ * Ignores a result if the delivery is no longer pending or was claimed again, which gave it a newer fencing token.
+ * Maintains `webhook_failure`: a success deletes the row of the endpoint, and a failure inserts a row if there is none.
  */
 const RECORD = `
   WITH result AS (
@@ -162,8 +157,8 @@ export class DeliveriesRepository {
   ) {}
 
   /**
-   * Inserts deliveries of one kind, which are due immediately. Skips deliveries to deleted endpoints. For an inactive
-   * endpoint, inserts only deliveries of kind `event`, and none after a 410. Returns the number of inserted deliveries.
+   * Inserts deliveries, all of the same kind. Skips deliveries to endpoints that were deleted or disabled after a 410.
+   * For other inactive endpoints, inserts only deliveries of kind `event`. Returns the number of inserted deliveries.
    */
   async insert(deliveries: readonly Delivery[]): Promise<number> {
     const [first] = deliveries;
@@ -181,7 +176,7 @@ export class DeliveriesRepository {
     return row?.made ?? 0;
   }
 
-  /** Claims due deliveries up to the free capacity of each endpoint, and leases them to this process. */
+  /** Claims due deliveries up to the free capacity of each endpoint, earliest due time first. */
   async claim(
     now: Date,
     leaseEndsAt: Date,

@@ -137,10 +137,7 @@ function isTooLong(since: Date | null, now: Date): boolean {
   return since !== null && now.getTime() - since.getTime() >= FAILING_LIMIT_MS;
 }
 
-/**
- * Writes attributes of the attempt to the trace span. Only the host of the URL is written: the rest may contain a
- * secret.
- */
+/** Adds attributes to the trace span. Of the URL, only the host is added, because the rest may contain a secret. */
 function describe(
   span: Span,
   delivery: ClaimedDelivery,

@@ -22,7 +22,7 @@ const MAX_IN_FLIGHT_PER_ENDPOINT = 32;
 /** Largest number of concurrent claims for ordered endpoints. Each claim uses one database connection. */
 const ORDERED_CLAIMS = 4;
 const EVERY_MS = 500;
-/** Longest time that a run of the job waits for claims. */
+/** Longest time that a run of the job waits for its claims. Slower claims continue in the background. */
 const ROUND_MS = 100;
 
 /** Endpoints whose deliveries are claimed together: all unordered endpoints, or one ordered endpoint. */
@@ -77,8 +77,7 @@ export class DeliveryWorker implements OnModuleInit, OnModuleDestroy, BeforeAppl
 
   /**
    * Claims due deliveries up to the free capacity, and starts to send them. Skips a group of endpoints while an earlier
-   * claim for this group is running, so that a slow claim does not delay other groups. The end of each attempt wakes
-   * the job.
+   * claim for it is running, so that a slow claim does not delay other groups. The end of each attempt wakes the job.
    */
   async runDue(): Promise<boolean> {
     const receivers = await this.receivers.listActive();

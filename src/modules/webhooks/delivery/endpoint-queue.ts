@@ -5,8 +5,8 @@ import { HeadsRepository } from './heads.repository';
 import { ReceiversRepository } from './receivers.repository';
 
 /**
- * Adapts the pending deliveries of an endpoint to its new settings. Call the methods in the transaction that changes
- * the settings.
+ * Adapts the pending deliveries of an endpoint to its new settings. The methods must be called in the transaction that
+ * changes the settings.
  */
 @Injectable()
 export class EndpointQueue {
@@ -38,8 +38,8 @@ export class EndpointQueue {
   }
 
   /**
-   * Discards the pending deliveries of an endpoint. Events that were recorded before the endpoint's last change, and
-   * are not dispatched yet, are not sent to the endpoint either.
+   * Discards the pending deliveries of an endpoint that was deleted or disabled. Events that are not dispatched yet are
+   * not sent to it either.
    */
   async discard(endpointId: string, now: Date): Promise<void> {
     await this.receivers.forgetSubscriptions(endpointId);

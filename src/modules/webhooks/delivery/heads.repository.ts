@@ -2,18 +2,18 @@ import { Injectable } from '@nestjs/common';
 import { Database, ROW_LOCKS } from '../../../platform/database';
 
 /**
- * Condition that a row of `delivery`, selected by id, is pending. With the empty string appended, PostgreSQL cannot use
- * the partial indexes on pending rows. After a burst of events, its statistics are outdated: it would take these
- * indexes for nearly empty, and could read all pending rows through them.
+ * SQL condition: a row of `delivery` that was selected by id is pending. The appended empty string keeps PostgreSQL
+ * from using the partial indexes on pending rows. After a burst of events, the statistics are outdated: PostgreSQL
+ * would take these indexes for nearly empty, and could read all pending rows through them.
  */
 export const IS_PENDING = `delivery.status || '' = 'pending'`;
 
 /**
- * Claims the deliveries of one endpoint to which its due heads (rows of `webhook_head`) refer. Skips an object if an
- * earlier event of the object is not dispatched yet. If the delivery of a head has ended or is not due, returns the
- * head with null delivery columns.
+ * Claims deliveries to one ordered endpoint: the deliveries to which its due heads (rows of `webhook_head`) refer. A
+ * head marks the first pending delivery about one object. Skips an object if an earlier event of the object is not
+ * dispatched yet. If the delivery of a head has ended or is not due, returns the head with null delivery columns.
  *
- * After a burst of events, the statistics are outdated. Every plan must still read rows by key:
+ * After a burst of events, the statistics of PostgreSQL are outdated. Rows must still be read by key:
  * - No tables are joined, because a join could read the whole queue.
  * - Earlier events are searched only for the `2 * $4` oldest heads, so that no plan reads all undispatched events for
  *   each head.
@@ -45,19 +45,15 @@ const CLAIM = `
   FROM due LEFT JOIN taken ON taken.object_id = due.object_id`;
 
 /**
- * Locks the endpoints of deliveries. Waits for transactions that make one of these endpoints ordered or unordered,
- * because such a transaction creates or deletes heads. Until this transaction ends, no other transaction can do so. The
- * next statement therefore reads committed heads.
+ * Locks the endpoints of deliveries, so that no other transaction can make them ordered or unordered (this creates or
+ * deletes heads). Waits until such transactions have ended, so that the next statement reads committed heads.
  */
 const LOCK_ENDPOINTS = `
   SELECT ordered FROM webhook_endpoint
   WHERE id = ANY (ARRAY(SELECT endpoint_id FROM webhook_delivery WHERE id = ANY ($1)))
   ORDER BY id ${ROW_LOCKS.reference}`;
 
-/**
- * Locks the heads of deliveries in the order of the primary key, like the insertion of heads, so that two transactions
- * do not deadlock.
- */
+/** Locks the heads of deliveries in the order in which INSERT locks heads, so that the two do not deadlock. */
 const LOCK = `
   SELECT endpoint_id, object_id FROM webhook_head
   WHERE delivery_id = ANY ($1) ORDER BY endpoint_id, object_id FOR UPDATE`;
@@ -149,7 +145,7 @@ export class HeadsRepository {
 
   /**
    * Locks the heads of the deliveries until the transaction ends, and keeps their endpoints from becoming ordered or
-   * unordered. Call it before writing the deliveries.
+   * unordered. Must be called before the deliveries are written.
    */
   async lock(deliveryIds: readonly string[]): Promise<readonly ObjectKey[]> {
     this.database.requireTransaction();

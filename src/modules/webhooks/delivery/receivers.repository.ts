@@ -16,14 +16,13 @@ export interface Receiver {
   readonly failingSince: Date | null;
 }
 
-/** Names or patterns of the events that an endpoint receives, from one change of its settings to the next. */
+/** Names or patterns of the events that an endpoint received between two changes of its settings. */
 export interface EventSubscription {
   readonly endpointId: string;
-  /** Subscribed event names or patterns. */
   readonly events: readonly string[];
-  /** Id of the event about the change that began the subscription; null: no change is known. */
+  /** The subscription applies to events with this id and higher ids; null: there is no lower bound. */
   readonly since: string | null;
-  /** Id of the event about the change that ended the subscription; null if it has not ended. */
+  /** The subscription applies to events with lower ids; null: there is no upper bound. */
   readonly until: string | null;
 }
 
@@ -86,8 +85,8 @@ export class ReceiversRepository {
   }
 
   /**
-   * Returns the subscriptions that decide which endpoints receive the events from `firstEventId` on. One query reads
-   * present and former subscriptions, so that both are from the same instant.
+   * Returns all subscriptions that determine which endpoints receive the event `firstEventId` and later events. One
+   * query reads present and former subscriptions, so that both are from the same instant.
    */
   async listSubscriptions(firstEventId: string): Promise<readonly EventSubscription[]> {
     const rows = await this.database.query<EventSubscriptionRow>(SUBSCRIPTIONS, [firstEventId]);
@@ -95,8 +94,8 @@ export class ReceiversRepository {
   }
 
   /**
-   * Stores the subscription of an endpoint before a change, because events that were recorded before the change may not
-   * be dispatched yet. Deletes older former subscriptions, except those that an undispatched event may need: an event
+   * Stores the subscription that an endpoint had before a change, because events that were recorded before the change
+   * may not be dispatched yet. Deletes older subscriptions, except those that an undispatched event may need: an event
    * in the queue, or an event of an open transaction.
    * @param events empty if the endpoint was inactive
    * @param untilEventId id of the event that reports the change
@@ -112,12 +111,11 @@ export class ReceiversRepository {
     await this.database.query(KEEP_SUBSCRIPTION, [endpointId, untilEventId, events]);
   }
 
-  /** Deletes former subscriptions, so that undispatched events recorded before the last change are not sent. */
+  /** Deletes former subscriptions. Undispatched events that were recorded before the last change are then not sent. */
   async forgetSubscriptions(endpointId: string): Promise<void> {
     await this.database.query(FORGET_ALL_SUBSCRIPTIONS, [endpointId]);
   }
 
-  /** Returns the time of the first failure since the last success; null: no failure since then. */
   failingSince(id: string): Promise<Date | null> {
     return this.database.queryValue<Date>(FAILING_SINCE, [id]);
   }

@@ -3,7 +3,6 @@ import { Clock } from '../../../platform/clock';
 import { Batcher, type BatchOutcome } from '../../../platform/concurrency';
 import { type AttemptResult, DeliveriesRepository } from './deliveries.repository';
 
-/** Largest number of results that one statement writes. */
 const MAX_RESULTS = 200;
 
 @Injectable()
@@ -20,9 +19,8 @@ export class ResultWriter {
   ) {}
 
   /**
-   * Writes the result of an attempt, in one statement with other results. Resolves with true after the result is
-   * written. Resolves with false if the result was ignored, because the delivery was claimed again, discarded or
-   * deleted.
+   * Writes the result of an attempt, in one statement with other results. Resolves with true when the result is
+   * written, or with false if it was ignored because the delivery was claimed again, discarded or deleted.
    */
   write(result: AttemptResult): Promise<boolean> {
     return this.batcher.add(result);

@@ -31,9 +31,9 @@ export class RetryDeliveriesService {
   ) {}
 
   /**
-   * Retries up to {@link MAX_RETRIED} matching deliveries to active endpoints, oldest first, by creating new deliveries
-   * of the same events. Only the newest delivery of an event to an endpoint can match, so that a repeated call retries
-   * no delivery twice.
+   * Retries up to {@link MAX_RETRIED} matching deliveries to active endpoints, oldest first: creates new deliveries of
+   * the same events. If an event was sent to an endpoint several times, only the newest delivery can match, so that a
+   * repeated call retries nothing twice.
    * @throws {ProblemError} `reference_not_found`, `webhook_endpoint_inactive`
    */
   retryAll(filter: DeliveryFilter): Promise<RetriedDeliveries> {

@@ -6,7 +6,6 @@ import type { Attempt } from './domain/delivery';
 @Entity('webhook_attempt')
 export class WebhookAttemptEntity implements Attempt {
   @IdColumn({ to: 'WebhookDeliveryEntity', onDelete: 'CASCADE' }) readonly deliveryId!: string;
-  /** Number of the attempt, from 1. */
   @PrimaryColumn({ type: 'smallint' }) readonly number!: number;
   @PrimaryColumn({ type: 'timestamptz', precision: 3 }) readonly startedAt!: Date;
   @Column({ type: 'integer' }) readonly durationMs!: number;

@@ -1,7 +1,7 @@
 import { Column, Entity, Index } from 'typeorm';
 import { IdColumn, InstantColumn, ReferenceColumn } from '../../../platform/database';
 
-/** The first of an ordered endpoint's pending deliveries about one object. The later ones wait until it has ended. */
+/** The first of an ordered endpoint's pending deliveries about one object. Later deliveries wait until it has ended. */
 @Entity('webhook_head')
 @Index('webhook_head_delivery_index', ['deliveryId'])
 @Index('webhook_head_due_index', ['endpointId', 'dueAt'])

@@ -1,6 +1,6 @@
 export const MAX_EVENT_NAME_LENGTH = 80;
 
-/** A name of visible ASCII characters, or `*`, or a name followed by `.*`. `*` is not allowed elsewhere. */
+/** A name of visible ASCII characters without `*`, or such a name followed by `.*`, or `*` alone. */
 export const EVENT_NAME = /^(\*|[!-)+-~]+(\.\*)?)$/;
 
 /** Returns true if a value has the form of an event name or pattern. The event type need not exist. */
@@ -8,7 +8,6 @@ export function isEventName(text: unknown): text is string {
   return typeof text === 'string' && text.length <= MAX_EVENT_NAME_LENGTH && EVENT_NAME.test(text);
 }
 
-/** Returns true if a subscribed name or pattern matches an event type. */
 export function matchesType(name: string, type: string): boolean {
   if (name === '*' || name === type) return true;
   return name.endsWith('.*') && type.startsWith(name.slice(0, -1));

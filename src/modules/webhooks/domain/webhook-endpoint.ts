@@ -1,7 +1,7 @@
 import type { Metadata } from '../../../core/metadata';
 import type { ChangeOf } from '../../../core/next-version';
 
-/** Largest number of endpoints that are not deleted. Every event is matched against all these endpoints. */
+/** Largest number of endpoints, without deleted ones. Limited because every event is matched against all of them. */
 export const MAX_ENDPOINTS = 100;
 export const MAX_EVENT_NAMES = 100;
 
@@ -18,11 +18,10 @@ export interface WebhookEndpoint {
   /** Subscribed names and patterns: `resource.happened`, `resource.*` or `*`. Unique, 1 to `MAX_EVENT_NAMES`. */
   readonly events: readonly string[];
   readonly description: string | null;
-  /** False: no events are sent to the endpoint. */
   readonly isActive: boolean;
   /** True: an event is sent only after all deliveries of earlier events of the same object have ended. */
   readonly ordered: boolean;
-  /** Reason why the engine disabled the endpoint; null if it did not, or after the endpoint was enabled again. */
+  /** Reason why the engine disabled the endpoint. Null if it did not, or if the endpoint was enabled again. */
   readonly disabledReason: DisabledReason | null;
   readonly metadata: Metadata;
   /** Deletion time; null: not deleted. The row stays, because deliveries refer to it. */

@@ -8,7 +8,7 @@ export interface WebhookSecret {
   readonly expiresAt: Date | null;
 }
 
-/** Time for which deliveries are also signed with a replaced secret. */
+/** For this time after a secret was replaced, deliveries are also signed with it. */
 const REPLACED_SECRET_MS = 24 * 3_600_000;
 
 /**
@@ -17,7 +17,7 @@ const REPLACED_SECRET_MS = 24 * 3_600_000;
  */
 export const MAX_REPLACED_SECRETS = 10;
 
-/** Returns the instant from which a secret that is replaced now is invalid. */
+/** Returns the time at which a secret stops being valid if it is replaced at `now`. */
 export function expiryOfReplaced(now: Date): Date {
   return new Date(now.getTime() + REPLACED_SECRET_MS);
 }

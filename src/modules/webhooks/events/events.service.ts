@@ -4,7 +4,6 @@ import { EventLog, type EventLogFilter, type RecordedEvent } from '../../../plat
 import { CustomersService } from '../../customers';
 
 export interface EventListFilter extends EventLogFilter {
-  /** Null: no filter. */
   readonly testClockId: string | null;
 }
 

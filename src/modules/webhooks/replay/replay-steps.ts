@@ -13,7 +13,6 @@ import { ReplaysRepository } from './replays.repository';
 
 export const REPLAY_WORK = 'webhook-replays';
 
-/** Largest number of events that one step reads. */
 const EVENTS_PER_STEP = 1_000;
 
 /** Runs replays step by step. Each step is one transaction. */
@@ -29,8 +28,9 @@ export class ReplaySteps {
   ) {}
 
   /**
-   * Reads the next events of a locked replay, creates deliveries of matching events and stores the progress. The replay
-   * becomes `failed` if it would create more than {@link MAX_REPLAYED} deliveries, or if the endpoint is inactive.
+   * Reads the next events of a locked replay, creates deliveries of the matching events, and stores the progress. The
+   * replay becomes `failed` if it would create more than {@link MAX_REPLAYED} deliveries, or if the endpoint is
+   * inactive.
    */
   async run(before: Replay): Promise<Replay> {
     const { endpointId, readToAt, readToId, toAt } = before;

@@ -17,7 +17,7 @@ export class ReplaysRepository {
     private readonly audit: AuditTrail,
   ) {}
 
-  /** Inserts the replay. Writes to the audit log, because replays have no events. */
+  /** Also writes to the audit log, because replays have no events. */
   async insert(replay: Replay): Promise<void> {
     await this.database.insert(WebhookReplayEntity, replay);
     const { id, endpointId, fromAt, toAt, events } = replay;
@@ -53,7 +53,6 @@ export class ReplaysRepository {
     return query.page(this.database, WebhookReplayEntity, request);
   }
 
-  /** Writes the fields that a step of the replay changes. */
   async update(replay: Replay): Promise<void> {
     const { status, failureCode, readToAt, readToId, eventsRead, replayed, updatedAt } = replay;
     await this.database.update(WebhookReplayEntity, replay.id, {

@@ -5,10 +5,8 @@ export type Reply =
   | { readonly statusCode: number; readonly retryAfter: string | null }
   | { readonly statusCode: null };
 
-/** Status of a delivery after an attempt. */
 export type AttemptOutcome =
   | { readonly status: 'succeeded' }
-  /** The next attempt is at `dueAt`. */
   | { readonly status: 'pending'; readonly dueAt: Date }
   /** No attempt is left. */
   | { readonly status: 'failed' }
@@ -17,7 +15,6 @@ export type AttemptOutcome =
 
 const GONE = 410;
 
-/** Returns true if the receiver answered that the endpoint is permanently gone. */
 export function isGone({ statusCode }: Reply): boolean {
   return statusCode === GONE;
 }

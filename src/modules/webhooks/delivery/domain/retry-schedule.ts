@@ -16,10 +16,7 @@ export const PAUSES_MS: readonly number[] = [
   24 * HOUR_MS,
 ];
 
-/**
- * Largest fraction by which a pause is randomly shortened or lengthened, so that deliveries that failed together spread
- * out.
- */
+/** Largest fraction by which a pause is randomly changed, so that deliveries that failed together spread out. */
 export const JITTER = 0.2;
 
 /** An endpoint is disabled if all its attempts failed for this time. */

@@ -14,10 +14,8 @@ export interface Replay {
   /** Period `[fromAt, toAt)` in which the events happened. */
   readonly fromAt: Date;
   readonly toAt: Date;
-  /** Event names or patterns. */
   readonly events: readonly string[];
   readonly status: ReplayStatus;
-  /** Set if the replay has failed, otherwise null. */
   readonly failureCode: ReplayFailure | null;
   /**
    * Instant and id of the last event that was read; before the first event, `fromAt` and an empty id. The next step
