@@ -61,6 +61,7 @@ describe('the SQL that counts events', () => {
     ['an object', { eu: 'west' }, null],
     ['a text that just fits', 'x'.repeat(188), 'x'.repeat(188)],
     ['a text that is too long by one', 'x'.repeat(189), digest('x'.repeat(189))],
+    ['a text that is the digest of a longer one', digest(long), digest(long)],
     ['a text that is too long in bytes', long, digest(long)],
     ['a text that is too long once it is JSON', quotes, digest(quotes)],
   ])('groups by %s', async (_, value, text) => {

@@ -194,6 +194,20 @@ describe('a usage proof', () => {
     await story.verify();
   });
 
+  it('reports late usage that changes no amount as billed, without a line', async () => {
+    const { story, plan, use, proof } = await metered(SUM);
+    await story.subscribe(await plan());
+    await use('01-01', 2);
+    await story.advance(on('02-01'));
+    await use('01-06', 3);
+    await use('01-07', -3);
+    expect(await proof()).toEqual([1, 2, 0]);
+    await story.advance(on('03-01'));
+    expect(await proof()).toEqual([3, 0, 0]);
+    expect((await story.amounts()).flat()).toEqual([2 * 3_100]);
+    await story.verify();
+  });
+
   it('reports usage of a draft as pending', async () => {
     const story = await Story.begin(engine, START, { invoice_grace_hours: 48 });
     const { id: meter_id, event } = await story.meter();

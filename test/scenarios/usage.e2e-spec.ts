@@ -136,10 +136,10 @@ describe('usage', () => {
     await story.subscribe(id);
     await story.reportUsage(event, '2026-02-02T00:00:00.000Z', { n: 100 });
     expect(await story.usage()).toMatchObject([
-      { groups: [{ quantity: '96.428571428571', amount: 964 }] },
+      { groups: [{ quantity: '96.428571428571428571', amount: 964 }] },
     ]);
     await story.advance('2026-03-01T00:00:00.000Z');
-    expect(await story.lines()).toEqual([[['usage', '96.428571428571', 964]]]);
+    expect(await story.lines()).toEqual([[['usage', '96.428571428571428571', 964]]]);
   });
 
   it('so far is an error while it exceeds the largest amount, until it is voided', async () => {
@@ -271,8 +271,8 @@ describe('usage', () => {
       await story.advance('2026-01-16T00:00:00.000Z');
       await change();
       const parts = [
-        ['2026-01-01', '77.41935483871', 240_000],
-        ['2026-01-16', '82.58064516129', 256_000],
+        ['2026-01-01', '77.419354838709677419', 240_000],
+        ['2026-01-16', '82.580645161290322581', 256_000],
       ];
       const soFar = await story.usage();
       expect(soFar.map(({ amount }) => amount)).toEqual([240_000, 256_000]);

@@ -45,6 +45,28 @@ describe('windows of usage', () => {
       '04-04T16:30',
       ['04-04T13:00', '04-04T14:00', '04-04T15:00', '04-04T15:30'],
     ],
+    [
+      'Australia/Lord_Howe',
+      'hour',
+      '10-03T14:00',
+      '10-03T17:00',
+      ['10-03T14:00', '10-03T14:30', '10-03T15:30', '10-03T16:00'],
+    ],
+    // The clock goes from 02:45 to 03:45, and in April from 03:45 to 02:45, both at 14:00 UTC.
+    [
+      'Pacific/Chatham',
+      'hour',
+      '09-26T12:15',
+      '09-26T15:00',
+      ['09-26T12:15', '09-26T13:15', '09-26T14:00', '09-26T14:15'],
+    ],
+    [
+      'Pacific/Chatham',
+      'hour',
+      '04-04T13:30',
+      '04-04T15:30',
+      ['04-04T13:30', '04-04T14:00', '04-04T14:15', '04-04T15:15'],
+    ],
   ])('%s, %s', (timeZone, interval, from, to, expected) => {
     expect(startsOf(`2026-${from}:00Z`, `2026-${to}:00Z`, timeZone, interval)).toEqual(expected);
   });

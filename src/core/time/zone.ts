@@ -59,13 +59,17 @@ export function monthOfYearBefore(instant: Date, timeZone: string): Date {
 
 /**
  * Returns the next instant at which an hour starts on the wall clock of `timeZone`; in Kathmandu, for example, hours
- * start at a quarter past the UTC hour. Ignores a clock change before that instant.
+ * start at a quarter past the UTC hour. If the clock changes before that, as in Chatham at 02:45, returns the instant of
+ * the change.
  * @throws InvariantError when the zone is unknown.
  */
 export function localHourAfter(instant: Date, timeZone: string): Date {
-  const { minute, second, millisecond } = toLocal(instant, timeZone);
+  const local = toLocal(instant, timeZone);
+  const { minute, second, millisecond } = local;
   const intoHourMs = (minute * 60 + second) * 1000 + millisecond;
-  return new Date(instant.getTime() + 3_600_000 - intoHourMs);
+  const next = new Date(instant.getTime() + 3_600_000 - intoHourMs);
+  if (toLocal(next, timeZone).offset === local.offset) return next;
+  return new Date(local.getTimeZoneTransition('next')?.epochMilliseconds ?? next.getTime());
 }
 
 /** For this folder only, because other code must not depend on `Temporal`. */

@@ -128,6 +128,16 @@ describe('usage on an invoice', () => {
     expect(explain(invoice).matches).toBe(true);
   });
 
+  it.each([
+    ['0.0000000000004', 4n],
+    ['-99999999999999999999.999999999999999999', 0n],
+  ])('of %s shows every digit that a meter accepts', (quantity, amount) => {
+    const price: Price = { model: 'per_unit', unitAmount: '10000000000000' };
+    expect(shown(invoiceOf(requestOf(price), [all(quantity)]))).toEqual([
+      ['usage', 'Calls', quantity, amount],
+    ]);
+  });
+
   it('names the line of each group in the record of what was billed, however many there are', () => {
     const parts = Array.from({ length: 20_000 }, (_, index) => of(`region-${index}`, '2'));
     const request = requestOf(perUnit, {}, true);

@@ -2,6 +2,7 @@ import {
   compare,
   formatDecimal,
   formatExact,
+  MAX_FRACTION_DIGITS,
   parseExact,
   rational,
   roundToInteger,
@@ -23,9 +24,6 @@ import type { Period } from '../../../core/time';
 import type { BilledBy } from './billed-by';
 import type { TakenFrom } from './given-back';
 import type { HeldDiscount, HeldTerms } from './held-terms';
-
-/** Largest number of decimals in a shown quantity. The trace keeps the exact quantity. */
-const SHOWN_DIGITS = 12;
 
 /** Values of the properties that a meter groups by, as text; null for a property that the events lack. */
 export type UsageGroup = readonly (string | null)[];
@@ -272,8 +270,9 @@ export function isNothing(part: UsagePart, amountMinor: bigint): boolean {
   return amountMinor === 0n && compare(part.quantity, ZERO) === 0;
 }
 
+/** Returns a decimal with at most 18 fraction digits, rounded if needed. The trace keeps the exact quantity. */
 export function shownQuantity(quantity: Rational): string {
-  return formatDecimal(quantity, SHOWN_DIGITS);
+  return formatDecimal(quantity, MAX_FRACTION_DIGITS);
 }
 
 export function nameOfGroup(group: UsageGroup): string {

@@ -42,7 +42,10 @@ const LONGEST_GROUP_TEXT_BYTES = 190;
 /** Maximum number of properties that a meter groups by. */
 const MAX_GROUPED = 5;
 
-/** SQL of the text of a property as a JSON string; `null` if it is missing, a list or an object. */
+/**
+ * SQL of the text of a property as a JSON string; `null` if it is missing, a list or an object. A long text and the text
+ * of its digest are one group (decision 231).
+ */
 function groupedText(property: string): string {
   const json = `to_jsonb(event.properties ->> ${property})::text`;
   return `
