@@ -19,8 +19,8 @@ export class ApiKeyEntity implements ApiKey {
   @Column({ type: 'varchar', length: 24 }) readonly prefix!: string;
   @Column({ type: 'char', length: 4 }) readonly lastFour!: string;
   /**
-   * SHA-256, in hex, of the secret that the last roll replaced; null if that roll had no overlap, or if the key was
-   * never rolled.
+   * SHA-256 of the previous secret, in hex. Null if the last roll (replacement of the secret) had no overlap, or if the
+   * key was never rolled.
    */
   @Column({ type: 'char', length: 64, nullable: true }) readonly previousHash!: string | null;
   @InstantColumn({ nullable: true }) readonly previousExpiresAt!: Date | null;

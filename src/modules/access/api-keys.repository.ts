@@ -11,8 +11,8 @@ export interface KeyHolderRow {
   readonly expires_at: Date | null;
   readonly revoked_at: Date | null;
   /**
-   * If the checked secret is the previous secret of the key: the instant at which that secret stops working. If it is
-   * the current secret: null.
+   * Time at which the checked secret stops working, if it is the previous secret of the key. Null if it is the current
+   * one.
    */
   readonly previous_expires_at: Date | null;
   readonly requests_per_minute: number | null;
@@ -52,7 +52,6 @@ export class ApiKeysRepository {
     return this.database.selectOne(ApiKeyEntity, 'WHERE id = $1', [id]);
   }
 
-  /** Locks the key until the transaction ends. */
   lock(id: string): Promise<ApiKey | null> {
     return this.database.selectOne(ApiKeyEntity, 'WHERE id = $1 FOR UPDATE', [id]);
   }
@@ -69,10 +68,7 @@ export class ApiKeysRepository {
     await this.database.update(ApiKeyEntity, key.id, columns);
   }
 
-  /**
-   * Stores the hash of a new secret. If `key.previousExpiresAt` is set, the replaced secret works until that instant;
-   * if it is null, the replaced secret stops working at once.
-   */
+  /** Stores the hash of a new secret. Keeps the hash of the previous secret only if `key.previousExpiresAt` is set. */
   async roll(key: ApiKey, hash: string): Promise<void> {
     await this.database.query(
       `UPDATE api_key
@@ -91,10 +87,7 @@ export class ApiKeysRepository {
     return row ?? null;
   }
 
-  /**
-   * Takes a lock that lets only one process at a time store the bootstrap key. The lock is held until the transaction
-   * ends.
-   */
+  /** Other processes that want to store the bootstrap key wait until this transaction ends. */
   async lockBootstrap(): Promise<void> {
     this.database.requireTransaction();
     await this.database.query(LOCK_BOOTSTRAP);
@@ -105,7 +98,6 @@ export class ApiKeysRepository {
     return (await this.database.query(EXISTS, [hash])).length > 0;
   }
 
-  /** Returns true if a key exists that is neither revoked nor expired. */
   async hasUsableKey(now: Date): Promise<boolean> {
     return (await this.database.query(ANY_USABLE, [now])).length > 0;
   }

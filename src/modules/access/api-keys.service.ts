@@ -101,9 +101,9 @@ export class ApiKeysService {
   }
 
   /**
-   * Changes name, scopes, expiry or limits. A no-op update writes nothing and records no event.
+   * Changes name, scopes, expiry or limits. If nothing changes, writes nothing and records no event.
    * @throws {ProblemError} `api_key_not_found`, `precondition_failed`, `api_key_revoked`, `scope_not_held`,
-   * `expiry_not_in_future`, `limit_above_ceiling`
+   *   `expiry_not_in_future`, `limit_above_ceiling`
    */
   update(
     id: string,
@@ -131,10 +131,10 @@ export class ApiKeysService {
   }
 
   /**
-   * Gives a key a new secret. The replaced secret works for another `overlapMs` milliseconds; with 0, it stops working
+   * Gives a key a new secret. The previous secret works for another `overlapMs` milliseconds; with 0, it stops working
    * at once.
    * @throws {ProblemError} `api_key_not_found`, `api_key_revoked`, `scope_not_held`; `api_key_rolling` if `overlapMs`
-   *   is above 0 and the secret that the previous roll replaced still works
+   *   is above 0 and an earlier roll's overlap has not ended yet
    */
   roll(id: string, overlapMs: number, caller: Principal): Promise<KeyWithSecret> {
     return this.database.transaction(async () => {
@@ -192,10 +192,7 @@ export class ApiKeysService {
     return key;
   }
 
-  /**
-   * Locks a key that is not revoked. The caller must have all scopes of the key.
-   * @throws {ProblemError} `api_key_not_found`, `api_key_revoked`, `scope_not_held`
-   */
+  /** Locks a key that is not revoked. The caller must have all scopes of the key. */
   private async lockUsable(id: string, caller: Principal): Promise<ApiKey> {
     const key = (await this.keys.lock(id)) ?? raise(apiKeyNotFound(id));
     if (key.revokedAt !== null) throw apiKeyRevoked(id);
@@ -227,10 +224,6 @@ export class ApiKeysService {
 
 const PREFIX = /^sk_[a-z0-9]{1,16}_/;
 
-/**
- * Returns the parts of a secret that are stored in plain text. The prefix is empty if the operator chose a secret of
- * another form.
- */
 function partsOf(secret: string): Pick<ApiKey, 'prefix' | 'lastFour'> {
   return { prefix: PREFIX.exec(secret)?.[0] ?? '', lastFour: secret.slice(-4) };
 }

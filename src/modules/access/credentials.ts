@@ -16,8 +16,8 @@ import { ApiKeysRepository, type KeyHolderRow } from './api-keys.repository';
 import { CustomerTokensRepository } from './customer-tokens.repository';
 
 /**
- * Time for which a credential read from the database is cached. A revocation therefore takes effect in every process
- * within this time, and needs no notification of the other processes, which could get lost.
+ * Time for which a credential read from the database is cached. Every process notices a revocation within this time.
+ * Processes do not notify each other of revocations, because a notification could get lost.
  */
 const CACHE_MS = 750;
 const MAX_CACHED = 10_000;
@@ -32,14 +32,14 @@ interface Holder {
   readonly freshUntil: number;
 }
 
-/** Verifies API keys and customer tokens. Caches each one that it finds for {@link CACHE_MS}. */
+/** Verifies API keys and customer tokens. Caches each of them for {@link CACHE_MS}. */
 @Injectable()
 export class Credentials {
   private readonly logger = new Logger('credentials');
-  /** Cached holders, by the SHA-256 of their API key or customer token. */
+  /** Cached API keys and customer tokens, by the SHA-256 of the secret. */
   private readonly cache = new BoundedMap<string, Holder>(MAX_CACHED);
   private readonly loading = new Map<string, Promise<Principal>>();
-  /** By id of the API key: instant of the last use that this process recorded, in milliseconds since 1970. */
+  /** Time of the last use that this process recorded, in milliseconds since 1970, by id of the API key. */
   private readonly touchedAt = new BoundedMap<string, number>(MAX_CACHED);
 
   constructor(
@@ -61,10 +61,7 @@ export class Credentials {
     return loading;
   };
 
-  /**
-   * Clears the cache of this process, so that a change takes effect in it at once. The caches of other processes expire
-   * within {@link CACHE_MS}.
-   */
+  /** Clears only the cache of this process. The caches of other processes expire within {@link CACHE_MS}. */
   forgetAll(): void {
     this.cache.clear();
   }
@@ -84,9 +81,9 @@ export class Credentials {
   }
 
   /**
-   * Returns the holder of a customer token; null if the token is unknown. The token stops working when the API key that
-   * issued it expires or is revoked, or when the admin who issued it becomes inactive. The holder has only those scopes
-   * of the token that the issuer still has.
+   * Returns the rights that a customer token gives; null if the token is unknown. The token stops working when the API
+   * key that issued it expires or is revoked, or when the admin who issued it becomes inactive. It gives only those of
+   * its scopes that the issuer still has.
    */
   private async tokenHolder(hash: string, freshUntil: number): Promise<Holder | null> {
     const row = await this.tokens.findHolder(hash);

@@ -10,7 +10,7 @@ export interface TokenHolderRow {
   readonly customer_id: string;
   readonly scopes: readonly CustomerScope[];
   readonly expires_at: Date;
-  /** Id of the principal that issued the token. */
+  /** Id of the API key or admin that issued the token; `open` if the caller had no credential (`AUTH=open`). */
   readonly created_by: string;
   readonly issuer_used_password: boolean;
   /**

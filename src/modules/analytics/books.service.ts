@@ -6,7 +6,7 @@ import type { RevenueGroup, RevenueRow } from './domain/revenue';
 import { type Report, type ReportRange, reportOf } from './report-windows';
 import { RevenueRepository } from './revenue.repository';
 
-/** Maximum number of windows times groups in a revenue report, for example 100 days times 100 plans. */
+/** Maximum number of rows of a revenue report: windows times groups, for example 100 days times 100 plans. */
 const MAX_ROWS = 10_000;
 
 @Injectable()
@@ -35,8 +35,8 @@ export class BooksService {
   }
 
   /**
-   * Returns the number and the sum of the automatic charges that were created in a period, by currency, number of the
-   * attempt, status and failure code.
+   * Returns the number and the sum of the automatic charges that were created in a period, by currency, attempt number,
+   * status and failure code.
    * @throws {ProblemError} `report_period_empty`, `too_many_windows`, `too_many_reports`
    */
   async collection(range: ReportRange, currency: string | null): Promise<Report<CollectionRow>> {

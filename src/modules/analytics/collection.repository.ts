@@ -17,11 +17,7 @@ const ATTEMPTS = `
 export class CollectionRepository {
   constructor(private readonly reports: Reports) {}
 
-  /**
-   * Counts and sums the automatic charges that were created in a period, by currency, number of the attempt, status and
-   * failure code. Leaves out customers on test clocks.
-   * @throws {ProblemError} `too_many_reports`
-   */
+  /** Leaves out customers on test clocks. */
   within({ startAt, endAt }: Period, currency: string | null): Promise<readonly CollectionRow[]> {
     return this.reports.query<CollectionRow>('analytics', ATTEMPTS, [startAt, endAt, currency]);
   }

@@ -2,11 +2,13 @@ import type { Period } from '../../core/time';
 import { groupBy } from '../../core/grouping';
 import type { MrrChangeKind, MrrSum } from '../recurring-revenue';
 
-/** Monthly recurring revenue (MRR) in one currency, and how it changed, in one window, such as a month. */
+/**
+ * Monthly recurring revenue (MRR) in one currency at the start and at the end of a window (such as a month), and the
+ * changes within the window.
+ */
 export interface MrrWindow {
   readonly currency: string;
   readonly period: Period;
-  /** MRR at the start of the window, in minor units. */
   readonly openingMinor: bigint;
   /** MRR at the end of the window, in minor units: `openingMinor` plus all changes. */
   readonly closingMinor: bigint;
@@ -16,7 +18,7 @@ export interface MrrWindow {
   readonly counts: Readonly<Record<MrrChangeKind, number>>;
 }
 
-/** Effect of each kind of change on the number of subscriptions with recurring revenue. */
+/** Effect of one change of each kind on the number of subscriptions with recurring revenue. */
 const SUBSCRIPTIONS: Readonly<Record<MrrChangeKind, -1 | 0 | 1>> = {
   new: 1,
   reactivation: 1,

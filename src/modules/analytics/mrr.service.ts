@@ -29,7 +29,6 @@ export class MrrService {
     return { period, rows: mrrWindows(windows, sums) };
   }
 
-  /** Returns changes of the MRR of subscriptions, newest first. */
   listChanges(filter: MrrChangeFilter, request: PageRequest): Promise<Page<MrrChange>> {
     return this.revenue.list(filter, request);
   }

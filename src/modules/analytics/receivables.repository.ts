@@ -6,10 +6,7 @@ import type { Receivables } from './domain/receivables';
 
 const OVERDUE = `$1::timestamptz - due_at`;
 
-/**
- * Returns SQL that sums the amounts that are overdue by more than `from` days and at most `to` days.
- * @param to null: no upper limit
- */
+/** Returns SQL that sums amounts overdue by more than `from` days and at most `to` days (null: no upper limit). */
 const late = (from: number, to: number | null): string =>
   sumWhere(
     `${OVERDUE} > interval '${from} days'${to === null ? '' : ` AND ${OVERDUE} <= interval '${to} days'`}`,
@@ -24,7 +21,6 @@ const SUMS = `
   ${late(0, 30)} AS "days1To30", ${late(30, 60)} AS "days31To60",
   ${late(60, 90)} AS "days61To90", ${late(90, null)} AS "over90Days"`;
 
-/** Open invoices with an unpaid amount, except invoices of customers on test clocks. */
 const OPEN_NOW = `
   WITH open AS (
     SELECT customer_id, currency, due_at, amount_due - amount_paid - amount_credited AS owed
@@ -32,8 +28,8 @@ const OPEN_NOW = `
       AND amount_due > amount_paid + amount_credited)`;
 
 /**
- * Postings to receivables, each with an invoice: the invoice that posted it, or the invoice of the payment or credit
- * note that posted it. Includes the customer id, so that a filter by customer applies before the join with `invoice`.
+ * Postings to receivables. `invoice_id` is the invoice that made the posting, or the invoice of the payment or credit
+ * note that made it. Includes the customer id, so that a filter by customer applies before the join with `invoice`.
  */
 const POSTED = `
     SELECT amount_minor, posted.customer_id, coalesce(payment.invoice_id, credit_note.invoice_id, source_id) AS invoice_id
@@ -45,12 +41,11 @@ const POSTED = `
 
 /**
  * Key by which amounts owed are summed: the id of the subscription, or of the invoice if it has no subscription. The
- * sums of single invoices would not match the ledger: credit of a negative invoice is posted under that invoice, but
- * lowers other invoices of its subscription.
+ * sums of single invoices would not match the ledger, because credit of a negative invoice is posted under that
+ * invoice, but lowers other invoices of its subscription.
  */
 const DEBT_KEY = 'coalesce(subscription_id, invoice.id)';
 
-/** Amounts now owed on open invoices, from the columns of the invoices. */
 export const OWED_STORED = `
   SELECT ${DEBT_KEY} AS key, customer_id, currency, amount_due - amount_paid - amount_credited AS amount
   FROM invoice WHERE status = 'open'`;
@@ -69,8 +64,8 @@ const LOWERED_LATER = `
 
 /**
  * Credits of negative invoices in the subscriptions of {@link LOWERED_LATER}, each with the amount by which it lowered
- * open invoices. Leaves out credit that lowered an uncollectible invoice: the negative invoice posts a recovery of that
- * amount to receivables as well, so that the sum of its postings does not contain it.
+ * open invoices. The amount does not include credit that lowered an uncollectible invoice, because the negative invoice
+ * also posts a recovery of that credit to receivables, and the two postings cancel out.
  */
 const CREDITS = `
   SELECT subscription_id AS "subscriptionId", posted.id AS "postedId", posted.occurred_at >= $1 AS "isLater", (
@@ -93,14 +88,13 @@ const LOWERED = `
       ON written_off.source_id = invoice.id AND written_off.kind = 'write_off'
   WHERE amount_credited > 0 AND subscription_id IN (${LOWERED_LATER}) ORDER BY invoice.id`;
 
-/** Condition: the invoice was finalized before the instant $1, and its customer is not on a test clock. */
 const FINALIZED_BEFORE = 'invoice.finalized_at < $1 AND invoice.test_clock_id IS NULL';
 
 type ReceivableSource = 'invoice' | 'payment' | 'credit_note';
 
 /**
- * Types of objects that post each kind of ledger transaction. Contains a type only if the transaction changes the
- * receivable of an invoice that was finalized before, and if this invoice can be found through the object.
+ * Types of objects that post each kind of ledger transaction. A type is listed only if the transaction changes the
+ * receivable of an invoice that was finalized earlier, and if this invoice can be found through the object.
  */
 const SOURCES: Readonly<Record<LedgerTransaction['kind'], readonly ReceivableSource[]>> = {
   payment: ['payment'],
@@ -120,8 +114,8 @@ const SOURCES: Readonly<Record<LedgerTransaction['kind'], readonly ReceivableSou
 };
 
 /**
- * Returns SQL: the postings at $1 or later by objects of a type, to receivables of invoices finalized before $1. The
- * sign is reversed.
+ * Returns SQL for postings to receivables of invoices finalized before $1. Includes only postings at $1 or later by
+ * objects of the type `source`. Reverses their sign.
  */
 function postedLater(source: ReceivableSource): string {
   const kinds = Object.entries(SOURCES).filter(([, sources]) => sources.includes(source));
@@ -135,9 +129,9 @@ function postedLater(source: ReceivableSource): string {
 }
 
 /**
- * Amounts owed at $1 on each invoice finalized before $1: the amount owed now, minus the postings at $1 or later.
- * Parameter $2 has the ids of the invoices that credit of negative invoices lowered at $1 or later, and $3 the amounts
- * by which it lowered them. Both are parameters, because the posting of such credit does not name the lowered invoices.
+ * Amounts owed at $1 on each invoice finalized before $1: the amount owed now, minus the postings at $1 or later. $2
+ * has the ids of the invoices that were lowered at $1 or later by credit of negative invoices, and $3 the amounts. Both
+ * are parameters, because the posting of such credit does not name the lowered invoices.
  */
 const OPEN_AT = `
   WITH owed AS (
@@ -203,7 +197,7 @@ export class ReceivablesRepository {
     );
   }
 
-  /** Returns, for each currency, the `limit` customers who owe most in it. */
+  /** Returns the `limit` customers who owe most in each currency. */
   byCustomer({ at, isNow }: ReceivablesQuery, limit: number): Promise<readonly Receivables[]> {
     return this.reports.run('analytics', async () =>
       isNow
@@ -217,8 +211,8 @@ export class ReceivablesRepository {
   }
 
   /**
-   * Returns two lists of equal length: the ids of the invoices that credit of negative invoices lowered at an instant
-   * or later, and the amounts by which it lowered them, in minor units.
+   * Returns two lists about the invoices that were lowered at an instant or later by credit of negative invoices: the
+   * ids of the invoices, and the amounts in minor units.
    */
   private async loweredSince(at: Date): Promise<readonly [readonly string[], readonly string[]]> {
     const credits = await this.database.query<CreditRow>(CREDITS, [at]);

@@ -29,8 +29,8 @@ export interface Report<Row> {
 }
 
 /**
- * Returns the period of a report and its windows. By default, the period ends now. The default start is the start of a
- * month: one year before the month in which the period ends.
+ * Returns the period of a report and its windows. By default, the period ends now, and starts at the beginning of the
+ * month one year before its end.
  * @param maxWindows maximum number of windows of the period
  * @throws {ProblemError} `report_period_empty`, `too_many_windows`
  */

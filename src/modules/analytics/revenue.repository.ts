@@ -4,8 +4,8 @@ import { Reports } from '../../platform/database';
 import type { RevenueGroup, RevenueRow } from './domain/revenue';
 
 /**
- * SQL expression: id of the plan that the subscription of a transaction has now. The subscription is found through the
- * object that posted the transaction, such as an invoice. Null if this object has no subscription.
+ * SQL expression for the id of the current plan of the subscription that a transaction belongs to. The subscription is
+ * found through the object that posted the transaction, such as an invoice. Null if this object has no subscription.
  */
 const PLAN_OF_SOURCE = `(
   SELECT plan_id FROM subscription WHERE id = CASE split_part(source_id, '_', 1)
@@ -36,10 +36,7 @@ const sumOf = (account: string, sign: '' | '-'): string =>
 const GROSS = sumOf('revenue', '-');
 const DISCOUNTS = sumOf('discounts', '');
 
-/**
- * Returns SQL that sums the postings by currency, window and group. For each currency, returns only the `$5` groups
- * that have the most revenue after discounts in the whole period.
- */
+/** For each currency, selects only the `$5` groups with the most revenue after discounts in the whole period. */
 const revenueBy = (key: string): string => `
   WITH posted AS MATERIALIZED (
     SELECT currency, width_bucket(occurred_at, $1::timestamptz[]) AS number, ${key} AS key, account, amount_minor
@@ -73,7 +70,6 @@ export class RevenueRepository {
    * Returns the sums of the postings by currency, window and group. Windows without postings are left out.
    * @param windows consecutive, in ascending order
    * @param limit maximum number of groups for each currency
-   * @throws {ProblemError} `too_many_reports`
    */
   async within(
     windows: readonly Period[],

@@ -17,7 +17,7 @@ const NOT_ARCHIVED = 'WHERE id = $1 AND archived_at IS NULL';
 
 type AddonRow = Omit<Addon, 'prices'>;
 
-/** Reads and writes add-ons. Only `findIncludingArchived` returns archived add-ons. */
+/** Only `findIncludingArchived` returns archived add-ons. */
 @Injectable()
 export class AddonsRepository {
   constructor(
@@ -25,7 +25,6 @@ export class AddonsRepository {
     private readonly prices: PricesRepository,
   ) {}
 
-  /** @throws {ProblemError} `addon_code_taken` */
   async insert({ prices, ...addon }: Addon): Promise<void> {
     this.database.requireTransaction();
     await onViolation(this.database.insert(AddonEntity, addon), 'addon_code_unique', () =>

@@ -65,7 +65,8 @@ export class CatalogService {
   }
 
   /**
-   * Renames an add-on and merges its metadata. A no-op update writes nothing and records no event.
+   * Changes the name, and merges the given metadata into the stored metadata. If nothing changes, writes nothing and
+   * records no event.
    * @throws {ProblemError} `addon_not_found`, `precondition_failed`, `metadata_too_large`
    */
   updateAddon(id: string, change: AddonChange, expected: VersionCondition): Promise<Addon> {
@@ -81,8 +82,8 @@ export class CatalogService {
   }
 
   /**
-   * Archives an add-on. The API then hides the add-on, and it cannot be sold again; existing subscriptions keep it. The
-   * code of the add-on stays taken.
+   * Archives an add-on: the API hides it, and it cannot be sold again. Existing subscriptions keep it. Its code stays
+   * taken.
    * @throws {ProblemError} `addon_not_found`, `precondition_failed`
    */
   archiveAddon(id: string, expected: VersionCondition): Promise<void> {
@@ -97,9 +98,9 @@ export class CatalogService {
   }
 
   /**
-   * Returns the add-on that a field of a request refers to. The add-on cannot be archived until the caller's
-   * transaction ends. Other transactions may refer to the same add-on meanwhile.
-   * @param pointer JSON pointer to the field
+   * Returns the add-on, and locks it against archiving until the caller's transaction ends. Other transactions can
+   * refer to the add-on meanwhile.
+   * @param pointer JSON pointer to the field of the request that contains the id
    * @throws {ProblemError} `reference_not_found`
    */
   requireAddonForReference(id: string, pointer: string): Promise<Addon> {
@@ -107,10 +108,9 @@ export class CatalogService {
   }
 
   /**
-   * Returns the add-on that a field of a request refers to. Other callers of this method wait until the caller's
-   * transaction ends. Therefore only one caller at a time can count the entitlements linked to the add-on and link
-   * another one.
-   * @param pointer JSON pointer to the field
+   * Returns the add-on, and locks it until the caller's transaction ends. Only one transaction at a time gets this
+   * lock, so it can count the entitlements linked to the add-on before it links another one.
+   * @param pointer JSON pointer to the field of the request that contains the id
    * @throws {ProblemError} `reference_not_found`
    */
   requireAddonForCounting(id: string, pointer: string): Promise<Addon> {
@@ -118,26 +118,21 @@ export class CatalogService {
   }
 
   /**
-   * Returns the plan that a field of a request refers to, with its active version. The plan cannot be archived until
-   * the caller's transaction ends. Meanwhile, other transactions may refer to the plan or activate a newer version.
-   * @param pointer JSON pointer to the field
+   * Returns the plan with its active version, and locks the plan against archiving until the caller's transaction ends.
+   * Other transactions can refer to the plan or activate a newer version meanwhile.
+   * @param pointer JSON pointer to the field of the request that contains the id
    * @throws {ProblemError} `reference_not_found`
    */
   async requirePlanForReference(id: string, pointer: string): Promise<Plan> {
     return (await this.plans.lock(id, 'reference')) ?? raise(referenceNotFound(pointer, id));
   }
 
-  /**
-   * Returns the plan with its active version, even if the plan is archived; null if the plan does not exist. Takes no
-   * lock.
-   */
+  /** Returns the plan with its active version; null if it does not exist. Takes no lock. */
   findPlanIncludingArchived(id: string): Promise<Plan | null> {
     return this.plans.findIncludingArchived(id);
   }
 
-  /**
-   * Returns the id, code, name and archiving time of plans, archived ones included. Ids without a plan are left out.
-   */
+  /** Includes archived plans. Leaves out unknown ids. */
   getPlanNames(ids: readonly string[]): Promise<readonly PlanName[]> {
     return this.plans.findNames(ids);
   }
@@ -152,7 +147,7 @@ export class CatalogService {
     return version;
   }
 
-  /** Returns plan versions by id, including versions of archived plans. Ids without a version are left out. */
+  /** Returns plan versions by id, including versions of archived plans. Unknown ids are left out. */
   async getPlanVersions(ids: readonly string[]): Promise<ReadonlyMap<string, PlanVersion>> {
     const found = await this.plans.findVersions(ids);
     return new Map(found.map((version) => [version.id, version]));
@@ -165,7 +160,7 @@ export class CatalogService {
     return this.plans.entitlementsOf(versionIds);
   }
 
-  /** Returns add-ons by id, archived ones included. Ids without an add-on are left out. */
+  /** Returns add-ons by id, archived ones included. Unknown ids are left out. */
   async getAddonsIncludingArchived(ids: readonly string[]): Promise<ReadonlyMap<string, Addon>> {
     const found = await this.addons.findIncludingArchived(ids);
     return new Map(found.map((addon) => [addon.id, addon]));
@@ -181,10 +176,7 @@ export class CatalogService {
     return this.prices.namesOf(ids);
   }
 
-  /**
-   * Returns the currency of a plan and the prices of all its versions, even if the plan is archived; null if the plan
-   * does not exist.
-   */
+  /** Returns the currency and the prices of all versions of a plan, archived or not; null if there is no such plan. */
   findPricesOfPlan(
     planId: string,
   ): Promise<{ readonly currency: string; readonly prices: readonly CatalogPrice[] } | null> {
@@ -192,7 +184,7 @@ export class CatalogService {
   }
 
   /**
-   * Checks prices without storing them, in the caller's transaction.
+   * Checks prices without storing them. Locks their meters against archiving until the caller's transaction ends.
    * @throws {ProblemError} `price_terms_contradict`, `reference_not_found`, `meter_backfilling`
    */
   async assertPrices(prices: readonly PriceTerms[], pointer: string): Promise<void> {

@@ -23,8 +23,8 @@ class ExpandPlansInterceptor extends ExpandInterceptor {
 }
 
 /**
- * Lets clients request a list whose items each contain their plan (`expand=plan`). The module of the controller must
- * import `CatalogModule`.
+ * Supports `expand=plan` on a list: each item then also contains its plan. The module of the controller must import
+ * `CatalogModule`.
  */
 export const ExpandsPlans = (): MethodDecorator =>
   applyDecorators(UseInterceptors(ExpandPlansInterceptor));

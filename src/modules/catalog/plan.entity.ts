@@ -12,7 +12,6 @@ export class PlanEntity implements Omit<Plan, 'activeVersion'> {
   @Column({ type: 'varchar', length: 64 }) readonly code!: string;
   @Column({ type: 'varchar', length: 200 }) readonly name!: string;
   @Column({ type: 'char', length: 3 }) readonly currency!: string;
-  /** Number of the active plan version. */
   @Column({ type: 'integer' }) readonly activeNumber!: number;
   @MetadataColumn() readonly metadata!: Metadata;
   @InstantColumn({ nullable: true }) readonly archivedAt!: Date | null;

@@ -27,10 +27,7 @@ const ACTIVE_VERSIONS = `
 type PlanRow = Omit<Plan, 'activeVersion'> & { readonly activeNumber: number };
 type VersionRow = Omit<PlanVersion, 'prices' | 'entitlements'>;
 
-/**
- * Reads and writes plans. Archived plans are read only by `findIncludingArchived`, `findNames`, `findPrices` and the
- * methods that read versions.
- */
+/** Only `findIncludingArchived`, `findNames`, `findPrices` and the methods that read versions return archived plans. */
 @Injectable()
 export class PlansRepository {
   constructor(
@@ -38,7 +35,6 @@ export class PlansRepository {
     private readonly prices: PricesRepository,
   ) {}
 
-  /** @throws {ProblemError} `plan_code_taken`, `reference_not_found` */
   async insert({ activeVersion, ...plan }: Plan): Promise<void> {
     this.database.requireTransaction();
     await onViolation(
@@ -49,7 +45,6 @@ export class PlansRepository {
     await this.insertVersion(activeVersion);
   }
 
-  /** @throws {ProblemError} `reference_not_found` */
   async insertVersion({ prices, entitlements, ...version }: PlanVersion): Promise<void> {
     this.database.requireTransaction();
     await this.database.insert(PlanVersionEntity, version);
@@ -67,7 +62,6 @@ export class PlansRepository {
     return this.withVersionOrNull(await this.database.selectOne(PlanEntity, BY_ID, [id]));
   }
 
-  /** Returns the id, code, name and archiving time of plans, archived or not. Ids without a plan are left out. */
   findNames(ids: readonly string[]): Promise<readonly PlanName[]> {
     return this.database.select(PlanEntity, 'WHERE id = ANY ($1)', [ids]);
   }
@@ -84,9 +78,7 @@ export class PlansRepository {
     return { items: await this.withVersions(items), next };
   }
 
-  /**
-   * Returns the versions with these ids. Includes versions of archived plans, because subscriptions keep using them.
-   */
+  /** Includes versions of archived plans, because subscriptions keep using them. */
   async findVersions(ids: readonly string[]): Promise<readonly PlanVersion[]> {
     if (ids.length === 0) return [];
     return this.withContents(
@@ -94,10 +86,6 @@ export class PlansRepository {
     );
   }
 
-  /**
-   * Returns the currency of a plan and the prices of all its versions, even if the plan is archived; null if the plan
-   * does not exist.
-   */
   async findPrices(
     planId: string,
   ): Promise<{ readonly currency: string; readonly prices: readonly CatalogPrice[] } | null> {

@@ -38,7 +38,6 @@ export class PlansService {
   ) {}
 
   /**
-   * Creates a plan with its first version.
    * @throws {ProblemError} `price_terms_contradict`, `plan_code_taken`, `reference_not_found`, `meter_backfilling`,
    *   `plan_entitlement_contradicts`
    */
@@ -87,7 +86,8 @@ export class PlansService {
   }
 
   /**
-   * Renames a plan and merges its metadata. A no-op update writes nothing and records no event.
+   * Changes the name, and merges the given metadata into the stored metadata. If nothing changes, writes nothing and
+   * records no event.
    * @throws {ProblemError} `plan_not_found`, `precondition_failed`, `metadata_too_large`
    */
   update(id: string, change: PlanDetailsChange, expected: VersionCondition): Promise<Plan> {
@@ -127,8 +127,8 @@ export class PlansService {
   }
 
   /**
-   * Archives a plan. The API then hides the plan, and customers can no longer subscribe to it; running subscriptions
-   * continue. The code of the plan stays taken.
+   * Archives a plan: the API hides it, and customers can no longer subscribe to it. Running subscriptions continue. Its
+   * code stays taken.
    * @throws {ProblemError} `plan_not_found`, `precondition_failed`
    */
   archive(id: string, expected: VersionCondition): Promise<void> {

@@ -40,8 +40,8 @@ export class PricesRepository {
   }
 
   /**
-   * Returns the prices of plan versions or add-ons (`owner`), by owner id and in the order of the request that created
-   * them. An owner without prices has an empty list.
+   * Returns the prices of plan versions or of add-ons, by the id of the plan version or add-on, in the order in which
+   * the request listed them. The list is empty if there are none.
    */
   async findByOwners(
     owner: Owner,

@@ -14,7 +14,6 @@ import type { Coupon } from './domain/coupon';
 export class CouponsRepository {
   constructor(private readonly database: Database) {}
 
-  /** @throws {ProblemError} `coupon_code_taken` */
   async insert(coupon: Coupon): Promise<void> {
     await onViolation(this.database.insert(CouponEntity, coupon), 'coupon_code_unique', () =>
       couponCodeTaken(coupon.code),
@@ -25,7 +24,6 @@ export class CouponsRepository {
     return this.database.selectOne(CouponEntity, 'WHERE id = $1', [id]);
   }
 
-  /** Returns the coupon, locked until the transaction ends; null if it does not exist. */
   lock(id: string): Promise<Coupon | null> {
     return this.database.selectOne(CouponEntity, 'WHERE id = $1 FOR UPDATE', [id]);
   }

@@ -58,7 +58,8 @@ export class CouponsService {
   }
 
   /**
-   * Activates or deactivates a coupon and merges its metadata. A no-op update writes nothing and records no event.
+   * Activates or deactivates a coupon, and merges the given metadata into the stored metadata. If nothing changes,
+   * writes nothing and records no event.
    * @throws {ProblemError} `coupon_not_found`, `precondition_failed`, `metadata_too_large`
    */
   update(id: string, change: CouponChange, expected: VersionCondition): Promise<Coupon> {

@@ -36,8 +36,7 @@ export class RedemptionsRepository {
   }
 
   /**
-   * Adds 1 to `timesRedeemed` of the coupon and returns true. Returns false, without a change, if the coupon is
-   * inactive, expired or exhausted.
+   * Returns false, without a change, if the coupon is inactive, expired or exhausted.
    * @param now instant of the redemption, on the clock of the customer
    * @param updatedAt real time at which the row of the coupon changes
    */
@@ -46,7 +45,6 @@ export class RedemptionsRepository {
     return (await this.database.query(COUNT, [couponId, now, updatedAt])).length === 1;
   }
 
-  /** @throws {ProblemError} `coupon_already_redeemed` */
   async insert(redemption: CouponRedemption, code: string): Promise<void> {
     await onViolation(
       this.database.insert(CouponRedemptionEntity, redemption),
@@ -59,7 +57,6 @@ export class RedemptionsRepository {
     return this.database.repository(CouponRedemptionEntity).existsBy({ couponId, subscriptionId });
   }
 
-  /** Returns the running redemptions of subscriptions with their coupons, oldest first. */
   async findOpen(subscriptionIds: readonly string[]): Promise<readonly RedeemedTerms[]> {
     if (subscriptionIds.length === 0) return [];
     const tail = 'WHERE subscription_id = ANY ($1) AND ended_at IS NULL ORDER BY id';
@@ -68,7 +65,6 @@ export class RedemptionsRepository {
     );
   }
 
-  /** Returns all redemptions of subscriptions with their coupons, oldest first. */
   async findBySubscriptions(subscriptionIds: readonly string[]): Promise<readonly RedeemedTerms[]> {
     const tail = 'WHERE subscription_id = ANY ($1) ORDER BY id';
     return this.withCoupons(
@@ -82,7 +78,10 @@ export class RedemptionsRepository {
     return this.withCoupons(await this.database.select(CouponRedemptionEntity, byId, [ids]));
   }
 
-  /** Returns redemptions with their coupons, locked until the transaction ends. */
+  /**
+   * Returns redemptions with their coupons. Locks the redemptions in the order of their ids, until the transaction
+   * ends.
+   */
   async lockAll(ids: readonly string[]): Promise<readonly RedeemedTerms[]> {
     const tail = 'WHERE id = ANY ($1) ORDER BY id FOR NO KEY UPDATE';
     return this.withCoupons(await this.database.select(CouponRedemptionEntity, tail, [ids]));

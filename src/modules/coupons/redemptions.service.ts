@@ -37,8 +37,8 @@ import {
 import { RedemptionsRepository } from './redemptions.repository';
 
 /**
- * Redeems coupons on subscriptions and records their discounts. Methods that write join the transaction of the caller,
- * which has locked the subscription.
+ * Redeems coupons on subscriptions and records their discounts. Methods that write run in the transaction of a caller,
+ * which must have locked the subscription.
  */
 @Injectable()
 export class RedemptionsService {
@@ -89,7 +89,8 @@ export class RedemptionsService {
   }
 
   /**
-   * Returns the redemption that {@link redeem} would create. Writes nothing, so the id of the redemption is not stored.
+   * Returns the redemption that {@link redeem} would create. Writes nothing: the id of the returned redemption is not
+   * stored.
    * @throws {ProblemError} the same as `redeem`
    */
   async preview(request: RedemptionRequest, now: Date): Promise<RedeemedTerms> {
@@ -129,8 +130,8 @@ export class RedemptionsService {
   }
 
   /**
-   * Returns, by id, those of the given redemptions that are not used up. Includes redemptions that ended for another
-   * reason, for example with their subscription. Locks all given redemptions until the transaction ends.
+   * Returns the redemptions that are not used up, by id. Includes redemptions that ended for another reason, for
+   * example with their subscription. Locks all given redemptions until the transaction ends.
    */
   async remainingTermsOf(
     redemptionIds: readonly string[],
@@ -190,8 +191,8 @@ export class RedemptionsService {
   }
 
   /**
-   * Returns, by id, those of the given redemptions that have the duration `once`, are used up and were not removed. A
-   * credit may return a discount to such a redemption.
+   * Returns the redemptions with the duration `once` that are used up and were not removed, by id. A credit may return
+   * a discount to such a redemption.
    */
   async usedUpOf(redemptionIds: readonly string[]): Promise<ReadonlyMap<string, RedeemedTerms>> {
     const found = await this.redemptions.findAll(redemptionIds);
@@ -205,22 +206,18 @@ export class RedemptionsService {
     return new Map(found.map((terms) => [terms.redemption.id, terms]));
   }
 
-  /** Ends all running redemptions of ended subscriptions, each at the end of its subscription. */
+  /** Ends all running redemptions of ended subscriptions, each at the time at which its subscription ended. */
   async endAll(ended: readonly EndedSubscription[]): Promise<void> {
     this.database.requireTransaction();
     if (ended.length > 0) await this.redemptions.endAll(ended);
   }
 
-  /**
-   * Returns the redemptions of a coupon, newest first.
-   * @throws {ProblemError} `coupon_not_found`
-   */
+  /** @throws {ProblemError} `coupon_not_found` */
   async list(couponId: string, request: PageRequest): Promise<Page<RedeemedTerms>> {
     await this.coupons.get(couponId);
     return this.redemptions.pageByCoupon(couponId, request);
   }
 
-  /** Returns the redemptions of a subscription, newest first. */
   listBySubscription(id: string, request: PageRequest): Promise<Page<RedeemedTerms>> {
     return this.redemptions.pageBySubscription(id, request);
   }

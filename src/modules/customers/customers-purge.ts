@@ -2,7 +2,7 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { TestClockParticipants } from '../test-clocks';
 import { CustomersRepository } from './customers.repository';
 
-/** Purges the customers on a deleted test clock. */
+/** Lets test clocks count, lock and delete the customers on a deleted test clock. */
 @Injectable()
 export class CustomersPurge implements OnModuleInit {
   constructor(

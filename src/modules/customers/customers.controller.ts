@@ -127,7 +127,7 @@ export class CustomersController {
   }
 }
 
-/** Requires the scope `invoices:read` if the list is filtered by `owing`, because the filter shows who has unpaid invoices. */
+/** Requires `invoices:read` for the filter `owing`, because the filter shows who has unpaid invoices. */
 function requireInvoices({ owing }: CustomerFilterDto, caller: Principal): void {
   if (owing !== undefined) requireScope(caller, 'invoices:read');
 }

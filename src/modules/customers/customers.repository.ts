@@ -27,15 +27,15 @@ const EXISTING = 'WHERE id = $1 AND deleted_at IS NULL';
 
 const NO_CLOCK = 'none';
 
-/** SQL expression: text of a customer in which a search looks for words. The trigram index has the same expression. */
+/** SQL expression for the text in which a search looks for words. Must be the expression of the trigram index. */
 const SEARCHED_TEXT = searchedText('name', "coalesce(email, '')", "coalesce(external_id, '')");
 
-/** Expression that sorts names without regard to case. An index has the same expression. */
+/** SQL expression that sorts names without regard to case. Must be the expression of the index on the name. */
 const NAME_ORDER = 'lower(name)';
 
 /**
- * Open invoices with an unpaid amount. The module `invoicing` owns the table. The table is joined here nevertheless,
- * so that a page needs only one statement.
+ * Open invoices with an unpaid amount. Joins a table of another module (`invoicing`), so that a page needs only one
+ * statement.
  */
 const OWED = {
   table: 'invoice',
@@ -51,7 +51,6 @@ export class CustomersRepository {
     private readonly reports: Reports,
   ) {}
 
-  /** @throws {ProblemError} `customer_external_id_taken` */
   async insert(customer: Customer): Promise<void> {
     await this.write(customer, () => this.database.insert(CustomerEntity, customer));
   }
@@ -88,8 +87,8 @@ export class CustomersRepository {
   }
 
   /**
-   * Returns the test clock id of each customer, by customer id; null for real time. Unknown and deleted customers are
-   * missing.
+   * Returns the test clock id of each customer, by customer id. Null: the customer has no test clock. Unknown and
+   * deleted customers are left out.
    */
   async testClocksOf(ids: readonly string[]): Promise<ReadonlyMap<string, string | null>> {
     const rows = await this.database.queryPrepared<{ id: string; clock: string | null }>(
@@ -114,7 +113,6 @@ export class CustomersRepository {
     return customerQuery(filter).summarize(this.reports, {});
   }
 
-  /** @throws {ProblemError} `customer_external_id_taken` */
   async update(customer: Customer): Promise<void> {
     await this.write(customer, () =>
       this.database.update(CustomerEntity, customer.id, {
@@ -149,7 +147,7 @@ export class CustomersRepository {
     );
   }
 
-  /** Locks up to `limit` customers on a test clock, deleted ones included, until the transaction ends. Returns their ids. */
+  /** Locks up to `limit` customers on a test clock, deleted ones included. Returns their ids. */
   lockOnTestClock(testClockId: string, limit: number): Promise<readonly string[]> {
     this.database.requireTransaction();
     return this.database.queryValues<string>(

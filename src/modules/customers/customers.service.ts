@@ -104,9 +104,9 @@ export class CustomersService {
   }
 
   /**
-   * Returns the current time of each customer, by customer id: the time of the test clock of the customer, or real time
-   * if there is none. Also works while a test clock advances. Unknown and deleted customers are missing, and those on a
-   * deleted test clock, which are being purged.
+   * Returns the current time of each customer, by customer id: the time of the customer's test clock, or real time if
+   * there is none. Also works while a test clock advances. Leaves out unknown and deleted customers, and customers on a
+   * deleted test clock, who are being purged.
    */
   async currentTimesOf(ids: readonly string[]): Promise<ReadonlyMap<string, Date>> {
     const clocks = await this.customers.testClocksOf(ids);
@@ -143,15 +143,15 @@ export class CustomersService {
     return this.customers.page(filter, request);
   }
 
-  /** Counts matching customers by currency. */
   summarize(filter: CustomerFilter): Promise<readonly ListSummary[]> {
     return this.customers.summarize(filter);
   }
 
   /**
-   * Changes the given fields and merges the metadata. A no-op update writes nothing and records no event.
+   * Changes the given fields, and merges the given metadata into the stored metadata. If nothing changes, writes
+   * nothing and records no event.
    * @throws {ProblemError} `customer_not_found`, `precondition_failed`, `metadata_too_large`,
-   * `customer_currency_locked`, `customer_external_id_taken`, `reference_not_found`
+   *   `customer_currency_locked`, `customer_external_id_taken`, `reference_not_found`
    */
   update(id: string, change: CustomerChange, expected: VersionCondition): Promise<Customer> {
     return this.database.transaction(async () => {
@@ -188,9 +188,9 @@ export class CustomersService {
   }
 
   /**
-   * Returns the customer that a field of a request refers to, locked against deletion until the caller's transaction
-   * ends. Other transactions may refer to the same customer, or change it, meanwhile.
-   * @param pointer JSON pointer to the field
+   * Returns the customer, and locks it against deletion until the caller's transaction ends. Other transactions may
+   * refer to the customer, or change it, meanwhile.
+   * @param pointer JSON pointer to the field of the request that contains the id
    * @throws {ProblemError} `reference_not_found`
    */
   async requireForReference(id: string, pointer: string): Promise<Customer> {
@@ -208,7 +208,7 @@ export class CustomersService {
   }
 
   /**
-   * Fixes the currency of a customer permanently, in the transaction that writes the first amount of the customer.
+   * Fixes the currency of a customer permanently. Call it in the transaction that writes an amount of the customer.
    * Sets the currency if the customer has none. Later calls with the same currency write nothing.
    * @param currency ISO 4217
    * @throws {ProblemError} `customer_currency_mismatch`, `customer_not_found`
@@ -281,17 +281,12 @@ function byCustomer(
   return one.customerId < other.customerId ? -1 : 1;
 }
 
-/** @throws {ProblemError} `customer_not_found` */
 function customerOf(customers: ReadonlyMap<string, Customer>, id: string): Customer {
   const customer = customers.get(id);
   if (customer === undefined) throw customerNotFound(id);
   return customer;
 }
 
-/**
- * Returns the details of a customer after a change. Omitted fields keep their value, null clears a field, and metadata
- * is merged.
- */
 function detailsAfter(before: Customer, change: CustomerChange): CustomerDetails {
   const keep = <Value>(sent: Value | undefined, stored: Value): Value =>
     sent === undefined ? stored : sent;

@@ -23,8 +23,8 @@ class ExpandCustomersInterceptor extends ExpandInterceptor {
 }
 
 /**
- * Lets a list show the customer within each item, on request. The module of the controller must import
- * `CustomersModule`.
+ * Supports `expand=customer` on a list: each item then also contains its customer. The module of the controller must
+ * import `CustomersModule`.
  */
 export const ExpandsCustomers = (): MethodDecorator =>
   applyDecorators(UseInterceptors(ExpandCustomersInterceptor));

@@ -15,7 +15,7 @@ import { LedgerRepository, WRONG_TOTALS } from './ledger.repository';
 
 export interface Verification {
   readonly results: readonly CheckResult[];
-  /** The last comparison of the books with a payment provider that has ended; null if none has ended yet. */
+  /** The last comparison of the books with a payment provider. Null: no comparison has ended yet. */
   readonly lastReconciliation: LastReconciliation | null;
 }
 
@@ -61,7 +61,7 @@ export class LedgerChecks implements OnModuleInit {
     this.registerQuery({ name: 'totals_of_accounts_equal_postings', sql: WRONG_TOTALS });
   }
 
-  /** Adds a check. Call it when a module starts. */
+  /** Call it when a module starts. */
   register(check: LedgerCheck): void {
     if (this.checks.some(({ name }) => name === check.name)) {
       throw new Error(`The check ${check.name} is registered twice.`);
@@ -69,20 +69,16 @@ export class LedgerChecks implements OnModuleInit {
     this.checks.push(check);
   }
 
-  /** Adds a check that `left` and `right` have equal sums for every key and currency. */
   registerSums({ name, left, right }: SumsCheck): void {
     this.register({ name, run: (since) => this.ledger.findDifferences(left, right, since) });
   }
 
-  /** Adds a check that `sql` finds no violation. The check runs only if the whole ledger is verified. */
+  /** The check runs only if the whole ledger is verified. */
   registerQuery({ name, sql }: QueryCheck): void {
     this.register({ name, run: () => this.ledger.findViolations(sql), onlyForWholeLedger: true });
   }
 
-  /**
-   * Sets the function that finds the last comparison of the books with a payment provider. Call it when a module
-   * starts.
-   */
+  /** Sets the source of `Verification.lastReconciliation`. Call it when a module starts. */
   showReconciliation(find: () => Promise<LastReconciliation | null>): void {
     this.findReconciliation = find;
   }

@@ -2,14 +2,17 @@ import type { LedgerAccount, LedgerTransaction } from '../../core/ledger';
 
 const CASH_CLEARING = 'cash_clearing:';
 
-/** Returns SQL for `SummedRows.sql`: postings to an account, by customer. `sign` -1 counts credits as positive. */
+/**
+ * Returns SQL that selects the postings to an account, by customer, for a ledger check (`SummedRows.sql`). `sign` -1
+ * counts credits as positive.
+ */
 export function postedRows(account: LedgerAccount, sign: 1 | -1 = 1): string {
   return rowsOf('customer_id', account, sign);
 }
 
 /**
- * Returns SQL for `SummedRows.sql`: postings to an account, by source, such as an invoice. `sign` -1 counts credits as
- * positive. With `kind`, only transactions of this kind.
+ * Returns SQL that selects the postings to an account, by source (such as an invoice), for a ledger check
+ * (`SummedRows.sql`). `sign` -1 counts credits as positive. With `kind`, only transactions of this kind.
  */
 export function postedRowsBySource(
   account: LedgerAccount,
@@ -20,7 +23,9 @@ export function postedRowsBySource(
   return kind === null ? rows : `${rows} AND kind = '${kind}'`;
 }
 
-/** SQL for `SummedRows.sql`: postings to the cash clearing accounts, by provider and source. */
+/**
+ * Selects the postings to the cash clearing accounts, by provider and source, for a ledger check (`SummedRows.sql`).
+ */
 export const POSTED_CASH_ROWS = `
   SELECT substr(account, ${CASH_CLEARING.length + 1}) || ' ' || source_id AS key, customer_id, currency, amount_minor AS amount
   FROM ledger_posting JOIN ledger_transaction ON id = transaction_id

@@ -39,7 +39,10 @@ const TOTALS = `
   FROM ledger_total
   GROUP BY account, currency HAVING sum(postings) > 0 ORDER BY account, currency`;
 
-/** Finds accounts whose postings differ from the running total of the account in a currency, by sum or by number. */
+/**
+ * Finds accounts whose running total in a currency differs from their postings, in the sum or in the number of
+ * postings.
+ */
 export const WRONG_TOTALS = `
   SELECT account || ' ' || currency || ': kept ' || sum(kept) || ', posted ' || sum(posted) AS id
   FROM (
@@ -51,7 +54,7 @@ export const WRONG_TOTALS = `
   GROUP BY account, currency HAVING sum(kept) <> sum(posted) OR sum(postings) <> 0
   ORDER BY 1 LIMIT $1`;
 
-/** `$2` is the id of the first transaction to check; the empty text sorts before all ids. */
+/** `$2` is the id of the first transaction to check; an empty text selects all. */
 const UNBALANCED = `
   SELECT id FROM ledger_transaction LEFT JOIN ledger_posting ON transaction_id = id
   WHERE id >= $2
@@ -81,7 +84,6 @@ const differences = (left: SummedRows, right: SummedRows, customers: string): st
   ORDER BY key, currency LIMIT $1`;
 
 const ALL_CUSTOMERS = '$2::text IS NULL';
-/** Condition: the customer has a transaction with the id `$2` or a later one. */
 const POSTED_SINCE =
   'customer_id IN (SELECT customer_id FROM ledger_transaction WHERE id >= $2::text)';
 
@@ -107,7 +109,6 @@ export class LedgerRepository {
     private readonly reports: Reports,
   ) {}
 
-  /** @throws {InvariantError} when a source already has a transaction of the same kind and version */
   async insertAll(transactions: readonly PostedTransaction[]): Promise<void> {
     this.database.requireTransaction();
     if (transactions.length === 0) return;
@@ -149,7 +150,6 @@ export class LedgerRepository {
     return { items: await this.withPostings(items), next };
   }
 
-  /** Returns the transactions that one object, such as an invoice, has posted, oldest first. */
   async findBySource(sourceId: string): Promise<readonly PostedTransaction[]> {
     return this.withPostings(
       await this.database.select(LedgerTransactionEntity, 'WHERE source_id = $1 ORDER BY id', [
@@ -158,10 +158,6 @@ export class LedgerRepository {
     );
   }
 
-  /**
-   * Returns the balances of all accounts. Reads the running totals if both arguments are null. For one customer, or
-   * before an instant, sums the postings.
-   */
   async balances(
     customerId: string | null,
     before: Date | null,
@@ -216,7 +212,6 @@ export class LedgerRepository {
     );
   }
 
-  /** Raises the statement timeout of the open transaction. */
   async extendTimeouts(): Promise<void> {
     await this.database.setTransactionTimeouts(MORE_TIME);
   }

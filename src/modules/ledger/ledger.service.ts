@@ -25,10 +25,11 @@ export class LedgerService {
   ) {}
 
   /**
-   * Writes a ledger transaction in the caller's database transaction, which also contains the change that is posted. A
-   * ledger transaction without postings, for example for an invoice of zero, is not written.
-   * @returns the id, or null when nothing was written
-   * @throws {InvariantError} when the transaction does not balance, or its source has already posted this kind and version
+   * Writes a ledger transaction in the caller's database transaction, which also contains the change that is posted.
+   * Does not write a ledger transaction without postings, for example for an invoice of zero.
+   * @returns the id, or null if nothing was written
+   * @throws {InvariantError} if the transaction does not balance, or its source has already posted this kind and
+   *   version
    */
   async post(transaction: LedgerTransaction, context: PostingContext): Promise<string | null> {
     const [id] = await this.postAll([{ ...transaction, ...context }]);

@@ -24,8 +24,8 @@ export class BookedMovementsService {
   ) {}
 
   /**
-   * Returns a function that finds the payment or refund that is booked for a reported charge or refund. The function
-   * looks for our id first, then for the provider's id. It returns null if nothing is booked.
+   * Returns a function that finds the booked payment or refund for a reported charge or refund: first by our id, then
+   * by the provider's id. The function returns null if nothing is booked.
    */
   async finderFor(
     kind: MovementKind,
@@ -55,8 +55,8 @@ export class BookedMovementsService {
   }
 
   /**
-   * Returns true if a payment is booked with the provider's id of the charge, or, for a refund, of the charge that the
-   * refund gives back.
+   * Returns true if a payment is booked with the provider's id of the charge. For a refund: of the charge that it
+   * refunds.
    */
   async hasCharge({ reference, chargeReference }: ProviderMovement): Promise<boolean> {
     return (await this.payments.findReported([], [chargeReference ?? reference])).length > 0;

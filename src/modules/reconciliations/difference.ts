@@ -13,7 +13,6 @@ export type DifferenceType = (typeof DIFFERENCE_TYPES)[number];
 /** A payment or refund as booked here, in the form that is compared with {@link ProviderMovement}. */
 export interface BookedMovement {
   readonly kind: MovementKind;
-  /** Our id of the payment or refund. */
   readonly id: string;
   /** Id of the payment itself, or of the payment that the refund belongs to. */
   readonly paymentId: string;
@@ -35,7 +34,6 @@ export interface Difference {
   readonly paymentId: string | null;
   /** null: the difference is about a charge, or the service does not know the refund. */
   readonly refundId: string | null;
-  /** The provider's id of the charge or refund. */
   readonly providerReference: string | null;
   /** Minor units; null: nothing is booked. */
   readonly bookedAmount: bigint | null;

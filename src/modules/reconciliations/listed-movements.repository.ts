@@ -36,7 +36,7 @@ export class ListedMovementsRepository {
     return this.database.select(ListedMovementEntity, PAGE, parameters);
   }
 
-  /** Returns the given references that the provider listed. */
+  /** Returns those of the references that the provider listed. */
   async filterListed(
     reconciliationId: string,
     kind: MovementKind,
@@ -46,7 +46,7 @@ export class ListedMovementsRepository {
     return new Set(await this.database.queryValues<string>(LISTED, parameters));
   }
 
-  /** Deletes up to `limit` rows of a run. Returns the number of deleted rows. */
+  /** Deletes up to `limit` listed movements of a reconciliation. Returns the number of deleted rows. */
   async remove(reconciliationId: string, limit: number): Promise<number> {
     return (await this.database.query(REMOVE, [reconciliationId, limit])).length;
   }

@@ -13,7 +13,6 @@ import {
 import type { Reconciliation, StepProgress } from './reconciliation';
 import { ListedMovementsRepository } from './listed-movements.repository';
 
-/** Number of objects that one step compares. */
 const COMPARE_BATCH_SIZE = 200;
 /**
  * Maximum number of possible differences that one step reads again from the provider, so that the step ends within its
@@ -29,7 +28,7 @@ export interface ReconciliationStep {
   readonly result: StepProgress;
 }
 
-/** A booked payment or refund and its counterpart in the provider's list, which seem to differ. */
+/** A booked payment or refund, and its counterpart in the provider's list. The two seem to differ. */
 interface PossibleDifference {
   readonly booked: BookedMovement | null;
   /** null: the provider did not list the object. */
@@ -38,7 +37,7 @@ interface PossibleDifference {
   readonly position: string;
 }
 
-/** A possible difference that was read again. */
+/** A possible difference, after both sides were read again. */
 interface ReadDifference extends PossibleDifference {
   /**
    * True if no payment is booked with the provider's id of the charge, and the charge was refunded in full at the
@@ -139,9 +138,8 @@ export class ReconciliationSteps {
   }
 
   /**
-   * Reads again, from the provider and from the books, the objects that seem to differ, because they may have
-   * changed since the list was read. Returns a step with the differences that remain, or null if the provider did
-   * not answer.
+   * Reads the objects that seem to differ again, because they may have changed since the list was read. Reads both the
+   * provider and the books. Returns a step with the differences that remain, or null if the provider did not answer.
    */
   private async confirm(
     run: Reconciliation,
@@ -205,8 +203,9 @@ export class ReconciliationSteps {
   }
 
   /**
-   * Returns a function that returns true for charges and refunds of this service. All listed charges are of this
-   * service. A refund is if the provider has our id of it, or if its charge is booked here.
+   * Returns a function that returns true for charges and refunds of this service. All listed charges belong to this
+   * service. A listed refund belongs to this service if the provider stores our id for it, or if its charge is booked
+   * here.
    */
   private async ownershipPredicate(
     kind: MovementKind,

@@ -44,13 +44,12 @@ export interface Reconciliation {
   readonly phase: Phase;
   /** Position within the phase; null: at the start of the phase. */
   readonly position: string | null;
-  /** Number of charges that the provider has listed so far. */
   readonly chargesListed: number;
   readonly refundsListed: number;
   readonly differencesFound: number;
   /** True if the run ended early, at {@link MAX_DIFFERENCES}. */
   readonly isTruncated: boolean;
-  /** Principal that started the run. */
+  /** Caller that started the run. */
   readonly actor: string;
   /** Due time of the next step; during a step, the end of its lease. Null: the run has ended. */
   readonly dueAt: Date | null;

@@ -4,7 +4,6 @@ import type { ListingProvider } from '../payments';
 import type { Reconciliation } from './reconciliation';
 import { ReconciliationEntity } from './reconciliation.entity';
 
-/** Prevents other transactions from starting a reconciliation with the provider `$1`, until this transaction ends. */
 const LOCK_PROVIDER = `SELECT pg_advisory_xact_lock(hashtextextended('reconciliation ' || $1, 0))`;
 
 const LAST_COMPLETED = `
@@ -27,14 +26,13 @@ export class ReconciliationsRepository {
     return this.database.selectOne(ReconciliationEntity, 'WHERE id = $1', [id]);
   }
 
-  /** Returns the run, locked until the transaction ends; null if it does not exist. */
   lock(id: string): Promise<Reconciliation | null> {
     return this.database.selectOne(ReconciliationEntity, 'WHERE id = $1 FOR UPDATE', [id]);
   }
 
   /**
-   * Returns the newest run of a provider, or null. Another transaction that calls this method for the same provider
-   * waits until this transaction ends, so that only one of the two transactions starts a run.
+   * Returns the newest run of a provider, or null. Until this transaction ends, other calls for the same provider wait,
+   * so that only one of several transactions starts a run.
    */
   async lockNewest(provider: ListingProvider): Promise<Reconciliation | null> {
     this.database.requireTransaction();

@@ -11,10 +11,7 @@ import { ReconciliationSteps, type ReconciliationStep } from './reconciliation-s
 import { RECONCILIATION_EVENTS } from './reconciliations.events';
 import { ReconciliationsRepository } from './reconciliations.repository';
 
-/**
- * Runs reconciliations step by step. Each step runs outside any transaction, and its result is written in one
- * commit.
- */
+/** Each step runs outside any transaction, and its result is written in one commit. */
 @Injectable()
 export class RunReconciliationsService {
   private readonly logger = new Logger('reconciliations');
@@ -51,9 +48,7 @@ export class RunReconciliationsService {
     );
   }
 
-  /**
-   * Runs the next step and commits its result, or drops the result if another process has changed the run meanwhile.
-   */
+  /** Runs the next step. Drops its result if another process has changed the run meanwhile. */
   async resume(id: string): Promise<void> {
     const run = await this.reconciliations.find(id);
     if (run?.status !== 'running') return;

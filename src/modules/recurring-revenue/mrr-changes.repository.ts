@@ -14,10 +14,6 @@ const SUMS = `
   SELECT subscription_id AS id, sum(after_minor - before_minor)::text AS amount
   FROM mrr_change WHERE subscription_id = ANY ($1) GROUP BY subscription_id`;
 
-/**
- * Sums changes by currency, window and kind. Windows are numbered from 1. Changes before the first window have the
- * number 0.
- */
 const WINDOWS = `
   SELECT currency, width_bucket(changed_at, $1::timestamptz[]) AS window, kind,
     sum(after_minor - before_minor)::text AS amount, count(*)::integer AS changes
@@ -32,8 +28,8 @@ const EARNING_AFTER_END = `
   ORDER BY subscription_id LIMIT $1`;
 
 /**
- * Finds changes whose first amount is not the last amount of the previous change (0 for the first change), and changes
- * whose sequence is not 1, 2, 3 and so on.
+ * Finds changes whose `before_minor` is not the `after_minor` of the previous change (0 for the first change), and
+ * changes whose sequence is not 1, 2, 3 and so on.
  */
 export const BROKEN_CHAINS = `
   SELECT subscription_id || ' ' || sequence || ': before ' || before_minor || ', expected ' || expected
@@ -51,7 +47,7 @@ const LAST_CHANGED_FIRST = { column: 'changed_at', isAscending: false } as const
 export class MrrChangesRepository {
   constructor(private readonly database: Database) {}
 
-  /** Returns the newest change of each subscription, by subscription id. The caller has locked the subscriptions. */
+  /** Returns the newest change of each subscription, by its id. The caller must have locked the subscriptions. */
   async findLast(subscriptionIds: readonly string[]): Promise<ReadonlyMap<string, LastChange>> {
     this.database.requireTransaction();
     const rows = await this.database.query<
@@ -66,10 +62,7 @@ export class MrrChangesRepository {
     await this.database.insertMany(MrrChangeEntity, changes);
   }
 
-  /**
-   * Returns the sum of all changes of each subscription in minor units, by subscription id. It is the recorded
-   * recurring revenue.
-   */
+  /** Returns the recorded recurring revenue of each subscription in minor units: the sum of its changes. */
   async sumBySubscription(
     subscriptionIds: readonly string[],
   ): Promise<ReadonlyMap<string, bigint>> {

@@ -9,8 +9,9 @@ const PAGE_SIZE = 1_000;
 const MAX_OFFENDING = 100;
 
 /**
- * Checks, when the ledger is verified, that each recorded change of a subscription begins with the amount that the
- * previous one ended with, and that the last amount is the present recurring revenue.
+ * Registers two checks of recorded MRR changes for the verification of the ledger. The amount before each change must
+ * be the amount after the previous change of the subscription. The amount after the last change must be the current
+ * recurring revenue of the subscription.
  */
 @Injectable()
 export class MrrLedgerCheck implements OnModuleInit {
@@ -45,8 +46,8 @@ export class MrrLedgerCheck implements OnModuleInit {
 
   /**
    * Returns a message for each subscription whose recorded revenue differs from its current revenue. Skips
-   * subscriptions whose next billing is due. Also skips subscriptions that were changed after `now`, by a process whose
-   * clock is ahead: their new items have not started at `now`.
+   * subscriptions whose next billing is due. Also skips subscriptions that a process with a faster clock changed after
+   * `now`, because their new items have not started at `now`.
    */
   private async differencesIn(
     page: readonly Subscription[],

@@ -32,9 +32,10 @@ export class RecurringRevenueService {
   ) {}
 
   /**
-   * Records the present recurring revenue of subscriptions, in the transaction that has locked and changed them. An
-   * unchanged amount is not recorded.
-   * @param dueAt when the work that changed the subscription was due, by subscription id
+   * Records the current recurring revenue of subscriptions if it has changed. Must be called in the transaction that
+   * locked and changed the subscriptions.
+   * @param dueAt when the scheduled work that changed the subscription was due, by subscription id; null or absent:
+   *   none did
    */
   async record(
     changed: readonly Subscription[],

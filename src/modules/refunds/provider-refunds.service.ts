@@ -6,7 +6,7 @@ import { RefundsService } from './refunds.service';
 import { SettleRefundService } from './settle-refund.service';
 import { WaitingRefundsService } from './waiting-refunds.service';
 
-/** Applies the reports of providers about refunds. */
+/** Stores what providers report about refunds. */
 @Injectable()
 export class ProviderRefundsService {
   constructor(
@@ -19,20 +19,19 @@ export class ProviderRefundsService {
   ) {}
 
   /**
-   * Asks the provider for the state of a refund and stores the outcome. Returns false if the provider gave no answer and
-   * no further poll is planned. Returns null if the refund is missing in this database.
+   * Asks the provider for the state of a refund, and stores the outcome. Returns false if the provider gave no answer
+   * and no further poll is planned; null if the refund does not exist.
    */
   async resume(id: string): Promise<boolean | null> {
     return (await this.refunds.find(id)) === null ? null : this.ownRefunds.resume(id);
   }
 
   /**
-   * Applies what a provider reported about a refund. If the refund is stored in this database, stores only the outcome.
-   * Otherwise the refund was made at the provider, or the database is a restored backup. Such a missing refund is
-   * treated as follows:
-   * - If it has succeeded or is pending, it is stored with its outcome. But while its payment has not succeeded, or too
-   *   little of the payment is left, the refund waits ({@link WaitingRefundsService}).
-   * - Otherwise it is not stored, and does not wait any longer.
+   * Stores what a provider reported about a refund. If this database has the refund, stores only the outcome.
+   * Otherwise, the refund was made at the provider, or the database is a restored backup:
+   * - If the refund has succeeded or is pending, stores it with its outcome. The refund waits instead
+   *   ({@link WaitingRefundsService}) if its payment has not succeeded, or if too little of the payment is left.
+   * - For any other outcome, does not store the refund. If the refund was waiting, ends the wait.
    */
   record(paymentId: string, unrecorded: UnrecordedRefund): Promise<void> {
     const { reference, refundId, outcome } = unrecorded;

@@ -3,16 +3,19 @@ import { LedgerChecks, POSTED_CASH_ROWS } from '../ledger';
 import { DISPUTED_CASH_ROWS, PAID_ROWS, REFUNDED_ROWS, REFUNDS_RESERVED_ROWS } from '../payments';
 import type { RefundStatus } from './domain/refund';
 
-/** Returns SQL for `SummedRows.sql`: refunds with a status, by payment. */
+/** Returns SQL that selects the refunds with a status, by payment, for a ledger check (`SummedRows.sql`). */
 const refundRows = (status: RefundStatus): string => `
   SELECT payment_id AS key, customer_id, currency, amount FROM refund WHERE status = '${status}'`;
 
-/** Succeeded refunds as negative amounts, by provider and refund. */
+/** Selects succeeded refunds as negative amounts, by provider and refund, for a ledger check (`SummedRows.sql`). */
 const REFUNDED_CASH_ROWS = `
   SELECT provider || ' ' || refund.id AS key, refund.customer_id, refund.currency, -refund.amount AS amount
   FROM refund JOIN payment ON payment.id = payment_id WHERE refund.status = 'succeeded'`;
 
-/** Registers ledger checks that compare refunds with payments, and both with the cash clearing accounts. */
+/**
+ * Registers ledger checks, which compare sums that must be equal: refunds with the refunded and reserved amounts of
+ * payments, and payments less refunds with the cash clearing accounts.
+ */
 @Injectable()
 export class RefundLedgerCheck implements OnModuleInit {
   constructor(private readonly checks: LedgerChecks) {}

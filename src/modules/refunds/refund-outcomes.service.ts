@@ -8,7 +8,7 @@ import type { Refund } from './domain/refund';
 import { REFUND_EVENTS } from './refunds.events';
 import { WaitingRefundsService } from './waiting-refunds.service';
 
-/** Applies a new status of a stored refund. Runs in the transaction of a caller that has locked payment and refund. */
+/** Callers must have locked the payment and the refund in the same transaction. */
 @Injectable()
 export class RefundOutcomesService {
   constructor(

@@ -46,7 +46,7 @@ export class RefundsRepository {
     return this.database.selectOne(RefundEntity, 'WHERE id = $1', [id]);
   }
 
-  /** Returns the refund that the principal created with this key, or null. */
+  /** Returns the refund that the caller (`actor`) created with this key, or null. */
   findByKey(idempotencyKey: string, actor: string): Promise<Refund | null> {
     return this.database.selectOne(RefundEntity, 'WHERE idempotency_key = $1 AND actor = $2', [
       idempotencyKey,
@@ -79,7 +79,6 @@ export class RefundsRepository {
     return this.database.selectOne(RefundEntity, 'WHERE credit_note_id = $1', [creditNoteId]);
   }
 
-  /** Returns the refund, locked until the transaction ends. */
   lock(id: string): Promise<Refund | null> {
     return this.database.selectOne(RefundEntity, 'WHERE id = $1 FOR UPDATE', [id]);
   }
@@ -92,7 +91,6 @@ export class RefundsRepository {
     return refundQuery(filter).summarize(this.reports, { amount: 'amount' });
   }
 
-  /** Writes the fields that an outcome can change. */
   async updateOutcome(refund: Refund): Promise<void> {
     const { status, failureCode, providerReference, dueAt, leasedBy, attempts } = refund;
     const { version, updatedAt } = refund;
@@ -109,8 +107,8 @@ export class RefundsRepository {
   }
 
   /**
-   * Stores that the provider did not list a refund. Returns the refund, or null if the refund has ended or was sent
-   * again meanwhile.
+   * Stores that the provider did not list a refund. Returns the refund, or null if it has got its final outcome or was
+   * sent again meanwhile.
    */
   recordAbsence(before: Refund, after: Refund): Promise<Refund | null> {
     return this.database.updateOne(RefundEntity, NOTE_ABSENCE, [
@@ -122,10 +120,7 @@ export class RefundsRepository {
     ]);
   }
 
-  /**
-   * Returns the refunds that have one of the ids, or one of the references.
-   * @param references the provider's ids of refunds
-   */
+  /** Returns the refunds with one of these ids, or with one of these ids of the provider (`references`). */
   findReported(ids: readonly string[], references: readonly string[]): Promise<readonly Refund[]> {
     return this.database.select(RefundEntity, REPORTED, [ids, references]);
   }

@@ -35,7 +35,7 @@ import { SettleRefundService } from './settle-refund.service';
 /** A refund that is not stored yet. */
 export interface StartedRefund {
   readonly id: string;
-  /** Lease under which this process asks the provider. */
+  /** Lease during which only this process asks the provider about the refund. */
   readonly lease: Lease;
 }
 
@@ -66,9 +66,7 @@ export class RefundsService {
     return (await this.refunds.find(id)) ?? raise(refundNotFound(id));
   }
 
-  /**
-   * Returns true if the refund that pays out a credit note is pending or has succeeded. Returns false if there is none.
-   */
+  /** Returns true if a refund that pays out the credit note is pending or has succeeded. */
   async refundsCreditNote(creditNoteId: string): Promise<boolean> {
     const refund = await this.refunds.findByCreditNote(creditNoteId);
     return refund?.status === 'pending' || refund?.status === 'succeeded';
@@ -83,14 +81,13 @@ export class RefundsService {
     return this.database.transaction(() => this.payments.refundableOf(paymentId));
   }
 
-  /** Counts matching refunds and sums their amounts by currency. */
   summarize(filter: RefundFilter): Promise<readonly ListSummary[]> {
     return this.refunds.summarize(filter);
   }
 
   /**
-   * Asks the provider for the state of a refund and stores the outcome. Sends the refund again if it has been missing
-   * from the provider's list for an hour. Returns false if the provider gave no answer and no further poll is planned.
+   * Asks the provider for the state of a refund, and stores the outcome. Sends the refund again if the provider has not
+   * listed it for an hour. Returns false if the provider gave no answer and no further poll is planned.
    */
   async resume(id: string): Promise<boolean> {
     const refund = await this.get(id);
@@ -101,10 +98,7 @@ export class RefundsService {
     return dueAt !== null || isAnswer(outcome);
   }
 
-  /**
-   * Stores that the provider does not list a refund. If the refund has been missing from the provider's list for an
-   * hour, sends it again and returns the outcome. Otherwise returns `unknown`.
-   */
+  /** Returns the outcome if the refund was sent again, otherwise `unknown`. */
   private async sendAgain(before: Refund): Promise<ProviderOutcome> {
     const after = await this.refunds.recordAbsence(before, withAbsence(before, this.clock.now()));
     const isNext = after !== null && after.providerAttempt > before.providerAttempt;
@@ -199,8 +193,8 @@ export class RefundsService {
 
   /**
    * Returns the refund that was created with the key of the request, or null. A repeated request is answered with this
-   * refund even after the stored answer has expired. Must be called before the amount is reserved: a repeated request
-   * may find nothing left to reserve.
+   * refund even after the stored answer has expired. Must be called before the amount is reserved, because a repeated
+   * request may find nothing left to reserve.
    * @throws {ProblemError} `idempotency_key_reused`
    */
   private async findByRequestKey(request: RefundRequest): Promise<Refund | null> {

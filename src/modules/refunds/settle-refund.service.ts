@@ -25,8 +25,8 @@ import { refundAnswer } from './refunds.events';
 import { RefundsRepository } from './refunds.repository';
 
 /**
- * Writes the outcome of a refund, in the commit that follows the call to the provider. Also corrects a failed or
- * canceled refund if the provider later reports that it succeeded.
+ * Stores the outcome of a refund after a call to the provider. Also corrects a failed or canceled refund if the
+ * provider later reports that it succeeded.
  */
 @Injectable()
 export class SettleRefundService {
@@ -41,7 +41,7 @@ export class SettleRefundService {
   ) {}
 
   /**
-   * Books a failed or canceled refund as succeeded, in the caller's transaction.
+   * Changes a failed or canceled refund to succeeded, in the caller's transaction.
    * @throws {ProblemError} `refund_not_found`, `refund_amount_exceeds_refundable`
    */
   async correct(id: string): Promise<void> {
@@ -60,8 +60,8 @@ export class SettleRefundService {
 
   /**
    * Stores the outcome, its event and the answer to the request. A succeeded refund changes only if the bank returns
-   * it; a failed or canceled refund does not change. An outcome that contradicts a final one is recorded as a
-   * discrepancy.
+   * it; a failed or canceled refund does not change. An outcome that contradicts an earlier final outcome is recorded
+   * as a discrepancy instead.
    */
   settle({ id, paymentId, leasedBy, dueAt }: Refund, outcome: ProviderOutcome): Promise<Refund> {
     const answeredAt = this.clock.now();
@@ -86,10 +86,7 @@ export class SettleRefundService {
   }
 }
 
-/**
- * @param call time of the answer, from which the next poll is scheduled, and the lease held during the call to the
- *   provider
- */
+/** @param call time of the provider's answer, from which the next poll is scheduled, and lease held during the call */
 function toRefundOutcome(
   outcome: ProviderOutcome,
   refund: Refund,

@@ -12,15 +12,12 @@ const REMOVE = 'DELETE FROM waiting_refund WHERE payment_id = $1 AND reference =
 /** A refund that the provider reported, without its outcome. */
 export type ReportedRefund = Omit<UnrecordedRefund, 'outcome'>;
 
-/**
- * Stores refunds that a provider reported and that wait: their payment has not succeeded, or too little of it is left.
- * Callers have locked the payment.
- */
+/** Callers must have locked the payment. */
 @Injectable()
 export class WaitingRefundsRepository {
   constructor(private readonly database: Database) {}
 
-  /** Stores a waiting refund. A no-op if it is already stored. */
+  /** Does nothing if the refund is already stored. */
   async insertIfNew(paymentId: string, refund: ReportedRefund, now: Date): Promise<void> {
     const { reference, refundId, amount, reason } = refund;
     const parameters = [paymentId, reference, refundId, amount.toString(), reason, now];

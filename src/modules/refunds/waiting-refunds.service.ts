@@ -10,12 +10,12 @@ import { RefundsRepository } from './refunds.repository';
 import { type ReportedRefund, WaitingRefundsRepository } from './waiting-refunds.repository';
 
 /**
- * Stores, as pending refunds, the refunds that a provider reported and that are missing here. A refund waits while its
+ * Stores refunds that a provider reported and that are missing here, as pending refunds. A refund must wait while its
  * payment has not succeeded, or while too little of the payment is left. The wait ends when another refund of the
  * payment fails, is canceled or is returned, or when the payment is corrected to succeeded. The commit of that change
- * also stores the refund that waited, so that no invoice uses credit that the provider has already paid out.
+ * also stores the waiting refund, so that no invoice uses credit that the provider has already paid out.
  *
- * Runs in the transaction of a caller that has locked the payment.
+ * Runs in the transaction of a caller, which must have locked the payment.
  */
 @Injectable()
 export class WaitingRefundsService {
@@ -29,8 +29,8 @@ export class WaitingRefundsService {
 
   /**
    * Reserves the amount of a refund on its payment, and stores the pending refund and its event. The provider is then
-   * polled for the outcome. If the payment has not succeeded, or too little of it is left, the refund waits and the
-   * method returns null.
+   * polled for the outcome. Returns null if the refund must wait, because the payment has not succeeded or too little
+   * of it is left.
    * @param now time on the clock of the customer
    */
   async begin(paymentId: string, reported: ReportedRefund, now: Date): Promise<Refund | null> {
@@ -67,7 +67,10 @@ export class WaitingRefundsService {
     return refund;
   }
 
-  /** Stores the waiting refunds of a payment, as far as enough of the payment is left for them now. */
+  /**
+   * Stores the waiting refunds of a payment as pending refunds. Refunds for which too little of the payment is left
+   * continue to wait.
+   */
   async beginAll({ id }: Payment, now: Date): Promise<void> {
     for (const refund of await this.waiting.findOf(id)) await this.begin(id, refund, now);
   }

@@ -9,8 +9,7 @@ interface SearchSource {
   readonly detail?: string;
   readonly customerId?: string;
   /**
-   * SQL expression: text of an object in which words are searched. The trigram index of the table has the same
-   * expression.
+   * SQL expression for the text in which words are searched. Must be the expression of the trigram index of the table.
    */
   readonly text?: string;
   /** Columns, such as name, number or e-mail address, that are compared with the whole query to rank a match. */
@@ -25,15 +24,12 @@ interface SearchSource {
  */
 const MAX_RANKED = 1_000;
 
-/**
- * Returns an SQL condition: the column equals the query as it was given, or in lower case, or in upper case. Uses these
- * three forms, because the index of the column is case-sensitive.
- */
+/** Compares the column with the query in its given, lower and upper case, because the index is case-sensitive. */
 const isQuery = (column: string): string => `${column} IN ($1::text, lower($1), upper($1))`;
 
 const CUSTOMER_NAME = 'customer.name';
 
-/** Returns the parts of the SQL that searches a table whose rows belong to a customer. */
+/** Returns the parts of a {@link SearchSource} that all tables with a `customer_id` share. */
 const ofCustomer = (table: string) => ({
   from: `${table} AS one LEFT JOIN customer ON customer.id = one.customer_id`,
   detail: CUSTOMER_NAME,
@@ -152,9 +148,9 @@ export class SearchRepository {
 
   /**
    * Returns objects that a condition of {@link SearchSource.exact} finds, and objects whose text contains every part of
-   * the query. The order depends on {@link SearchSource.names}, such as name, code and number: first objects with a
-   * name that equals the query, then objects with a name that begins with it, then all others. Equal ranks are sorted
-   * by title.
+   * the query. Sorts them by their {@link SearchSource.names}, such as name, code and number: first objects with a name
+   * that equals the query, then objects with a name that begins with it, then all others. Equal ranks are sorted by
+   * title.
    * @param parts parts of the query; empty: only the exact conditions are searched
    * @param namesCustomers true if the caller may read the names of customers
    */
@@ -188,10 +184,6 @@ export class SearchRepository {
   }
 }
 
-/**
- * Returns an SQL expression: 0 if a column equals the query, 1 if a column begins with it, otherwise 2. Case is
- * ignored.
- */
 function rankOf(columns: readonly string[]): string {
   const lower = columns.map((column) => `lower(${column})`);
   const begins = lower.map((column) => `starts_with(${column}, lower($1))`).join(' OR ');

@@ -14,10 +14,10 @@ export class SearchService {
   constructor(private readonly repository: SearchRepository) {}
 
   /**
-   * Returns the best matches among the objects that the scopes allow to read. Words are searched in names, e-mail
-   * addresses, numbers, codes, keys and external ids. A text such as `inv_01h4` may be the beginning of an id. Objects
-   * that the whole text finds, such as by code or external id, then come first, followed by the objects whose id begins
-   * with the text.
+   * Returns the best matches among the objects that the scopes allow to read. If the text can be the beginning of an
+   * id, such as `inv_01h4`, finds first the objects that have exactly this text as a name, code, external id or the
+   * like, then the objects whose id begins with it. Otherwise searches for the words in names, e-mail addresses,
+   * numbers, codes, keys and external ids.
    * @param types types to search; null for all
    */
   async search(

@@ -11,7 +11,6 @@ import { secondFactorNotFound } from './sessions.errors';
 
 const adminId = new IdPipe('admin', studioAdminNotFound);
 
-/** Reads and removes the second factor of any admin. */
 @ApiTags('Studio')
 @Controller('v1/studio/:id/second-factor')
 export class AdminSecondFactorsController {
@@ -51,7 +50,6 @@ export class AdminSecondFactorsController {
     await this.secondFactors.remove(id);
   }
 
-  /** @throws {ProblemError} `studio_admin_not_found` */
   private async adminOf(id: string): Promise<AdminAccount> {
     return (await this.admins.find(id)) ?? raise(studioAdminNotFound(id));
   }

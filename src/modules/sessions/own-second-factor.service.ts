@@ -9,7 +9,6 @@ import { secondFactorFailed } from './sessions.errors';
 import { type CurrentSession, SessionsService } from './sessions.service';
 import { SignInLimit } from './sign-in-limit';
 
-/** Session and IP address that sent a code. */
 interface CodeSender {
   readonly current: CurrentSession;
   readonly address: string;
@@ -57,7 +56,7 @@ export class OwnSecondFactorService {
   }
 
   /**
-   * Counts an attempt to sign in, then runs `attempt`. The attempt stays counted only if the code is refused
+   * Counts an attempt to sign in, then runs `attempt`. Removes the counted attempt again unless the code is refused
    * (`second_factor_failed`).
    * @throws {ProblemError} `too_many_sign_ins`, and the errors of `attempt`
    */

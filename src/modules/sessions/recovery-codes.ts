@@ -4,8 +4,8 @@ const CODE_COUNT = 10;
 /** Crockford's base 32 in lower case. It has no `i`, `l` and `o`, which look like digits, and no `u`. */
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 /**
- * Number of characters of a code, without its hyphens. Each character has 5 random bits. A code of 80 random bits
- * cannot be guessed, so it is safe to store it with a fast hash.
+ * Characters of a code, without its hyphens. At 5 random bits each, a code has 80 bits and cannot be guessed, so a fast
+ * hash is safe for storing it.
  */
 const CODE_LENGTH = 16;
 

@@ -28,7 +28,6 @@ import {
 } from './sessions.errors';
 import { type CurrentSession, SessionsService } from './sessions.service';
 
-/** Lets calling admins manage their own second factor. */
 @ApiTags('Sessions')
 @Controller('v1/second-factor')
 export class SecondFactorController {
@@ -137,7 +136,6 @@ export class SecondFactorController {
     await this.own.disable(await this.senderOf(request, caller), code);
   }
 
-  /** @throws {ProblemError} `admin_session_required` */
   private currentOf(request: Request, { kind }: Principal): Promise<CurrentSession> {
     if (kind !== 'admin') throw adminSessionRequired();
     return this.sessions.current(sessionSecretOf(request));

@@ -25,20 +25,16 @@ export class SecondFactorsRepository implements OnModuleInit {
     });
   }
 
-  /** Returns the factor of the admin, enabled or not; null if the admin has none. */
+  /** Returns the factor of the admin, even if it is not enabled; null if there is none. */
   findByAdmin(adminId: string): Promise<SecondFactor | null> {
     return this.database.selectOne(SecondFactorEntity, 'WHERE admin_id = $1', [adminId]);
   }
 
-  /**
-   * Locks the factor of the admin until the transaction ends, and returns it, enabled or not; null if the admin has
-   * none.
-   */
+  /** Like {@link findByAdmin}, but locks the factor until the transaction ends. */
   lockByAdmin(adminId: string): Promise<SecondFactor | null> {
     return this.database.selectOne(SecondFactorEntity, 'WHERE admin_id = $1 FOR UPDATE', [adminId]);
   }
 
-  /** Returns true if the studio requires second factors and the admin has no enabled one. */
   async isMissing(adminId: string): Promise<boolean> {
     return (await this.database.queryValue<boolean>(IS_MISSING, [adminId])) === true;
   }

@@ -29,9 +29,8 @@ import {
 import { newTotpSecret, otpauthUri, stepOfCode } from './totp';
 
 /**
- * Manages second factors of admins. Each use of a code locks the factor, so that only one process accepts the code, and
- * only once. All operations other than {@link use} lock the admin before they change the factor. The caller must limit
- * the number of attempts.
+ * Second factors of admins. A code is checked while the factor is locked, so that it is accepted only once. All changes
+ * except {@link use} lock the admin first, then the factor. Callers must limit the number of attempts.
  */
 @Injectable()
 export class SecondFactorsService {
@@ -124,10 +123,7 @@ export class SecondFactorsService {
     });
   }
 
-  /**
-   * Replaces the recovery codes that are left with a full set of new ones.
-   * @throws {ProblemError} `second_factor_not_found`, `second_factor_failed`
-   */
+  /** @throws {ProblemError} `second_factor_not_found`, `second_factor_failed` */
   replaceRecoveryCodes(adminId: string, totpCode: string): Promise<IssuedRecoveryCodes> {
     return this.database.transaction(async () => {
       const before = await this.lockEnabled(adminId);
@@ -189,7 +185,6 @@ export class SecondFactorsService {
     return factor;
   }
 
-  /** @throws {ProblemError} `second_factor_failed` */
   private verifyCode(factor: SecondFactor, code: SecondFactorCode): SecondFactor {
     const after =
       code === null ? null : afterProof(factor, this.proofOf(factor, code), this.clock.now());

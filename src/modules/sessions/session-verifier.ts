@@ -4,7 +4,6 @@ import { type Principal, principalWith } from '../../platform/access';
 import { StudioSettingsService } from '../studio';
 import { SessionsService } from './sessions.service';
 
-/** Identifies the admin who calls with a session cookie. The middleware that identifies callers uses it. */
 @Injectable()
 export class SessionVerifier {
   constructor(

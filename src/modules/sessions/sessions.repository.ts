@@ -20,7 +20,6 @@ export class SessionsRepository {
     await this.database.insert(SessionEntity, { ...session, hash });
   }
 
-  /** Returns the session whose secret has this hash, or null. */
   findByHash(hash: string): Promise<Session | null> {
     return this.database.selectOne(SessionEntity, 'WHERE hash = $1', [hash]);
   }
@@ -29,7 +28,6 @@ export class SessionsRepository {
     return this.database.selectOne(SessionEntity, 'WHERE id = $1', [id]);
   }
 
-  /** Locks the session until the transaction ends. */
   lock(id: string): Promise<Session | null> {
     return this.database.selectOne(SessionEntity, 'WHERE id = $1 FOR UPDATE', [id]);
   }
@@ -47,9 +45,7 @@ export class SessionsRepository {
     ]);
   }
 
-  /**
-   * Copies the current `sessions_valid_from` of the admin to `valid_from` of the session, so that the session is valid.
-   */
+  /** Makes the session valid again: copies the current `sessions_valid_from` of the admin to its `valid_from`. */
   async keepValid(id: string): Promise<void> {
     await this.database.query(KEEP_VALID, [id]);
   }

@@ -21,7 +21,6 @@ import { sessionNotFound } from './sessions.errors';
 import { sessionCreated, sessionEnded } from './sessions.events';
 import { SessionsRepository } from './sessions.repository';
 
-/** An active session with its admin. */
 export interface CurrentSession {
   readonly session: Session;
   readonly admin: AdminAccount;
@@ -54,7 +53,7 @@ export class SessionsService {
     private readonly configuration: Configuration,
   ) {}
 
-  /** Stores a new session of an authenticated admin, and records `session.created`. */
+  /** Begins a session. The caller must have authenticated the admin. */
   async begin(
     admin: AdminAccount,
     browser: Browser,
@@ -146,8 +145,8 @@ export class SessionsService {
   /**
    * Ends a session. Does nothing if the session has already ended. For a session of another admin, the caller needs
    * `studio:read` and `studio:write`.
-   * @throws {ProblemError} `session_not_found`, also without the needed `studio:read`; `forbidden` without the needed
-   *   `studio:write`
+   * @throws {ProblemError} `session_not_found` (also if `studio:read` is missing), `forbidden` (if only `studio:write`
+   *   is missing)
    */
   revoke(id: string, caller: Principal): Promise<void> {
     return this.database.transaction(async () => {
@@ -162,8 +161,8 @@ export class SessionsService {
   }
 
   /**
-   * Returns true if the admin must first enrol a second factor. This is never so in a session begun with OpenID
-   * Connect, because asking for a second factor is then up to the provider.
+   * Returns true if the admin must first enrol a second factor. Never true for a session that began with OpenID
+   * Connect, because the provider is then responsible for second factors.
    */
   private async mustEnrol({ method, adminId }: Session): Promise<boolean> {
     return method === 'password' && (await this.secondFactors.isMissing(adminId));

@@ -32,14 +32,14 @@ const DELETE_OLD = `
     SELECT key FROM sign_in_attempt WHERE last_tried_at < $1 ORDER BY last_tried_at LIMIT $2)
   RETURNING key`;
 
-/** Counts attempts to sign in. The counts are common to all processes. */
+/** Counts attempts to sign in. All processes share the counts. */
 @Injectable()
 export class SignInAttemptsRepository {
   constructor(private readonly database: Database) {}
 
   /**
-   * Adds an attempt, and returns null. If no attempt is allowed now, adds nothing, and returns the instant from which
-   * the next one is allowed.
+   * Adds an attempt, and returns null. If the limit is reached, adds nothing, and returns the time at which the next
+   * attempt is allowed.
    */
   async add(key: string, now: Date): Promise<Date | null> {
     const windowStart = new Date(now.getTime() - WINDOW_MS);
@@ -65,10 +65,7 @@ export class SignInAttemptsRepository {
     await this.database.query('DELETE FROM sign_in_attempt WHERE key = $1', [key]);
   }
 
-  /**
-   * Deletes at most `limit` keys whose last attempt is more than {@link WINDOW_MS} ago. Returns the number of deleted
-   * keys.
-   */
+  /** Deletes at most `limit` keys whose last attempt is more than {@link WINDOW_MS} ago. Returns their number. */
   async deleteOld(now: Date, limit: number): Promise<number> {
     const windowStart = new Date(now.getTime() - WINDOW_MS);
     return (await this.database.query(DELETE_OLD, [windowStart, limit])).length;

@@ -4,7 +4,6 @@ import { rateLimitAddress } from '../../platform/rate-limits';
 import { emailKeyOf, tooManySignIns } from '../studio';
 import { SignInAttemptsRepository } from './sign-in-attempts.repository';
 
-/** Email and IP address of an attempt to sign in. */
 export interface SignInAttempt {
   readonly email: string;
   readonly address: string;
@@ -19,7 +18,8 @@ export class SignInLimit {
   constructor(private readonly attempts: SignInAttemptsRepository) {}
 
   /**
-   * Counts an attempt before the password or code is checked, so that concurrent attempts cannot exceed the limit.
+   * Counts an attempt. Must be called before the password or code is checked, so that concurrent attempts cannot exceed
+   * the limit.
    * @throws {ProblemError} `too_many_sign_ins`
    */
   async countAttempt(attempt: SignInAttempt, now: Date): Promise<void> {
@@ -31,15 +31,13 @@ export class SignInLimit {
     }
   }
 
-  /** Clears the count of the account, and removes the last attempt, which succeeded, from the count of the address. */
+  /** Clears the count of the account. Takes only the last attempt, which succeeded, off the count of the address. */
   async recordSuccess(attempt: SignInAttempt): Promise<void> {
     await this.attempts.removeAll(accountKey(attempt));
     await this.attempts.removeLast(addressKey(attempt));
   }
 
-  /**
-   * Removes the last attempt from the counts of the account and of the address. Earlier failed attempts still count.
-   */
+  /** Removes the last attempt from both counts. Earlier failed attempts still count. */
   async removeAttempt(attempt: SignInAttempt): Promise<void> {
     await this.attempts.removeLast(accountKey(attempt));
     await this.attempts.removeLast(addressKey(attempt));
@@ -47,8 +45,8 @@ export class SignInLimit {
 }
 
 /**
- * Returns the key under which attempts for an account are counted. It has a hash of the email, because people sometimes
- * type their password into the email field.
+ * Returns the key under which attempts for an account are counted. It contains only a hash of the email, because people
+ * sometimes type their password into the email field.
  */
 function accountKey({ email }: SignInAttempt): string {
   return `account:${createHash('sha256').update(emailKeyOf(email)).digest('hex')}`;

@@ -5,7 +5,7 @@ const TOTP_PARAMETERS = { algorithm: 'SHA1', digits: 6, period: 30 } as const;
 /** Length of a secret: the 160 bits that RFC 4226 recommends. */
 const SECRET_BYTES = 20;
 /**
- * Number of time steps before the current one, and also after it, whose codes are accepted: clocks differ, and people
+ * Codes of this many time steps before and after the current one are also accepted, because clocks differ and people
  * type slowly.
  */
 const STEPS_AROUND = 1;
@@ -15,14 +15,13 @@ export function newTotpSecret(): string {
   return new Secret({ size: SECRET_BYTES }).base32;
 }
 
-/** Returns the URI that authenticator apps read from a QR code. */
 export function otpauthUri(secret: string, account: string, issuer: string): string {
   return new TOTP({ ...TOTP_PARAMETERS, secret, label: account, issuer }).toString();
 }
 
 /**
- * Returns the time step (number of 30-second steps since 1970) that a code belongs to. Null if it is not the code of
- * the step at this instant or of a step next to it.
+ * Returns the time step of a code, as the number of 30-second steps since 1970. Null if the code belongs neither to the
+ * step at `at` nor to the step before or after it.
  */
 export function stepOfCode(secret: string, code: string, at: Date): number | null {
   // The library throws an error for characters that are not digits.

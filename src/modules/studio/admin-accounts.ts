@@ -5,8 +5,8 @@ import { Passwords } from './passwords';
 import { StudioRepository } from './studio.repository';
 
 /**
- * Hash that {@link AdminAccounts.withPassword} uses if no stored hash can be checked. Its password is unknown. It has
- * the minimum cost that OWASP recommends.
+ * Hash of an unknown password, at the minimum cost that OWASP recommends. {@link AdminAccounts.withPassword} uses it if
+ * no stored hash can be checked.
  */
 const DECOY =
   '$argon2id$v=19$m=19456,t=2,p=1$YmlsbGluZy1lbmdpbmUtZGVjb3k$AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8';
@@ -24,7 +24,6 @@ export class AdminAccounts {
     return admin === null ? null : toAccount(admin);
   }
 
-  /** Locks the account until the transaction ends. */
   async lock(id: string): Promise<AdminAccount | null> {
     const admin = await this.admins.lock(id);
     return admin === null ? null : toAccount(admin);
@@ -39,9 +38,10 @@ export class AdminAccounts {
   }
 
   /**
-   * Returns the active admin with this email and password, or null. If the email belongs to no admin, or if the hash of
-   * its admin cannot be checked, checks the password against a decoy: the hash of another admin. The answer then takes
-   * as long as for other emails. An email always gets the same decoy, as long as the admins stay the same.
+   * Returns the active admin with this email and password, or null. Takes equally long for emails with and without an
+   * account: if the email has no account, or the hash of the account cannot be checked, checks the password against the
+   * hash of another admin, or else {@link DECOY}. The chosen hash stays the same for an email as long as the admins
+   * stay the same.
    * @throws {ProblemError} `too_many_sign_ins`
    */
   async withPassword(email: string, password: string): Promise<AdminAccount | null> {

@@ -22,11 +22,11 @@ import { StudioService } from './studio.service';
 export interface ProvidedPerson {
   readonly email: string;
   readonly name: string;
-  /** Role that the provider decides; null if no role claim is configured. */
+  /** Role that follows from the person's groups at the provider; null if no role claim is configured. */
   readonly role: AdminRole | null;
 }
 
-/** Finds the accounts of people who sign in with OpenID Connect by their email, or creates them. */
+/** Finds or creates the accounts of people who sign in with OpenID Connect. The email identifies the account. */
 @Injectable()
 export class ProvidedAdmins {
   constructor(
@@ -40,8 +40,8 @@ export class ProvidedAdmins {
   /**
    * Finds or creates the account of the person, and gives it the role from the provider, if there is one. The last
    * active owner stays an owner. Returns the account, or the reason why the person may not sign in.
-   * @param createsUnknown true: a person whose email no admin has gets a new account, without a password. The account
-   *   has the role from the provider, or `viewer` if the provider decides no role.
+   * @param createsUnknown true: a person whose email no admin has gets a new account, without a password. Its role is
+   *   `viewer` if the provider gives no role.
    */
   async accountOf(
     person: ProvidedPerson,

@@ -19,7 +19,6 @@ export class StudioSettingsRepository {
     return toSettings(await this.database.selectOne(StudioSettingsEntity, BY_ID, [SETTINGS_ID]));
   }
 
-  /** Locks the settings until the transaction ends. */
   async lock(): Promise<StudioSettings> {
     return toSettings(
       await this.database.selectOne(StudioSettingsEntity, `${BY_ID} FOR UPDATE`, [SETTINGS_ID]),

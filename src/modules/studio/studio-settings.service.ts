@@ -28,7 +28,7 @@ export class StudioSettingsService {
   }
 
   /**
-   * Changes the settings. A no-op update writes nothing and records no event. The caller needs `refunds:write` to
+   * Changes the settings. If nothing changes, writes nothing and records no event. The caller needs `refunds:write` to
    * change the refund limits. The caller needs all scopes to end the requirement of a second factor, because the
    * requirement also protects owners.
    * @throws {ProblemError} `precondition_failed`, `scope_not_held`

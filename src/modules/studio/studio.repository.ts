@@ -11,8 +11,8 @@ import { StudioAdminEntity } from './studio-admin.entity';
 import { studioAdminEmailTaken } from './studio.errors';
 
 /**
- * Selects one password hash. Of the active admins with a password, takes the first thousand by id. Of their hashes,
- * selects the one at position `$1` modulo the number of these admins.
+ * Selects one password hash of the first thousand active admins with a password, by id: the hash at position `$1`
+ * modulo the number of these admins.
  */
 const ANY_PASSWORD_HASH = `
   WITH known AS (
@@ -25,7 +25,6 @@ const ANY_PASSWORD_HASH = `
 export class StudioRepository {
   constructor(private readonly database: Database) {}
 
-  /** @throws {ProblemError} `studio_admin_email_taken` */
   async insert(admin: StudioAdmin): Promise<void> {
     await onViolation(
       this.database.insert(StudioAdminEntity, {
@@ -49,20 +48,18 @@ export class StudioRepository {
     return this.database.repository(StudioAdminEntity).existsBy({ role: 'owner', isActive: true });
   }
 
-  /** Returns the password hash of one active admin, which `number` selects; null if no active admin has a password. */
+  /** Returns the password hash of the active admin that `number` selects; null if no active admin has a password. */
   anyPasswordHash(number: number): Promise<string | null> {
     return this.database.queryValue<string>(ANY_PASSWORD_HASH, [number]);
   }
 
-  /** Locks the admin until the transaction ends. */
   lock(id: string): Promise<StudioAdmin | null> {
     return this.database.selectOne(StudioAdminEntity, 'WHERE id = $1 FOR UPDATE', [id]);
   }
 
   /**
-   * Locks all active owners, and the admin with this id if there is one, until the transaction ends, in the order of
-   * their ids. Concurrent deactivations therefore run one after the other, and the second one sees the result of the
-   * first.
+   * Locks all active owners and the admin with this id, in the order of their ids, until the transaction ends.
+   * Concurrent deactivations therefore run one after the other, and the second one sees the result of the first.
    */
   lockWithActiveOwners(id: string): Promise<readonly StudioAdmin[]> {
     const tail = `WHERE id = $1 OR (role = 'owner' AND is_active) ORDER BY id FOR UPDATE`;
@@ -84,10 +81,6 @@ export class StudioRepository {
     ]);
   }
 
-  /**
-   * Ends all sessions of the admin. To keep one of them, call `SessionsService.keepValid` afterwards, in the same
-   * transaction.
-   */
   async endSessions(id: string, now: Date): Promise<void> {
     await this.database.update(StudioAdminEntity, id, { sessionsValidFrom: now });
   }

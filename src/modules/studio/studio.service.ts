@@ -92,8 +92,8 @@ export class StudioService {
   }
 
   /**
-   * Changes the name or the password of an admin. A new password ends the sessions of the admin. A no-op update writes
-   * nothing and records no event.
+   * Changes the name or the password of an admin. A new password ends the sessions of the admin. If nothing changes,
+   * writes nothing and records no event.
    * @throws {ProblemError} `studio_admin_not_found`, `scope_not_held`, `precondition_failed`
    */
   update(

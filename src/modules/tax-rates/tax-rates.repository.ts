@@ -30,7 +30,7 @@ export class TaxRatesRepository {
   }
 
   /**
-   * Returns the given rates that exist and are not archived. Blocks any change of these rates until the transaction
+   * Returns those of the rates that exist and are not archived. Blocks any change of these rates until the transaction
    * ends.
    */
   lockForReference(ids: readonly string[]): Promise<readonly TaxRate[]> {

@@ -54,7 +54,8 @@ export class TaxRatesService {
   }
 
   /**
-   * Activates or deactivates a rate and merges its metadata. A no-op update writes nothing and records no event.
+   * Activates or deactivates a rate, and merges the given metadata into the stored metadata. If nothing changes, writes
+   * nothing and records no event.
    * @throws {ProblemError} `tax_rate_not_found`, `precondition_failed`, `metadata_too_large`
    */
   update(id: string, change: TaxRateChange, expected: VersionCondition): Promise<TaxRate> {
@@ -70,8 +71,8 @@ export class TaxRatesService {
   }
 
   /**
-   * Archives a rate. The API then hides the rate, and the rate cannot be assigned to more customers. Customers who have
-   * the rate keep it.
+   * Archives a rate: the API hides it, and it cannot be assigned to more customers. Customers who have the rate keep
+   * it.
    * @throws {ProblemError} `tax_rate_not_found`, `precondition_failed`
    */
   archive(id: string, expected: VersionCondition): Promise<void> {

@@ -15,8 +15,8 @@ export interface ApiKey {
   readonly lastFour: string;
   readonly expiresAt: Date | null;
   /**
-   * Instant at which the secret that the last roll replaced stops working, or has stopped; null if that roll had no
-   * overlap, or if the key was never rolled.
+   * Time at which the previous secret stops working, or has stopped. Null if the last roll (replacement of the secret)
+   * had no overlap, or if the key was never rolled.
    */
   readonly previousExpiresAt: Date | null;
   readonly revokedAt: Date | null;
@@ -27,7 +27,7 @@ export interface ApiKey {
    */
   readonly requestsPerMinute: number | null;
   readonly usageRequestsPerMinute: number | null;
-  /** Id of the principal that created the key; `bootstrap` for the key of the setting `BOOTSTRAP_API_KEY`. */
+  /** Id of the caller that created the key; `bootstrap` for the key of the setting `BOOTSTRAP_API_KEY`. */
   readonly createdBy: string;
   readonly createdAt: Date;
   readonly updatedAt: Date;
@@ -77,7 +77,7 @@ export function revoked(key: ApiKey, now: Date): ApiKey {
   return nextVersion(key, now, { revokedAt: now });
 }
 
-/** Returns true while the secret that the last roll replaced still works. */
+/** Returns true while the previous secret still works. */
 export function isRolling({ previousExpiresAt }: ApiKey, now: Date): boolean {
   return previousExpiresAt !== null && previousExpiresAt > now;
 }

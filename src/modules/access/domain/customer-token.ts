@@ -1,6 +1,5 @@
 import type { Scope } from '../../../core/access';
 
-/** Scopes that a customer token can have. */
 export const CUSTOMER_SCOPES = [
   'entitlements:read',
   'invoices:read',
@@ -14,7 +13,7 @@ export interface CustomerToken {
   readonly customerId: string;
   readonly scopes: readonly CustomerScope[];
   readonly expiresAt: Date;
-  /** Id of the principal that issued the token. */
+  /** Id of the API key or admin that issued the token; `open` if the caller had no credential (`AUTH=open`). */
   readonly createdBy: string;
   /** True if an admin issued the token in a session that began with a password. */
   readonly issuerUsedPassword: boolean;

@@ -54,7 +54,6 @@ export class ApiKeyDto {
   @InstantProperty('When it last changed.') readonly updated_at!: string;
 }
 
-/** An API key with its secret. Only the answer to creating or rolling the key contains the secret. */
 export class ApiKeyWithSecretDto extends ApiKeyDto {
   @TextProperty(
     'Store it now: it cannot be read again.',

@@ -63,7 +63,6 @@ export class CustomerTokenDto {
   @InstantProperty('When it was issued.') readonly created_at!: string;
 }
 
-/** A customer token with its secret. Only the answer to issuing the token contains the secret. */
 export class CustomerTokenWithSecretDto extends CustomerTokenDto {
   @TextProperty(
     'Sent as `Authorization: Bearer <token>`. It cannot be read again.',

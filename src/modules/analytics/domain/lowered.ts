@@ -30,10 +30,9 @@ export interface LoweredInvoice {
 }
 
 /**
- * Returns, by invoice id, the amount in minor units by which credits with `isLater` lowered the invoice. The ledger has
+ * Returns the amount in minor units by which credits with `isLater` lowered each invoice, by invoice id. The ledger has
  * only the total of each credit. This function splits the total: a credit lowered the invoices of its subscription that
  * were open when the credit was posted, oldest invoice first.
- *
  * @param credits all credits of the subscriptions, in the sequence of posting
  * @param invoices all lowered invoices, oldest first
  */

@@ -4,7 +4,7 @@ export const REVENUE_GROUPS = ['plan', 'customer', 'account'] as const;
 export type RevenueGroup = (typeof REVENUE_GROUPS)[number];
 
 /**
- * Sums of the postings in one currency, window (such as a month) and group (such as a plan), in minor units as text.
+ * Sums of ledger postings in one currency, window (such as a month) and group (such as a plan), in minor units as text.
  */
 export interface RevenueRow {
   readonly currency: string;

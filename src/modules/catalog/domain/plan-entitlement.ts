@@ -1,14 +1,13 @@
 import type { TermsFault } from '../../../core/terms-fault';
 
-/** Fields of a plan entitlement that {@link faultsOfPlanEntitlements} checks. */
 interface AllowedByPlan {
   readonly entitlementId: string;
   readonly value: string | null;
 }
 
 /**
- * Returns the contradictions in the entitlements of a plan. A boolean entitlement has no value, a static entitlement
- * needs one, and a metered entitlement without a value has no limit. A plan lists each entitlement once.
+ * Returns where the entitlements break the rules for their types. A metered entitlement without a value is allowed: it
+ * has no limit.
  * @param types types of the existing entitlements, by id
  * @param pointer JSON pointer to the list
  */

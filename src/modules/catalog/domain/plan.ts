@@ -6,8 +6,8 @@ export const PLAN_INTERVALS = ['day', 'week', 'month', 'year'] as const;
 export type PlanInterval = (typeof PLAN_INTERVALS)[number];
 
 /**
- * Unit in which parts of a period are prorated. `none`: by default, a change within a period neither credits nor
- * charges a part of the period.
+ * Unit by which a part of a period is prorated. `none`: a change during a period charges or credits nothing for the
+ * rest of the period, unless the request asks for it.
  */
 export const PLAN_PRORATIONS = ['day', 'second', 'none'] as const;
 export type PlanProration = (typeof PLAN_PRORATIONS)[number];
@@ -19,7 +19,6 @@ export type PlanProration = (typeof PLAN_PRORATIONS)[number];
 export const ENTITLEMENT_RESETS = ['period', 'day', 'week', 'month', 'year', 'never'] as const;
 export type EntitlementReset = (typeof ENTITLEMENT_RESETS)[number];
 
-/** Entitlement that a plan grants to its subscribers. */
 export interface PlanEntitlement {
   readonly entitlementId: string;
   /**
@@ -77,14 +76,13 @@ export type PlanVersionChange = Pick<PlanVersionTerms, 'prices'> & {
     PlanVersionTerms[Field] | undefined;
 };
 
-/** Fields of a plan that are shown in objects which refer to the plan. */
+/** Fields of a plan that the API can show inside an object that refers to the plan. */
 export type PlanName = Pick<Plan, 'id' | 'code' | 'name' | 'archivedAt'>;
 
 export type PlanTerms = Pick<Plan, 'code' | 'name' | 'currency' | 'metadata'> & PlanVersionTerms;
 
 export type PlanDetailsChange = ChangeOf<Plan, 'name' | 'metadata'>;
 
-/** Returns the terms of the next version. Fields that the change omits are copied from the previous version. */
 export function nextTerms(before: PlanVersion, change: PlanVersionChange): PlanVersionTerms {
   return {
     interval: change.interval ?? before.interval,

@@ -50,10 +50,7 @@ const FIELDS_OF: Readonly<Record<PriceModel, FieldsOfModel>> = {
   },
 };
 
-/**
- * Returns all contradictions in a list of prices, in the order of the request.
- * @param pointer JSON pointer to the list, such as `/prices`
- */
+/** @param pointer JSON pointer to the list, such as `/prices` */
 export function faultsOfPrices(
   prices: readonly PriceTerms[],
   pointer: string,
@@ -169,10 +166,6 @@ function scaled(text: string, decimals: number): bigint {
   return BigInt(text.replace('.', '') + '0'.repeat(decimals - decimalsOf(text)));
 }
 
-/**
- * Returns the contradictions between a price and its meter. A `percentage` price needs a meter with the aggregation
- * `sum`. A price by group needs a meter with `group_by`.
- */
 export function faultsOfMeteredPrice(
   { model, isByGroup }: PriceTerms,
   meter: { readonly aggregation: Aggregation; readonly groupBy: readonly string[] },

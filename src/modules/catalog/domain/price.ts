@@ -15,7 +15,8 @@ export const PRICE_TIMINGS = ['in_advance', 'in_arrears'] as const;
 export type PriceTiming = (typeof PRICE_TIMINGS)[number];
 
 /**
- * A tier of a graduated or volume price: the quantity above `upTo` of the previous tier, up to and including `upTo`.
+ * A tier of a graduated or volume price: quantities above the `upTo` of the previous tier, up to and including this
+ * `upTo`.
  */
 export interface PriceTier {
   /** Decimal string; null: no upper limit. */
@@ -54,7 +55,10 @@ export interface PriceTerms {
   readonly chargeFlatAtZero: boolean | null;
 }
 
-/** A price of a plan version or an add-on, immutable. Defaults are applied; `rating` is the input of `core/rating`. */
+/**
+ * Immutable price of a plan version or add-on, with the defaults applied. `rating` is the same price in the form that
+ * `core/rating` needs.
+ */
 export interface CatalogPrice extends PriceTerms {
   readonly id: string;
   readonly rating: Price;
@@ -88,15 +92,10 @@ function defaultsOf(terms: PriceTerms): Partial<PriceTerms> {
   }
 }
 
-/** Returns the terms of a price, null for fields that its model does not have. */
 export function termsOfPrice({ id, rating, ...terms }: CatalogPrice): PriceTerms {
   return terms;
 }
 
-/**
- * Converts terms to the input of `core/rating`. This input has no timing, no meter, and no minimum or maximum of a
- * period.
- */
 function toRatingPrice(terms: PriceTerms): Price {
   switch (terms.model) {
     case 'flat':

@@ -50,7 +50,6 @@ class PlanEntitlementInputDto {
   readonly reset?: EntitlementReset;
 }
 
-/** Request fields that a new plan and a new version of a plan share. */
 class PlanTermsInputDto {
   @NestedListField(PriceInputDto, 'Prices; empty for a free plan.', { max: MAX_PRICES })
   readonly prices!: readonly PriceInputDto[];
@@ -82,7 +81,6 @@ class PlanTermsInputDto {
   readonly entitlements?: readonly PlanEntitlementInputDto[];
 }
 
-/** Request for a new version of a plan. Omitted fields are copied from the previous version; `prices` must be given. */
 export class CreatePlanVersionDto extends PlanTermsInputDto {
   @EnumField(PLAN_INTERVALS, 'Unit of the billing period.', { optional: true, example: 'month' })
   readonly interval?: PlanInterval;

@@ -7,7 +7,6 @@ import {
   withFields,
 } from '../../../platform/http';
 
-/** Plan within an object that refers to it. */
 class ExpandedPlanDto {
   @IdProperty('plan_01h455vb4pex5vsknk084sn02q') readonly id!: string;
   @TextProperty('Code of the plan.', 'pro') readonly code!: string;

@@ -38,7 +38,6 @@ export class PlanEntitlementDto {
   readonly reset!: EntitlementReset;
 }
 
-/** Response fields that a plan and its versions share. */
 export class PlanVersionTermsDto {
   @EnumProperty(PLAN_INTERVALS, 'Unit of the billing period.', 'month')
   readonly interval!: PlanInterval;

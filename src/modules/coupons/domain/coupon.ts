@@ -8,7 +8,6 @@ export type CouponDuration = (typeof COUPON_DURATIONS)[number];
 export const COUPON_TYPES = ['percent', 'amount'] as const;
 export type CouponType = (typeof COUPON_TYPES)[number];
 
-/** A discount that can be redeemed on subscriptions. */
 export interface Coupon {
   readonly id: string;
   readonly version: number;
@@ -51,10 +50,6 @@ export type CouponTerms = Pick<
   | 'metadata'
 > & { readonly code: string | null };
 
-/**
- * Returns all contradictions in the terms, such as a percentage together with an amount, or a repeating discount
- * without months.
- */
 export function faultsOfTerms(terms: CouponTerms, now: Date): readonly TermsFault[] {
   const isPercent = terms.type === 'percent';
   const rules: readonly (readonly [broken: boolean, pointer: string, message: string])[] = [

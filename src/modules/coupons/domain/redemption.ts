@@ -17,16 +17,16 @@ export interface CouponRedemption {
   /**
    * Amount that a coupon with duration `once` can still take off, in minor units; null for other durations.
    * - Coupon with a fixed amount: the unused part of the amount.
-   * - Percentage: the discounts that credits and usage corrections returned and that the coupon can give again. Null if
-   *   no discount was returned.
+   * - Coupon with a percentage: returned discounts that the coupon can give again. A discount is returned when a credit
+   *   or usage correction takes the discounted charge back. Null if no discount was returned.
    */
   readonly remainingAmount: bigint | null;
-  /** Discounts given so far, after subtracting returned discounts, in minor units. */
+  /** Discounts given so far minus returned discounts, in minor units. */
   readonly appliedAmount: bigint;
   /**
-   * For a percentage with duration `once` that became unused because a bill was voided: the discounts that it gave on
-   * usage corrections of that bill, in minor units. They do not use the percentage up, so `appliedAmount` does not
-   * include them. Otherwise 0.
+   * Discounts on usage corrections of a voided bill, in minor units. Only for a percentage with duration `once` that
+   * counts as unused again, because the voided bill was its only use. `appliedAmount` does not include these discounts,
+   * because they do not use the percentage up. Otherwise 0.
    */
   readonly correctionsAmount: bigint;
   /** When the redemption was used up or removed, or when its subscription ended; null: it has not ended. */
@@ -50,12 +50,10 @@ export interface EndedSubscription {
 }
 
 export interface RedemptionRequest {
-  /** Coupon code as entered by the customer. */
   readonly code: string;
   readonly subscriptionId: string;
   readonly customerId: string;
   readonly planId: string;
-  /** Currency of the subscription; ISO 4217. */
   readonly currency: string;
 }
 
@@ -102,19 +100,21 @@ export function redemptionOf(
   };
 }
 
-/** Returns the redemption as it is after the coupon was removed from its subscription. */
 export function removed(redemption: CouponRedemption, now: Date): CouponRedemption {
   return { ...redemption, endedAt: redemption.endedAt ?? now, removedAt: now };
 }
 
-/** Returns true if a redemption discounts a billing period that starts at `startAt`. */
+/**
+ * Returns true if a billing period that starts at `startAt` lies within the discounted months. Does not check whether
+ * the coupon is used up or was removed.
+ */
 export function discountsPeriodFrom({ endsAt }: CouponRedemption, startAt: Date): boolean {
   return endsAt === null || startAt < endsAt;
 }
 
 /**
  * Returns true if a coupon with duration `once` has nothing left to take off: `remainingAmount` is 0, or the coupon is
- * a percentage that has given a discount of which nothing was returned.
+ * a percentage that gave a discount, and no part of the discount was returned.
  */
 export function isUsedUp({ redemption, coupon }: RedeemedTerms): boolean {
   if (coupon.duration !== 'once') return false;
@@ -148,8 +148,8 @@ export interface AppliedRedemption {
    */
   readonly unusableMinor: bigint;
   /**
-   * Rest of the fixed amount, or of the returned discounts, that is left for the next invoice; 0 if the duration is not
-   * `once`.
+   * Amount that is left for the next invoice: the rest of the fixed amount, or of the returned discounts. 0 if the
+   * duration is not `once`.
    */
   readonly unusedMinor: bigint;
   /**
@@ -160,9 +160,9 @@ export interface AppliedRedemption {
 }
 
 /**
- * Returns the redemption after an invoice that the coupon discounted, or whose credits returned a discount to the
- * coupon. A redemption with duration `once` ends when a percentage is first used, or when a fixed amount is used up. It
- * runs again if a discount is returned for another use, unless the coupon was removed.
+ * Returns the redemption after an invoice on which the coupon gave a discount, or on which credits returned one. A
+ * redemption with duration `once` ends when a percentage is first used, or when a fixed amount is used up. It becomes
+ * active again if a discount is returned for another use, unless the coupon was removed.
  */
 export function withApplied(
   { redemption, coupon }: RedeemedTerms,
@@ -196,8 +196,8 @@ export function withApplied(
 }
 
 /**
- * Ends a redemption with duration `once` if it is used up now. If it was used up before and is no longer used up, the
- * redemption runs again, unless the coupon was removed.
+ * Ends a redemption with duration `once` if it is used up now. Makes it active again if `before` was used up but it no
+ * longer is, unless the coupon was removed.
  */
 function endedIfUsedUp(
   before: CouponRedemption,
@@ -216,8 +216,8 @@ export interface OnceDiscounts {
    */
   readonly appliedMinor: bigint;
   /**
-   * True if the percentage is used: it discounted the charges of an invoice, or its first use was a usage correction.
-   * An invoice on which the percentage could only give returned discounts again does not count.
+   * True if the percentage counts as used, because it discounted the charges of an invoice, or because its first
+   * discount was on a usage correction. Giving a returned discount again does not count.
    */
   readonly isUsed: boolean;
 }
@@ -225,7 +225,6 @@ export interface OnceDiscounts {
 /** Discounts of an invoice by one redemption, in minor units. */
 export interface InvoiceDiscount {
   readonly redemptionId: string;
-  /** Discount that the redemption gave on the invoice. */
   readonly amountMinor: bigint;
   /**
    * Discount that credits and usage corrections on the invoice returned to the coupon for another use; absent: none.
@@ -236,7 +235,10 @@ export interface InvoiceDiscount {
    * part of `returnedMinor`; absent: none.
    */
   readonly unusableMinor?: bigint;
-  /** Maximum discount, if the percentage could only give returned discounts again; null or absent: no maximum. */
+  /**
+   * Maximum of the discount on this invoice, because only returned discounts could be given again; null or absent: no
+   * maximum.
+   */
   readonly limitMinor?: bigint | null;
   /** Part of `amountMinor` that discounts usage corrections, which bill late usage of earlier periods; absent: none. */
   readonly correctedMinor?: bigint;

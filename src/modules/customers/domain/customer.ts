@@ -7,7 +7,7 @@ export type TaxExemption = (typeof TAX_EXEMPTIONS)[number];
 /** Maximum grace period of a draft invoice: thirty days, about as long as a monthly period. */
 export const MAX_INVOICE_GRACE_HOURS = 720;
 
-/** A postal address. Unknown parts are null. */
+/** Unknown parts are null. */
 export interface Address {
   readonly line1: string | null;
   readonly line2: string | null;
@@ -18,7 +18,6 @@ export interface Address {
   readonly country: string | null;
 }
 
-/** A person or company that is billed. */
 export interface Customer {
   readonly id: string;
   readonly version: number;
@@ -26,7 +25,7 @@ export interface Customer {
   readonly email: string | null;
   /** Id in the caller's system; unique among customers that are not deleted. */
   readonly externalId: string | null;
-  /** ISO 4217; null until chosen or fixed by the first amount. */
+  /** ISO 4217. Null until a request chooses it or the first amount fixes it. */
   readonly currency: string | null;
   /** True if an object with an amount, such as a subscription, refers to the customer. The currency is then fixed. */
   readonly currencyLocked: boolean;
@@ -47,7 +46,6 @@ export interface Customer {
   readonly updatedAt: Date;
 }
 
-/** Changeable fields of a customer. */
 export type CustomerDetails = Pick<
   Customer,
   | 'name'
@@ -62,7 +60,6 @@ export type CustomerDetails = Pick<
   | 'metadata'
 >;
 
-/** Fields of a new customer: its details and the immutable test clock. */
 export type NewCustomer = CustomerDetails & Pick<Customer, 'testClockId'>;
 
 /** Fields an update may change. Omitted fields stay unchanged; null clears a field. */

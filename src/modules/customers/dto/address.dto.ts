@@ -32,7 +32,6 @@ export class AddressInputDto {
   readonly country?: string | null;
 }
 
-/** An address in a response. */
 export class AddressDto {
   @TextProperty('Street and number.', '12 Rue de la Paix', { nullable: true })
   readonly line1!: string | null;

@@ -18,7 +18,6 @@ const MAX_TAX_RATES = 5;
 
 export const DEFAULT_TIMEZONE = 'UTC';
 
-/** Request fields that creation and update of a customer share. */
 export class CustomerFieldsDto {
   @EmailField('Contact e-mail address.', {
     max: MAX_EMAIL_LENGTH,

@@ -8,7 +8,6 @@ import {
   withFields,
 } from '../../../platform/http';
 
-/** Customer within an object that refers to it. */
 export class ExpandedCustomerDto {
   @IdProperty('cus_01h455vb4pex5vsknk084sn02q') readonly id!: string;
   @TextProperty('Name of the customer.', 'Analytical Engines SARL') readonly name!: string;
@@ -23,7 +22,7 @@ class WithCustomerDto {
   readonly customer?: ExpandedCustomerDto;
 }
 
-/** Declares the query parameter that adds the customer to each item of a list, see {@link withCustomer}. */
+/** Declares the query parameter `expand`: with the value `customer`, each item of a list also contains its customer. */
 export function ExpandCustomerField(): PropertyDecorator {
   return EnumListFilter(
     ['customer'],
@@ -31,7 +30,7 @@ export function ExpandCustomerField(): PropertyDecorator {
   );
 }
 
-/** Returns a class that describes, in OpenAPI, an `item` together with its customer. */
+/** Returns a DTO class for OpenAPI: the fields of the class `item`, and the optional field `customer`. */
 export function withCustomer<Item extends object>(item: Type<Item>): Type<Item & WithCustomerDto> {
   return withFields(item, WithCustomerDto, item.name.replace(/Dto$/, 'WithCustomerDto'));
 }

@@ -17,7 +17,6 @@ import { MAX_EMAIL_LENGTH, MAX_EXTERNAL_ID_LENGTH } from './customer-fields.dto'
 const MAX_QUERY_LENGTH = 200;
 const MAX_IDS = 100;
 
-/** Filter of a list of customers and of its summary. */
 export class CustomerFilterDto {
   @IdListFilter('cus', 'Only customers with these ids.', { max: MAX_IDS })
   readonly ids?: readonly string[];

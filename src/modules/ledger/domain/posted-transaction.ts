@@ -80,7 +80,6 @@ export interface SummedRows {
 
 /** A check that both sides have equal sums for every key and currency. */
 export interface SumsCheck {
-  /** Name of the invariant: snake_case, stable, unique. */
   readonly name: string;
   readonly left: SummedRows;
   readonly right: SummedRows;
@@ -88,7 +87,6 @@ export interface SumsCheck {
 
 /** A check that a statement finds no violation in the whole database. */
 export interface QueryCheck {
-  /** Name of the invariant: snake_case, stable, unique. */
   readonly name: string;
   /** SQL that returns at most `$1` rows. The only column is the id of a violation, or a short text about it. */
   readonly sql: string;

@@ -30,7 +30,7 @@ export interface MrrChange {
 /** Sum of the changes of one currency and kind within one window, such as a month. */
 export interface MrrSum {
   readonly currency: string;
-  /** Number of the window from 1; 0: before all windows. */
+  /** Number of the window, from 1. Changes before the first window have the number 0. */
   readonly window: number;
   readonly kind: MrrChangeKind;
   /** Minor units per month; negative if revenue decreased. */
@@ -46,15 +46,14 @@ export interface MrrChangeFilter {
   readonly changed: InstantRange;
 }
 
-/** The newest change of a subscription. */
 export type LastChange = Pick<
   MrrChange,
   'subscriptionId' | 'sequence' | 'afterMinor' | 'changedAt'
 >;
 
 /**
- * Returns the change from the amount after the last change to a new amount; null if both are the same.
- * @param last null: there was no change yet, and the amount was 0
+ * Returns the change to a new amount; null if the amount stays the same.
+ * @param last the newest change so far; null: none yet, so the amount was 0
  */
 export function changeTo(
   last: Pick<LastChange, 'sequence' | 'afterMinor'> | null,
@@ -78,13 +77,14 @@ export function isCounted({ status }: { readonly status: string }): boolean {
 }
 
 /**
- * Returns the instant from which a change that is recorded `now` counts. The first matching line applies:
- * - no due work made the change, or `dueAt` is after `now`: `now`
- * - the change is the first one of the subscription: `dueAt`
- * - `dueAt` is after the creation of the subscription: `now`
- * - otherwise, which happens only if the start of the subscription was back-dated: `dueAt`, or the time of the last
- *   change if that is later
- * @param dueAt when the work that made the change was due, such as the end of a trial; null: no due work made it
+ * Returns the time from which a change counts. `now` is the time at which the change is recorded. The first matching
+ * rule applies:
+ * - The change was not made by scheduled work, or `dueAt` is after `now`: `now`.
+ * - The change is the first one of the subscription: `dueAt`.
+ * - `dueAt` is after the creation of the subscription: `now`.
+ * - Otherwise: `dueAt`, or the time of the last change if that is later. This happens only if the start of the
+ *   subscription was back-dated.
+ * @param dueAt when the scheduled work that made the change was due, such as the end of a trial; null: none made it
  */
 export function countsFrom(
   { createdAt }: { readonly createdAt: Date },

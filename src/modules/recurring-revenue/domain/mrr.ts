@@ -11,7 +11,7 @@ const PER_MONTH: Readonly<Record<Interval, Rational>> = {
   year: rational(1n, 12n),
 };
 
-/** A price of a subscription, on the terms on which it was sold. Not metered. */
+/** A price of a subscription, with the terms at which it was sold. Never metered. */
 export interface RecurringItem {
   readonly id: string;
   /** Null: a price of the plan. */
@@ -67,7 +67,6 @@ function isLasting({ coupon }: { readonly coupon: Pick<RedeemedCoupon, 'duration
   return coupon.duration !== 'once';
 }
 
-/** Converts a coupon to the input of `applyCoupons`. */
 function redeemedOn(
   { redemption, coupon }: RecurringCoupon,
   planId: string,

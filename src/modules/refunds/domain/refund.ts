@@ -11,7 +11,8 @@ export type RefundStatus = (typeof REFUND_STATUSES)[number];
 
 export const REFUND_SOURCES = ['api', 'provider'] as const;
 /**
- * `api`: requested from this service. `provider`: stored because the provider reported a refund that was missing here.
+ * `api`: requested from this service. `provider`: stored because the provider reported a refund that this database did
+ * not have.
  */
 export type RefundSource = (typeof REFUND_SOURCES)[number];
 
@@ -19,7 +20,6 @@ export interface Refund {
   readonly id: string;
   readonly version: number;
   readonly paymentId: string;
-  /** Customer of the payment. */
   readonly customerId: string;
   /** Minor units of the payment's currency, at least 1. */
   readonly amount: bigint;
@@ -27,25 +27,26 @@ export interface Refund {
   readonly status: RefundStatus;
   readonly reason: string | null;
   readonly source: RefundSource;
-  /** Credit note that was issued with the refund and that the refund pays out; null: none. */
+  /** Credit note that was issued together with the refund and that the refund pays out; null: none. */
   readonly creditNoteId: string | null;
-  /** Principal that created the refund. */
+  /** Caller that created the refund. */
   readonly actor: string;
   /**
-   * Key that the client sent; null: none. Unique among the keys of the actor, even after the stored answer has expired.
+   * Idempotency key that the client sent; null: none. Each actor can use it for one refund only, even after the stored
+   * answer to the request has expired.
    */
   readonly idempotencyKey: string | null;
   readonly failureCode: string | null;
   /** The provider's id of the refund. */
   readonly providerReference: string | null;
   /**
-   * Part of the idempotency key that is sent to the provider; 1 at first. Incremented only after the refund has been
-   * missing from the provider's list for an hour, so that the refund is sent again.
+   * Counter in the idempotency key that is sent to the provider, from 1. Incremented only after the provider has not
+   * listed the refund for an hour, so that the provider accepts the refund as a new request.
    */
   readonly providerAttempt: number;
   /**
-   * Time of the machine's clock, not of a test clock, when the request with the current `providerAttempt` was sent.
-   * Null for refunds that an earlier version of the service stored; `createdAt` is used in its place.
+   * Real time (not of a test clock) at which the request with the current `providerAttempt` was sent. Null for refunds
+   * that an earlier version of the service stored; `createdAt` is used instead.
    */
   readonly sentAt: Date | null;
   /**
@@ -54,13 +55,16 @@ export interface Refund {
    */
   readonly absentSince: Date | null;
   readonly metadata: Metadata;
-  /** Time of the next poll, or end of the lease of the process that polls. Null if the outcome is final. */
+  /**
+   * Time of the next poll of the provider. While a process polls: the time at which its lease ends. Null if the outcome
+   * is final.
+   */
   readonly dueAt: Date | null;
   /** Number of the process that is asking the provider; null: none. */
   readonly leasedBy: number | null;
   /** Number of calls to the provider without a final outcome. */
   readonly attempts: number;
-  /** Number of those attempts whose result was not stored because the database failed. */
+  /** How many of the `attempts` had a result that could not be stored, because the database failed. */
   readonly interruptions: number;
   readonly createdAt: Date;
   readonly updatedAt: Date;
@@ -75,8 +79,8 @@ export interface RefundNote {
 export interface RefundRequest {
   readonly paymentId: string;
   /**
-   * Amount in minor units. Null, with a credit note: the part of the note that is to be refunded. Null, without a
-   * credit note: all that can be refunded.
+   * Amount in minor units. Null means: with a credit note, the part of the note that is to be refunded; without one,
+   * all that can be refunded.
    */
   readonly amount: bigint | null;
   readonly creditNote: RefundNote | null;
@@ -120,7 +124,7 @@ export function newRefund(refund: NewRefund, now: Date): Refund {
   };
 }
 
-/** Filter of a list of refunds. A null field matches all refunds. */
+/** A null field matches all refunds. */
 export interface RefundFilter {
   readonly customerId: string | null;
   readonly paymentId: string | null;
@@ -146,7 +150,7 @@ export type RefundOutcome =
   | {
       readonly kind: 'open';
       readonly reference?: string;
-      /** Plan of the next poll; null: another process has taken over polling. */
+      /** When the next poll is due, and its lease; null: another process has taken over polling. */
       readonly plan: Pick<Refund, 'dueAt' | 'leasedBy' | 'attempts'> | null;
     };
 
@@ -190,9 +194,9 @@ function withPlan(
 const HOUR_MS = 3_600_000;
 
 /**
- * Returns a pending refund after a poll in which the provider did not list the refund. If the refund has been missing
- * from the list for an hour, the last request counts as lost, and `providerAttempt` is incremented for the next
- * request.
+ * Returns the pending refund after a poll in which the provider did not list it. If the provider has not listed it for
+ * an hour, the last request counts as lost. `providerAttempt` is then incremented, so that the refund can be sent
+ * again.
  */
 export function withAbsence(refund: Refund, now: Date): Refund {
   const { absentSince, providerAttempt } = refund;
@@ -201,7 +205,7 @@ export function withAbsence(refund: Refund, now: Date): Refund {
   return { ...refund, providerAttempt: providerAttempt + 1, sentAt: now, absentSince: null };
 }
 
-/** Returns a failed or canceled refund as succeeded, because the provider reported the success later. */
+/** Changes a failed or canceled refund to `succeeded`, for a provider that reports the success late. */
 export function correctedToSucceeded(refund: Refund, now: Date): Refund {
   invariant(
     refund.status === 'failed' || refund.status === 'canceled',
@@ -212,8 +216,8 @@ export function correctedToSucceeded(refund: Refund, now: Date): Refund {
 }
 
 /**
- * Returns true if a refund has the values of a request. A null amount in the request matches every amount. Of credit
- * notes, compares only whether the refund and the request have one.
+ * Returns true if a refund has the values of a request. A null amount in the request matches every amount. Compares
+ * only whether there is a credit note, not its content.
  */
 export function isSameRequest(refund: Refund, request: RefundRequest): boolean {
   return (
@@ -236,7 +240,7 @@ export function isSameNote({ reason, lines }: RefundNote, requested: RefundNote)
   );
 }
 
-/** Largest sum that a caller may refund of one payment, in minor units by currency; null: no limit. */
+/** Maximum that a caller may refund of one payment in total, in minor units by currency. Null: no limit. */
 export type RefundLimits = ReadonlyMap<string, bigint> | null;
 
 /**

@@ -14,7 +14,6 @@ export class SettleRefundInSandboxDto {
   readonly failure_code?: string;
 }
 
-/** Returns the failure code; null for a success. */
 export function toFailureCode(dto: SettleRefundInSandboxDto): string | null {
   return dto.outcome === 'succeeded' ? null : (dto.failure_code ?? 'declined');
 }

@@ -6,18 +6,18 @@ export type PersonClaims = Readonly<Record<string, unknown>>;
 
 /** Rules that decide who may sign in, and with which role. */
 export interface OpenIdPolicy {
-  /** Domains of the email addresses with which people may sign in, in lower case. */
+  /** Only people whose email address is in one of these domains (in lower case) may sign in. */
   readonly allowedDomains: readonly string[];
-  /** Claim that lists the groups of a person. Null: the provider does not decide roles. */
+  /** Name of the claim that lists the groups of a person. Null: roles do not come from the provider. */
   readonly roleClaim: string | null;
-  /** Roles by group name. */
+  /** Role of each group, by the name of the group. */
   readonly roles: ReadonlyMap<string, AdminRole>;
 }
 
 export interface OpenIdIdentity {
   readonly email: string;
   readonly name: string;
-  /** Role that the provider decides; null if no role claim is configured. */
+  /** Role that follows from the person's groups at the provider; null if no role claim is configured. */
   readonly role: AdminRole | null;
 }
 
@@ -29,15 +29,15 @@ const EMAIL = /^[^@\s\p{Cc}\p{Cs}]+@(?<domain>[^@\s\p{Cc}\p{Cs}]+)$/u;
 
 /**
  * Characters outside ASCII that Unicode normalization or conversion to lower case turns into an ASCII character: Greek
- * question mark (`;`), Greek varia (backtick) and Kelvin sign (`k`). An email with one of them would open the account
- * whose email has the ASCII character.
+ * question mark (`;`), Greek varia (backtick) and Kelvin sign (`k`). Emails with one of them are refused, because they
+ * would open the account whose email has the ASCII character instead.
  */
 const EQUAL_TO_ASCII = /[\u037e\u1fef\u212a]/;
 
 /**
  * Joins the claims of the ID token and of the UserInfo endpoint. The ID token is signed, so its claims take precedence.
- * The joined email counts as verified only if a document with exactly this email says so, because the two documents may
- * have different emails.
+ * Takes `email_verified` only from a document with the email of the result, because the two documents may have
+ * different emails.
  */
 export function joinClaims(idToken: PersonClaims, userInfo: PersonClaims): PersonClaims {
   const joined = { ...userInfo, ...idToken };

@@ -18,8 +18,8 @@ export interface SecondFactor {
   /** SHA-256 of each recovery code that is not used yet, in hex. */
   readonly recoveryHashes: readonly string[];
   /**
-   * Time of the first accepted code, which enables the factor: from then on, sign-ins with a password need it. Null:
-   * the factor is not enabled.
+   * Time at which the admin confirmed the factor with a first code. From then on, signing in with a password also needs
+   * a code. Null: the factor is not enabled yet.
    */
   readonly enabledAt: Date | null;
   readonly createdAt: Date;
@@ -30,7 +30,7 @@ export interface SecondFactor {
 export type SecondFactorCode =
   { readonly totpCode: string } | { readonly recoveryCode: string } | null;
 
-/** A factor that is not enabled yet, with the secret for the authenticator app, as base 32 and as a URI. */
+/** A factor that is not enabled yet. Its secret is given in base 32 for typing, and as a URI for a QR code. */
 export interface Enrolment {
   readonly factor: SecondFactor;
   readonly secret: string;
@@ -44,14 +44,12 @@ export interface IssuedRecoveryCodes {
 }
 
 /**
- * Evidence taken from a code that an admin sent. For a TOTP code: the time step that the code belongs to; null if it
- * belongs to no accepted step. For a recovery code: its hash. {@link afterProof} checks the evidence against the stored
- * factor.
+ * Decoded form of a code that an admin sent. {@link afterProof} compares it with the stored factor. For a TOTP code:
+ * its time step; null if the code belongs to no accepted step. For a recovery code: its hash.
  */
 export type SecondFactorProof =
   { readonly step: number | null } | { readonly recoveryHash: string };
 
-/** Returns true if the admin has an enabled factor, so that sign-ins with a password need it. */
 export function isEnabled(
   factor: SecondFactor | null,
 ): factor is SecondFactor & { readonly enabledAt: Date } {
@@ -59,8 +57,8 @@ export function isEnabled(
 }
 
 /**
- * Returns the factor after the proof is used up, so that it cannot be used again. Returns null if the proof is wrong or
- * already used.
+ * Returns the factor with the code marked as used, so that the code is refused the next time. Returns null if the code
+ * is wrong or already used.
  */
 export function afterProof(
   factor: SecondFactor,

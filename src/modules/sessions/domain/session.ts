@@ -1,22 +1,24 @@
 export const SIGN_IN_METHODS = ['password', 'openid_connect'] as const;
 export type SignInMethod = (typeof SIGN_IN_METHODS)[number];
 
-/** Session of an admin in one browser. The session cookie holds its secret, of which only the hash is stored. */
+/** Session of an admin in one browser. The session cookie holds a secret. Only the hash of the secret is stored. */
 export interface Session {
   readonly id: string;
   readonly version: number;
   readonly adminId: string;
-  /** Copy of the admin's `sessionsValidFrom`, made at the sign-in and renewed by `SessionsService.keepValid`. */
+  /**
+   * The admin's `sessionsValidFrom` when the session began. `SessionsService.keepValid` copies the current value again.
+   */
   readonly validFrom: Date;
   /**
-   * Current `sessionsValidFrom` of the admin; null if the admin is inactive. One statement reads it together with
+   * Current `sessionsValidFrom` of the admin; null if the admin is inactive. Must be read in the same statement as
    * `validFrom`, because one transaction may change both.
    */
   readonly adminValidFrom: Date | null;
   readonly method: SignInMethod;
-  /** IP address from which the admin signed in. */
+  /** IP address at sign-in. */
   readonly address: string;
-  /** User agent with which the admin signed in; empty if the browser sent none. */
+  /** User agent at sign-in; empty if the browser sent none. */
   readonly userAgent: string;
   readonly createdAt: Date;
   /** Time of the last recorded use. Uses are recorded at most once a minute. */
@@ -37,18 +39,15 @@ const IDLE_MS = 12 * HOUR_MS;
 export const LONGEST_SESSION_MS = 7 * 24 * HOUR_MS;
 const TOUCH_MS = 60_000;
 
-/**
- * Returns the instant at which the session ends if it is not used again: 12 hours after the last use, but not after
- * `expiresAt`.
- */
+/** Returns when the session ends without further use: 12 hours after the last use, but not after `expiresAt`. */
 export function endsAt({ lastUsedAt, expiresAt }: Session): Date {
   return new Date(Math.min(lastUsedAt.getTime() + IDLE_MS, expiresAt.getTime()));
 }
 
 /**
  * Returns true if the session can be used: it was neither signed out nor revoked, it has not expired, its last use is
- * less than 12 hours ago, and the admin is active. A change of the admin's `sessionsValidFrom`, for example by a new
- * password, ends all sessions of the admin except those that `SessionsService.keepValid` keeps.
+ * less than 12 hours ago, and the admin is active. A change of the admin's `sessionsValidFrom`, for example after a new
+ * password, also ends all sessions of the admin, except those that `SessionsService.keepValid` has updated.
  */
 export function isActive(session: Session, now: Date): boolean {
   return (
@@ -58,7 +57,6 @@ export function isActive(session: Session, now: Date): boolean {
   );
 }
 
-/** Returns true if the last recorded use is at least a minute ago, so that the current use must be recorded. */
 export function isTouchDue({ lastUsedAt }: Session, now: Date): boolean {
   return now.getTime() - lastUsedAt.getTime() >= TOUCH_MS;
 }

@@ -1,8 +1,8 @@
 import { PatternField } from '../../../platform/http';
 
 /**
- * A path of this service, without backslashes. Must not begin with `//`, which a browser reads as the start of the name
- * of another host.
+ * A path of this service. Backslashes and a leading `//` are refused, because browsers read them as the start of
+ * another host's name.
  */
 const OWN_PATH = /^\/(?![/\\])[\x21-\x5b\x5d-\x7e]{0,499}$/;
 

@@ -36,7 +36,6 @@ export class SecondFactorCodeDto {
   readonly recovery_code?: string;
 }
 
-/** Returns the TOTP code without the space between its two groups of digits. */
 export function toTotpCode({ totp_code: code }: TotpCodeDto): string {
   return code.replace(' ', '');
 }

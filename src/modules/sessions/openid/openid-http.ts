@@ -2,20 +2,17 @@ import type { CustomFetch, CustomFetchOptions } from 'openid-client';
 import { OutboundError, type OutboundHttp } from '../../../platform/outbound';
 
 const DEADLINE_MS = 10_000;
-/** Maximum number of bytes that are kept of a response of the provider. Its keys, tokens and claims need far less. */
+/** At most this many bytes of a response of the provider are kept. Its keys, tokens and claims are far smaller. */
 const MAX_BYTES = 1_000_000;
 
-/**
- * Failed call to the OpenID provider: the provider cannot be reached, or the call is not allowed, for example over
- * plain HTTP.
- */
+/** Thrown if a call to the OpenID provider fails or is not allowed, for example over plain HTTP. */
 export class OpenIdCallError extends Error {
   override readonly name = 'OpenIdCallError';
 }
 
 /**
- * Returns the `fetch` function with which `openid-client` calls the provider. The policy of `http` for outbound calls
- * applies.
+ * Returns a `fetch` function for `openid-client`. It sends requests through `http`, so that the policy of `http` for
+ * outbound calls applies.
  */
 export function fetchThrough(http: OutboundHttp, allowsPlainHttp: boolean): CustomFetch {
   return async (url, { headers, body }) => {

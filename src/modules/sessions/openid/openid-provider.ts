@@ -22,9 +22,7 @@ import { openIdDisabled, openIdRefused, openIdUnavailable } from '../sessions.er
 import { joinClaims, type PersonClaims } from '../domain/openid-identity';
 import { fetchThrough, OpenIdCallError } from './openid-http';
 
-/**
- * Random values of one sign-in. With them, only the browser that began the sign-in can use the answer of the provider.
- */
+/** Random values of one sign-in. They tie the answer of the provider to the browser that began the sign-in. */
 export interface OpenIdRequest {
   readonly state: string;
   readonly nonce: string;
@@ -66,8 +64,8 @@ export class OpenIdProvider implements OnApplicationShutdown {
   }
 
   /**
-   * Begins a sign-in. Returns the URL of the provider at which the browser signs in, and the random values that {@link
-   * finish} needs to check the answer of the provider.
+   * Begins a sign-in. Returns the URL of the provider at which the browser signs in. Also returns the random values
+   * that {@link finish} needs to check the answer of the provider.
    * @throws {ProblemError} `openid_disabled`, `openid_unavailable`
    */
   async begin(): Promise<{ readonly url: URL; readonly request: OpenIdRequest }> {
@@ -133,7 +131,10 @@ export class OpenIdProvider implements OnApplicationShutdown {
     return found;
   }
 
-  /** Makes the next sign-in read the metadata and the keys again, unless another sign-in has done so already. */
+  /**
+   * Discards the metadata and keys in `found`, so that the next sign-in reads them again. Does nothing if newer ones
+   * have been read already.
+   */
   private forget(found: Promise<ClientConfiguration>): void {
     if (this.client?.found === found) this.client = null;
   }
@@ -174,22 +175,22 @@ function messagesOf(error: unknown): readonly string[] {
 }
 
 /**
- * Returns true if the ID token is signed with a key that is not among the keys last read from the provider. Returns
- * false if several of these keys fit, because the token does not name its key.
+ * Returns true if none of the keys last read from the provider fits the ID token. Returns false if several fit, which
+ * happens if the token does not name its key.
  */
 function isKeyUnknown(error: unknown): boolean {
   return keyDetailsOf(error).candidates?.length === 0;
 }
 
 /**
- * Returns true if the signature of the ID token is wrong. A provider whose tokens do not name their key may have
- * changed it.
+ * Returns true if the signature of the ID token is wrong. A possible cause is that the provider has changed its key,
+ * and its tokens do not name their key.
  */
 function isSignatureWrong(error: unknown): boolean {
   return keyDetailsOf(error).signature !== undefined;
 }
 
-/** Returns what the client library adds to its errors about keys and signatures, which is empty for other errors. */
+/** Returns the details that the client library adds to its errors about keys and signatures; empty for other errors. */
 function keyDetailsOf(error: unknown): {
   readonly candidates?: readonly unknown[];
   readonly signature?: Uint8Array;

@@ -18,10 +18,7 @@ interface OpenIdFlow extends OpenIdRequest {
 
 /** Time within which the browser must return from the provider. */
 export const FLOW_MS = 600_000;
-/**
- * Purpose for which the cookie is encrypted. A text that was encrypted for another purpose cannot be used as the
- * cookie.
- */
+/** Purpose of the encryption of the cookie. A text that was encrypted for another purpose is refused. */
 const SEALED_FOR = 'openid-flow';
 
 @Injectable()
@@ -75,10 +72,7 @@ export class OpenIdSignIn {
     return { ...begun, returnTo: flow.returnTo };
   }
 
-  /**
-   * Returns the sign-in that the cookie holds. Returns null if there is no cookie, if this service did not encrypt it,
-   * or if the sign-in has expired.
-   */
+  /** Returns null if there is no cookie, if this service did not encrypt it, or if the sign-in has expired. */
   private readFlow(cookie: string | null): OpenIdFlow | null {
     if (cookie === null) return null;
     const text = openedText(this.box, cookie);

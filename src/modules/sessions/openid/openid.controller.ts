@@ -22,7 +22,7 @@ import { FLOW_MS, OpenIdSignIn } from './openid-sign-in.service';
 
 const PATH = 'v1/session/oidc';
 
-/** Page of the console that shows the reason of a failed sign-in. */
+/** Path of the page that shows why a sign-in failed. */
 const CONSOLE = '/studio/';
 const SHOWN_IN_CONSOLE =
   'If it fails, a browser (`Accept: text/html`) is redirected to the console, which shows the reason.';
@@ -32,16 +32,16 @@ function parameter(name: string, description: string): ApiQueryOptions {
 }
 
 /**
- * Returns true for a request to the path to which the provider redirects the browser. A GET request to this path begins
- * a session.
+ * Returns true for the callback path, to which the provider redirects the browser. A request to it changes data
+ * although it is a GET request: it begins a session.
  */
 export function isOpenIdCallback({ path }: Pick<Request, 'path'>): boolean {
   return path === `/${PATH}/callback`;
 }
 
 /**
- * Signs admins in by redirects: the browser opens the first route, which redirects to the provider. The provider then
- * redirects the browser to the second route.
+ * Signs admins in by redirects. The first route sends the browser to the provider. The provider sends it back to the
+ * second route.
  */
 @ApiTags('Sessions')
 @Controller(PATH)

@@ -21,7 +21,7 @@ const PBKDF2_BLOCK_BYTES = 32;
 /** Maximum number of bytes that scrypt writes: memory times parallelization. */
 const MAX_SCRYPT_BYTES = 256 * MIB;
 
-/** Returns true if a check of a password against the hash takes no more time and memory than is acceptable. */
+/** Returns true if checking a password against the hash takes an acceptable amount of time and memory. */
 export function isAffordable(hash: PasswordHash): boolean {
   switch (hash.scheme) {
     case 'argon2id': {

@@ -19,8 +19,8 @@ interface HashFormat {
    */
   readonly pattern: RegExp;
   /**
-   * Minimum length in bytes of the decoded salt and hash. The algorithm requires it, or the library that defines the
-   * form.
+   * Minimum length of the decoded salt and hash in bytes. The algorithm, or the library that defines the format,
+   * requires it.
    */
   readonly minBytes: { readonly salt: number; readonly hash: number };
 }
@@ -163,7 +163,7 @@ function fits(groups: HashParts['groups'], minBytes: HashFormat['minBytes']): bo
   );
 }
 
-/** Returns the number of bytes that base64 without padding decodes to; 0 if no base64 has this length. */
+/** Returns the number of bytes that base64 without padding decodes to; 0 if base64 cannot have this length. */
 function bytesOf(base64: string): number {
   return base64.length % 4 === 1 ? 0 : Math.floor((base64.length * 3) / 4);
 }

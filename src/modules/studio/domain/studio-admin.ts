@@ -43,21 +43,17 @@ export function toAccount({ passwordHash: _, ...account }: StudioAdmin): AdminAc
   return account;
 }
 
-/**
- * Returns the key by which emails are compared: emails that differ only in case or Unicode composition have the same
- * key.
- */
+/** Returns the key by which emails are compared. It ignores case and Unicode composition. */
 export function emailKeyOf(email: string): string {
   return email.normalize('NFC').toLowerCase();
 }
 
-/** Returns the scheme of the password hash. The API shows the scheme instead of the hash. */
 export function schemeOf(admin: StudioAdmin): PasswordScheme {
   return passwordSchemeOf(admin.passwordHash);
 }
 
 /**
- * Returns the changed admin, or the same object for a no-op change. A new password hash ends all sessions of the admin.
+ * Returns the changed admin, or the same object if nothing changes. A new password hash ends all sessions of the admin.
  */
 export function withChange(admin: StudioAdmin, change: AdminChange, now: Date): StudioAdmin {
   const { name = admin.name, passwordHash = admin.passwordHash } = change;
@@ -74,8 +70,8 @@ export function withChange(admin: StudioAdmin, change: AdminChange, now: Date): 
 }
 
 /**
- * Returns the time of a change of the password: `now`, but at least 1 ms after the last change. Each change thus gets
- * another time, so that it ends the sessions.
+ * Returns `now`, but at least 1 ms after the last change of the password. Each change needs a new time, because
+ * sessions end only if the time changes.
  */
 function nextPasswordChange({ passwordChangedAt }: StudioAdmin, now: Date): Date {
   return new Date(Math.max(now.getTime(), (passwordChangedAt?.getTime() ?? 0) + 1));
@@ -85,9 +81,7 @@ export function withRole(admin: StudioAdmin, role: AdminRole, now: Date): Studio
   return nextVersion(admin, now, { role });
 }
 
-/**
- * Deactivates the admin and ends all sessions of the admin. Returns the same object if the admin is already inactive.
- */
+/** Also ends all sessions of the admin. Returns the same object if the admin is already inactive. */
 export function deactivated(admin: StudioAdmin, now: Date): StudioAdmin {
   if (!admin.isActive) return admin;
   return nextVersion(admin, now, { isActive: false, sessionsValidFrom: now });

@@ -1,6 +1,5 @@
 import { type ChangeOf, nextVersion } from '../../../core/next-version';
 
-/** Settings of the studio, which owners change. */
 export interface StudioSettings {
   readonly id: string;
   readonly version: number;
@@ -25,7 +24,7 @@ export type SettingsChange = ChangeOf<
   'supportRefundLimits' | 'secondFactorRequired'
 >;
 
-/** Returns the changed settings, or the same object for a no-op change. */
+/** Returns the changed settings, or the same object if nothing changes. */
 export function withSettings(
   settings: StudioSettings,
   change: SettingsChange,

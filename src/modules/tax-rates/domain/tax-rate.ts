@@ -16,16 +16,12 @@ export interface TaxRate {
   /** An inactive rate cannot be assigned to more customers; customers who have it keep it. */
   readonly isActive: boolean;
   readonly metadata: Metadata;
-  /**
-   * Time at which the rate was archived; null: not archived. The API hides an archived rate; customers who have the
-   * rate keep it.
-   */
+  /** Null: not archived. The API hides an archived rate. Customers who have the rate keep it. */
   readonly archivedAt: Date | null;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
 
-/** Fields of a new tax rate. */
 export type TaxRateTerms = Pick<
   TaxRate,
   'name' | 'percentage' | 'inclusive' | 'country' | 'metadata'
