@@ -20,13 +20,13 @@ import { PaymentsRepository } from './payments.repository';
 
 /** Money that paid an invoice and that refunds (pending or succeeded) or lost disputes gave back. Minor units. */
 export interface ReturnedOfInvoice extends ReturnedMoney {
-  /** Other money that paid the invoice and cannot be refunded now, because of an open dispute. */
+  /** Other money that paid the invoice and cannot be refunded now, because a dispute about it is open. */
   readonly disputed: DisputedMoney;
 }
 
 /**
- * Computes how much of the money that paid invoices was given back. Detaches payments from voided invoices: their money
- * then becomes credit of the customer.
+ * Computes how much of the money that paid invoices was given back. Also detaches payments from voided invoices, so
+ * that their money becomes credit of the customer.
  */
 @Injectable()
 export class ReturnPaymentsService {
@@ -40,8 +40,9 @@ export class ReturnPaymentsService {
 
   /**
    * Returns, by invoice id, how much of the money and credit that paid the invoice was refunded, is reserved for
-   * refunds, or was lost in disputes. Leaves out invoices without such amounts. Locks the payments until the caller's
-   * transaction ends. Credit need not be locked: refunds lock the same payments before they change credit.
+   * refunds, or was lost in disputes. Leaves out invoices without such amounts. Locks the payments that this money and
+   * credit came from, until the caller's transaction ends. Credit need not be locked, because refunds lock the same
+   * payments before they change credit.
    */
   async lockRefunded(invoiceIds: readonly string[]): Promise<RefundedOf> {
     if (invoiceIds.length === 0) return new Map();

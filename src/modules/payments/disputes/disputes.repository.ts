@@ -9,9 +9,8 @@ const TOTALS = `
     coalesce(sum(amount_lost), 0)::text AS amount_lost
   FROM dispute WHERE payment_id = $1`;
 
-/** Totals over all disputes about a payment. */
 export interface DisputeTotals {
-  /** True if at least one dispute that is not decided yet forbids refunds of the payment. */
+  /** True if at least one undecided dispute forbids refunds of the payment. */
   readonly isDisputed: boolean;
   readonly amountLost: bigint;
 }

@@ -21,15 +21,15 @@ export function detailsOf({
   };
 }
 
-/** Returns true if a request failed because Stripe does not have its customer. The status is then 400 or 404. */
+/** Returns true if a request failed because Stripe does not have the customer. The status is then 400 or 404. */
 export function isCustomerMissing({ code, parameter }: StripeFailure): boolean {
   return code === 'resource_missing' && parameter === 'customer';
 }
 
 /**
- * Returns the outcome of a request whose customer is missing: `customer_missing` if the customer was deleted at Stripe,
- * otherwise `not_sent`. If the API key belongs to another account, the customer is missing too, but must not be
- * replaced.
+ * Returns the outcome of a request whose customer does not exist at Stripe: `customer_missing` if the customer was
+ * deleted there, otherwise `not_sent`. The customer may also be missing because the API key belongs to another account.
+ * It must then not be created again.
  * @param seen the customer as Stripe returns it; null: this account has never had the customer, or Stripe did not
  *   answer
  */
@@ -40,8 +40,8 @@ export function missingCustomer(
 }
 
 /**
- * Returns the outcome of a charge whose customer or payment method is missing. Returns `not_sent` if the API key may
- * belong to another account, which has neither the customer nor the method.
+ * Returns the outcome of a charge whose customer or payment method does not exist at Stripe. Returns `not_sent` if the
+ * API key may belong to another account, which would have neither of them.
  * @param seen the customer as Stripe returns it; null: this account has never had the customer, or Stripe did not
  *   answer
  */
