@@ -159,18 +159,15 @@ export class PaymentsRepository {
 
   /** Writes the fields that an outcome can change. */
   async updateOutcome(payment: Payment): Promise<void> {
-    const { status, providerReference, failureCode, dueAt, leasedBy, attempts } = payment;
-    await this.database.update(PaymentEntity, payment.id, {
-      status,
-      amountApplied: payment.amountApplied,
-      providerReference,
-      failureCode,
-      dueAt,
-      leasedBy,
-      attempts,
-      version: payment.version,
-      updatedAt: payment.updatedAt,
-    });
+    await this.database.updateRevised(PaymentEntity, payment, [
+      'status',
+      'amountApplied',
+      'providerReference',
+      'failureCode',
+      'dueAt',
+      'leasedBy',
+      'attempts',
+    ]);
   }
 
   /**
@@ -228,8 +225,7 @@ export class PaymentsRepository {
 
   /** Writes the fields of a payment that disputes change. */
   async updateDisputed(payment: Payment): Promise<void> {
-    const { id, amountLost, isDisputed, version, updatedAt } = payment;
-    await this.database.update(PaymentEntity, id, { amountLost, isDisputed, version, updatedAt });
+    await this.database.updateRevised(PaymentEntity, payment, ['amountLost', 'isDisputed']);
   }
 
   /**

@@ -38,8 +38,8 @@ export class DiscrepanciesRepository {
     return this.database.selectOne(DiscrepancyEntity, 'WHERE id = $1 FOR UPDATE', [id]);
   }
 
-  async updateStatus({ id, status, version, updatedAt }: Discrepancy): Promise<void> {
-    await this.database.update(DiscrepancyEntity, id, { status, version, updatedAt });
+  async updateStatus(discrepancy: Discrepancy): Promise<void> {
+    await this.database.updateRevised(DiscrepancyEntity, discrepancy, ['status']);
   }
 
   async countOpen(): Promise<{ readonly payment: number; readonly refund: number }> {

@@ -37,12 +37,17 @@ export class DisputesRepository {
   }
 
   /** Writes the fields that a report of the provider can change. */
-  async update({ id, ...dispute }: Dispute): Promise<void> {
-    const { version, status, reason, amount, isRefundable, evidenceDueAt, updatedAt } = dispute;
-    const { amountWithdrawn, amountReinstated, amountLost } = dispute;
-    const funds = { amountWithdrawn, amountReinstated, amountLost };
-    const shown = { version, status, reason, amount, isRefundable, evidenceDueAt, updatedAt };
-    await this.database.update(DisputeEntity, id, { ...shown, ...funds });
+  async update(dispute: Dispute): Promise<void> {
+    await this.database.updateRevised(DisputeEntity, dispute, [
+      'status',
+      'reason',
+      'amount',
+      'amountWithdrawn',
+      'amountReinstated',
+      'amountLost',
+      'isRefundable',
+      'evidenceDueAt',
+    ]);
   }
 
   async totalsOf(paymentId: string): Promise<DisputeTotals> {

@@ -76,18 +76,14 @@ export class PaymentMethodsRepository {
   }
 
   /** Writes the columns that can change, except `leased_by` and `attempts`, which only detachment changes. */
-  async update({ id, ...method }: PaymentMethod): Promise<void> {
-    const { version, isDefault, unusableSince, unusableReason, deletedAt, dueAt, updatedAt } =
-      method;
-    await this.database.update(PaymentMethodEntity, id, {
-      version,
-      isDefault,
-      unusableSince,
-      unusableReason,
-      deletedAt,
-      dueAt,
-      updatedAt,
-    });
+  async update(method: PaymentMethod): Promise<void> {
+    await this.database.updateRevised(PaymentMethodEntity, method, [
+      'isDefault',
+      'unusableSince',
+      'unusableReason',
+      'deletedAt',
+      'dueAt',
+    ]);
   }
 
   /** Returns a deleted method that is not detached yet, otherwise null. */
