@@ -37,20 +37,16 @@ export class PaymentRecordsService {
     private readonly idempotency: Idempotency,
   ) {}
 
-  find(id: string): Promise<Payment | null> {
-    return this.payments.find(id);
-  }
-
   async get(id: string): Promise<Payment> {
     const payment = await this.payments.find(id);
-    invariant(payment !== null, `The payment ${id} exists.`);
+    invariant(payment !== null, `The payment ${id} is gone.`);
     return payment;
   }
 
   /** Locks a payment. A payment is locked after its invoice and before its refunds. */
   async lock(id: string): Promise<Payment> {
     const payment = await this.payments.lock(id);
-    invariant(payment !== null, `The payment ${id} exists.`);
+    invariant(payment !== null, `The payment ${id} is gone.`);
     return payment;
   }
 

@@ -85,7 +85,7 @@ export class PaymentRefundsService {
     if (decision.kind === 'disputed') throw paymentDisputed(decision.paymentId);
     if (decision.kind === 'exceeds') throw refundAmountExceedsRefundable(decision.refundable);
     const { amount } = decision;
-    const now = await this.currentTimeOf(before);
+    const now = await this.records.currentTimeOf(before.customerId);
     const payment = await this.payments.reserveRefund(paymentId, amount, now);
     invariant(payment !== null, `The payment ${paymentId} changed under its lock.`);
     const ofPayment = lesser(amount, free);
@@ -130,17 +130,6 @@ export class PaymentRefundsService {
     const left = refundableOf({ ...payment, amountLost: 0n }, 0n);
     const reserved = await this.reserveForProviderRefund(payment.id, amount, now);
     return reserved ?? raise(refundAmountExceedsRefundable(left));
-  }
-
-  currentTimeOf({ customerId }: Payment): Promise<Date> {
-    return this.records.currentTimeOf(customerId);
-  }
-
-  /** Locks a payment. Payments are locked before their refunds. */
-  async lock(paymentId: string): Promise<Payment> {
-    const payment = await this.payments.lock(paymentId);
-    invariant(payment !== null, `The payment ${paymentId} is gone.`);
-    return payment;
   }
 
   /**
@@ -202,7 +191,7 @@ export class PaymentRefundsService {
    * refund.
    */
   async sendAgain(paymentId: string, refund: RequestedRefund): Promise<ProviderOutcome> {
-    return this.gateway.refund(await this.get(paymentId), refund);
+    return this.gateway.refund(await this.records.get(paymentId), refund);
   }
 
   /**
@@ -210,18 +199,12 @@ export class PaymentRefundsService {
    * if the refund is not in the provider's list of the charge's refunds.
    */
   async resume(paymentId: string, refund: ResumedRefund): Promise<ProviderRefundState> {
-    return this.gateway.resumeRefund(await this.get(paymentId), refund);
+    return this.gateway.resumeRefund(await this.records.get(paymentId), refund);
   }
 
   /** Returns null if the refund is not pending in the sandbox. A null `failureCode` lets the refund succeed. */
   settleInSandbox(refundId: string, failureCode: string | null): Promise<ProviderOutcome | null> {
     return this.gateway.settleSandboxRefund(refundId, failureCode);
-  }
-
-  private async get(paymentId: string): Promise<Payment> {
-    const payment = await this.payments.find(paymentId);
-    invariant(payment !== null, `The payment ${paymentId} is gone.`);
-    return payment;
   }
 
   /**
