@@ -4,7 +4,7 @@ import { invariant } from '../../core/invariant';
 import { lesser } from '../../core/money';
 import { Outbox } from '../../platform/outbox';
 import { CreditBalanceService, InvoicePaymentsService, maxRefundable } from '../invoicing';
-import { LostCreditService, type PaymentForRefund } from './disputes/lost-credit.service';
+import { type LostCreditOfInvoice, LostCreditService } from './disputes/lost-credit.service';
 import { paymentDisputed } from './disputes/disputes.errors';
 import { isAllApplied, type Payment, returnedOf } from './domain/payment';
 import type { ProviderOutcome } from './domain/payment-provider';
@@ -24,9 +24,6 @@ import type {
   ResumedRefund,
 } from './providers/requested-refund';
 import { ReturnPaymentsService } from './return-payments.service';
-
-/** Lost or disputed credit that the invoice of a payment used. Refunds of the payment must not pay it out again. */
-type CreditOfInvoice = Omit<PaymentForRefund, 'payment'>;
 
 /** Amounts that a refund of a payment can have, in minor units. Both are zero while nothing can be refunded. */
 export interface Refundable {
@@ -222,14 +219,14 @@ export class PaymentRefundsService {
 
   private async lockForRefund(
     paymentId: string,
-  ): Promise<CreditOfInvoice & { readonly payment: Payment }> {
+  ): Promise<LostCreditOfInvoice & { readonly payment: Payment }> {
     const { invoiceId } =
       (await this.payments.find(paymentId)) ?? raise(paymentNotFound(paymentId));
     const { payment, ...ofCredit } = await this.losses.lockForRefund(paymentId, invoiceId);
     return { payment: payment ?? raise(paymentNotFound(paymentId)), ...ofCredit };
   }
 
-  private async usedOf(payment: Payment, ofCredit: CreditOfInvoice): Promise<UsedMoney> {
+  private async usedOf(payment: Payment, ofCredit: LostCreditOfInvoice): Promise<UsedMoney> {
     const { reserved, refunded, lost, used, paidOut } = await this.credit.lockOf(payment.id);
     const applied = payment.amountApplied - (returnedOf(payment) - reserved - refunded - lost);
     const limit = await this.limitOf(payment, ofCredit);
@@ -250,7 +247,7 @@ export class PaymentRefundsService {
    * notes and credits on later invoices. `leftIfLostMinor` is the same amount if all open disputes are lost. Null: no
    * limit. Negative: refunds exceed the limit. The caller must have locked the payments of the invoice.
    */
-  private async limitOf({ invoiceId, amountApplied }: Payment, ofCredit: CreditOfInvoice) {
+  private async limitOf({ invoiceId, amountApplied }: Payment, ofCredit: LostCreditOfInvoice) {
     if (invoiceId === null || amountApplied === 0n) {
       return { leftMinor: null, leftIfLostMinor: null, disputedId: null };
     }

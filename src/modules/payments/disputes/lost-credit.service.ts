@@ -17,17 +17,6 @@ import { PaymentsRepository } from '../payments.repository';
 import { greater, lesser } from '../../../core/money';
 import { ReturnedMoneyService } from './returned-money.service';
 
-type LostPayment = Pick<
-  Payment,
-  | 'id'
-  | 'customerId'
-  | 'currency'
-  | 'amountApplied'
-  | 'amountRefunded'
-  | 'amountRefundPending'
-  | 'amountLost'
->;
-
 export interface DisputedMoney {
   /** Money that open disputes may take back, in minor units. */
   readonly disputedMinor: bigint;
@@ -46,7 +35,7 @@ export interface LostCreditOfInvoice {
 }
 
 /** A locked payment that is to be refunded, and the lost or disputed credit that its invoice used. */
-export interface PaymentForRefund extends LostCreditOfInvoice {
+interface PaymentForRefund extends LostCreditOfInvoice {
   /** Null: the payment does not exist. */
   readonly payment: Payment | null;
 }
@@ -122,7 +111,7 @@ export class LostCreditService {
    * Covers the uncovered losses of each locked payment with available credit from the same payment. Posts the total to
    * the ledger. All payments must belong to one customer.
    */
-  async coverLosses(payments: readonly LostPayment[], origin: CreditOrigin): Promise<void> {
+  async coverLosses(payments: readonly Payment[], origin: CreditOrigin): Promise<void> {
     let covered = NOTHING_RETURNED;
     for (const payment of payments) {
       const missing = missingOf(payment, await this.credit.lockOf(payment.id));
@@ -137,7 +126,7 @@ export class LostCreditService {
    * refunds, then for losses in disputes. Returns the credit taken for losses, which the caller must post to the
    * ledger.
    */
-  async coverAfterReturn(payment: LostPayment): Promise<bigint> {
+  async coverAfterReturn(payment: Payment): Promise<bigint> {
     const missing = missingOf(payment, await this.credit.lockOf(payment.id));
     return (await this.take(payment.id, { ...missing, refundedMinor: 0n })).lostMinor;
   }
@@ -149,7 +138,7 @@ export class LostCreditService {
    * @param invoice the credited invoice
    */
   async coverLossesFromNote(
-    payments: readonly LostPayment[],
+    payments: readonly Payment[],
     invoice: Pick<Invoice, 'id'>,
     note: CreditNote,
     now: Date,
@@ -232,10 +221,7 @@ export class LostCreditService {
   }
 }
 
-function missingOf(
-  payment: LostPayment,
-  { reserved, refunded, lost }: PaymentCredit,
-): MissingCredit {
+function missingOf(payment: Payment, { reserved, refunded, lost }: PaymentCredit): MissingCredit {
   const beyondMinor = refundedBeyondCredit(payment, reserved + refunded);
   const reservedMinor = lesser(beyondMinor, greater(payment.amountRefundPending - reserved, 0n));
   return {
