@@ -30,9 +30,8 @@ const SETTLE_REFUND = `
       version = version + 1, updated_at = $4
   WHERE id = $1`;
 
-const OF_INVOICES_OR_IDS = 'WHERE invoice_id = ANY ($1) OR id = ANY ($2)';
-
-const APPLIED_TO_OR_IDS = 'WHERE invoice_id = ANY ($1) AND amount_applied > 0 OR id = ANY ($2)';
+const APPLIED_TO_OR_IDS =
+  'WHERE invoice_id = ANY ($1) AND amount_applied > 0 OR id = ANY ($2) ORDER BY id';
 
 const WITH_OTHERS_OF_INVOICE = `
   WHERE id = $1 OR id = ANY ($2)
@@ -109,11 +108,8 @@ export class PaymentsRepository {
    * ends.
    */
   lockAll(invoiceIds: readonly string[], ids: readonly string[]): Promise<readonly Payment[]> {
-    return this.database.select(
-      PaymentEntity,
-      `${OF_INVOICES_OR_IDS} ORDER BY id FOR NO KEY UPDATE`,
-      [invoiceIds, ids],
-    );
+    const tail = 'WHERE invoice_id = ANY ($1) OR id = ANY ($2) ORDER BY id FOR NO KEY UPDATE';
+    return this.database.select(PaymentEntity, tail, [invoiceIds, ids]);
   }
 
   page(filter: PaymentFilter, request: PageRequest): Promise<Page<Payment>> {
@@ -135,11 +131,8 @@ export class PaymentsRepository {
     invoiceIds: readonly string[],
     ids: readonly string[] = [],
   ): Promise<readonly Payment[]> {
-    return this.database.select(
-      PaymentEntity,
-      `${APPLIED_TO_OR_IDS} ORDER BY id FOR NO KEY UPDATE`,
-      [invoiceIds, ids],
-    );
+    const tail = `${APPLIED_TO_OR_IDS} FOR NO KEY UPDATE`;
+    return this.database.select(PaymentEntity, tail, [invoiceIds, ids]);
   }
 
   /** Returns the same payments as {@link lockAppliedTo}, but locks nothing. */
@@ -147,10 +140,7 @@ export class PaymentsRepository {
     invoiceIds: readonly string[],
     ids: readonly string[],
   ): Promise<readonly Payment[]> {
-    return this.database.select(PaymentEntity, `${APPLIED_TO_OR_IDS} ORDER BY id`, [
-      invoiceIds,
-      ids,
-    ]);
+    return this.database.select(PaymentEntity, APPLIED_TO_OR_IDS, [invoiceIds, ids]);
   }
 
   findBeingCharged(invoiceIds: readonly string[]): Promise<readonly string[]> {

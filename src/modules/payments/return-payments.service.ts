@@ -3,7 +3,6 @@ import { postPaymentReturned } from '../../core/ledger';
 import { Outbox } from '../../platform/outbox';
 import {
   CreditBalanceService,
-  type CreditUse,
   NOTHING_REFUNDED,
   type RefundedAmount,
   type ReturnedMoney,
@@ -12,7 +11,7 @@ import {
 } from '../invoicing';
 import { LedgerService } from '../ledger';
 import { lesser } from '../../core/money';
-import { type Payment, withoutInvoice } from './domain/payment';
+import { withoutInvoice } from './domain/payment';
 import { type DisputedMoney, NOTHING_DISPUTED } from './disputes/lost-credit.service';
 import { ReturnedMoneyService } from './disputes/returned-money.service';
 import { paymentUpdated } from './payments.events';
@@ -44,21 +43,13 @@ export class ReturnPaymentsService {
    * credit came from, until the caller's transaction ends. Credit need not be locked, because refunds lock the same
    * payments before they change credit.
    */
-  async lockRefunded(invoiceIds: readonly string[]): Promise<RefundedOf> {
-    if (invoiceIds.length === 0) return new Map();
-    const uses = await this.credit.usesOf(invoiceIds);
-    const sourceIds = uses.map(({ sourceId }) => sourceId);
-    const payments = await this.payments.lockAppliedTo(invoiceIds, sourceIds);
-    return this.refundedOf(invoiceIds, payments, uses);
+  lockRefunded(invoiceIds: readonly string[]): Promise<RefundedOf> {
+    return this.refundedOf(invoiceIds, 'lockAppliedTo');
   }
 
   /** Returns the same amounts as {@link lockRefunded}, but locks nothing. */
-  async findRefunded(invoiceIds: readonly string[]): Promise<RefundedOf> {
-    if (invoiceIds.length === 0) return new Map();
-    const uses = await this.credit.usesOf(invoiceIds);
-    const sourceIds = uses.map(({ sourceId }) => sourceId);
-    const payments = await this.payments.findAppliedTo(invoiceIds, sourceIds);
-    return this.refundedOf(invoiceIds, payments, uses);
+  findRefunded(invoiceIds: readonly string[]): Promise<RefundedOf> {
+    return this.refundedOf(invoiceIds, 'findAppliedTo');
   }
 
   /**
@@ -85,13 +76,16 @@ export class ReturnPaymentsService {
     );
   }
 
-  /** @param payments payments that paid the invoices, and payments from which the invoices used credit */
+  /** @param read reads the payments that paid the invoices, and the payments whose credit the invoices used */
   private async refundedOf(
     invoiceIds: readonly string[],
-    payments: readonly Payment[],
-    uses: readonly CreditUse[],
+    read: 'lockAppliedTo' | 'findAppliedTo',
   ): Promise<RefundedOf> {
     const sums = new Map<string, RefundedAmount>();
+    if (invoiceIds.length === 0) return sums;
+    const uses = await this.credit.usesOf(invoiceIds);
+    const sourceIds = uses.map(({ sourceId }) => sourceId);
+    const payments = await this.payments[read](invoiceIds, sourceIds);
     const applied = payments.filter(
       ({ invoiceId, amountApplied }) => amountApplied > 0n && invoiceIds.includes(invoiceId ?? ''),
     );
