@@ -14,6 +14,15 @@ export interface Decline {
   readonly adviceCode: string | null;
 }
 
+export function declineOf(error: {
+  readonly code?: string;
+  readonly decline_code?: string;
+  readonly advice_code?: string;
+}): Decline {
+  const { code = null, decline_code: declineCode = null, advice_code: adviceCode = null } = error;
+  return { code, declineCode, adviceCode };
+}
+
 /** Fields of a failed request that determine the outcome. */
 export interface StripeFailure extends Decline {
   /** HTTP status; null: no answer. */

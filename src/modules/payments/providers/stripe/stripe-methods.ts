@@ -6,7 +6,13 @@ import type {
   ProviderOutcome,
   ProviderSetupState,
 } from '../../domain/payment-provider';
-import { failureOfDecline, NOT_SENT, outcomeOfFailure, type StripeFailure } from './stripe-errors';
+import {
+  declineOf,
+  failureOfDecline,
+  NOT_SENT,
+  outcomeOfFailure,
+  type StripeFailure,
+} from './stripe-errors';
 
 export function detailsOf({
   card,
@@ -69,17 +75,11 @@ export function stateOfSetup({
     case 'requires_action':
     case 'requires_confirmation':
     case 'requires_payment_method':
-      return { kind: 'waiting', failureCode: error === null ? null : failureCodeOf(error) };
+      return {
+        kind: 'waiting',
+        failureCode: error === null ? null : failureOfDecline(declineOf(error)).failureCode,
+      };
     default:
       return { kind: 'unknown' };
   }
-}
-
-function failureCodeOf(error: Stripe.SetupIntent.LastSetupError): string {
-  const { failureCode } = failureOfDecline({
-    code: error.code ?? null,
-    declineCode: error.decline_code ?? null,
-    adviceCode: error.advice_code ?? null,
-  });
-  return failureCode;
 }
