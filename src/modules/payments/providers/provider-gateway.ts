@@ -192,30 +192,16 @@ export class ProviderGateway {
   }
 
   /** Returns null if the charge is not pending in the sandbox. A null `failureCode` lets the charge succeed. */
-  settleSandboxCharge(
-    paymentId: string,
-    failureCode: string | null,
-  ): Promise<ProviderOutcome | null> {
-    return this.sandbox.settle(directKey(paymentId), failureCode);
+  settleSandboxCharge(id: string, failureCode: string | null): Promise<ProviderOutcome | null> {
+    return this.sandbox.settle(directKey(id), failureCode);
   }
 
   /** Returns null if the refund is not pending in the sandbox. A null `failureCode` lets the refund succeed. */
-  settleSandboxRefund(
-    refundId: string,
-    failureCode: string | null,
-  ): Promise<ProviderOutcome | null> {
-    return this.sandbox.settle(directRefundKey(refundId), failureCode);
+  settleSandboxRefund(id: string, failureCode: string | null): Promise<ProviderOutcome | null> {
+    return this.sandbox.settle(directRefundKey(id), failureCode);
   }
 
-  private async call<
-    Answer extends
-      | ProviderRefundState
-      | ProviderDisputeState
-      | UnrecordedChargeState
-      | UnrecordedRefundState
-      | ProviderSetupState
-      | DetachOutcome,
-  >(
+  private async call<Answer>(
     name: ProviderName,
     ask: (provider: PaymentProvider) => Promise<Answer>,
   ): Promise<Answer | UnknownOutcome> {
@@ -223,13 +209,13 @@ export class ProviderGateway {
     if (!this.isEnabled(name)) {
       const message = 'a payment or refund waits: PAYMENT_PROVIDERS does not name its provider';
       this.logger.warn({ provider: name }, message);
-      return { kind: 'unknown' };
+      return UNKNOWN;
     }
     try {
       return await withDeadline(ask(this.providers[name]));
     } catch (error) {
       this.logger.error({ err: error, provider: name }, 'a provider gave no answer');
-      return { kind: 'unknown' };
+      return UNKNOWN;
     }
   }
 }
