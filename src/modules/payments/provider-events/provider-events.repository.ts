@@ -3,6 +3,8 @@ import { Database } from '../../../platform/database';
 import { FREQUENT_ATTEMPTS } from '../../../platform/processes';
 import type { ProviderName } from '../domain/payment-provider';
 import type { ProviderEvent } from '../domain/provider-event';
+import type { ProviderCursorEntity } from './provider-cursor.entity';
+import type { ProviderEventEntity } from './provider-event.entity';
 
 const INSERT_IF_NEW = `
   INSERT INTO provider_event
@@ -60,25 +62,11 @@ const IS_BEHIND = `
         AND received_at - created_at > $3 * interval '1 ms')
     AS is_behind`;
 
-export interface KnownEvent {
-  readonly provider: ProviderName;
-  readonly type: string;
-  /** Our id of the payment, refund or setup. For a dispute, or for a refund made at the provider: the provider's id. */
-  readonly subjectId: string;
-  /**
-   * The provider's id of the object; null if the id cannot be stored, or if an earlier version of the service stored
-   * the event.
-   */
-  readonly objectId: string | null;
-}
+export type KnownEvent = Pick<ProviderEventEntity, 'provider' | 'type' | 'subjectId' | 'objectId'>;
 
 /** Listing of a provider's events that is read page by page. */
-export interface EventListing {
-  /** All events up to this time are stored. */
-  readonly readUntil: Date;
+export interface EventListing extends Pick<ProviderCursorEntity, 'readUntil' | 'pageAfter'> {
   readonly listingAt: Date;
-  /** The provider's id of the event after which the next page begins; null for the first page. */
-  readonly pageAfter: string | null;
 }
 
 /** Stores events of providers, and the cursor (the position in the provider's list of events). */
