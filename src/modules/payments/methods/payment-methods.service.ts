@@ -102,7 +102,7 @@ export class PaymentMethodsService {
   /** @throws {ProblemError} `customer_not_found`, `payment_method_not_found` */
   async get(customerId: string, id: string): Promise<PaymentMethod> {
     await this.customers.get(customerId);
-    return this.require(customerId, id);
+    return (await this.methods.find(customerId, id)) ?? raise(paymentMethodNotFound(id));
   }
 
   /** @throws {ProblemError} `customer_not_found` */
@@ -221,10 +221,6 @@ export class PaymentMethodsService {
   private async lock(customerId: string, id: string): Promise<PaymentMethod> {
     const method = await this.methods.lock(id);
     return method?.customerId === customerId ? method : raise(paymentMethodNotFound(id));
-  }
-
-  private async require(customerId: string, id: string): Promise<PaymentMethod> {
-    return (await this.methods.find(customerId, id)) ?? raise(paymentMethodNotFound(id));
   }
 
   private async setDefault(
