@@ -6,25 +6,27 @@ import { type TestClockJob, TestClockParticipants } from '../test-clocks';
 import { type PolledRepository, type PolledService, ProviderPoller } from './provider-poller';
 
 /**
- * Number of calls to a provider after which a test clock no longer waits for the answer. Calls whose result was not
- * stored, because the database failed, do not count.
+ * Maximum number of calls to a provider about one object before a test clock moves on without an answer. Calls whose
+ * result could not be stored, because the database failed, do not count.
  */
 const MAX_CALLS = 3;
 
-/** Repository of the polled objects. Its table has the columns `customer_id`, `created_at` and `interruptions`. */
+/** A {@link PolledRepository} whose table also has the columns `customer_id`, `created_at` and `interruptions`. */
 interface AwaitedRepository extends PolledRepository {
-  /** SQL condition for objects with a `due_at`: true if the provider has not answered about the object yet. */
+  /**
+   * SQL condition: true if the provider has not answered about the object yet. Applied only to rows with a `due_at`.
+   */
   readonly unanswered: string;
 }
 
-/** Pauses, in milliseconds, after which a waiting test clock looks again whether a running call has ended. */
+/** Pauses of a waiting test clock before it checks again whether a running call to a provider has ended. */
 const PAUSES_MS = [100, 200, 400, 800];
 
 /**
- * Poller that test clocks wait for. A call to a provider may get no answer, for example because the process stopped.
- * Before a clock moves on, this poller asks the provider again, so that the outcome gets the time that the clock had at
- * the call. It also waits for calls that are running now, until they end or their process dies, but not for outcomes
- * that providers announce for later.
+ * Poller that test clocks wait for. An object can lack an answer, for example because the process stopped during the
+ * call to the provider. Before a test clock moves on, this poller asks the provider again. The outcome is then dated
+ * with the time that the clock showed at the first call. The clock also waits for calls that are still running. It does
+ * not wait for outcomes that the provider has announced for later.
  */
 export abstract class AwaitedPoller extends ProviderPoller {
   @Inject() private readonly testClocks!: TestClockParticipants;
@@ -60,8 +62,8 @@ export abstract class AwaitedPoller extends ProviderPoller {
   }
 
   /**
-   * Polls the first object on the clock. Throws the error if the database fails. If all objects are being polled, waits
-   * up to 1.5 s until one is not; the clock then calls this again.
+   * Polls the oldest unanswered object on the clock. If all of them are being polled already, waits up to 1.5 s until
+   * one of these polls has ended. Rethrows an error of the poll only if the database caused it.
    */
   private async runOneOn(testClockId: string, claim: string, allRunning: string): Promise<void> {
     const { endsAt, owner } = await this.lease();

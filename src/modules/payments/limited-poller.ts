@@ -1,13 +1,13 @@
 import { type BeforeApplicationShutdown, Inject, type OnModuleDestroy } from '@nestjs/common';
 import { Jobs } from '../../platform/jobs';
 
-/** Maximum number of calls to providers that run at once in one process for one kind of object. */
+/** Maximum number of calls to providers that one process makes at once about one kind of object. */
 const MAX_CONCURRENT = 5;
 
 /**
- * Job that calls providers for due objects, at most {@link MAX_CONCURRENT} at once. An object is claimed only when its
- * call can start, so that its lease covers only this call. A call that hangs does not delay the others. When the
- * application stops, it claims no more objects and waits for running calls.
+ * Job that calls providers about due objects, at most {@link MAX_CONCURRENT} at once. The job claims an object only
+ * when its call can start, so that the lease covers only this call. A call that hangs does not delay the others. When
+ * the application stops, the job claims no more objects and waits for running calls.
  */
 export abstract class LimitedPoller<Claimed> implements OnModuleDestroy, BeforeApplicationShutdown {
   @Inject() protected readonly jobs!: Jobs;
@@ -16,7 +16,6 @@ export abstract class LimitedPoller<Claimed> implements OnModuleDestroy, BeforeA
   private readonly busy = new Set<Promise<void>>();
   protected stopping = false;
 
-  /** @param name name of the job */
   protected constructor(protected readonly name: string) {}
 
   /** Leases up to `limit` due objects to this process, and returns them. */

@@ -21,8 +21,7 @@ import {
 } from './summed-rows';
 
 /**
- * Registers the ledger checks that compare payments, refunds, disputes and credit with the ledger, with each other, and
- * with invoices.
+ * Registers checks that sums over payments, refunds, disputes and credit equal the sums in the ledger or on invoices.
  */
 @Injectable()
 export class PaymentLedgerCheck implements OnModuleInit {

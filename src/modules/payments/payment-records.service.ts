@@ -18,8 +18,8 @@ import { PaymentsRepository } from './payments.repository';
 const MAX_CACHED_CUSTOMERS = 10_000;
 
 /**
- * Stores outcomes of payments, with events, ledger postings and answers to idempotent replays, in the caller's
- * transaction.
+ * Stores outcomes of payments in the caller's transaction, with their events, their ledger postings, and the answers
+ * that idempotent replays get.
  */
 @Injectable()
 export class PaymentRecordsService {
@@ -37,21 +37,16 @@ export class PaymentRecordsService {
     private readonly idempotency: Idempotency,
   ) {}
 
-  find(id: string): Promise<Payment | null> {
-    return this.payments.find(id);
-  }
-
-  /** Returns a payment, which must exist. */
   async get(id: string): Promise<Payment> {
     const payment = await this.payments.find(id);
-    invariant(payment !== null, `The payment ${id} exists.`);
+    invariant(payment !== null, `The payment ${id} is gone.`);
     return payment;
   }
 
   /** Locks a payment. A payment is locked after its invoice and before its refunds. */
   async lock(id: string): Promise<Payment> {
     const payment = await this.payments.lock(id);
-    invariant(payment !== null, `The payment ${id} exists.`);
+    invariant(payment !== null, `The payment ${id} is gone.`);
     return payment;
   }
 
@@ -64,7 +59,7 @@ export class PaymentRecordsService {
 
   /**
    * Posts a succeeded payment to the ledger. Adds the part that pays no invoice to the credit balance of the customer.
-   * If the invoice was written off, first posts the part that pays the invoice as recovered.
+   * If the invoice was written off, first posts the recovery of the part that pays the invoice.
    * @param invoice the invoice before the payment was applied; null if the payment pays no invoice
    */
   async postSucceeded(payment: Payment, invoice: Pick<Invoice, 'status'> | null): Promise<void> {
@@ -111,8 +106,7 @@ export class PaymentRecordsService {
 
   /**
    * Returns the time of the customer's test clock, or real time if the customer has no test clock. Payments, refunds,
-   * disputes and their ledger transactions are dated with this time. Credits of the customer are consumed in the order
-   * of their times.
+   * disputes and their ledger transactions are dated with this time.
    */
   async currentTimeOf(customerId: string): Promise<Date> {
     let testClockId = this.testClockIds.get(customerId);

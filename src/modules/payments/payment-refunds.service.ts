@@ -4,7 +4,7 @@ import { invariant } from '../../core/invariant';
 import { lesser } from '../../core/money';
 import { Outbox } from '../../platform/outbox';
 import { CreditBalanceService, InvoicePaymentsService, maxRefundable } from '../invoicing';
-import { LostCreditService, type PaymentForRefund } from './disputes/lost-credit.service';
+import { type LostCreditOfInvoice, LostCreditService } from './disputes/lost-credit.service';
 import { paymentDisputed } from './disputes/disputes.errors';
 import { isAllApplied, type Payment, returnedOf } from './domain/payment';
 import type { ProviderOutcome } from './domain/payment-provider';
@@ -25,18 +25,12 @@ import type {
 } from './providers/requested-refund';
 import { ReturnPaymentsService } from './return-payments.service';
 
-/**
- * Credit that was used by the invoice of the payment, and that is lost or disputed. Refunds must not pay out this
- * credit.
- */
-type CreditOfInvoice = Omit<PaymentForRefund, 'payment'>;
-
-/** Amounts that a refund of a payment can give back, in minor units. Both are zero while nothing can be refunded. */
+/** Amounts that a refund of a payment can have, in minor units. Both are zero while nothing can be refunded. */
 export interface Refundable {
   readonly currency: string;
-  /** Amount of a refund if the request states no amount. */
+  /** Amount that is refunded if the request states no amount. */
   readonly defaultAmount: bigint;
-  /** Largest amount that a refund may have. Includes credit of the customer from credit notes and negative invoices. */
+  /** Largest amount of a refund. Includes credit of the customer from credit notes and negative invoices. */
   readonly refundableAmount: bigint;
 }
 
@@ -44,8 +38,8 @@ const remainingOf = (credits: readonly { readonly remaining: bigint }[]): bigint
   credits.reduce((total, { remaining }) => total + remaining, 0n);
 
 /**
- * Changes a payment when a refund of it is reserved, succeeds, fails, or is returned by a bank. The `refunds` module
- * stores the refunds.
+ * Changes the amounts of a payment when a refund of it is reserved, succeeds, fails, or is returned by a bank. The
+ * `refunds` module stores the refunds themselves.
  */
 @Injectable()
 export class PaymentRefundsService {
@@ -67,7 +61,7 @@ export class PaymentRefundsService {
    * 2. the part that paid the invoice and was not credited
    * 3. credit of the customer from credit notes and negative invoices
    * @param requested minor units; null: all of the parts 1 and 2
-   * @returns the changed payment, dated with the current time of its customer, and the reserved amount
+   * @returns the reserved amount, and the changed payment. Its `updatedAt` is the time on the customer's clock
    * @throws {ProblemError} `payment_not_found`, `payment_not_refundable`, `payment_disputed` (also if the dispute is
    *   about another payment whose money or credit paid the invoice), `refund_amount_exceeds_refundable`,
    *   `payment_provider_not_enabled`
@@ -88,7 +82,7 @@ export class PaymentRefundsService {
     if (decision.kind === 'disputed') throw paymentDisputed(decision.paymentId);
     if (decision.kind === 'exceeds') throw refundAmountExceedsRefundable(decision.refundable);
     const { amount } = decision;
-    const now = await this.currentTimeOf(before);
+    const now = await this.records.currentTimeOf(before.customerId);
     const payment = await this.payments.reserveRefund(paymentId, amount, now);
     invariant(payment !== null, `The payment ${paymentId} changed under its lock.`);
     const ofPayment = lesser(amount, free);
@@ -111,8 +105,8 @@ export class PaymentRefundsService {
 
   /**
    * Reserves an amount of a payment for a refund that was made at the provider, in the caller's transaction. Ignores
-   * disputes and used credit, because the money has moved. Returns null if the payment has not succeeded, or if the
-   * amount and the other refunds exceed the payment.
+   * disputes and used credit, because the money has moved already. Returns null if the payment has not succeeded, or if
+   * all its refunds together would exceed the payment.
    */
   async reserveForProviderRefund(
     paymentId: string,
@@ -125,8 +119,8 @@ export class PaymentRefundsService {
   }
 
   /**
-   * Reserves an amount of a locked payment for a refund that was recorded as failed or canceled, and was later reported
-   * as succeeded. Works in the caller's transaction. Ignores amounts lost in disputes.
+   * Reserves an amount of a locked payment, in the caller's transaction, for a refund that the provider reported as
+   * succeeded after it was recorded as failed or canceled. Ignores amounts lost in disputes.
    * @throws {ProblemError} `refund_amount_exceeds_refundable`
    */
   async reserveForLateSuccess(payment: Payment, amount: bigint, now: Date): Promise<Payment> {
@@ -135,21 +129,9 @@ export class PaymentRefundsService {
     return reserved ?? raise(refundAmountExceedsRefundable(left));
   }
 
-  /** Returns the time of the customer's test clock, or real time if the customer has no test clock. */
-  currentTimeOf({ customerId }: Payment): Promise<Date> {
-    return this.records.currentTimeOf(customerId);
-  }
-
-  /** Locks a payment. Payments are locked before their refunds. */
-  async lock(paymentId: string): Promise<Payment> {
-    const payment = await this.payments.lock(paymentId);
-    invariant(payment !== null, `The payment ${paymentId} is gone.`);
-    return payment;
-  }
-
   /**
-   * Turns a reserved amount of a locked payment into a refunded amount and records `payment.updated`, in the caller's
-   * transaction.
+   * Turns a reserved amount of a locked payment into a refunded amount, in the caller's transaction. Records
+   * `payment.updated`.
    * @returns the part of the amount that was paid out from credit of the customer
    */
   async markRefunded(
@@ -163,8 +145,8 @@ export class PaymentRefundsService {
   }
 
   /**
-   * Releases a reserved amount of a locked payment and records `payment.updated`, in the caller's transaction. Credit
-   * that becomes available again covers losses of the payment.
+   * Releases a reserved amount of a locked payment, in the caller's transaction, and records `payment.updated`. Uses
+   * credit that becomes available again to cover losses of the payment.
    */
   async releaseReserve(
     refundId: string,
@@ -179,10 +161,10 @@ export class PaymentRefundsService {
   }
 
   /**
-   * Lowers the refunded amount of a locked payment because a bank returned the refund, and records `payment.updated`,
-   * in the caller's transaction. Credit that becomes available again covers losses of the payment.
+   * Lowers the refunded amount of a locked payment, in the caller's transaction, because a bank returned the refund.
+   * Records `payment.updated`. Uses credit that becomes available again to cover losses of the payment.
    * @returns `toCreditMinor`: the part that became credit of the customer again. `recoveredMinor`: the credit that then
-   *   covered losses in disputes. The caller posts both in one ledger transaction
+   *   covered losses in disputes. The caller must post both in one ledger transaction
    */
   async markReturned(
     refundId: string,
@@ -206,35 +188,25 @@ export class PaymentRefundsService {
    * refund.
    */
   async sendAgain(paymentId: string, refund: RequestedRefund): Promise<ProviderOutcome> {
-    return this.gateway.refund(await this.get(paymentId), refund);
+    return this.gateway.refund(await this.records.get(paymentId), refund);
   }
 
   /**
-   * Asks the provider for the state of a refund, or repeats the request if a repetition cannot refund twice. Returns
-   * `absent` if the refund is not in the provider's list of the charge's refunds.
+   * Returns the state of a refund from the provider. Repeats the request if this cannot refund twice. Returns `absent`
+   * if the refund is not in the provider's list of the charge's refunds.
    */
   async resume(paymentId: string, refund: ResumedRefund): Promise<ProviderRefundState> {
-    return this.gateway.resumeRefund(await this.get(paymentId), refund);
+    return this.gateway.resumeRefund(await this.records.get(paymentId), refund);
   }
 
-  /**
-   * Sets the outcome of a refund in the sandbox and returns the outcome. Returns null if the sandbox has no such
-   * pending refund.
-   * @param failureCode null: the refund succeeds
-   */
+  /** Returns null if the refund is not pending in the sandbox. A null `failureCode` lets the refund succeed. */
   settleInSandbox(refundId: string, failureCode: string | null): Promise<ProviderOutcome | null> {
     return this.gateway.settleSandboxRefund(refundId, failureCode);
   }
 
-  private async get(paymentId: string): Promise<Payment> {
-    const payment = await this.payments.find(paymentId);
-    invariant(payment !== null, `The payment ${paymentId} is gone.`);
-    return payment;
-  }
-
   /**
-   * Locks and returns a payment, and `others`: the credit of the customer from credit notes and negative invoices. Also
-   * returns `freeMinor`, the amount that can be refunded without `others`.
+   * Locks and returns a payment, and `others`: the credit of the customer from credit notes and negative invoices.
+   * `freeMinor` is the amount that can be refunded without `others`.
    */
   private async lockRefundable(paymentId: string) {
     const { payment, ...ofCredit } = await this.lockForRefund(paymentId);
@@ -247,15 +219,14 @@ export class PaymentRefundsService {
 
   private async lockForRefund(
     paymentId: string,
-  ): Promise<CreditOfInvoice & { readonly payment: Payment }> {
+  ): Promise<LostCreditOfInvoice & { readonly payment: Payment }> {
     const { invoiceId } =
       (await this.payments.find(paymentId)) ?? raise(paymentNotFound(paymentId));
     const { payment, ...ofCredit } = await this.losses.lockForRefund(paymentId, invoiceId);
     return { payment: payment ?? raise(paymentNotFound(paymentId)), ...ofCredit };
   }
 
-  /** Returns the part of a locked payment that invoices used as credit, or that credit notes gave back as credit. */
-  private async usedOf(payment: Payment, ofCredit: CreditOfInvoice): Promise<UsedMoney> {
+  private async usedOf(payment: Payment, ofCredit: LostCreditOfInvoice): Promise<UsedMoney> {
     const { reserved, refunded, lost, used, paidOut } = await this.credit.lockOf(payment.id);
     const applied = payment.amountApplied - (returnedOf(payment) - reserved - refunded - lost);
     const limit = await this.limitOf(payment, ofCredit);
@@ -272,11 +243,11 @@ export class PaymentRefundsService {
   }
 
   /**
-   * Returns `leftMinor`: the part of the money paid for the payment's invoice that refunds can still give back, after
-   * credit notes and credits on later invoices. `leftIfLostMinor` is the same amount if all open disputes are lost.
-   * Null: no limit. Negative: refunds exceed the limit. The caller must have locked the payments of the invoice.
+   * Returns `leftMinor`: how much of the money that paid the payment's invoice can still be refunded, after credit
+   * notes and credits on later invoices. `leftIfLostMinor` is the same amount if all open disputes are lost. Null: no
+   * limit. Negative: refunds exceed the limit. The caller must have locked the payments of the invoice.
    */
-  private async limitOf({ invoiceId, amountApplied }: Payment, ofCredit: CreditOfInvoice) {
+  private async limitOf({ invoiceId, amountApplied }: Payment, ofCredit: LostCreditOfInvoice) {
     if (invoiceId === null || amountApplied === 0n) {
       return { leftMinor: null, leftIfLostMinor: null, disputedId: null };
     }

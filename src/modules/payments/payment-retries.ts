@@ -11,7 +11,7 @@ import { paymentMethodUpdated } from './methods/payment-methods.events';
 import { PaymentMethodsRepository } from './methods/payment-methods.repository';
 
 /**
- * Plans automatic charges as the setting `PAYMENT_RETRY_DAYS` says, and marks payment methods as unusable after a final
+ * Plans automatic charges by the setting `PAYMENT_RETRY_DAYS`, and marks payment methods as unusable after a final
  * decline.
  */
 @Injectable()
@@ -47,8 +47,8 @@ export class PaymentRetries {
   }
 
   /**
-   * Marks the method that {@link lockDeclined} returned as unusable, and records `payment_method.updated`. Does nothing
-   * for null.
+   * Marks the method that {@link lockDeclined} returned as unusable, and records `payment_method.updated`. Null: does
+   * nothing.
    */
   async markUnusable(
     before: PaymentMethod | null,

@@ -23,9 +23,9 @@ export class PaymentStartsService {
   ) {}
 
   /**
-   * Returns a lease of this process for new payments. Must not be called in a transaction, because this method may wait
-   * for a session on the database.
-   * @throws {ProblemError} `service_unavailable` while this process has no session on the database
+   * Returns a lease of this process for new payments. Must not be called in a transaction, because it may wait until
+   * this process is connected to the database.
+   * @throws {ProblemError} `service_unavailable` if this process is not connected to the database in time
    */
   async lease(): Promise<StartedLease> {
     const owner = await this.session.requireNumber();
@@ -35,7 +35,7 @@ export class PaymentStartsService {
 
   /**
    * Returns the id and the lease of a new payment, and stores nothing. Must not be called in a transaction.
-   * @throws {ProblemError} `service_unavailable` while this process has no session on the database
+   * @throws {ProblemError} `service_unavailable` if this process is not connected to the database in time
    */
   async start(): Promise<StartedPayment> {
     return { id: newId('pay'), ...(await this.lease()) };
@@ -48,7 +48,6 @@ export class PaymentStartsService {
 
   /**
    * Stores a payment for a charge that already exists at the provider, and records `payment.created`.
-   * @param lease lease of this process
    * @param now time on the customer's clock
    */
   async adopt(

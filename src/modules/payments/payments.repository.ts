@@ -15,19 +15,11 @@ import { PaymentEntity } from './payment.entity';
 const IN_REAL_TIME = `
   EXISTS (SELECT FROM customer WHERE customer.id = payment.customer_id AND test_clock_id IS NULL)`;
 
-/**
- * Reserves a part of a payment for a refund. Checks the status and the amounts again, because the payment may have
- * changed since the caller read it.
- */
 const RESERVE_REFUND = `
   SET amount_refund_pending = amount_refund_pending + $2, version = version + 1, updated_at = $3
   WHERE id = $1 AND status = 'succeeded' AND NOT is_disputed
     AND amount_refunded + amount_refund_pending + amount_lost + $2 <= amount`;
 
-/**
- * Reserves a part of a payment for a refund that was made at the provider. Open disputes and lost amounts do not limit
- * such a refund, because the money has moved.
- */
 const RESERVE_MADE_REFUND = `
   SET amount_refund_pending = amount_refund_pending + $2, version = version + 1, updated_at = $3
   WHERE id = $1 AND status = 'succeeded'
@@ -38,9 +30,8 @@ const SETTLE_REFUND = `
       version = version + 1, updated_at = $4
   WHERE id = $1`;
 
-const OF_INVOICES_OR_IDS = 'WHERE invoice_id = ANY ($1) OR id = ANY ($2)';
-
-const APPLIED_TO_OR_IDS = 'WHERE invoice_id = ANY ($1) AND amount_applied > 0 OR id = ANY ($2)';
+const APPLIED_TO_OR_IDS =
+  'WHERE invoice_id = ANY ($1) AND amount_applied > 0 OR id = ANY ($2) ORDER BY id';
 
 const WITH_OTHERS_OF_INVOICE = `
   WHERE id = $1 OR id = ANY ($2)
@@ -51,7 +42,6 @@ const ATTEMPTS_IN_FLIGHT = `
   SELECT invoice_id FROM payment
   WHERE invoice_id = ANY ($1) AND collection_attempt IS NOT NULL AND due_at IS NOT NULL`;
 
-/** Keeps a reference that is already stored, so that two concurrent processes confirm the same charge. */
 const KEEP_REFERENCE = `
   UPDATE payment SET provider_reference = coalesce(provider_reference, $2)
   WHERE id = $1 AND due_at IS NOT NULL RETURNING provider_reference`;
@@ -73,8 +63,8 @@ const LOCK_ID = 'SELECT pg_advisory_xact_lock(hashtextextended($1, 0))';
 export class PaymentsRepository {
   readonly table = 'payment';
   /**
-   * SQL condition for payments about which the provider has not answered yet. In the sandbox, a payment with a
-   * reference has its answer. At other providers, a prepared charge has a reference before any answer.
+   * SQL condition: true if the provider has not answered about the payment yet. In the sandbox, a payment has its
+   * answer once it has a reference. At other providers, a prepared charge has a reference before any answer.
    */
   readonly unanswered = `status IN ('pending', 'processing') AND (provider_reference IS NULL OR provider <> 'sandbox')`;
 
@@ -92,8 +82,8 @@ export class PaymentsRepository {
   }
 
   /**
-   * Returns true if no payment has this id. Other transactions that call this method with the same id wait until this
-   * transaction ends.
+   * Locks the id of a payment until the transaction ends, and returns true if no payment has this id. Only other calls
+   * of this method wait for the lock.
    */
   async lockMissing(id: string): Promise<boolean> {
     this.database.requireTransaction();
@@ -101,13 +91,12 @@ export class PaymentsRepository {
     return (await this.find(id)) === null;
   }
 
-  /** Locks the payment until the transaction ends, and returns it. */
   lock(id: string): Promise<Payment | null> {
     return this.database.selectOne(PaymentEntity, 'WHERE id = $1 FOR NO KEY UPDATE', [id]);
   }
 
   /**
-   * Locks and returns the payment, all payments that paid parts of its invoice, and the payments `otherIds`. They stay
+   * Locks and returns a payment, all payments that paid parts of its invoice, and the payments in `otherIds`. They stay
    * locked until the transaction ends. Locks by ascending id, so that two refunds of one invoice do not deadlock.
    */
   lockWithOthersOfInvoice(id: string, otherIds: readonly string[]): Promise<readonly Payment[]> {
@@ -115,15 +104,12 @@ export class PaymentsRepository {
   }
 
   /**
-   * Locks and returns all payments of the invoices, and the payments `ids`. They stay locked until the transaction
+   * Locks and returns all payments of the invoices, and the payments in `ids`. They stay locked until the transaction
    * ends.
    */
   lockAll(invoiceIds: readonly string[], ids: readonly string[]): Promise<readonly Payment[]> {
-    return this.database.select(
-      PaymentEntity,
-      `${OF_INVOICES_OR_IDS} ORDER BY id FOR NO KEY UPDATE`,
-      [invoiceIds, ids],
-    );
+    const tail = 'WHERE invoice_id = ANY ($1) OR id = ANY ($2) ORDER BY id FOR NO KEY UPDATE';
+    return this.database.select(PaymentEntity, tail, [invoiceIds, ids]);
   }
 
   page(filter: PaymentFilter, request: PageRequest): Promise<Page<Payment>> {
@@ -138,18 +124,15 @@ export class PaymentsRepository {
   }
 
   /**
-   * Locks and returns the payments that paid parts of the invoices, and the payments `ids`. They stay locked until the
-   * transaction ends.
+   * Locks and returns the payments that paid parts of the invoices, and the payments in `ids`. They stay locked until
+   * the transaction ends.
    */
   lockAppliedTo(
     invoiceIds: readonly string[],
     ids: readonly string[] = [],
   ): Promise<readonly Payment[]> {
-    return this.database.select(
-      PaymentEntity,
-      `${APPLIED_TO_OR_IDS} ORDER BY id FOR NO KEY UPDATE`,
-      [invoiceIds, ids],
-    );
+    const tail = `${APPLIED_TO_OR_IDS} FOR NO KEY UPDATE`;
+    return this.database.select(PaymentEntity, tail, [invoiceIds, ids]);
   }
 
   /** Returns the same payments as {@link lockAppliedTo}, but locks nothing. */
@@ -157,36 +140,29 @@ export class PaymentsRepository {
     invoiceIds: readonly string[],
     ids: readonly string[],
   ): Promise<readonly Payment[]> {
-    return this.database.select(PaymentEntity, `${APPLIED_TO_OR_IDS} ORDER BY id`, [
-      invoiceIds,
-      ids,
-    ]);
+    return this.database.select(PaymentEntity, APPLIED_TO_OR_IDS, [invoiceIds, ids]);
   }
 
-  /** Returns the ids of the given invoices that have an automatic charge in progress. */
   findBeingCharged(invoiceIds: readonly string[]): Promise<readonly string[]> {
     return this.database.queryValues<string>(ATTEMPTS_IN_FLIGHT, [invoiceIds]);
   }
 
   /** Writes the fields that an outcome can change. */
   async updateOutcome(payment: Payment): Promise<void> {
-    const { status, providerReference, failureCode, dueAt, leasedBy, attempts } = payment;
-    await this.database.update(PaymentEntity, payment.id, {
-      status,
-      amountApplied: payment.amountApplied,
-      providerReference,
-      failureCode,
-      dueAt,
-      leasedBy,
-      attempts,
-      version: payment.version,
-      updatedAt: payment.updatedAt,
-    });
+    await this.database.updateRevised(PaymentEntity, payment, [
+      'status',
+      'amountApplied',
+      'providerReference',
+      'failureCode',
+      'dueAt',
+      'leasedBy',
+      'attempts',
+    ]);
   }
 
   /**
-   * Stores the reference of a prepared charge, unless another process has stored one first. Returns the stored
-   * reference. Returns null if the outcome of the payment is final.
+   * Stores the reference of a prepared charge, unless another process has stored one first, because both processes must
+   * confirm the same charge. Returns the stored reference; null if the outcome of the payment is final.
    */
   keepReference(id: string, reference: string): Promise<string | null> {
     return this.database.queryValue<string>(KEEP_REFERENCE, [id, reference]);
@@ -194,8 +170,8 @@ export class PaymentsRepository {
 
   /**
    * Increments `providerAttempt`, so that the next requests have other idempotency keys. Must be called only after the
-   * outcome of the last request is known. Returns the payment. Returns null if the outcome of the payment is final, or
-   * if another process incremented the number first.
+   * outcome of the last request is known. Returns the payment; null if the outcome of the payment is final, or if
+   * another process incremented the number first.
    */
   nextAttempt({ id, providerAttempt }: Payment, now: Date): Promise<Payment | null> {
     return this.database.updateOne(PaymentEntity, NEXT_ATTEMPT, [id, providerAttempt, now]);
@@ -210,8 +186,9 @@ export class PaymentsRepository {
   }
 
   /**
-   * Reserves an amount for a refund that was made at the provider, and returns the payment. Returns null if the payment
-   * does not exist or has not succeeded, or if the amount exceeds the part that is not refunded or reserved.
+   * Reserves an amount for a refund that was made at the provider, and returns the payment. Disputes do not limit such
+   * a refund, because the money has moved. Returns null if the payment does not exist or has not succeeded, or if the
+   * amount exceeds the part that is not refunded or reserved.
    */
   reserveForProviderRefund(id: string, amount: bigint, now: Date): Promise<Payment | null> {
     return this.database.updateOne(PaymentEntity, RESERVE_MADE_REFUND, [
@@ -238,19 +215,18 @@ export class PaymentsRepository {
 
   /** Writes the fields of a payment that disputes change. */
   async updateDisputed(payment: Payment): Promise<void> {
-    const { id, amountLost, isDisputed, version, updatedAt } = payment;
-    await this.database.update(PaymentEntity, id, { amountLost, isDisputed, version, updatedAt });
+    await this.database.updateRevised(PaymentEntity, payment, ['amountLost', 'isDisputed']);
   }
 
   /**
-   * Returns the payments with these ids, and the payments with these references.
+   * Returns the payments that have one of the ids or one of the references.
    * @param references the provider's ids of charges
    */
   findReported(ids: readonly string[], references: readonly string[]): Promise<readonly Payment[]> {
     return this.database.select(PaymentEntity, REPORTED, [ids, references]);
   }
 
-  /** Returns succeeded payments that were sent to the provider in a period, oldest first. */
+  /** Returns a page of the succeeded payments that were sent to the provider in a period, oldest first. */
   findSent({ provider, from, to, after, limit }: SentQuery): Promise<readonly Payment[]> {
     const { at, id } = after ?? { at: new Date(0), id: '' };
     return this.database.select(PaymentEntity, SENT, [provider, from, to, at, id, limit]);

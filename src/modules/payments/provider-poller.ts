@@ -13,7 +13,6 @@ export interface PolledRepository {
   readonly table: string;
 }
 
-/** Id of a claimed object, and end of the lease. */
 interface Claimed {
   readonly id: string;
   readonly endsAt: Date;
@@ -24,7 +23,7 @@ export interface PolledService {
   readonly resume: (id: string) => Promise<unknown>;
 }
 
-/** Background work that asks providers about objects without a final outcome, a few objects at once. */
+/** Background work that asks providers about objects without a final outcome, a few at once. */
 export abstract class ProviderPoller extends LimitedPoller<Claimed> implements OnModuleInit {
   @Inject() protected readonly clock!: Clock;
   @Inject() private readonly session!: ProcessSession;
@@ -52,7 +51,7 @@ export abstract class ProviderPoller extends LimitedPoller<Claimed> implements O
     this.abandoned.register({ table, leaseColumn: 'due_at', work: this.name });
   }
 
-  /** Starts polling as many objects as may be polled now. The job runs again when one of these polls has ended. */
+  /** Starts to poll as many due objects as may be polled now. The job runs again when one of these polls has ended. */
   async runDue(): Promise<boolean> {
     await this.fill();
     return false;

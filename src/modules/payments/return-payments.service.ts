@@ -3,7 +3,6 @@ import { postPaymentReturned } from '../../core/ledger';
 import { Outbox } from '../../platform/outbox';
 import {
   CreditBalanceService,
-  type CreditUse,
   NOTHING_REFUNDED,
   type RefundedAmount,
   type ReturnedMoney,
@@ -12,7 +11,7 @@ import {
 } from '../invoicing';
 import { LedgerService } from '../ledger';
 import { lesser } from '../../core/money';
-import { type Payment, withoutInvoice } from './domain/payment';
+import { withoutInvoice } from './domain/payment';
 import { type DisputedMoney, NOTHING_DISPUTED } from './disputes/lost-credit.service';
 import { ReturnedMoneyService } from './disputes/returned-money.service';
 import { paymentUpdated } from './payments.events';
@@ -20,13 +19,13 @@ import { PaymentsRepository } from './payments.repository';
 
 /** Money that paid an invoice and that refunds (pending or succeeded) or lost disputes gave back. Minor units. */
 export interface ReturnedOfInvoice extends ReturnedMoney {
-  /** Other money that paid the invoice and cannot be refunded now, because of an open dispute. */
+  /** Other money that paid the invoice and cannot be refunded now, because a dispute about it is open. */
   readonly disputed: DisputedMoney;
 }
 
 /**
- * Computes how much of the money that paid invoices was given back. Detaches payments from voided invoices: their money
- * then becomes credit of the customer.
+ * Computes how much of the money that paid invoices was given back. Also detaches payments from voided invoices, so
+ * that their money becomes credit of the customer.
  */
 @Injectable()
 export class ReturnPaymentsService {
@@ -40,24 +39,17 @@ export class ReturnPaymentsService {
 
   /**
    * Returns, by invoice id, how much of the money and credit that paid the invoice was refunded, is reserved for
-   * refunds, or was lost in disputes. Leaves out invoices without such amounts. Locks the payments until the caller's
-   * transaction ends. Credit need not be locked: refunds lock the same payments before they change credit.
+   * refunds, or was lost in disputes. Leaves out invoices without such amounts. Locks the payments that this money and
+   * credit came from, until the caller's transaction ends. Credit need not be locked, because refunds lock the same
+   * payments before they change credit.
    */
-  async lockRefunded(invoiceIds: readonly string[]): Promise<RefundedOf> {
-    if (invoiceIds.length === 0) return new Map();
-    const uses = await this.credit.usesOf(invoiceIds);
-    const sourceIds = uses.map(({ sourceId }) => sourceId);
-    const payments = await this.payments.lockAppliedTo(invoiceIds, sourceIds);
-    return this.refundedOf(invoiceIds, payments, uses);
+  lockRefunded(invoiceIds: readonly string[]): Promise<RefundedOf> {
+    return this.refundedOf(invoiceIds, 'lockAppliedTo');
   }
 
   /** Returns the same amounts as {@link lockRefunded}, but locks nothing. */
-  async findRefunded(invoiceIds: readonly string[]): Promise<RefundedOf> {
-    if (invoiceIds.length === 0) return new Map();
-    const uses = await this.credit.usesOf(invoiceIds);
-    const sourceIds = uses.map(({ sourceId }) => sourceId);
-    const payments = await this.payments.findAppliedTo(invoiceIds, sourceIds);
-    return this.refundedOf(invoiceIds, payments, uses);
+  findRefunded(invoiceIds: readonly string[]): Promise<RefundedOf> {
+    return this.refundedOf(invoiceIds, 'findAppliedTo');
   }
 
   /**
@@ -84,13 +76,16 @@ export class ReturnPaymentsService {
     );
   }
 
-  /** @param payments payments that paid the invoices, and payments from which the invoices used credit */
+  /** @param read reads the payments that paid the invoices, and the payments whose credit the invoices used */
   private async refundedOf(
     invoiceIds: readonly string[],
-    payments: readonly Payment[],
-    uses: readonly CreditUse[],
+    read: 'lockAppliedTo' | 'findAppliedTo',
   ): Promise<RefundedOf> {
     const sums = new Map<string, RefundedAmount>();
+    if (invoiceIds.length === 0) return sums;
+    const uses = await this.credit.usesOf(invoiceIds);
+    const sourceIds = uses.map(({ sourceId }) => sourceId);
+    const payments = await this.payments[read](invoiceIds, sourceIds);
     const applied = payments.filter(
       ({ invoiceId, amountApplied }) => amountApplied > 0n && invoiceIds.includes(invoiceId ?? ''),
     );

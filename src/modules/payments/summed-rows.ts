@@ -1,7 +1,7 @@
 /**
- * SQL for `SummedRows.sql` of ledger checks. Each statement returns `(key, customer_id, currency, amount)`. The key
- * names the smallest object that both sides of the check have, so that opposite errors in two objects do not cancel
- * out.
+ * SQL for checks that compare sums of payments and disputes with the ledger and with invoices. Each statement returns
+ * `(key, customer_id, currency, amount)`. `key` names the smallest object that both sides of a check have, so that
+ * opposite errors in two objects do not cancel out.
  */
 
 /** Succeeded payments, by provider and payment. */
@@ -33,7 +33,7 @@ export const REFUNDS_RESERVED_ROWS = `
   SELECT id AS key, customer_id, currency, amount_refund_pending AS amount
   FROM payment WHERE amount_refund_pending <> 0`;
 
-/** Amounts lost in disputes, as stored with the payments, by payment. */
+/** Amounts lost in disputes, from the rows of payments, by payment. */
 export const PAYMENTS_LOST_ROWS = `
   SELECT id AS key, customer_id, currency, amount_lost AS amount FROM payment WHERE amount_lost <> 0`;
 
@@ -51,10 +51,10 @@ export const DISPUTED_ROWS = `
   SELECT id AS key, customer_id, currency, amount_withdrawn - amount_reinstated - amount_lost AS amount
   FROM dispute`;
 
-/** Amounts lost in disputes, as stored with the disputes, by payment. */
+/** Amounts lost in disputes, from the rows of disputes, by payment. */
 export const LOST_ROWS = `
   SELECT payment_id AS key, customer_id, currency, amount_lost AS amount FROM dispute`;
 
-/** Amounts lost in disputes, as stored with the disputes, by customer. */
+/** Amounts lost in disputes, from the rows of disputes, by customer. */
 export const LOST_BY_CUSTOMER_ROWS = `
   SELECT customer_id AS key, customer_id, currency, amount_lost AS amount FROM dispute`;

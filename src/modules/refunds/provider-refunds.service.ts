@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../platform/database';
-import { PaymentRefundsService, type UnrecordedRefund } from '../payments';
+import { PaymentRecordsService, type UnrecordedRefund } from '../payments';
 import { RefundsRepository } from './refunds.repository';
 import { RefundsService } from './refunds.service';
 import { SettleRefundService } from './settle-refund.service';
@@ -12,7 +12,7 @@ export class ProviderRefundsService {
   constructor(
     private readonly database: Database,
     private readonly refunds: RefundsRepository,
-    private readonly payments: PaymentRefundsService,
+    private readonly payments: PaymentRecordsService,
     private readonly ownRefunds: RefundsService,
     private readonly settleRefund: SettleRefundService,
     private readonly waiting: WaitingRefundsService,
@@ -45,7 +45,7 @@ export class ProviderRefundsService {
         await this.waiting.forget(paymentId, unrecorded);
         return;
       }
-      const now = await this.payments.currentTimeOf(payment);
+      const now = await this.payments.currentTimeOf(payment.customerId);
       const refund = known ?? (await this.waiting.begin(paymentId, unrecorded, now));
       if (refund !== null) await this.settleRefund.settle(refund, outcome);
     });

@@ -7,6 +7,7 @@ import { Idempotency } from '../../platform/idempotency';
 import {
   DiscrepanciesService,
   discrepancyOf,
+  PaymentRecordsService,
   PaymentRefundsService,
   isSameLease,
   pollAgainLater,
@@ -33,7 +34,8 @@ export class SettleRefundService {
   constructor(
     private readonly database: Database,
     private readonly refunds: RefundsRepository,
-    private readonly payments: PaymentRefundsService,
+    private readonly payments: PaymentRecordsService,
+    private readonly paymentRefunds: PaymentRefundsService,
     private readonly discrepancies: DiscrepanciesService,
     private readonly outcomes: RefundOutcomesService,
     private readonly idempotency: Idempotency,
@@ -48,11 +50,11 @@ export class SettleRefundService {
     const found = (await this.refunds.find(id)) ?? raise(refundNotFound(id));
     const { paymentId, amount } = found;
     const locked = await this.payments.lock(paymentId);
-    const now = await this.payments.currentTimeOf(locked);
+    const now = await this.payments.currentTimeOf(locked.customerId);
     const before = await this.refunds.lock(id);
     invariant(before !== null, `The refund ${id} is gone.`);
     // The failure released the reserved amount, so it is reserved again.
-    const payment = await this.payments.reserveForLateSuccess(locked, amount, now);
+    const payment = await this.paymentRefunds.reserveForLateSuccess(locked, amount, now);
     const after = correctedToSucceeded(before, now);
     await this.refunds.updateOutcome(after);
     await this.outcomes.apply(before, after, payment);
@@ -67,7 +69,7 @@ export class SettleRefundService {
     const answeredAt = this.clock.now();
     return this.database.transaction(async () => {
       const payment = await this.payments.lock(paymentId);
-      const now = await this.payments.currentTimeOf(payment);
+      const now = await this.payments.currentTimeOf(payment.customerId);
       const before = await this.refunds.lock(id);
       invariant(before !== null, `The refund ${id} is gone.`);
       const after = withOutcome(

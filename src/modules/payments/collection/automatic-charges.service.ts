@@ -9,34 +9,25 @@ import { ProviderGateway } from '../providers/provider-gateway';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 1_440 * MINUTE_MS;
-/**
- * Delay of an automatic charge if the provider's events have not been read since this process connected to the
- * database.
- */
 const FIRST_READ_MS = 10_000;
-/**
- * Maximum time for which renewals wait until the provider's events are read, from the first check in a database
- * session.
- */
 const RENEWALS_WAIT_MS = 15 * MINUTE_MS;
 
 /**
- * Sends automatic charges to providers. Decides how long charges and renewals must wait until the provider's events are
- * read.
+ * Sends automatic charges to providers. Works out how long charges and renewals must wait until the provider's events
+ * have been read.
  */
 @Injectable()
 export class AutomaticChargesService {
   private readonly logger = new Logger('collect-invoices');
-  /**
-   * Result of the last call of `hasReadInSession`, for the database session in which it was called; null before the
-   * first call.
-   */
+  /** Result of the last call of `hasReadInSession`; null before the first call. */
   private session: {
-    /** Number of this process, which changes with each database session; null: the process had no session. */
+    /**
+     * Number of this process. It changes when the process connects to the database again; null: it was not connected.
+     */
     readonly number: number | null;
-    /** Time of the first call of `hasReadInSession` in this session. */
+    /** Time of the first call of `hasReadInSession` after this process connected to the database. */
     readonly since: Date;
-    /** True if the provider's events were listed at `since` or later, and were processed. */
+    /** True if the provider's events up to `since` are stored and processed. */
     hasRead: boolean;
   } | null = null;
 
@@ -55,10 +46,10 @@ export class AutomaticChargesService {
    * - a minute if the latest events are not read or not processed
    * - 0 otherwise
    *
-   * After downtime or a restore from a backup, the events report payments that this database lacks. Without the wait,
-   * customers would be charged a second time. A database is restored only while no process is connected, so a process
-   * connects again after each restore.
-   * @param isRealTime false for customers on a test clock: their charges move no money and do not wait for events
+   * After downtime or a restore from a backup, this database lacks payments that the provider's events report. Without
+   * the wait, customers would be charged a second time. The wait starts again with each connection to the database,
+   * because a database is restored only while no process is connected.
+   * @param isRealTime false for customers on a test clock. Their charges do not wait, because they move no money
    */
   async waitMs(provider: ProviderName, isRealTime: boolean): Promise<number> {
     if (!this.gateway.isEnabled(provider)) {
@@ -80,10 +71,10 @@ export class AutomaticChargesService {
   }
 
   /**
-   * Returns true while renewals must wait until Stripe's events are read. They wait at most 15 minutes in each database
-   * session of this process. A restore from a backup loses renewals, so the service renews again and makes new
-   * invoices. If the events report a payment of a lost invoice, this payment becomes credit of the customer, and the
-   * new invoice must use the credit.
+   * Returns true while renewals must wait for Stripe's events, at most 15 minutes after this process connected to the
+   * database. After a restore from a backup, the service repeats the lost renewals and makes new invoices. If an event
+   * reports a payment of a lost invoice, the payment becomes credit of the customer. This must happen first, so that
+   * the new invoice uses the credit.
    */
   async mustRenewalsWait(): Promise<boolean> {
     if (this.configuration.stripe === null || (await this.hasReadInSession('stripe'))) return false;
@@ -92,9 +83,8 @@ export class AutomaticChargesService {
   }
 
   /**
-   * Returns true if the provider's events were read and processed in the current database session of this process. Also
-   * true if the service has never listed the provider's events. The first call in a session makes the next listing due
-   * at once.
+   * Returns true if the provider's events were read and processed since this process connected to the database, or if
+   * they were never listed. The first call after connecting makes the next listing due at once.
    */
   private async hasReadInSession(provider: ProviderName): Promise<boolean> {
     const { number } = this.processes;
@@ -108,7 +98,6 @@ export class AutomaticChargesService {
     return session.hasRead;
   }
 
-  /** Charges a payment that was not sent to the provider before. */
   charge(payment: Payment): Promise<ProviderOutcome> {
     return this.gateway.charge(payment);
   }

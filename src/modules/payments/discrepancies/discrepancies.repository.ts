@@ -16,8 +16,8 @@ export class DiscrepanciesRepository {
   constructor(private readonly database: Database) {}
 
   /**
-   * Stores a discrepancy, and returns true. Returns false, and stores nothing, if the same discrepancy is already open
-   * or was dismissed. The caller must have locked the payment, so that concurrent reports are not stored twice.
+   * Stores a discrepancy and returns true. If the same discrepancy is already open or was dismissed, stores nothing and
+   * returns false. The caller must have locked the payment, so that concurrent reports are not stored twice.
    */
   async insert(discrepancy: Discrepancy): Promise<boolean> {
     this.database.requireTransaction();
@@ -38,8 +38,8 @@ export class DiscrepanciesRepository {
     return this.database.selectOne(DiscrepancyEntity, 'WHERE id = $1 FOR UPDATE', [id]);
   }
 
-  async updateStatus({ id, status, version, updatedAt }: Discrepancy): Promise<void> {
-    await this.database.update(DiscrepancyEntity, id, { status, version, updatedAt });
+  async updateStatus(discrepancy: Discrepancy): Promise<void> {
+    await this.database.updateRevised(DiscrepancyEntity, discrepancy, ['status']);
   }
 
   async countOpen(): Promise<{ readonly payment: number; readonly refund: number }> {

@@ -20,7 +20,10 @@ type ResolvedStatus = Exclude<DiscrepancyStatus, 'open'>;
 
 const RESOLVED_EVENTS = { applied: discrepancyApplied, dismissed: discrepancyDismissed } as const;
 
-/** Records reports of providers that contradict a final outcome. An operator applies or dismisses each discrepancy. */
+/**
+ * Records provider reports that contradict the final status of a payment or refund. An operator applies or dismisses
+ * each discrepancy.
+ */
 @Injectable()
 export class DiscrepanciesService {
   private readonly logger = new Logger('payment-provider');
@@ -98,8 +101,8 @@ export class DiscrepanciesService {
   }
 
   /**
-   * Locks and returns a discrepancy that is open or already has the status `status`. The lock ensures that only one of
-   * two concurrent calls resolves the discrepancy. Must be called before any other lock is taken.
+   * Locks and returns a discrepancy, which must be open or have the status `status` already. Must be called before any
+   * other lock is taken.
    * @throws {ProblemError} `provider_discrepancy_not_found`, `invalid_transition`
    */
   async lockFor(id: string, status: ResolvedStatus): Promise<Discrepancy> {
@@ -108,7 +111,7 @@ export class DiscrepanciesService {
     throw invalidTransition('provider discrepancy', discrepancy.status, status);
   }
 
-  /** Sets the final status of a discrepancy that is open and locked, and records the event of this status. */
+  /** Sets the final status of a locked, open discrepancy, and records the event of this status. */
   async resolve(before: Discrepancy, status: ResolvedStatus): Promise<Discrepancy> {
     const now = this.clock.now();
     const after = nextVersion(before, now, { status });

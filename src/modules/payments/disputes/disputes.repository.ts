@@ -9,9 +9,8 @@ const TOTALS = `
     coalesce(sum(amount_lost), 0)::text AS amount_lost
   FROM dispute WHERE payment_id = $1`;
 
-/** Totals over all disputes about a payment. */
 export interface DisputeTotals {
-  /** True if at least one dispute that is not decided yet forbids refunds of the payment. */
+  /** True if at least one undecided dispute forbids refunds of the payment. */
   readonly isDisputed: boolean;
   readonly amountLost: bigint;
 }
@@ -38,12 +37,17 @@ export class DisputesRepository {
   }
 
   /** Writes the fields that a report of the provider can change. */
-  async update({ id, ...dispute }: Dispute): Promise<void> {
-    const { version, status, reason, amount, isRefundable, evidenceDueAt, updatedAt } = dispute;
-    const { amountWithdrawn, amountReinstated, amountLost } = dispute;
-    const funds = { amountWithdrawn, amountReinstated, amountLost };
-    const shown = { version, status, reason, amount, isRefundable, evidenceDueAt, updatedAt };
-    await this.database.update(DisputeEntity, id, { ...shown, ...funds });
+  async update(dispute: Dispute): Promise<void> {
+    await this.database.updateRevised(DisputeEntity, dispute, [
+      'status',
+      'reason',
+      'amount',
+      'amountWithdrawn',
+      'amountReinstated',
+      'amountLost',
+      'isRefundable',
+      'evidenceDueAt',
+    ]);
   }
 
   async totalsOf(paymentId: string): Promise<DisputeTotals> {

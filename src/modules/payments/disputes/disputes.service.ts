@@ -58,8 +58,8 @@ export class DisputesService {
    * Applies a report of the provider: stores the dispute, records its events, posts the moved funds to the ledger, and
    * updates the payment. A repeated or outdated report changes nothing.
    * @param knownVersion version of the dispute before the provider was asked; 0 if the dispute was not recorded
-   * @returns false if another report was applied after the provider was asked. The caller must then ask the provider
-   *   again, because the report passed here may be older than the applied one.
+   * @returns false if another report was applied since `knownVersion`. The caller must then ask the provider again,
+   *   because `reported` may be older than that report
    */
   record(paymentId: string, reported: ReportedDispute, knownVersion: number): Promise<boolean> {
     return this.database.transaction(async () => {
@@ -94,10 +94,7 @@ export class DisputesService {
     }
   }
 
-  /**
-   * Posts the money of a dispute to the ledger.
-   * @param payment the payment, with an `amountLost` that already includes the report
-   */
+  /** @param payment the payment with the `amountLost` that results from the report */
   private async post(dispute: Dispute, money: DisputeMoney, payment: Payment): Promise<void> {
     const { id: sourceId, customerId, paymentId, provider, currency, updatedAt } = dispute;
     const source = { sourceId, customerId, occurredAt: updatedAt };
@@ -121,8 +118,8 @@ export class DisputesService {
   }
 
   /**
-   * Makes credit from the payment available again, after the provider paid back `recoveredMinor` of the payment's
-   * losses. Returns the amount made available, at most `recoveredMinor`. Credit that covers the remaining losses stays
+   * Makes credit available again that was taken for losses of the payment, after the provider paid back
+   * `recoveredMinor` of these losses. Returns the amount made available. Credit that covers the remaining losses stays
    * unavailable.
    */
   private async returnCredit({ id, amountLost }: Payment, recoveredMinor: bigint): Promise<bigint> {

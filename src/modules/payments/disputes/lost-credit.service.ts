@@ -17,17 +17,6 @@ import { PaymentsRepository } from '../payments.repository';
 import { greater, lesser } from '../../../core/money';
 import { ReturnedMoneyService } from './returned-money.service';
 
-type LostPayment = Pick<
-  Payment,
-  | 'id'
-  | 'customerId'
-  | 'currency'
-  | 'amountApplied'
-  | 'amountRefunded'
-  | 'amountRefundPending'
-  | 'amountLost'
->;
-
 export interface DisputedMoney {
   /** Money that open disputes may take back, in minor units. */
   readonly disputedMinor: bigint;
@@ -37,24 +26,24 @@ export interface DisputedMoney {
 
 export const NOTHING_DISPUTED: DisputedMoney = { disputedMinor: 0n, disputedId: null };
 
-/** Credit that an invoice used, from payments with refunds, losses or open disputes. Minor units. */
+/** Lost and disputed parts of the credit that an invoice used. Minor units. */
 export interface LostCreditOfInvoice {
-  /** Part that refunds and lost disputes took, and that no unused credit covered. */
+  /** Part that is lost, because refunds or lost disputes took it and no unused credit covered it. */
   readonly lostCreditMinor: bigint;
   /** Part that open disputes may take in addition to `lostCreditMinor`. */
   readonly disputedCredit: DisputedMoney;
 }
 
 /** A locked payment that is to be refunded, and the lost or disputed credit that its invoice used. */
-export interface PaymentForRefund extends LostCreditOfInvoice {
+interface PaymentForRefund extends LostCreditOfInvoice {
   /** Null: the payment does not exist. */
   readonly payment: Payment | null;
 }
 
 /**
- * Credit that must still be taken from a payment, in minor units. `lostMinor` is for losses in disputes.
- * `refundedMinor` (succeeded refunds) and `reservedMinor` (pending refunds) are for refunds that gave back credit
- * although invoices had used it.
+ * Credit from a payment that must still be taken to cover its refunds and losses, in minor units. `lostMinor` covers
+ * losses in disputes. A refund must be covered if it gave back credit that invoices had already used: `refundedMinor`
+ * covers succeeded refunds, `reservedMinor` pending ones.
  */
 interface MissingCredit extends ReturnedMoney {
   readonly reservedMinor: bigint;
@@ -84,9 +73,9 @@ export class LostCreditService {
   ) {}
 
   /**
-   * Locks the payments of the invoices, and the payments from which the invoices used credit, until the caller's
-   * transaction ends. Must be called before credit is locked. Returns only the payments from which credit was used, and
-   * only if they have succeeded or pending refunds, or losses in disputes.
+   * Locks the payments of the invoices, and the payments whose credit the invoices used, until the caller's transaction
+   * ends. Returns the payments whose credit was used and that have refunds (pending or succeeded) or losses in
+   * disputes. Must be called before credit is locked.
    */
   async lockLost(invoices: readonly Pick<Invoice, 'id'>[]): Promise<readonly Payment[]> {
     const { payments } = await this.lockSources(invoices.map(({ id }) => id));
@@ -95,7 +84,7 @@ export class LostCreditService {
 
   /**
    * Locks and returns the same payments as {@link lockLost}, for one invoice. Also returns how much of the credit that
-   * this invoice used was lost, and how much open disputes may take.
+   * this invoice used was lost, and how much more open disputes may take.
    */
   async lockDisputed({
     id,
@@ -106,8 +95,8 @@ export class LostCreditService {
   }
 
   /**
-   * Locks a payment that is to be refunded, the other payments of its invoice, and the payments from which this invoice
-   * used credit, until the caller's transaction ends. Must be called before credit is locked.
+   * Locks three groups of payments until the caller's transaction ends: the payment to refund, the other payments of
+   * its invoice, and the payments whose credit this invoice used. Must be called before credit is locked.
    * @param invoiceId invoice of the payment; null: none
    */
   async lockForRefund(paymentId: string, invoiceId: string | null): Promise<PaymentForRefund> {
@@ -119,10 +108,10 @@ export class LostCreditService {
   }
 
   /**
-   * For each locked payment, takes available credit from the payment to cover those of its losses that are not covered
-   * yet. Posts the total to the ledger. All payments must belong to one customer.
+   * Covers the uncovered losses of each locked payment with available credit from the same payment. Posts the total to
+   * the ledger. All payments must belong to one customer.
    */
-  async coverLosses(payments: readonly LostPayment[], origin: CreditOrigin): Promise<void> {
+  async coverLosses(payments: readonly Payment[], origin: CreditOrigin): Promise<void> {
     let covered = NOTHING_RETURNED;
     for (const payment of payments) {
       const missing = missingOf(payment, await this.credit.lockOf(payment.id));
@@ -133,21 +122,23 @@ export class LostCreditService {
   }
 
   /**
-   * Must be called after a bank returned a refund of a locked payment. Takes available credit from the payment, first
-   * for pending refunds of the payment, then for its losses in disputes. Posts nothing to the ledger. Returns the
-   * credit taken for losses.
+   * Takes available credit from a locked payment after a bank returned a refund of this payment: first for pending
+   * refunds, then for losses in disputes. Returns the credit taken for losses, which the caller must post to the
+   * ledger.
    */
-  async coverAfterReturn(payment: LostPayment): Promise<bigint> {
+  async coverAfterReturn(payment: Payment): Promise<bigint> {
     const missing = missingOf(payment, await this.credit.lockOf(payment.id));
     return (await this.take(payment.id, { ...missing, refundedMinor: 0n })).lostMinor;
   }
 
   /**
-   * Covers losses of locked payments with the credit that a credit note gave, and posts the amount to the ledger. The
-   * credited invoice had used credit from these payments. Takes nothing for losses that are already covered.
+   * Covers the uncovered losses of locked payments with the credit that a credit note gave. Posts the amount to the
+   * ledger.
+   * @param payments payments whose credit the credited invoice had used
+   * @param invoice the credited invoice
    */
   async coverLossesFromNote(
-    payments: readonly LostPayment[],
+    payments: readonly Payment[],
     invoice: Pick<Invoice, 'id'>,
     note: CreditNote,
     now: Date,
@@ -177,7 +168,7 @@ export class LostCreditService {
 
   /**
    * Takes the missing credit of a locked payment from its available credit, as far as that is enough. Returns the
-   * credit taken for succeeded refunds and for losses in disputes.
+   * credit taken, except the part that is reserved for pending refunds.
    */
   private async take(
     paymentId: string,
@@ -230,11 +221,7 @@ export class LostCreditService {
   }
 }
 
-/** Returns the credit that must still be taken from a payment to cover its refunds and its losses in disputes. */
-function missingOf(
-  payment: LostPayment,
-  { reserved, refunded, lost }: PaymentCredit,
-): MissingCredit {
+function missingOf(payment: Payment, { reserved, refunded, lost }: PaymentCredit): MissingCredit {
   const beyondMinor = refundedBeyondCredit(payment, reserved + refunded);
   const reservedMinor = lesser(beyondMinor, greater(payment.amountRefundPending - reserved, 0n));
   return {

@@ -11,20 +11,16 @@ import { type ReturnedParts, returnedParts } from '../domain/refundable';
 import { PaymentsRepository } from '../payments.repository';
 import { shareLosses } from './domain/share-losses';
 
-/**
- * A payment, and the amounts that refunds and lost disputes took from it. Amounts that unused credit covered are left
- * out.
- */
 export interface ReturnedPayment extends ReturnedParts {
   readonly payment: Payment;
 }
 
 /**
- * Lost part of the credit that invoices used. The credit came from payments with refunds or disputes. Minor units, by
- * invoice id.
+ * Lost part of the credit that invoices used, in minor units by invoice id. Credit is lost if refunds or disputes took
+ * the money of the payment that the credit came from.
  */
 export interface LostCredit {
-  /** Credit that refunds (pending or succeeded) and lost disputes took. */
+  /** Credit lost by refunds (pending or succeeded) and by lost disputes. */
   readonly lost: ReadonlyMap<string, bigint>;
   /** Credit that would be lost if all open disputes were lost: at least the amounts of `lost`. */
   readonly lostWithDisputes: ReadonlyMap<string, bigint>;
@@ -41,10 +37,6 @@ export class ReturnedMoneyService {
     private readonly invoices: InvoicePaymentsService,
   ) {}
 
-  /**
-   * Returns the {@link ReturnedParts} of each payment: the amounts that refunds (pending or succeeded) and lost
-   * disputes took.
-   */
   async partsOf(payments: readonly Payment[]): Promise<readonly ReturnedPayment[]> {
     const covered = await this.coveredOf(payments.filter((payment) => returnedOf(payment) > 0n));
     return payments.map((payment) => ({ payment, ...partsWithin(payment, covered) }));
@@ -54,7 +46,7 @@ export class ReturnedMoneyService {
    * Returns how much of the credit that invoices used is lost. Credit is lost if refunds or disputes took the money of
    * the payment that the credit came from, and no unused credit covered this loss. The invoices that used credit from a
    * payment share its losses ({@link shareLosses}).
-   * @param payments at least the payments from which the invoices used credit. Must be locked, except for previews
+   * @param payments must include the payments whose credit the invoices used. Must be locked, except for previews
    */
   async lostCreditOf(
     uses: readonly CreditUse[],
@@ -85,10 +77,10 @@ export class ReturnedMoneyService {
   }
 
   /**
-   * Extends the payments by other payments from which the same invoices used credit, if these have refunds, losses or
-   * open disputes. Then does the same for the invoices that used credit from the added payments, until no payment is
-   * added. All these losses must be divided together, because one invoice may have used credit from several payments.
-   * Does not lock the added payments. Returns all payments, and all uses of credit from them.
+   * Adds the other payments whose credit the same invoices used, if these payments have refunds, losses or open
+   * disputes. Repeats this for the added payments until no payment is added. All these losses must be divided together,
+   * because one invoice may have used credit from several payments. Does not lock the added payments. Returns all
+   * payments, and all uses of their credit.
    */
   private async withConnected(
     payments: readonly Payment[],
@@ -122,7 +114,6 @@ export class ReturnedMoneyService {
   }
 }
 
-/** Returns true if money of the payment was given back, or if an open dispute may take it. */
 const mayBeLost = (payment: Payment): boolean => returnedOf(payment) > 0n || payment.isDisputed;
 
 function partsWithin(payment: Payment, covered: ReadonlyMap<string, CoveredCredit>): ReturnedParts {

@@ -19,7 +19,6 @@ export interface FailedOutcome {
 /** Failure code for an amount or currency that the provider cannot charge with any payment method. */
 export const AMOUNT_NOT_CHARGEABLE_CODE = 'amount_not_chargeable';
 
-/** Failure of a charge whose payment method is unusable. */
 export const METHOD_UNUSABLE: FailedOutcome = {
   kind: 'failed',
   failureCode: 'method_unusable',
@@ -27,8 +26,8 @@ export const METHOD_UNUSABLE: FailedOutcome = {
 };
 
 /**
- * Outcome of a request that the provider certainly did not execute. The request may succeed later: the provider is busy
- * or out of reach, or an operator has to change the settings.
+ * Outcome of a request that the provider certainly did not execute, for example because the provider was busy or out of
+ * reach, or because a setting is wrong. The same request may succeed later.
  */
 export interface NotSentOutcome {
   readonly kind: 'not_sent';
@@ -39,7 +38,7 @@ export interface UnknownOutcome {
   readonly kind: 'unknown';
 }
 
-/** Outcome of a charge or a refund. */
+/** Outcome of a charge or a refund. `reference` is the provider's id of the charge or refund. */
 export type ProviderOutcome =
   /** The money has moved. */
   | { readonly kind: 'succeeded'; readonly reference: string }
@@ -48,27 +47,25 @@ export type ProviderOutcome =
   | { readonly kind: 'pending'; readonly reference: string }
   /** The customer has to confirm the charge, e.g. by 3-D Secure. */
   | { readonly kind: 'requires_action'; readonly reference: string }
-  /** Canceled before any money moved. `reference` is absent if the charge never reached the provider. */
+  /** Canceled before any money moved. If `reference` is absent, the stored reference of the payment does not change. */
   | { readonly kind: 'canceled'; readonly reference?: string }
   | NotSentOutcome
   | UnknownOutcome;
 
 /**
- * Returns the failure code of a `hard` failure, which makes the payment method unusable. Returns null for any other
- * outcome, and for a `hard` failure with the code `amount_not_chargeable`.
+ * Returns the failure code if the outcome makes the payment method unusable: a `hard` failure, unless its code is
+ * `amount_not_chargeable`. Otherwise returns null.
  */
 export function finalDeclineOf(outcome: ProviderOutcome): string | null {
   if (outcome.kind !== 'failed' || outcome.retry !== 'hard') return null;
   return outcome.failureCode === AMOUNT_NOT_CHARGEABLE_CODE ? null : outcome.failureCode;
 }
 
-/** Returns true if the provider answered: the outcome is neither `unknown` nor `not_sent`. */
 export function isAnswer({ kind }: ProviderOutcome): boolean {
   return kind !== 'unknown' && kind !== 'not_sent';
 }
 
 export interface ChargeRequest {
-  /** Idempotency key of the request. A repeated request has the same key. */
   readonly idempotencyKey: string;
   readonly paymentId: string;
   readonly customerId: string;
@@ -83,10 +80,8 @@ export interface ChargeRequest {
 }
 
 export interface ProviderRefundRequest {
-  /** Idempotency key of the request. A repeated request has the same key. */
   readonly idempotencyKey: string;
   readonly refundId: string;
-  /** The provider's id of the charge. */
   readonly chargeReference: string;
   readonly amount: bigint;
   readonly currency: string;
@@ -95,8 +90,7 @@ export interface ProviderRefundRequest {
 interface ProviderBase {
   readonly name: ProviderName;
   /**
-   * Returns true if a payment can charge this token although no payment method is stored for it. A null token stands
-   * for a payment without a method.
+   * Returns true if a payment can charge this token without a stored payment method. Null: the payment has no method.
    */
   accepts(token: string | null): boolean;
   refund(request: ProviderRefundRequest): Promise<ProviderOutcome>;
@@ -144,18 +138,15 @@ export type AttachOutcome =
 
 export type DetachOutcome = { readonly kind: 'detached' } | NotSentOutcome | UnknownOutcome;
 
-/** Request to a provider to begin the setup of a payment method. */
 export interface SetupRequest {
   readonly setupId: string;
   readonly customerId: string;
-  /** The provider's id of the customer. */
   readonly customerReference: string;
 }
 
 export type BeginSetupOutcome =
   | {
       readonly kind: 'begun';
-      /** The provider's id of the setup. */
       readonly reference: string;
     }
   | CustomerMissing
@@ -181,9 +172,7 @@ export interface ClientAction {
   readonly clientSecret: string;
 }
 
-/** A refund that a provider lists for a charge. */
 export interface ListedRefund {
-  /** The provider's id of the refund. */
   readonly reference: string;
   /** Minor units of the charge's currency. */
   readonly amount: bigint;
@@ -195,7 +184,6 @@ export interface ListedRefund {
 export type ProviderDisputeState =
   | {
       readonly kind: 'dispute';
-      /** Our id of the disputed payment. */
       readonly paymentId: string;
       readonly chargeReference: string;
       readonly reported: ReportedDispute;
@@ -206,7 +194,6 @@ export type ProviderDisputeState =
 
 /** A charge at the provider whose payment is missing in this database. The metadata of the charge contains our ids. */
 export interface UnrecordedCharge {
-  /** The provider's id of the charge. */
   readonly reference: string;
   /** Our ids of the payment, the customer and the invoice. `invoiceId` is null if the payment has no invoice. */
   readonly paymentId: string;
@@ -233,7 +220,6 @@ export type UnrecordedChargeState =
  * from a backup without the refund.
  */
 export interface UnrecordedRefund {
-  /** The provider's id of the refund. */
   readonly reference: string;
   /** Our id of the refund; null if the refund was made at the provider. */
   readonly refundId: string | null;
@@ -246,7 +232,6 @@ export interface UnrecordedRefund {
 export type UnrecordedRefundState =
   | {
       readonly kind: 'refund';
-      /** Our id of the payment. */
       readonly paymentId: string;
       readonly chargeReference: string;
       readonly refund: UnrecordedRefund;
@@ -254,10 +239,8 @@ export type UnrecordedRefundState =
   | { readonly kind: 'not_ours' }
   | UnknownOutcome;
 
-/** Query for the charge of a payment at the provider. */
 export interface ChargeQuery {
   readonly paymentId: string;
-  /** The provider's id of the customer. */
   readonly customerReference: string;
   /** Real time of the first request with the current `providerAttempt` of the payment. */
   readonly sentAt: Date;
@@ -270,7 +253,10 @@ export interface ChargeQuery {
  */
 export interface PreparingProvider extends ProviderBase {
   readonly flow: 'prepared';
-  /** How long after the first request a repeated idempotency key returns the first answer, in milliseconds. */
+  /**
+   * Time after the first request, in milliseconds. During this time, a repeated request with the same idempotency key
+   * gets the first answer.
+   */
   readonly replayMs: number;
   /** True if customers on test clocks may be charged; false if the provider moves real money. */
   readonly chargesTestClocks: boolean;
@@ -306,7 +292,6 @@ export interface PreparingProvider extends ProviderBase {
   find(query: ChargeQuery): Promise<string | null>;
   retrieveRefund(reference: string): Promise<ProviderOutcome>;
   listRefunds(chargeReference: string): Promise<readonly ListedRefund[]>;
-  /** Reads a charge whose payment is not in this database. */
   retrieveUnrecordedCharge(reference: string): Promise<UnrecordedChargeState>;
   retrieveUnrecordedRefund(reference: string): Promise<UnrecordedRefundState>;
   retrieveDispute(reference: string): Promise<ProviderDisputeState>;

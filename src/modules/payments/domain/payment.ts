@@ -21,7 +21,10 @@ export interface Payment {
   readonly customerId: string;
   /** The invoice to pay; null if the money becomes the customer's credit. */
   readonly invoiceId: string | null;
-  /** Number of this attempt to charge the invoice automatically, from 1; null if a caller requested the payment. */
+  /**
+   * Number of the attempt to charge the invoice automatically, from 1. Null: a caller requested the payment, or the
+   * payment was recorded from a charge that was found at the provider.
+   */
   readonly collectionAttempt: number | null;
   /** Minor units of `currency`, at least 1. */
   readonly amount: bigint;
@@ -44,14 +47,17 @@ export interface Payment {
   /** True while at least one dispute forbids refunds. */
   readonly isDisputed: boolean;
   readonly provider: ProviderName;
-  /** Id of the charged payment method, or the sandbox token that the caller sent; null if neither is known. */
+  /**
+   * Id of the charged payment method, or the sandbox token that the caller sent. Null: the payment has no method, or
+   * was recorded from a charge that was found at the provider.
+   */
   readonly paymentMethodId: string | null;
   /**
-   * The provider's id of the charged payment method; null if none is known. Copied from the method, because the method
-   * may change or be deleted.
+   * The provider's id of the charged payment method; null: none. Copied from the method, because the method may be
+   * deleted before the provider is asked again.
    */
   readonly providerToken: string | null;
-  /** The provider's id of the charge. */
+  /** The provider's id of the charge; null: not known yet, or never charged. */
   readonly providerReference: string | null;
   /**
    * Number, from 1, that is part of the idempotency keys sent to the provider. Incremented only after the outcome of
@@ -64,16 +70,19 @@ export interface Payment {
    */
   readonly sentAt: Date | null;
   readonly failureCode: string | null;
-  /** Principal that created the payment; null for payments that an earlier version of the service stored. */
+  /**
+   * Id of the caller that created the payment, or `worker` for background work; null for payments that an earlier
+   * version of the service stored.
+   */
   readonly actor: string | null;
   readonly metadata: Metadata;
   /** Time of the next poll; during a poll, the end of its lease. Null: the outcome is final. */
   readonly dueAt: Date | null;
   /** Number of the process that is asking the provider; null: no process is asking. */
   readonly leasedBy: number | null;
-  /** Number of calls to the provider without a final outcome. */
+  /** Number of calls to the provider that did not give a final outcome. */
   readonly attempts: number;
-  /** Number of those attempts whose result was not stored because the database failed. */
+  /** Part of `attempts`: calls whose result was not stored because the database failed. */
   readonly interruptions: number;
   readonly createdAt: Date;
   readonly updatedAt: Date;
@@ -93,7 +102,7 @@ export type NewPayment = Pick<
   | 'metadata'
 >;
 
-/** Payment method that a request names. The service chooses the value of a field that is null. */
+/** Payment method and provider that a request names. If a field is null, the service chooses its value. */
 export interface MethodChoice {
   readonly provider: ProviderName | null;
   readonly paymentMethodId: string | null;
@@ -121,47 +130,33 @@ export function hasEnded({ status }: Pick<Payment, 'status'>): boolean {
   return isTerminal(PAYMENT_TRANSITIONS, status);
 }
 
-/** A payment that is not stored yet. */
+/** Id and lease of a payment that is not stored yet. */
 export interface StartedPayment extends StartedLease {
   readonly id: string;
   /** The provider's id of the charge, if the charge was already made. */
   readonly reference?: string;
 }
 
-/**
- * Returns a new payment, which is pending until the outcome of the charge is applied.
- * @param now time on the customer's clock
- */
+/** @param now time on the customer's clock */
 export function newPayment(
   { id, lease, startedAt: sentAt, reference }: StartedPayment,
   fields: NewPayment,
   now: Date,
 ): Payment {
-  const { customerId, invoiceId, collectionAttempt, amount, currency, metadata } = fields;
-  const { provider, paymentMethodId, providerToken, actor } = fields;
   return {
+    ...fields,
     id,
     version: 1,
-    customerId,
-    invoiceId,
-    collectionAttempt,
-    amount,
-    currency,
     status: 'pending',
     amountApplied: 0n,
     amountRefunded: 0n,
     amountRefundPending: 0n,
     amountLost: 0n,
     isDisputed: false,
-    provider,
-    paymentMethodId,
-    providerToken,
     providerReference: reference ?? null,
     providerAttempt: 1,
     sentAt,
     failureCode: null,
-    actor,
-    metadata,
     dueAt: lease.endsAt,
     leasedBy: lease.owner,
     attempts: 0,
@@ -192,7 +187,7 @@ export interface PolledOutcome {
 
 /**
  * Applies a provider's answer to a payment. Returns the same payment if its outcome is already final. If the answer is
- * not final and the payment still has the same lease, plans the next poll.
+ * not final, plans the next poll, unless another call has taken over the lease meanwhile.
  * @param now time on the customer's clock
  */
 export function withOutcome(
@@ -236,7 +231,7 @@ export function withOutcome(
 
 /**
  * Applies an answer that is not final. Increments the version only if the status changes, because the API does not show
- * the other fields that change.
+ * the other changed fields.
  */
 function withOpenOutcome(
   payment: Payment,
@@ -248,7 +243,6 @@ function withOpenOutcome(
     : nextVersion(payment, now, change);
 }
 
-/** Returns the plan, but with `limit` as `dueAt` if the planned `dueAt` is later. */
 function notAfter(
   plan: Partial<ReturnType<typeof pollAgainLater>>,
   limit: Date,
@@ -258,7 +252,7 @@ function notAfter(
 }
 
 /**
- * Returns a failed or canceled payment as succeeded, because the provider reported the success later.
+ * Changes a failed or canceled payment to succeeded, because the provider reported the success later.
  * @param now time on the customer's clock
  */
 export function correctedToSucceeded(payment: Payment, reference: string, now: Date): Payment {
@@ -290,7 +284,7 @@ export function isAllApplied({
   return amountApplied === amount;
 }
 
-/** Returns a payment that no longer pays its invoice. The whole amount then counts as credit of the customer. */
+/** Returns a payment that no longer pays its invoice. The caller adds the money to the customer's credit. */
 export function withoutInvoice(payment: Payment, now: Date): Payment {
   return nextVersion(payment, now, { amountApplied: 0n });
 }

@@ -1,13 +1,12 @@
 /**
- * Duration of a lease, after which another process may ask the provider. Long enough for two calls (a query and a
- * charge, each with a time limit of 30 s) and for storing the result.
+ * Duration of a lease. When it ends, another process may ask the provider. It is long enough for two calls (a query and
+ * a charge, each with a time limit of 30 s) and for storing the result.
  */
 const POLL_LEASE_MS = 150_000;
 
 /** Exclusive right of a process to poll an object at its provider until `endsAt`. Ends early if the process dies. */
 export interface Lease {
   readonly endsAt: Date;
-  /** Number of the process. */
   readonly owner: number;
 }
 
@@ -16,22 +15,24 @@ export function pollLease(realNow: Date, owner: number): Lease {
   return { endsAt: new Date(realNow.getTime() + POLL_LEASE_MS), owner };
 }
 
-/** Lease for new payments. They are stored with it, so that no other process polls them while they are started. */
+/**
+ * Lease with which new payments are stored, so that no other process polls them during their first call to the
+ * provider.
+ */
 export interface StartedLease {
   readonly lease: Lease;
-  /** Real time at which the payments were started. */
   readonly startedAt: Date;
 }
 
-/** Lease that a polled object had when the provider was called. */
+/** Lease that an object had when the provider was called about it. */
 export interface PolledLease {
   readonly leasedBy: number | null;
   readonly dueAt: Date | null;
 }
 
 /**
- * Returns true if both are the same lease, with the same owner and end. The end is compared too, because the same
- * process may have a later lease of the object.
+ * Returns true if the owner and the end are equal. The owner is not enough, because the same process may have a later
+ * lease of the object.
  */
 export function isSameLease(one: PolledLease, other: PolledLease): boolean {
   return one.leasedBy === other.leasedBy && one.dueAt?.getTime() === other.dueAt?.getTime();

@@ -1,12 +1,15 @@
-/** Notification that an object at a provider changed. The state of the object is then read from the provider. */
+/**
+ * Notification that an object at a provider changed. It does not contain the new state, which must be read from the
+ * provider.
+ */
 export interface ProviderEvent {
   /** The provider's id of the event. */
   readonly id: string;
   readonly type: string;
   readonly createdAt: Date;
   /**
-   * For a payment, refund or setup of this service: our id. For a dispute, or for a refund made at the provider: the
-   * provider's id. Null for any other object.
+   * Id of the changed object: our id for a payment, refund or setup of this service; the provider's id for a dispute,
+   * or for a refund made at the provider. Null for any other object.
    */
   readonly subjectId: string | null;
   /** The provider's id of the object; null if the object has no id, or if the id cannot be stored. */

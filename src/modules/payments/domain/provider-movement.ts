@@ -12,11 +12,10 @@ export type MovementState = (typeof MOVEMENT_STATES)[number];
 /** A charge or refund in a provider's list. */
 export interface ProviderMovement {
   readonly kind: MovementKind;
-  /** The provider's id of the charge or refund. */
   readonly reference: string;
   /** Our id of the payment or refund; null if the charge or refund was made at the provider. */
   readonly subjectId: string | null;
-  /** The provider's id of the charge that a refund gives back; null for a charge. */
+  /** For a refund: the provider's id of the refunded charge. Null for a charge. */
   readonly chargeReference: string | null;
   /** Minor units of `currency`. */
   readonly amount: bigint;
@@ -25,17 +24,11 @@ export interface ProviderMovement {
 }
 
 export interface CurrentMovement extends ProviderMovement {
-  /**
-   * For a charge: true if the charge was refunded in full. For a refund: true if the refunded charge was refunded in
-   * full.
-   */
+  /** True if the charge was refunded in full. For a refund: true if the charge that it refunds was refunded in full. */
   readonly isChargeRefunded: boolean;
 }
 
-/**
- * Page of a provider's list of charges or refunds. Does not contain charges and refunds of other services that use the
- * same account.
- */
+/** Page of a provider's list of charges or refunds, without those of other services that use the same account. */
 export interface MovementPage {
   readonly movements: readonly ProviderMovement[];
   /** Value of `after` for the next page; null: this is the last page. */

@@ -2,9 +2,9 @@ import { greater, lesser } from '../../../core/money';
 import { type Payment, returnedOf } from './payment';
 
 /**
- * Returns how much credit refunds of a payment (pending or succeeded) gave back although invoices had used it. This is
- * the part of the refunds that exceeds the money that paid the invoice and the unused credit `ofCreditMinor`. Above
- * zero only if a refund was made at the provider or succeeded late.
+ * Returns the credit that refunds of a payment (pending or succeeded) gave back although invoices had already used it.
+ * This is the part of the refunds that exceeds the sum of two amounts: the money that paid the invoice, and the unused
+ * credit `ofCreditMinor`. It is above zero only if a refund was made at the provider or succeeded late.
  * @param ofCreditMinor unused credit that the refunds paid out or have reserved
  */
 export function refundedBeyondCredit(
@@ -19,8 +19,8 @@ export function refundedBeyondCredit(
 }
 
 /**
- * Amounts that refunds (pending or succeeded) and lost disputes took from a payment. Amounts that unused credit covered
- * are left out. Minor units.
+ * Amounts that refunds (pending or succeeded) and lost disputes took from a payment, except amounts that unused credit
+ * covered. Minor units.
  */
 export interface ReturnedParts {
   /** Refunded money that had paid the invoice of the payment. */
@@ -32,11 +32,12 @@ export interface ReturnedParts {
 }
 
 /**
- * Divides the amount that refunds and losses took from a payment and that unused credit did not cover. The first part,
- * up to the money that paid the invoice, counts as this money. The next part counts as credit that invoices have used.
- * If a refund and a dispute took the same money, a rest remains, which counts as money that paid the invoice.
+ * Divides the refunds and losses of a payment that unused credit did not cover. They count as money that paid the
+ * invoice, up to the amount of this money. The rest counts as credit that invoices used, up to the amount of this
+ * credit. If a refund and a dispute took the same money, an amount remains. It also counts as money that paid the
+ * invoice.
  * @param covered `refundedMinor` and `lostMinor`: refunds and losses that unused credit covered. `usedMinor`: credit
- *   from the payment that invoices have used
+ *   from the payment that invoices used
  */
 export function returnedParts(
   payment: Pick<Payment, 'amountApplied' | 'amountRefunded' | 'amountRefundPending' | 'amountLost'>,
@@ -57,8 +58,8 @@ export function returnedParts(
 }
 
 /**
- * Returns the refundable part of a payment: the part that is not refunded, not reserved by a pending refund, not lost
- * in a dispute, and not used. Returns zero if the payment has not succeeded.
+ * Returns the part of a payment that can still be refunded: not refunded, not reserved by a pending refund, not lost in
+ * a dispute, and not used. Zero if the payment has not succeeded.
  * @param usedMinor part that invoices used as credit, or that credit notes gave back as credit
  * @param creditMinor credit of the customer from credit notes and negative invoices. A refund may pay out this credit
  *   in place of the used part
@@ -86,7 +87,7 @@ export type RefundDecision =
   | { readonly kind: 'exceeds'; readonly refundable: bigint };
 
 /**
- * Decides whether an amount of a payment can be refunded. The payment must have succeeded, without a dispute that
+ * Checks whether an amount of a payment can be refunded. The payment must have succeeded, without a dispute that
  * forbids refunds. The amount must be at least 1 and at most {@link refundableOf}. Money that open disputes about other
  * payments may take cannot be refunded.
  * @param requested minor units; null: all that can be refunded without `creditMinor`

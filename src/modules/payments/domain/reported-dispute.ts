@@ -3,10 +3,8 @@ export type DisputeStatus = (typeof DISPUTE_STATUSES)[number];
 
 /** A dispute as the provider reports it. Amounts are minor units of the payment's currency. */
 export interface ReportedDispute {
-  /** The provider's id of the dispute. */
   readonly providerReference: string;
   readonly status: DisputeStatus;
-  /** The provider's code for the reason of the dispute. */
   readonly reason: string | null;
   /** Amount in dispute, at least 1. */
   readonly amount: bigint;

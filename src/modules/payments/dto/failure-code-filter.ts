@@ -1,6 +1,5 @@
 import { TextField } from '../../../platform/http';
 
-/** Declares a query parameter that filters a list by failure code. */
 export function FailureCodeFilter(objects: string, example: string): PropertyDecorator {
   const description = `Only failed ${objects} with this code; none if \`status\` differs.`;
   return TextField(description, { max: 100, optional: true, example });

@@ -83,8 +83,8 @@ export class AttachMethodsService {
   }
 
   /**
-   * Sends a request with the provider's id of a customer. First creates the customer at the provider if there is none
-   * yet. If the customer was deleted at the provider, creates another one and sends the request once more.
+   * Sends a request about a customer at the provider. Creates the customer there first if this was not done yet. If the
+   * customer was deleted at the provider, creates a new one and sends the request once more.
    */
   private async sendForCustomer<Outcome extends AttachOutcome | BeginSetupOutcome>(
     provider: PreparingProvider,
@@ -98,9 +98,9 @@ export class AttachMethodsService {
   }
 
   /**
-   * Returns the provider's id of a customer. Creates the customer at the provider if no id is stored, or only
-   * `missing`.
-   * @param missing the provider's id of a customer that was deleted at the provider; null: none
+   * Returns the provider's id of a customer. Creates the customer at the provider if no id is stored, or if the stored
+   * id is `missing`.
+   * @param missing id of a customer that was deleted at the provider; null: none
    */
   private async customerReference(
     provider: PreparingProvider,

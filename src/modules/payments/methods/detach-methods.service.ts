@@ -17,7 +17,7 @@ export class DetachMethodsService {
     private readonly clock: Clock,
   ) {}
 
-  /** Detaches a deleted method at the provider. If detaching fails, logs a warning and plans another attempt. */
+  /** Tries to detach a deleted method at the provider. If this fails, logs a warning and plans another attempt. */
   async resume(id: string): Promise<void> {
     const method = await this.methods.findToDetach(id);
     if (method === null) return;

@@ -3,7 +3,7 @@ import { ProviderPoller } from '../provider-poller';
 import { DetachMethodsService } from './detach-methods.service';
 import { PaymentMethodsRepository } from './payment-methods.repository';
 
-/** Background work that tries to detach each deleted payment method at the provider, until the method is detached. */
+/** Background work that detaches deleted payment methods at the provider. Tries each method until it is detached. */
 @Injectable()
 export class DueDetachments extends ProviderPoller {
   constructor(repository: PaymentMethodsRepository, detachMethods: DetachMethodsService) {

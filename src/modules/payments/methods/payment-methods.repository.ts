@@ -5,7 +5,7 @@ import { PaymentMethodEntity } from './payment-method.entity';
 
 const UNUSABLE = 'SELECT FROM payment_method WHERE id = $1 AND unusable_since IS NOT NULL';
 
-/** `due_at` is the fencing token: writes nothing if another process has claimed the method meanwhile. */
+/** `due_at` is the fencing token. */
 const NOTE_DETACHMENT = `
   UPDATE payment_method SET due_at = $3, leased_by = NULL, attempts = $4 WHERE id = $1 AND due_at = $2`;
 
@@ -38,8 +38,8 @@ export class PaymentMethodsRepository {
   }
 
   /**
-   * Locks a method that is not deleted, until the transaction ends. A method is locked after its customer and before
-   * the subscriptions of the customer.
+   * Locks a method until the transaction ends; null if the method is deleted. A method is locked after its customer and
+   * before the subscriptions of the customer.
    */
   lock(id: string): Promise<PaymentMethod | null> {
     return this.database.selectOne(
@@ -54,7 +54,6 @@ export class PaymentMethodsRepository {
     return rows.length > 0;
   }
 
-  /** Locks the default method of a locked customer until the transaction ends. */
   lockDefault(customerId: string): Promise<PaymentMethod | null> {
     return this.database.selectOne(
       PaymentMethodEntity,
@@ -76,22 +75,15 @@ export class PaymentMethodsRepository {
     return query.page(this.database, PaymentMethodEntity, request);
   }
 
-  /**
-   * Writes the columns that change when the default changes, when the method is finally declined, or when it is
-   * deleted.
-   */
-  async update({ id, ...method }: PaymentMethod): Promise<void> {
-    const { version, isDefault, unusableSince, unusableReason, deletedAt, dueAt, updatedAt } =
-      method;
-    await this.database.update(PaymentMethodEntity, id, {
-      version,
-      isDefault,
-      unusableSince,
-      unusableReason,
-      deletedAt,
-      dueAt,
-      updatedAt,
-    });
+  /** Writes the columns that can change, except `leased_by` and `attempts`, which only detachment changes. */
+  async update(method: PaymentMethod): Promise<void> {
+    await this.database.updateRevised(PaymentMethodEntity, method, [
+      'isDefault',
+      'unusableSince',
+      'unusableReason',
+      'deletedAt',
+      'dueAt',
+    ]);
   }
 
   /** Returns a deleted method that is not detached yet, otherwise null. */
@@ -100,7 +92,10 @@ export class PaymentMethodsRepository {
     return this.database.selectOne(PaymentMethodEntity, tail, [id]);
   }
 
-  /** Writes the result of an attempt to detach. Writes nothing if another process has claimed the method meanwhile. */
+  /**
+   * Writes the result of an attempt to detach a method. Writes nothing if another process has claimed the method
+   * meanwhile.
+   */
   async recordDetachment(
     { id, dueAt }: PaymentMethod,
     next: Pick<PaymentMethod, 'dueAt' | 'attempts'>,
@@ -112,7 +107,6 @@ export class PaymentMethodsRepository {
     return (await this.database.query(IN_USE, [customerId, provider, token])).length > 0;
   }
 
-  /** Returns true if the customer had at least one method with this token, and all such methods are deleted. */
   async isTokenDeleted({
     customerId,
     provider,
@@ -121,7 +115,7 @@ export class PaymentMethodsRepository {
     return (await this.database.query(DELETED, [customerId, provider, token])).length > 0;
   }
 
-  /** Returns true while a payment that charges the token of the method has no final outcome. */
+  /** Returns true while a payment without a final outcome charges the token of the method. */
   async isBeingCharged({ provider, token }: PaymentMethod): Promise<boolean> {
     return (await this.database.query(CHARGED, [provider, token])).length > 0;
   }

@@ -91,7 +91,7 @@ export class PaymentMethodsService {
 
   /**
    * Returns true if the customer had at least one method with this token, and all such methods are deleted. Such a
-   * token must not be stored again, because detaching it at the provider is permanent.
+   * token must not be stored again, because it is or will be detached at the provider, which is permanent.
    */
   isTokenDeleted(
     method: Pick<PaymentMethod, 'customerId' | 'provider' | 'token'>,
@@ -102,7 +102,7 @@ export class PaymentMethodsService {
   /** @throws {ProblemError} `customer_not_found`, `payment_method_not_found` */
   async get(customerId: string, id: string): Promise<PaymentMethod> {
     await this.customers.get(customerId);
-    return this.require(customerId, id);
+    return (await this.methods.find(customerId, id)) ?? raise(paymentMethodNotFound(id));
   }
 
   /** @throws {ProblemError} `customer_not_found` */
@@ -112,8 +112,8 @@ export class PaymentMethodsService {
   }
 
   /**
-   * Sets or clears `isDefault` of a method. If it is set, the former default of the customer is no longer the default.
-   * A no-op writes nothing and records no event.
+   * Sets or clears `isDefault` of a method. If it is set, the former default of the customer is cleared. A no-op writes
+   * nothing and records no event.
    * @param isDefault undefined: changes nothing
    * @throws {ProblemError} `customer_not_found`, `payment_method_not_found`, `precondition_failed`
    */
@@ -138,8 +138,8 @@ export class PaymentMethodsService {
   }
 
   /**
-   * Deletes a method. If the provider keeps methods, background work then detaches the method at the provider. If the
-   * method was the default, the customer has no default afterwards.
+   * Deletes a method. If the method was the default, the customer has no default afterwards. If the provider keeps
+   * methods, background work then detaches the method there.
    * @throws {ProblemError} `customer_not_found`, `payment_method_not_found`, `precondition_failed`
    */
   delete(customerId: string, id: string, expected: VersionCondition): Promise<void> {
@@ -161,8 +161,8 @@ export class PaymentMethodsService {
   /**
    * Returns the method that a payment charges. The request may name a method of the customer, or a token of the
    * provider. If it names neither a method nor a provider, returns the customer's default.
-   * @param fallback provider to charge if the request names nothing and the customer has no default. If `fallback` is
-   *   then null or not enabled, throws `payment_method_required`
+   * @param fallback provider to charge if the request names nothing and the customer has no default. Null, or a
+   *   provider that is not enabled: throws `payment_method_required` in this case
    * @throws {ProblemError} `reference_not_found`, `payment_method_not_accepted`, `payment_method_required`,
    *   `payment_provider_not_enabled`
    */
@@ -176,7 +176,7 @@ export class PaymentMethodsService {
     return method;
   }
 
-  /** Returns default methods by customer id. Customers without a default method are absent. */
+  /** Returns the default methods by customer id. Customers without a default method are absent. */
   async findDefaultMethods(
     customerIds: readonly string[],
   ): Promise<ReadonlyMap<string, ChosenMethod>> {
@@ -221,10 +221,6 @@ export class PaymentMethodsService {
   private async lock(customerId: string, id: string): Promise<PaymentMethod> {
     const method = await this.methods.lock(id);
     return method?.customerId === customerId ? method : raise(paymentMethodNotFound(id));
-  }
-
-  private async require(customerId: string, id: string): Promise<PaymentMethod> {
-    return (await this.methods.find(customerId, id)) ?? raise(paymentMethodNotFound(id));
   }
 
   private async setDefault(

@@ -8,7 +8,6 @@ import type { ProviderName } from '../domain/payment-provider';
 @Index('provider_event_leased_by_index', ['leasedBy'], { where: '"leased_by" IS NOT NULL' })
 @Index('provider_event_received_index', ['receivedAt'])
 export class ProviderEventEntity {
-  /** The provider's id of the event. */
   @PrimaryColumn({ type: 'varchar', length: 255, collation: 'C' }) readonly id!: string;
   @Column({ type: 'varchar', length: 20 }) readonly provider!: ProviderName;
   @Column({ type: 'varchar', length: 100 }) readonly type!: string;

@@ -3,6 +3,8 @@ import { Database } from '../../../platform/database';
 import { FREQUENT_ATTEMPTS } from '../../../platform/processes';
 import type { ProviderName } from '../domain/payment-provider';
 import type { ProviderEvent } from '../domain/provider-event';
+import type { ProviderCursorEntity } from './provider-cursor.entity';
+import type { ProviderEventEntity } from './provider-event.entity';
 
 const INSERT_IF_NEW = `
   INSERT INTO provider_event
@@ -22,7 +24,6 @@ const BEGIN_CURSOR = `
   INSERT INTO provider_cursor (provider, read_until, due_at) VALUES ($1, $2, $2)
   ON CONFLICT (provider) DO NOTHING`;
 
-/** Starts a listing, or continues an unfinished one. */
 const CLAIM_CURSOR = `
   UPDATE provider_cursor SET due_at = $3, listing_at = coalesce(listing_at, $2)
   WHERE provider = $1 AND due_at <= $2
@@ -43,11 +44,6 @@ const RESTART_LISTING = `
 const MAKE_CURSOR_DUE = `
   UPDATE provider_cursor SET due_at = $2 WHERE provider = $1 AND due_at > $2`;
 
-/**
- * True if `read_until` of the provider's cursor is at least `$2`, and if all events made or received until `read_until`
- * are processed. Ignores events with {@link FREQUENT_ATTEMPTS} or more attempts. Also true if there is no cursor, because
- * the events were never listed.
- */
 const HAS_READ = `
   SELECT NOT EXISTS (
     SELECT FROM provider_cursor AS cursor
@@ -58,10 +54,6 @@ const HAS_READ = `
           AND least(event.received_at, event.created_at) <= cursor.read_until)))
     AS has_read`;
 
-/**
- * True if events are missing: not all events up to `$2` are stored. Also true if an event arrived more than `$3` ms
- * after its creation and is not processed yet. Ignores events with {@link FREQUENT_ATTEMPTS} or more attempts.
- */
 const IS_BEHIND = `
   SELECT EXISTS (SELECT FROM provider_cursor WHERE provider = $1 AND read_until < $2)
     OR EXISTS (
@@ -70,37 +62,21 @@ const IS_BEHIND = `
         AND received_at - created_at > $3 * interval '1 ms')
     AS is_behind`;
 
-/** A stored event. */
-export interface KnownEvent {
-  readonly provider: ProviderName;
-  readonly type: string;
-  /** Our id of the payment, refund or setup. For a dispute, or for a refund made at the provider: the provider's id. */
-  readonly subjectId: string;
-  /**
-   * The provider's id of the object; null if the id cannot be stored, or if an earlier version of the service stored
-   * the event.
-   */
-  readonly objectId: string | null;
-}
+export type KnownEvent = Pick<ProviderEventEntity, 'provider' | 'type' | 'subjectId' | 'objectId'>;
 
-/** A listing of a provider's events, which is read page by page. */
-export interface EventListing {
-  /** All events up to this time are stored. */
-  readonly readUntil: Date;
-  /** Time at which the listing began. */
+/** Listing of a provider's events that is read page by page. */
+export interface EventListing extends Pick<ProviderCursorEntity, 'readUntil' | 'pageAfter'> {
   readonly listingAt: Date;
-  /** The provider's id of the event after which the next page begins; null for the first page. */
-  readonly pageAfter: string | null;
 }
 
-/** Stores notifications of providers, and the cursor: the position in the provider's list of events. */
+/** Stores events of providers, and the cursor (the position in the provider's list of events). */
 @Injectable()
 export class ProviderEventsRepository {
   readonly table = 'provider_event';
 
   constructor(private readonly database: Database) {}
 
-  /** Stores an event. A no-op if the event is already stored, or is not about an object of this service. */
+  /** Stores an event. Does nothing if the event is already stored, or is not about an object of this service. */
   async insertIfNew(provider: ProviderName, event: ProviderEvent, now: Date): Promise<void> {
     const { id, type, subjectId, objectId, createdAt } = event;
     if (subjectId === null) return;
@@ -118,23 +94,22 @@ export class ProviderEventsRepository {
   }
 
   /**
-   * Returns true if automatic charges must wait for events of a provider: the last complete listing began more than
-   * `maxAgeMs` ago, or an event that arrived more than `maxAgeMs` after its creation is not processed yet. Ignores
-   * events with {@link FREQUENT_ATTEMPTS} or more attempts.
+   * Returns true if automatic charges must wait for events of a provider. There are two cases: the last complete
+   * listing began more than `maxAgeMs` ago, or an event arrived more than `maxAgeMs` after its creation and is not
+   * processed yet. Ignores events with {@link FREQUENT_ATTEMPTS} or more attempts at processing.
    */
   async isBehind(provider: ProviderName, now: Date, maxAgeMs: number): Promise<boolean> {
     const parameters = [provider, new Date(now.getTime() - maxAgeMs), maxAgeMs];
     return (await this.database.queryValue<boolean>(IS_BEHIND, parameters)) ?? false;
   }
 
-  /** Deletes up to `limit` events that were received before an instant. */
   async removeOld(before: Date, limit: number): Promise<void> {
     await this.database.query(REMOVE_OLD, [before, limit]);
   }
 
   /**
-   * Claims the cursor of a provider if the cursor is due. The first call creates the cursor. Returns the listing to
-   * read, or null if the cursor is not due.
+   * Claims the cursor of a provider if it is due. The first call creates the cursor. Returns the listing to read; null
+   * if the cursor is not due.
    * @param nextAt time at which the cursor is due again
    */
   async claimCursor(provider: ProviderName, now: Date, nextAt: Date): Promise<EventListing | null> {
@@ -176,9 +151,9 @@ export class ProviderEventsRepository {
   }
 
   /**
-   * Returns true if all events of a provider up to `since` are stored, and if the events that were made or received
-   * until the last complete listing began are processed. Ignores events with {@link FREQUENT_ATTEMPTS} or more attempts.
-   * Also true if the events of the provider were never listed.
+   * Returns true if all events of a provider up to `since` are stored, and all events up to the start of the last
+   * complete listing are processed. Ignores events with {@link FREQUENT_ATTEMPTS} or more attempts at processing. Also
+   * returns true if the events of the provider were never listed.
    */
   async hasReadSince(provider: ProviderName, since: Date): Promise<boolean> {
     return (await this.database.queryValue<boolean>(HAS_READ, [provider, since])) ?? false;

@@ -6,24 +6,26 @@ import { ProviderGateway } from '../providers/provider-gateway';
 import { StripeWebhooks } from '../providers/stripe/stripe-webhooks';
 import { type EventListing, ProviderEventsRepository } from './provider-events.repository';
 
-/** Name of the background job that processes stored events. */
 export const PROVIDER_EVENTS_WORK = 'due-provider-events';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
 /**
- * Overlap of each listing with the period already read. The provider may list events late, and its clock may differ
- * from ours.
+ * Overlap of each listing with the period already read, because the provider may list events late, and its clock may
+ * differ from ours.
  */
 const OVERLAP_MS = 5 * MINUTE_MS;
 /**
- * Time for which stored events are kept. The provider lists events of the last 30 days, and must not list an event that
- * was already deleted here, because it would be stored again.
+ * Time for which stored events are kept. It is longer than the 30 days for which the provider lists events. Otherwise
+ * an event that was deleted here could be listed again, and would be stored again.
  */
 const RETENTION_MS = 40 * DAY_MS;
 const DELETE_BATCH_SIZE = 1_000;
 
-/** Stores events of Stripe: from notifications, and from Stripe's list of events if a notification was missed. */
+/**
+ * Stores events of Stripe. They come from notifications, or from Stripe's list of events if a notification did not
+ * arrive.
+ */
 @Injectable()
 export class ProviderEventsService {
   private readonly logger = new Logger('provider-events');
@@ -37,7 +39,7 @@ export class ProviderEventsService {
   ) {}
 
   /**
-   * Stores a notification. A repeated notification is not stored again.
+   * Stores a notification, unless it is already stored.
    * @throws {ProblemError} `payment_provider_not_enabled`, `webhook_signature_invalid`
    */
   async receive(raw: Buffer, signature: string): Promise<void> {
@@ -50,8 +52,8 @@ export class ProviderEventsService {
   }
 
   /**
-   * Lists the provider's events since the last listing, and stores those that are missing. At most one process lists
-   * events at a time, about once a minute. A listing that fails continues later, after the last stored page.
+   * Lists the provider's events since the last listing, and stores the missing ones. At most one process lists events
+   * at a time, about once a minute. A listing that fails continues later, after the last stored page.
    */
   async listMissed(): Promise<void> {
     if (!this.gateway.isEnabled('stripe')) return;
@@ -65,7 +67,10 @@ export class ProviderEventsService {
     await this.events.removeOld(new Date(now.getTime() - RETENTION_MS), DELETE_BATCH_SIZE);
   }
 
-  /** Stores the events of a listing, newest first. Returns false if the listing must continue or start again later. */
+  /**
+   * Stores the events of a listing, newest first. Returns false if the listing is not complete and must be resumed
+   * later.
+   */
   private async readPages(listing: EventListing): Promise<boolean> {
     const since = new Date(listing.readUntil.getTime() - OVERLAP_MS);
     let after = listing.pageAfter;

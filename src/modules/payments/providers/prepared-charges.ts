@@ -19,8 +19,8 @@ import { ProviderCustomersRepository } from './provider-customers.repository';
 type WithdrawnOutcome = FailedOutcome | Extract<ProviderOutcome, { kind: 'canceled' }>;
 
 /**
- * Polls repeat the request until more than this number of calls have ended without a final outcome. Later polls search
- * for the charge at the provider.
+ * Number of calls without a final outcome up to which polls repeat the request. Later polls search for the charge at
+ * the provider.
  */
 const MAX_REPLAYS = 2;
 
@@ -149,10 +149,6 @@ export class PreparedCharges {
   }
 }
 
-/**
- * Cancels a prepared charge. Returns `withdrawn` if the charge is canceled, otherwise the outcome that the provider
- * reports.
- */
 async function giveUp(
   provider: PreparingProvider,
   reference: string,
@@ -177,8 +173,8 @@ const keyOf = ({ id, providerAttempt }: Payment, step: 'prepare' | 'confirm'): s
 
 /**
  * Returns the request for the charge of a payment. Uses only stored fields of the payment, so that a repeated request
- * has the same parameters. Only the customer at the provider, which is not part of this request, may differ. The
- * provider then refuses the idempotency key, until a later poll uses another key.
+ * has the same parameters. Only the customer at the provider, which is not part of this request, may differ. In that
+ * case the provider refuses the idempotency key, until a later poll uses another key.
  */
 export function chargeRequest(payment: Payment, idempotencyKey: string): ChargeRequest {
   const { id: paymentId, customerId, invoiceId, amount, currency, providerToken: token } = payment;

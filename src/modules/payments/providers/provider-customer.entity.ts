@@ -6,7 +6,6 @@ import type { ProviderName } from '../domain/payment-provider';
 export class ProviderCustomerEntity {
   @IdColumn({ to: 'CustomerEntity' }) readonly customerId!: string;
   @PrimaryColumn({ type: 'varchar', length: 20 }) readonly provider!: ProviderName;
-  /** The provider's id of the customer. */
   @Column({ type: 'varchar', length: 255 }) readonly reference!: string;
   @InstantColumn() readonly createdAt!: Date;
 }

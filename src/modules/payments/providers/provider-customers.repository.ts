@@ -4,11 +4,6 @@ import type { ProviderName } from '../domain/payment-provider';
 
 const FIND = 'SELECT reference FROM provider_customer WHERE customer_id = $1 AND provider = $2';
 
-/**
- * Stores the reference `$3` of a customer. Replaces a stored reference only if it is `$4`, the reference of a customer
- * that was deleted at the provider. Otherwise keeps the reference that was stored first, so that concurrent requests
- * use the same customer at the provider.
- */
 const STORE = `
   INSERT INTO provider_customer (customer_id, provider, reference, created_at)
   VALUES ($1, $2, $3, $5)
@@ -25,8 +20,8 @@ export class ProviderCustomersRepository {
   }
 
   /**
-   * Stores the provider's id of a customer, unless an id other than `missing` is already stored. Returns the id that is
-   * stored afterwards.
+   * Stores the provider's id of a customer, unless an id other than `missing` is already stored. Concurrent requests
+   * thus use the same customer at the provider. Returns the id that is stored afterwards.
    * @param missing old id of a customer that was deleted at the provider; null: none
    */
   async store(

@@ -44,9 +44,9 @@ const CALL_DEADLINE_MS = 30_000;
 const directKey = (paymentId: string): string => `charge:${paymentId}`;
 
 /**
- * Calls providers, never inside a transaction. Requests that move money have an idempotency key derived from our id of
- * the payment or refund. If a call throws, exceeds the time limit, or is for a provider that is not enabled, the
- * outcome is `unknown`, not `failed`.
+ * Calls providers, never inside a transaction. Requests that move money have an idempotency key that contains our id of
+ * the payment or refund. The outcome is `unknown`, not `failed`, if a call throws or exceeds the time limit, or if the
+ * provider is not enabled.
  */
 @Injectable()
 export class ProviderGateway {
@@ -85,8 +85,8 @@ export class ProviderGateway {
   }
 
   /**
-   * Charges a payment that was not sent to the provider before. An automatic charge of an unusable method fails, and
-   * nothing is sent.
+   * Charges a payment that was not sent to the provider before. An automatic charge of an unusable method fails without
+   * a request.
    */
   async charge(payment: Payment): Promise<ProviderOutcome> {
     if (await this.preparedCharges.isMethodUnusable(payment)) return METHOD_UNUSABLE;
@@ -97,7 +97,7 @@ export class ProviderGateway {
     );
   }
 
-  /** Asks the provider for the state of a charge. Sends the charge again if the provider never received it. */
+  /** Returns the state of a charge from the provider. Sends the charge again if the provider never received it. */
   resumeCharge(payment: Payment): Promise<ProviderOutcome> {
     return this.call(payment.provider, (provider) =>
       provider.flow === 'direct'
@@ -106,10 +106,7 @@ export class ProviderGateway {
     );
   }
 
-  /**
-   * Returns the data with which the customer confirms a payment; null if there is nothing to confirm.
-   * @throws {ProblemError} `payment_provider_unavailable`
-   */
+  /** @throws {ProblemError} `payment_provider_unavailable` */
   async clientAction({ provider, providerReference }: Payment): Promise<ClientAction | null> {
     if (providerReference === null) return null;
     return this.action(provider, (preparingProvider) =>
@@ -117,10 +114,7 @@ export class ProviderGateway {
     );
   }
 
-  /**
-   * Returns the data with which the customer finishes a setup; null if nothing is left to do.
-   * @throws {ProblemError} `payment_provider_unavailable`
-   */
+  /** @throws {ProblemError} `payment_provider_unavailable` */
   setupAction({ provider, providerReference }: BegunSetup): Promise<ClientAction | null> {
     return this.action(provider, (preparingProvider) =>
       preparingProvider.setupAction(providerReference),
@@ -149,10 +143,6 @@ export class ProviderGateway {
     );
   }
 
-  /**
-   * Asks the provider for the state of a refund, or repeats the request if a repetition cannot refund twice. Returns
-   * `absent` if the refund is not in the provider's list of the charge's refunds.
-   */
   resumeRefund(payment: Payment, refund: ResumedRefund): Promise<ProviderRefundState> {
     return this.call(payment.provider, (provider) =>
       provider.flow === 'direct'
@@ -161,7 +151,6 @@ export class ProviderGateway {
     );
   }
 
-  /** Reads a charge whose payment is missing in this database. */
   readUnrecordedCharge(name: ProviderName, reference: string): Promise<UnrecordedChargeState> {
     return this.call<UnrecordedChargeState>(name, async (provider) =>
       provider.flow === 'direct'
@@ -170,7 +159,6 @@ export class ProviderGateway {
     );
   }
 
-  /** Reads a refund that is missing in this database. */
   readUnrecordedRefund(name: ProviderName, reference: string): Promise<UnrecordedRefundState> {
     return this.call<UnrecordedRefundState>(name, async (provider) =>
       provider.flow === 'direct'
@@ -179,10 +167,6 @@ export class ProviderGateway {
     );
   }
 
-  /**
-   * Detaches a payment method from its customer. Returns `detached` without a request if the provider keeps no
-   * methods.
-   */
   detach(name: ProviderName, token: string): Promise<DetachOutcome> {
     return this.call<DetachOutcome>(name, async (provider) =>
       provider.flow === 'direct' ? { kind: 'detached' } : provider.detach(token),
@@ -195,7 +179,6 @@ export class ProviderGateway {
     );
   }
 
-  /** Cancels a setup. Returns the resulting state, which is `set_up` if the customer finished the setup first. */
   cancelSetup({ provider: name, providerReference }: BegunSetup): Promise<ProviderSetupState> {
     return this.call<ProviderSetupState>(name, async (provider) =>
       provider.flow === 'direct' ? UNKNOWN : provider.cancelSetup(providerReference),
@@ -208,39 +191,17 @@ export class ProviderGateway {
     );
   }
 
-  /**
-   * Sets the outcome of a charge in the sandbox and returns the outcome. Returns null if the sandbox has no such
-   * pending charge.
-   * @param failureCode null: the charge succeeds
-   */
-  settleSandboxCharge(
-    paymentId: string,
-    failureCode: string | null,
-  ): Promise<ProviderOutcome | null> {
-    return this.sandbox.settle(directKey(paymentId), failureCode);
+  /** Returns null if the charge is not pending in the sandbox. A null `failureCode` lets the charge succeed. */
+  settleSandboxCharge(id: string, failureCode: string | null): Promise<ProviderOutcome | null> {
+    return this.sandbox.settle(directKey(id), failureCode);
   }
 
-  /**
-   * Sets the outcome of a refund in the sandbox and returns the outcome. Returns null if the sandbox has no such
-   * pending refund.
-   * @param failureCode null: the refund succeeds
-   */
-  settleSandboxRefund(
-    refundId: string,
-    failureCode: string | null,
-  ): Promise<ProviderOutcome | null> {
-    return this.sandbox.settle(directRefundKey(refundId), failureCode);
+  /** Returns null if the refund is not pending in the sandbox. A null `failureCode` lets the refund succeed. */
+  settleSandboxRefund(id: string, failureCode: string | null): Promise<ProviderOutcome | null> {
+    return this.sandbox.settle(directRefundKey(id), failureCode);
   }
 
-  private async call<
-    Answer extends
-      | ProviderRefundState
-      | ProviderDisputeState
-      | UnrecordedChargeState
-      | UnrecordedRefundState
-      | ProviderSetupState
-      | DetachOutcome,
-  >(
+  private async call<Answer>(
     name: ProviderName,
     ask: (provider: PaymentProvider) => Promise<Answer>,
   ): Promise<Answer | UnknownOutcome> {
@@ -248,13 +209,13 @@ export class ProviderGateway {
     if (!this.isEnabled(name)) {
       const message = 'a payment or refund waits: PAYMENT_PROVIDERS does not name its provider';
       this.logger.warn({ provider: name }, message);
-      return { kind: 'unknown' };
+      return UNKNOWN;
     }
     try {
       return await withDeadline(ask(this.providers[name]));
     } catch (error) {
       this.logger.error({ err: error, provider: name }, 'a provider gave no answer');
-      return { kind: 'unknown' };
+      return UNKNOWN;
     }
   }
 }

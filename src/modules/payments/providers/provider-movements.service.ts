@@ -33,16 +33,13 @@ export class ProviderMovementsService {
     this.gateway.requireEnabled(provider);
   }
 
-  /** Returns a page of charges or refunds; null if the provider is not enabled or did not answer. */
+  /** Returns null if the provider is not enabled or did not answer. */
   async list(provider: ListingProvider, query: MovementQuery): Promise<MovementPage | null> {
     this.database.refuseTransaction('A call to a payment provider');
     return this.isEnabled(provider) ? this.providers[provider].list(query) : null;
   }
 
-  /**
-   * Returns the current state of a charge or refund, or `absent` if the provider does not know it. Returns null if the
-   * provider is not enabled or did not answer.
-   */
+  /** Returns null if the provider is not enabled or did not answer. */
   async read(
     provider: ListingProvider,
     kind: MovementKind,

@@ -7,7 +7,7 @@ import type {
   ProviderRefundRequest,
 } from '../domain/payment-provider';
 
-/** Fields of a refund that are needed to call the provider. */
+/** Fields of a refund that calls to the provider need. */
 export interface RequestedRefund {
   readonly id: string;
   /** Minor units of the payment's currency. */
@@ -31,7 +31,7 @@ export interface RequestedRefund {
   readonly attempts: number;
 }
 
-/** A refund whose state is requested from the provider. */
+/** A refund whose state is read from the provider. */
 export interface ResumedRefund extends RequestedRefund {
   /** The provider's ids of the payment's other refunds, if these ids are stored. */
   readonly otherReferences: ReadonlySet<string>;
@@ -41,8 +41,8 @@ export interface ResumedRefund extends RequestedRefund {
 export type ProviderRefundState = ProviderOutcome | { readonly kind: 'absent' };
 
 /**
- * Polls repeat the request until more than this number of calls have ended without a final outcome. Later polls list
- * the refunds of the charge.
+ * Number of calls without a final outcome up to which polls repeat the request. Later polls list the refunds of the
+ * charge.
  */
 const MAX_REPLAYS = 2;
 
@@ -74,10 +74,10 @@ export function refundRequest(
  * the charge's refunds. If the refund is not in the list, the result is `absent`, or `unknown` if the recorded outcome
  * of the refund is final.
  *
- * The list may contain a refund of the same amount without our id. It is either this refund, or a refund that was made
- * at the provider. The result is then `unknown` until the listed refund is recorded in this database. But if the
- * payment is too small for both refunds, the result is `absent`: this refund can be sent again, because the provider
- * would refuse a second one.
+ * The list may contain a refund of the same amount without our id. It can be this refund, or a refund that was made at
+ * the provider. The result is therefore `unknown` until the listed refund is recorded in this database. There is one
+ * exception: if the payment is too small for both refunds, the result is `absent`. This refund can then be sent again,
+ * because the provider would refuse a second one.
  */
 export async function resumePreparedRefund(
   provider: PreparingProvider,

@@ -1,7 +1,7 @@
 import { Check, Column, Entity, PrimaryColumn } from 'typeorm';
 import { InstantColumn } from '../../../platform/database';
 
-/** A charge or refund at the simulated gateway. A real gateway stores such records in its own database. */
+/** A charge or refund at the simulated gateway. */
 @Entity('sandbox_operation')
 @Check('sandbox_operation_outcome_check', `"outcome" IN ('succeeded', 'failed', 'pending')`)
 @Check('sandbox_operation_failure_check', `("outcome" = 'failed') = ("failure_code" IS NOT NULL)`)

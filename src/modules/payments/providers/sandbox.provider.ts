@@ -37,8 +37,8 @@ const SETTLE = `
 
 /**
  * Simulated gateway for development and tests. Repeated requests with the same idempotency key get the stored outcome.
- * The state is in a table of its own, as at a real gateway. It survives a crash of the engine between the commit of a
- * payment and the commit of its outcome.
+ * The outcomes are in a table of their own, as at a real gateway. They are kept even if this service stops before it
+ * stores the outcome with the payment.
  */
 @Injectable()
 export class SandboxProvider implements DirectProvider {
@@ -67,7 +67,7 @@ export class SandboxProvider implements DirectProvider {
 
   /**
    * Sets the outcome of a pending charge or refund. May be called in the transaction that stores the outcome, because
-   * this simulates an event at the gateway, not a call to the gateway.
+   * it simulates an event at the gateway, not a call to the gateway.
    * @param failureCode null: the charge or refund succeeds
    * @returns the outcome; null if no charge or refund with this key is pending
    */

@@ -4,9 +4,7 @@ const DAY_MS = 86_400_000;
  * Returns the instant of the next automatic charge of an invoice. The first charge is due at `now`. After n attempts,
  * the next charge is due `retryDays[n - 1]` days after `now`. Returns null if no attempt is left, or if the next charge
  * would be due at `end` or later.
- * @param attemptCount attempts made so far
- * @param retryDays pause after each failed attempt, in days
- * @param end no charge is attempted from this instant on; null: no end
+ * @param end null: no end
  */
 export function nextAttemptAt(
   attemptCount: number,
@@ -27,15 +25,12 @@ export interface AttemptContext<Method> {
   readonly payableMinor: bigint;
   /**
    * True if the time limit for the first payment of the subscription has passed. Also true if the subscription is
-   * unpaid, unless a new default method was set that has not been charged for this invoice yet.
+   * unpaid, unless the customer has a new default method that was not charged for this invoice yet.
    */
   readonly isNotChargedAutomatically: boolean;
 }
 
-/**
- * Returns the method to charge for a due invoice. Returns null if no charge may be attempted: the customer has no
- * default method, pending payments reserve the whole amount, or `isNotChargedAutomatically` is true.
- */
+/** Returns the method to charge for a due invoice; null if it must not be charged now. */
 export function methodToCharge<Method>(context: AttemptContext<Method>): Method | null {
   return context.payableMinor > 0n && !context.isNotChargedAutomatically ? context.method : null;
 }

@@ -42,13 +42,13 @@ interface Reported {
   readonly paymentId: string;
   readonly refundId: string | null;
   readonly status: string;
-  /** The provider's id of the charge or refund, as recorded; null if no id is recorded. */
+  /** The provider's id of the charge or refund, as recorded; null if none is recorded. */
   readonly providerReference: string | null;
 }
 
 /**
- * Returns the discrepancy if an outcome contradicts the recorded status. Returns null if it does not, or if the
- * recorded status is not final. A contradiction is:
+ * Compares a reported outcome with the recorded final status. Returns the discrepancy; null if there is none. A
+ * discrepancy is:
  * - a success after a failure or cancellation: money moved that is not recorded
  * - a failure after a success: recorded money did not move
  * - a success with another provider reference than the recorded one: money moved twice
@@ -78,9 +78,7 @@ export function discrepancyOf(
   };
 }
 
-/**
- * Returns true if a discrepancy can be applied: a success was reported after a failure or cancellation was recorded.
- */
+/** Returns true if a discrepancy can be applied, because it reports a success after a failure or cancellation. */
 export function isApplicable({ recordedStatus, reportedStatus }: Discrepancy): boolean {
   return recordedStatus !== 'succeeded' && reportedStatus === 'succeeded';
 }

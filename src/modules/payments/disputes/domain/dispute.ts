@@ -2,7 +2,7 @@ import type { ProviderName } from '../../domain/payment-provider';
 import type { DisputeStatus, ReportedDispute } from '../../domain/reported-dispute';
 import { greater, lesser } from '../../../../core/money';
 
-/** A claim of the customer's bank that a payment was not owed. */
+/** A claim of the customer's bank against a payment (chargeback), or an inquiry of the bank that may become a claim. */
 export interface Dispute extends ReportedDispute {
   readonly id: string;
   readonly version: number;
@@ -37,7 +37,7 @@ export interface AppliedReport {
   readonly money: DisputeMoney;
 }
 
-/** Returns a dispute with the state before its first report. {@link withReport} then applies the report. */
+/** Returns a dispute as it is before {@link withReport} applies its first report. */
 export function newDispute(
   of: Pick<Dispute, 'id' | 'customerId' | 'paymentId' | 'provider' | 'currency'>,
   { providerReference, amount }: ReportedDispute,
@@ -61,7 +61,7 @@ export function newDispute(
 }
 
 /**
- * Applies a report of the provider. Returns the same dispute if nothing changed.
+ * Applies a report of the provider. If nothing changes, `after` is the same object as `before`.
  * - Funds are withdrawn at most once. A later report does not change the withdrawn amount.
  * - Withdrawn funds are reinstated (paid back) in one or several parts. A report never lowers the reinstated amount.
  * - If the dispute is lost or closed, the withdrawn funds that were not paid back are lost.
@@ -97,8 +97,8 @@ export function withReport(before: Dispute, reported: ReportedDispute, now: Date
 }
 
 /**
- * Returns true for a report that is older than the recorded dispute. When two notifications are processed at the same
- * time, the older of the provider's two answers can arrive last. A report is older in two cases:
+ * Returns true if a report is older than the recorded dispute. This happens when two notifications are processed at the
+ * same time and the older of the provider's two answers arrives last. A report is older in two cases:
  * - the reported dispute is not decided, but the recorded dispute is won or lost
  * - the reported dispute is an inquiry, but the recorded dispute is not
  */

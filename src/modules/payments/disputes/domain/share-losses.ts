@@ -3,20 +3,19 @@ import { greater, lesser } from '../../../../core/money';
 /** Credit from one payment that one invoice used. Minor units. */
 export interface UsedOfPayment {
   readonly invoiceId: string;
-  /** Id of the payment that the credit came from. */
   readonly sourceId: string;
   readonly amountMinor: bigint;
 }
 
-/** A use of credit from a payment, and the part of this payment's loss that the invoice bears. */
+/** Credit from a payment that an invoice used, and the part of the payment's loss that this invoice bears. */
 type SharedUse = UsedOfPayment & { borneMinor: bigint };
 
 /**
- * Divides lost credit among the invoices that used it. An invoice bears at most the credit that it used, and at most
- * the amount that it can still give back. Losses are assigned in the order of `uses`. An invoice that can bear no more
- * passes losses of other payments on to other invoices that used credit from those payments. In total, the invoices
- * bear as much as possible (a maximum flow). Returns the amounts by invoice id, without zeros. Minor units.
- * @param lossOf returns how much of the credit that invoices used from a payment is lost
+ * Divides lost credit among the invoices that used it, in the order of `uses`. An invoice bears at most the credit that
+ * it used, and at most the amount that it can still give back. If an invoice can bear no more, losses of other payments
+ * are moved from it to other invoices that used credit from those payments. In this way, the invoices together bear as
+ * much as possible (a maximum flow). Returns minor units by invoice id, without zeros.
+ * @param lossOf returns the lost part of the credit that invoices used from a payment
  * @param leftOf returns the amount that an invoice can still give back; negative if the invoice gave back too much
  */
 export function shareLosses(
@@ -45,8 +44,8 @@ export function shareLosses(
     return 0n;
   };
   /**
-   * Makes room on the invoice of `use`: moves up to `mostMinor` of another payment's loss to other invoices. Returns
-   * the moved amount.
+   * Makes room on the invoice of `use`: moves up to `mostMinor` of the losses of other payments from it to other
+   * invoices. Returns the moved amount.
    */
   const moveAway = (use: SharedUse, mostMinor: bigint, full: ReadonlySet<string>): bigint => {
     const { invoiceId, sourceId } = use;

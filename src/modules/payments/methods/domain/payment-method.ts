@@ -6,7 +6,6 @@ export interface PaymentMethod extends MethodDetails {
   readonly version: number;
   readonly customerId: string;
   readonly provider: ProviderName;
-  /** The provider's id of the method. */
   readonly token: string;
   /** True: a payment that names no method charges this one. A customer has at most one default. */
   readonly isDefault: boolean;
@@ -55,8 +54,8 @@ export function withFinalDecline(
 }
 
 /**
- * Method that a payment charges. For a stored method: its id and its token. For a token of the sandbox: this token in
- * both fields. Both fields are null if the payment names no method.
+ * Method that a payment charges. For a stored method: its id and its token. For a sandbox token: this token in both
+ * fields. Both fields are null if the payment has no method.
  */
 export interface ChosenMethod {
   readonly provider: ProviderName;

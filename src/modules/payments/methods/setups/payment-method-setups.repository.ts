@@ -28,15 +28,14 @@ export class PaymentMethodSetupsRepository {
   }
 
   /** Writes the fields that polling the provider may change. */
-  async update({ id, ...setup }: PaymentMethodSetup): Promise<void> {
-    const { version, status, paymentMethodId, failureCode, updatedAt } = setup;
-    const { dueAt, leasedBy, attempts } = setup;
-    const shown = { version, status, paymentMethodId, failureCode, updatedAt };
-    await this.database.update(PaymentMethodSetupEntity, id, {
-      ...shown,
-      dueAt,
-      leasedBy,
-      attempts,
-    });
+  async update(setup: PaymentMethodSetup): Promise<void> {
+    await this.database.updateRevised(PaymentMethodSetupEntity, setup, [
+      'status',
+      'paymentMethodId',
+      'failureCode',
+      'dueAt',
+      'leasedBy',
+      'attempts',
+    ]);
   }
 }

@@ -34,10 +34,7 @@ import { PaymentMethodSetupsRepository } from './payment-method-setups.repositor
 
 export interface NewSetup {
   readonly provider: SetupProvider;
-  /**
-   * True: the method becomes the default. Null: the method becomes the default only if the customer has no usable
-   * default.
-   */
+  /** Null: the method becomes the default only if the customer has no usable default. */
   readonly isDefault: boolean | null;
 }
 
@@ -56,7 +53,7 @@ export class PaymentMethodSetupsService {
 
   /**
    * Begins a setup at the provider, and then stores the setup. Must not be called in a transaction. If storing fails,
-   * the setup remains at the provider. It is harmless: it moves no money, and its secret was not returned.
+   * the setup remains at the provider. This is harmless, because it moves no money and its secret was not returned.
    * @throws {ProblemError} `customer_not_found`, `payment_provider_not_enabled`, `payment_provider_unavailable`,
    *   `test_clock_not_chargeable`
    */
@@ -127,8 +124,8 @@ export class PaymentMethodSetupsService {
   }
 
   /**
-   * Locks and returns a pending setup. Returns null if the setup has ended or does not exist. The caller must have
-   * locked the customer in the same transaction.
+   * Locks and returns a pending setup; null if the setup has ended or does not exist. The caller must have locked the
+   * customer in the same transaction.
    */
   async lockPending(id: string): Promise<PaymentMethodSetup | null> {
     const setup = await this.setups.lock(id);

@@ -3,8 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 const SECOND_MS = 1_000;
 
 /**
- * Delays the requests of this process, so that at each endpoint they arrive at even intervals. Refuses a request that
- * would wait too long.
+ * Delays the requests of this process, so that they reach each endpoint at even intervals. Refuses a request that would
+ * wait too long.
  */
 export class RequestPacer {
   private readonly nextAt = new Map<string, number>();

@@ -12,7 +12,6 @@ const THREE_DECIMALS: ReadonlySet<string> = new Set(['BHD', 'JOD', 'KWD', 'OMR',
 /** In most currencies, Stripe refuses amounts of more than eight digits. */
 const MAX_AMOUNT = 99_999_999n;
 
-/** Returns the number of decimals that Stripe expects in a currency. */
 function stripeDigits(currency: string): number {
   return ZERO_DECIMALS.has(currency) ? 0 : THREE_DECIMALS.has(currency) ? 3 : 2;
 }

@@ -9,8 +9,8 @@ import { stripeHttpClient } from './stripe-http-client';
 import { failureOf } from './stripe-outcomes';
 
 /**
- * Timeout of one HTTP request. The SDK repeats a request once after a closed connection. Both requests end within the
- * time limit of a call (30 s).
+ * Timeout of one HTTP request. The SDK repeats a request once if the connection was closed. Both requests together end
+ * within the time limit of a call (30 s).
  */
 const TIMEOUT_MS = 12_000;
 /** Limit for each endpoint. Stripe allows 25 requests per second. */
@@ -36,7 +36,7 @@ const TOO_MANY_REQUESTS: StripeFailure = {
   notConnected: null,
 };
 
-/** Sends requests to Stripe at a limited rate. Failed requests are not repeated here, but by pollers. */
+/** Sends requests to Stripe at a limited rate. Does not repeat failed requests, because pollers do. */
 @Injectable()
 export class StripeClient {
   private readonly logger = new Logger('stripe');

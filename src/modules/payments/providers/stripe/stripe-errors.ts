@@ -14,13 +14,21 @@ export interface Decline {
   readonly adviceCode: string | null;
 }
 
+export function declineOf(error: {
+  readonly code?: string;
+  readonly decline_code?: string;
+  readonly advice_code?: string;
+}): Decline {
+  const { code = null, decline_code: declineCode = null, advice_code: adviceCode = null } = error;
+  return { code, declineCode, adviceCode };
+}
+
 /** Fields of a failed request that determine the outcome. */
 export interface StripeFailure extends Decline {
   /** HTTP status; null: no answer. */
   readonly status: number | null;
   /** Stripe's error type, such as `card_error`. */
   readonly type: string | null;
-  /** Parameter that the error is about. */
   readonly parameter: string | null;
   /** Stripe's `message_code`, which some errors have in place of a `code`. */
   readonly messageCode: string | null;
@@ -68,7 +76,7 @@ const DECLINES: Readonly<Record<string, DeclineMeaning>> = {
 /** Advice codes of the issuer that forbid another attempt with the same data. */
 const FINAL_ADVICE: ReadonlySet<string> = new Set(['do_not_try_again', 'confirm_card_data']);
 
-/** Classifies a decline. An unknown code counts as a decline after which a later charge may succeed. */
+/** Classifies a decline. After an unknown code, a later charge may succeed. */
 export function failureOfDecline({ code, declineCode, adviceCode }: Decline): FailedOutcome {
   const known = [declineCode, code].find((one) => one !== null && Object.hasOwn(DECLINES, one));
   const [failureCode, retry] = DECLINES[known ?? 'generic_decline'] ?? DECLINED;
@@ -99,8 +107,8 @@ const METHOD_CODES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Codes with which Stripe refuses a request because of the settings. They have nothing to do with the charge or refund:
- * Stripe would refuse every request.
+ * Codes with which Stripe refuses a request because of the settings. Stripe would refuse any other charge or refund
+ * too.
  */
 const SETTINGS_CODES: ReadonlySet<string> = new Set([
   'api_key_expired',
@@ -132,8 +140,8 @@ export const NOT_SENT: NotSentOutcome = { kind: 'not_sent' };
 /**
  * Returns the outcome of a failed request:
  * - `failed`: the request had no effect, and Stripe would refuse it again
- * - `not_sent`: the request had no effect, but may succeed later without a change of the charge
- * - `unknown`: the request may have had an effect. A later poll reads the outcome
+ * - `not_sent`: the request had no effect, but the same request may succeed later
+ * - `unknown`: the request may have had an effect, which a later poll reads
  */
 export function outcomeOfFailure(failure: StripeFailure): ProviderOutcome {
   const { status, code, notConnected } = failure;
@@ -161,8 +169,8 @@ function refusalOf(failure: StripeFailure): FailedOutcome | NotSentOutcome {
 }
 
 /**
- * Returns true if Stripe refused the request because of its content. Other refusals have one of these causes: a proxy,
- * the settings, or the API key of another account, which does not have the object.
+ * Returns true if Stripe refused the request because of its content. A refusal can have other causes: a proxy, the
+ * settings, or the API key of another account, which does not have the object.
  */
 function isPermanent({ status, type, code }: StripeFailure): boolean {
   if (status !== 400 || type !== 'invalid_request_error') return false;
@@ -184,10 +192,8 @@ export const REFUND_DECLINED: FailedOutcome = {
 };
 
 /**
- * Returns the outcome of a failed refund request:
- * - `not_sent` if the balance of the Stripe account is too low
- * - {@link REFUND_DECLINED} if Stripe refuses the refund permanently
- * - otherwise the result of {@link outcomeOfFailure}
+ * Returns `not_sent` if the balance of the Stripe account is too low. Otherwise returns the result of {@link
+ * outcomeOfFailure}, with {@link REFUND_DECLINED} in place of any failure.
  */
 export function outcomeOfRefundFailure(failure: StripeFailure): ProviderOutcome {
   const balanceCode = failure.code ?? failure.messageCode;

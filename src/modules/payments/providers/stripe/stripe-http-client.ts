@@ -1,10 +1,10 @@
 import Stripe from 'stripe';
 
 /**
- * Returns an HTTP client for the Stripe SDK that accepts a body only if it is an object of Stripe or an error. For any
- * other JSON, such as the text `"Bad Gateway"` of a proxy, the SDK fails as for a body that is not JSON. With the
- * standard client, a text or a number would end the process, because the SDK (23.1) throws where the error cannot be
- * caught. The body `{}` would count as an object without fields.
+ * Returns an HTTP client for the Stripe SDK that accepts only two kinds of JSON: an object of Stripe, and an error. It
+ * treats other JSON, such as the text `"Bad Gateway"` of a proxy, like a body that is not JSON. With the standard
+ * client, a text or a number would end the process, because the SDK (23.1) throws where the error cannot be caught. The
+ * body `{}` would count as an object without fields.
  */
 export function stripeHttpClient(): Stripe.HttpClient {
   const client = Stripe.createNodeHttpClient();
@@ -25,8 +25,8 @@ export function stripeHttpClient(): Stripe.HttpClient {
 }
 
 /**
- * Returns true for an object of Stripe or an error. All objects of Stripe, including lists, have a field `object` with
- * the name of their type.
+ * Returns true for an object of Stripe or an error. Every object of Stripe, including lists, names its type in the
+ * field `object`.
  */
 function isAnswer(body: unknown): boolean {
   if (typeof body !== 'object' || body === null) return false;

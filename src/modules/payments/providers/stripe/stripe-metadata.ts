@@ -11,7 +11,6 @@ import { listedRefundOf, stateOfIntent } from './stripe-outcomes';
 const SECOND_MS = 1_000;
 
 interface OwnPayment {
-  /** Our id of the payment. */
   readonly paymentId: string;
   /** Stripe's id of the payment intent. */
   readonly chargeReference: string;
@@ -36,8 +35,7 @@ export function intentParameters(
 }
 
 /**
- * Returns the payment that a payment intent charges. Returns null if the intent is not expanded, or belongs to another
- * service.
+ * Returns the payment that a payment intent charges; null if the intent is not expanded, or belongs to another service.
  */
 export function ownPaymentOf(
   intent: Stripe.PaymentIntent | string | null,

@@ -6,7 +6,13 @@ import type {
   ProviderOutcome,
   ProviderSetupState,
 } from '../../domain/payment-provider';
-import { failureOfDecline, NOT_SENT, outcomeOfFailure, type StripeFailure } from './stripe-errors';
+import {
+  declineOf,
+  failureOfDecline,
+  NOT_SENT,
+  outcomeOfFailure,
+  type StripeFailure,
+} from './stripe-errors';
 
 export function detailsOf({
   card,
@@ -21,15 +27,15 @@ export function detailsOf({
   };
 }
 
-/** Returns true if a request failed because Stripe does not have its customer. The status is then 400 or 404. */
+/** Returns true if a request failed because Stripe does not have the customer. The status is then 400 or 404. */
 export function isCustomerMissing({ code, parameter }: StripeFailure): boolean {
   return code === 'resource_missing' && parameter === 'customer';
 }
 
 /**
- * Returns the outcome of a request whose customer is missing: `customer_missing` if the customer was deleted at Stripe,
- * otherwise `not_sent`. If the API key belongs to another account, the customer is missing too, but must not be
- * replaced.
+ * Returns the outcome of a request whose customer does not exist at Stripe: `customer_missing` if the customer was
+ * deleted there, otherwise `not_sent`. The customer may also be missing because the API key belongs to another account.
+ * It must then not be created again.
  * @param seen the customer as Stripe returns it; null: this account has never had the customer, or Stripe did not
  *   answer
  */
@@ -40,8 +46,8 @@ export function missingCustomer(
 }
 
 /**
- * Returns the outcome of a charge whose customer or payment method is missing. Returns `not_sent` if the API key may
- * belong to another account, which has neither the customer nor the method.
+ * Returns the outcome of a charge whose customer or payment method does not exist at Stripe. Returns `not_sent` if the
+ * API key may belong to another account, which would have neither of them.
  * @param seen the customer as Stripe returns it; null: this account has never had the customer, or Stripe did not
  *   answer
  */
@@ -69,17 +75,11 @@ export function stateOfSetup({
     case 'requires_action':
     case 'requires_confirmation':
     case 'requires_payment_method':
-      return { kind: 'waiting', failureCode: error === null ? null : failureCodeOf(error) };
+      return {
+        kind: 'waiting',
+        failureCode: error === null ? null : failureOfDecline(declineOf(error)).failureCode,
+      };
     default:
       return { kind: 'unknown' };
   }
-}
-
-function failureCodeOf(error: Stripe.SetupIntent.LastSetupError): string {
-  const { failureCode } = failureOfDecline({
-    code: error.code ?? null,
-    declineCode: error.decline_code ?? null,
-    adviceCode: error.advice_code ?? null,
-  });
-  return failureCode;
 }

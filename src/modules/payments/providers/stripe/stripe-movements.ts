@@ -79,7 +79,7 @@ export class StripeMovements implements ProviderMovements {
     };
   }
 
-  /** Returns the charge of a payment intent; null if this service did not make the charge. */
+  /** Returns null if this service did not make the payment intent. */
   private toIntentMovement(intent: Stripe.PaymentIntent): ProviderMovement | null {
     const { id: reference, metadata, status } = intent;
     if (metadata['environment'] !== this.client.environment) return null;
@@ -99,8 +99,8 @@ export class StripeMovements implements ProviderMovements {
   }
 
   /**
-   * Returns a refund; null if the metadata name the environment of another service. A refund without metadata was made
-   * at Stripe. It is returned, because it may refund a charge of this service.
+   * Converts a refund; null if the metadata name the environment of another service. A refund without metadata was made
+   * at Stripe. It is included, because it may refund a charge of this service.
    */
   private toRefundMovement(refund: Stripe.Refund): ProviderMovement | null {
     const { id: reference, metadata, payment_intent: intent } = refund;
@@ -120,7 +120,7 @@ export class StripeMovements implements ProviderMovements {
 }
 
 /**
- * Returns the movement with its `isChargeRefunded`; null if `movement` is null.
+ * Adds `isChargeRefunded` to a movement (a charge or refund); null if `movement` is null.
  * @param intent payment intent of the charge, expanded with its `latest_charge`
  */
 function currentOf(

@@ -1,7 +1,7 @@
 import type Stripe from 'stripe';
 import type { ListedRefund, PreparedCharge, ProviderOutcome } from '../../domain/payment-provider';
 import { fromStripeAmount } from './stripe-amounts';
-import { failureOfDecline, REFUND_DECLINED, type StripeFailure } from './stripe-errors';
+import { declineOf, failureOfDecline, REFUND_DECLINED, type StripeFailure } from './stripe-errors';
 
 /** A declined payment intent. It can still be confirmed with another card, until it is canceled. */
 export interface DeclinedIntent {
@@ -33,13 +33,7 @@ export function stateOfIntent(
     case 'requires_payment_method':
       return { kind: error === null ? 'prepared' : 'declined', reference };
     case 'canceled':
-      return error === null
-        ? { kind: 'canceled', reference }
-        : failureOfDecline({
-            code: error.code ?? null,
-            declineCode: error.decline_code ?? null,
-            adviceCode: error.advice_code ?? null,
-          });
+      return error === null ? { kind: 'canceled', reference } : failureOfDecline(declineOf(error));
     default:
       return { kind: 'unknown' };
   }
@@ -80,9 +74,7 @@ export function failureOf(error: Stripe.errors.StripeError): StripeFailure {
   return {
     status: error.statusCode ?? null,
     type: error.rawType ?? null,
-    code: error.code ?? null,
-    declineCode: error.decline_code ?? null,
-    adviceCode: error.advice_code ?? null,
+    ...declineOf(error),
     parameter: error.param ?? null,
     messageCode: messageCode ?? null,
     notConnected: connection !== null && NOT_CONNECTED.has(connection) ? connection : null,

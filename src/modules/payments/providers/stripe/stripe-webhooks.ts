@@ -62,7 +62,7 @@ export class StripeWebhooks implements ProviderEvents {
   }
 }
 
-/** An event whose form is not checked yet: the signature proves only who sent the event. */
+/** An event whose form is not checked yet. The signature proves only who sent the event. */
 type UncheckedEvent = Omit<Stripe.Event, 'data'> & {
   readonly data?: { readonly object?: unknown } | null;
 };
@@ -85,8 +85,8 @@ function isStorableTime(seconds: number): boolean {
 }
 
 /**
- * Checks that an id has the form of our ids. Another service with the same Stripe account may use the same metadata
- * keys.
+ * Returns true if an id has the form of our ids. This is checked because another service with the same Stripe account
+ * may use the same metadata keys.
  */
 function isOurId(prefix: 'ref' | 'pay' | 'pms', id: unknown): id is string {
   return typeof id === 'string' && isId(prefix, id);
@@ -100,9 +100,8 @@ function referenceOf(object: unknown): string | null {
 }
 
 /**
- * Returns our id of the payment, refund or setup from the metadata of an object. Returns Stripe's id for a dispute, and
- * for a refund that was made at Stripe, because their metadata do not contain our id. Returns null for any other
- * object.
+ * Returns our id of the payment, refund or setup, from the metadata of the object. For a dispute, or for a refund made
+ * at Stripe, returns Stripe's id, because the metadata do not contain our id. Null for any other object.
  */
 function subjectIdOf(type: string, object: unknown): string | null {
   if (type.startsWith('charge.dispute.')) return referenceOf(object);

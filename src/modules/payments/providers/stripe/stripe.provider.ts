@@ -105,8 +105,8 @@ export class StripeProvider implements PreparingProvider {
   }
 
   /**
-   * Returns true if Stripe does not have the method, or has it without a customer. In the second case, Stripe refuses
-   * to detach it with status 400 and no error code, so this method reads the payment method from Stripe.
+   * Returns true if Stripe does not have the method, or has it without a customer. In the second case, Stripe answers
+   * the request to detach with status 400 and no error code, so the payment method must be read to find out.
    */
   private async isDetached(token: string, failure: StripeFailure): Promise<boolean> {
     if (failure.status !== 400) return isMissing(failure);
@@ -227,7 +227,7 @@ export class StripeProvider implements PreparingProvider {
 
   /**
    * Finds the payment intent of a payment. Reads the list of the customer's intents, because Stripe's search index is
-   * delayed. Ignores canceled intents, and prefers an intent that succeeded or is being processed.
+   * delayed. Ignores canceled intents. Prefers an intent that succeeded or is being processed.
    * @throws {Error} when Stripe does not answer
    */
   async find({ paymentId, customerReference, sentAt }: ChargeQuery): Promise<string | null> {
@@ -324,7 +324,8 @@ export class StripeProvider implements PreparingProvider {
   }
 
   /**
-   * Returns the outcome of a confirmed payment intent. Cancels it first if it was declined, so that no card can pay it.
+   * Returns the outcome of a confirmed payment intent. Cancels a declined intent first, so that it cannot be paid with
+   * another card.
    */
   private async outcomeOfConfirmed(intent: Stripe.PaymentIntent): Promise<ProviderOutcome> {
     const state = stateOfIntent(intent);

@@ -5,23 +5,20 @@ import type { ProviderSetupState } from '../../../domain/payment-provider';
 export const SETUP_STATUSES = ['pending', 'succeeded', 'failed', 'expired'] as const;
 export type SetupStatus = (typeof SETUP_STATUSES)[number];
 
-/** Providers at which a customer can set up a payment method. */
 export const SETUP_PROVIDERS = ['stripe'] as const;
 export type SetupProvider = (typeof SETUP_PROVIDERS)[number];
 
-/** Request to a customer to enter a payment method in the browser, at the provider, without a charge. */
+/**
+ * Request to a customer to enter a payment method in the browser. The provider stores the method and charges nothing.
+ */
 export interface PaymentMethodSetup {
   readonly id: string;
   readonly version: number;
   readonly customerId: string;
   readonly provider: SetupProvider;
-  /** The provider's id of the setup. */
   readonly providerReference: string;
   readonly status: SetupStatus;
-  /**
-   * True: the method becomes the default. Null: the method becomes the default only if the customer has no usable
-   * default.
-   */
+  /** Null: the method becomes the default only if the customer has no usable default. */
   readonly isDefault: boolean | null;
   /** Id of the stored payment method; null if the setup has not succeeded. */
   readonly paymentMethodId: string | null;
@@ -61,11 +58,9 @@ export function isSetupEnded({ status }: Pick<PaymentMethodSetup, 'status'>): bo
   return isTerminal(SETUP_TRANSITIONS, status);
 }
 
-/** Time in which the customer must finish a setup. It equals the time in which a payment must be confirmed. */
 const SETUP_MS = 24 * 3_600_000;
 const FIRST_POLL_MS = 60_000;
 
-/** Returns a pending setup that the provider has begun. */
 export function newSetup(
   begun: Pick<
     PaymentMethodSetup,
@@ -93,15 +88,15 @@ export function isOverdue({ expiresAt }: PaymentMethodSetup, now: Date): boolean
 }
 
 /**
- * Returns true if the setup expired at least 24 hours ago. A setup of that age counts as canceled if its state at the
- * provider is unknown.
+ * Returns true if the setup expired at least 24 hours ago. It then counts as canceled if its state at the provider is
+ * unknown.
  */
 export function isAbandoned({ expiresAt }: PaymentMethodSetup, now: Date): boolean {
   return now.getTime() - expiresAt.getTime() >= SETUP_MS;
 }
 
 /**
- * Returns a pending setup after the provider reported a state. Plans the next poll if the setup has not ended.
+ * Applies the provider's state to a pending setup. If the setup has not ended, plans the next poll.
  * @param paymentMethodId id of the stored method if the setup succeeded; otherwise null
  */
 export function applyProviderState(
