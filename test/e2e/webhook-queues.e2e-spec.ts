@@ -2,10 +2,8 @@ import { Client } from 'pg';
 import { DataSource } from 'typeorm';
 import { QueueMarkedEvents1795480000001 } from '../../migrations/1795480000001-QueueMarkedEvents';
 import { DeliveryWorker } from '../../src/modules/webhooks/delivery/delivery-worker';
-import {
-  type ClaimedDelivery,
-  DeliveriesRepository,
-} from '../../src/modules/webhooks/delivery/deliveries.repository';
+import { DeliveriesRepository } from '../../src/modules/webhooks/delivery/deliveries.repository';
+import type { ClaimedDelivery } from '../../src/modules/webhooks/delivery/domain/delivery';
 import { EventDispatcher } from '../../src/modules/webhooks/delivery/event-dispatcher';
 import { WebhookEndpointsService } from '../../src/modules/webhooks/webhook-endpoints.service';
 import { untilSessionsWait } from '../support/lock-waits';

@@ -1,129 +1,86 @@
-import { parseExact } from '../../core/decimal';
-import type { CachedBalance, BalanceRecord, SourceView } from './domain/customer-entitlement';
-import type { EntitlementType } from './domain/entitlement';
-import type { Reset } from './domain/reset-window';
+import { parseExact, type Rational } from '../../core/decimal';
+import type { BalanceRecord, BalanceRow, CachedBalance } from './domain/customer-entitlement';
+import type { Entitlement } from './domain/entitlement';
 
-/** A balance and fields of its entitlement, as the PostgreSQL driver returns them. */
-export interface RawBalanceRow {
-  readonly key: string;
-  readonly type: EntitlementType;
-  readonly meter_id: string | null;
-  readonly thresholds: readonly number[];
-  readonly id: string;
-  readonly version: number;
-  readonly customer_id: string;
-  readonly entitlement_id: string;
-  readonly test_clock_id: string | null;
-  readonly access_version: number;
-  readonly rules_version: number;
-  readonly valid_until: Date | null;
-  readonly is_held: boolean;
-  readonly allowance: string | null;
-  readonly granted: string;
-  readonly is_overage_allowed: boolean;
-  readonly reset: Reset | null;
-  readonly window_start_at: Date | null;
-  readonly window_end_at: Date | null;
-  readonly covered_until: Date | null;
-  readonly used: string;
-  readonly spent: string;
-  readonly covered: string;
-  readonly told: readonly number[];
-  readonly sources: readonly SourceView[];
-  readonly due_at: Date | null;
-  readonly lease_ends_at: Date | null;
-  readonly created_at: Date;
-  readonly updated_at: Date;
-}
+/** Fields as the PostgreSQL driver returns them: decimal numbers are texts. */
+type Raw<Fields> = {
+  readonly [Name in keyof Fields]: Fields[Name] extends Rational | null
+    ? string | Extract<Fields[Name], null>
+    : Fields[Name];
+};
 
-/** Columns of a balance that the access check needs. */
-export type RawCachedBalance = Pick<
-  RawBalanceRow,
-  | 'type'
-  | 'test_clock_id'
-  | 'valid_until'
-  | 'is_held'
-  | 'allowance'
-  | 'granted'
-  | 'is_overage_allowed'
-  | 'window_end_at'
-  | 'used'
-  | 'spent'
-  | 'covered'
-  | 'sources'
->;
+export type RawCachedBalance = Raw<Pick<Entitlement, 'type'> & CachedBalance['row']>;
+export type RawBalanceRow = Raw<Omit<Entitlement, 'id'> & BalanceRow>;
 
 /**
- * SQL list of the columns of a balance; `h` is the table alias. Names each column, because a prepared statement with
- * `*` would fail when a column is added.
+ * SQL list of the columns of {@link RawCachedBalance}; `h` is the table alias of the balance, `e` that of its
+ * entitlement. Reading only these columns makes the access check measurably cheaper.
  */
-export const BALANCE_COLUMNS = balanceColumns(
-  'id, version, customer_id, entitlement_id, test_clock_id, access_version, rules_version, valid_until, is_held',
-  'allowance, granted, is_overage_allowed, reset, window_start_at, window_end_at, used, spent, covered, told, sources',
-  'covered_until, due_at, lease_ends_at, created_at, updated_at',
-);
+export const CACHED_BALANCE_COLUMNS = `
+  e.type, h.test_clock_id AS "testClockId", h.valid_until AS "validUntil", h.is_held AS "isEntitled", h.allowance,
+  h.granted, h.is_overage_allowed AS "isOverageAllowed", h.window_end_at AS "windowEndAt", h.used,
+  h.spent AS "expiredGrantUsage", h.covered AS "planUsage", h.sources`;
 
 /**
- * SQL list of the columns of {@link RawCachedBalance}. Reading only these columns makes the access check measurably
- * cheaper.
+ * SQL list of the columns of {@link RawBalanceRow}. Names each column, because a prepared statement with `*` would fail
+ * when a column is added.
  */
-export const CACHED_BALANCE_COLUMNS = balanceColumns(
-  'test_clock_id, valid_until, is_held, allowance, granted, is_overage_allowed, window_end_at, used, spent, covered, sources',
-);
-
-function balanceColumns(...lists: readonly string[]): string {
-  return lists.join(', ').replaceAll(/\b[a-z_]+/g, 'h.$&');
-}
+export const BALANCE_COLUMNS = `
+  ${CACHED_BALANCE_COLUMNS}, e.key, e.meter_id AS "meterId", e.thresholds, h.id, h.version,
+  h.customer_id AS "customerId", h.entitlement_id AS "entitlementId", h.access_version AS "accessVersion",
+  h.rules_version AS "rulesVersion", h.reset, h.window_start_at AS "windowStartAt",
+  h.covered_until AS "coveredUntil", h.told AS "notifiedThresholds", h.due_at AS "dueAt",
+  h.lease_ends_at AS "leaseEndsAt", h.created_at AS "createdAt", h.updated_at AS "updatedAt"`;
 
 export function toCachedBalance(key: string, row: RawCachedBalance): CachedBalance {
   return {
     entitlement: { key, type: row.type },
     row: {
-      testClockId: row.test_clock_id,
-      validUntil: row.valid_until,
-      isEntitled: row.is_held,
+      testClockId: row.testClockId,
+      validUntil: row.validUntil,
+      isEntitled: row.isEntitled,
       allowance: row.allowance === null ? null : parseExact(row.allowance),
       granted: parseExact(row.granted),
-      isOverageAllowed: row.is_overage_allowed,
-      windowEndAt: row.window_end_at,
+      isOverageAllowed: row.isOverageAllowed,
+      windowEndAt: row.windowEndAt,
       used: parseExact(row.used),
-      expiredGrantUsage: parseExact(row.spent),
-      planUsage: parseExact(row.covered),
+      expiredGrantUsage: parseExact(row.expiredGrantUsage),
+      planUsage: parseExact(row.planUsage),
       sources: row.sources,
     },
   };
 }
 
 export function toBalanceRecord(row: RawBalanceRow): BalanceRecord {
-  const { key, type, meter_id: meterId, thresholds } = row;
+  const { key, type, meterId, thresholds } = row;
   return {
-    entitlement: { id: row.entitlement_id, key, type, meterId, thresholds },
+    entitlement: { id: row.entitlementId, key, type, meterId, thresholds },
     row: {
       id: row.id,
       version: row.version,
-      customerId: row.customer_id,
-      entitlementId: row.entitlement_id,
-      testClockId: row.test_clock_id,
-      accessVersion: row.access_version,
-      rulesVersion: row.rules_version,
-      validUntil: row.valid_until,
-      isEntitled: row.is_held,
+      customerId: row.customerId,
+      entitlementId: row.entitlementId,
+      testClockId: row.testClockId,
+      accessVersion: row.accessVersion,
+      rulesVersion: row.rulesVersion,
+      validUntil: row.validUntil,
+      isEntitled: row.isEntitled,
       allowance: row.allowance === null ? null : parseExact(row.allowance),
       granted: parseExact(row.granted),
-      isOverageAllowed: row.is_overage_allowed,
+      isOverageAllowed: row.isOverageAllowed,
       reset: row.reset,
-      windowStartAt: row.window_start_at,
-      windowEndAt: row.window_end_at,
-      coveredUntil: row.covered_until,
+      windowStartAt: row.windowStartAt,
+      windowEndAt: row.windowEndAt,
+      coveredUntil: row.coveredUntil,
       used: parseExact(row.used),
-      expiredGrantUsage: parseExact(row.spent),
-      planUsage: parseExact(row.covered),
-      notifiedThresholds: row.told,
+      expiredGrantUsage: parseExact(row.expiredGrantUsage),
+      planUsage: parseExact(row.planUsage),
+      notifiedThresholds: row.notifiedThresholds,
       sources: row.sources,
-      dueAt: row.due_at,
-      leaseEndsAt: row.lease_ends_at,
-      createdAt: row.created_at,
-      updatedAt: row.updated_at,
+      dueAt: row.dueAt,
+      leaseEndsAt: row.leaseEndsAt,
+      createdAt: row.createdAt,
+      updatedAt: row.updatedAt,
     },
   };
 }

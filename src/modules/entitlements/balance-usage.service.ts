@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Rational } from '../../core/decimal';
 import { Outbox, toEventRecord } from '../../platform/outbox';
-import { type BalanceRecord, balanceOf } from './domain/customer-entitlement';
+import type { BalanceRecord } from './domain/customer-entitlement';
 import { newlyReached, withUsed } from './domain/entitlement-balance';
 import { limitReached, thresholdReached } from './entitlements.events';
 import { BalancesRepository } from './balances.repository';
@@ -63,7 +63,7 @@ export function withUsage({
   now,
 }: MovedBalance): ReachedBalance {
   const counted = { entitlement, row: withUsed(row, used, row.allowance) };
-  const percents = newlyReached(balanceOf(counted), [...entitlement.thresholds, LIMIT_PERCENT]);
+  const percents = newlyReached(counted, [...entitlement.thresholds, LIMIT_PERCENT]);
   const notifiedThresholds = [...row.notifiedThresholds, ...percents];
   return { record: { entitlement, row: { ...counted.row, notifiedThresholds } }, percents, now };
 }

@@ -35,7 +35,7 @@ const windowSpans = (startAt: string, endAt: string): string => `
   h.window_start_at = ${startAt} AND ${windowEnd('h.window_end_at')} = ${endAt}`;
 
 const LOCK_COUNTED = `
-  SELECT moved.used AS moved_to, e.key, e.type, e.meter_id, e.thresholds, ${BALANCE_COLUMNS},
+  SELECT moved.used AS moved_to, ${BALANCE_COLUMNS},
     h.access_version = a.version AND h.rules_version = e.rules_version AS is_fresh
   FROM unnest(
     ${listOfAnyLength('$1', 'text')}, ${listOfAnyLength('$2', 'text')}, ${listOfAnyLength('$3', 'timestamptz')},

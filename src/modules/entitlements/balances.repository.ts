@@ -48,8 +48,8 @@ const CURRENT_ROWS = `
     AND h.access_version = a.version AND h.rules_version = e.rules_version
   WHERE e.key = $2`;
 
-const SELECT_CURRENT = `SELECT e.key, e.type, e.meter_id, e.thresholds, ${BALANCE_COLUMNS} ${CURRENT_ROWS}`;
-const SELECT_CACHED = `SELECT e.type, ${CACHED_BALANCE_COLUMNS} ${CURRENT_ROWS}`;
+const SELECT_CURRENT = `SELECT ${BALANCE_COLUMNS} ${CURRENT_ROWS}`;
+const SELECT_CACHED = `SELECT ${CACHED_BALANCE_COLUMNS} ${CURRENT_ROWS}`;
 
 const WRITE_USAGE = `
   UPDATE customer_entitlement h SET used = c.used, spent = c.spent, covered = c.covered, told = c.told, updated_at = c.at,

@@ -13,7 +13,7 @@ import {
   type ConsumptionRequest,
   decide,
 } from './domain/consumption';
-import { type BalanceRecord, balanceOf } from './domain/customer-entitlement';
+import type { BalanceRecord } from './domain/customer-entitlement';
 import { allows } from './domain/entitlement-balance';
 import { entitlementNotMetered } from './entitlements.errors';
 import { MeteredUsageService } from './metered-usage.service';
@@ -44,8 +44,7 @@ export class ConsumeBalanceService {
       const known = await this.findAnswers(seen.record, requests);
       const open = unanswered(requests, known);
       if (open.length > 0) await this.usage.requireConsumable(seen.record);
-      const balance = balanceOf(seen.record);
-      const isAnyAllowed = open.some(({ quantity }) => allows(balance, quantity));
+      const isAnyAllowed = open.some(({ quantity }) => allows(seen.record, quantity));
       // If all requests are refused, the balance does not change, so its row is not locked.
       const answers = isAnyAllowed
         ? await this.decideLocked(await this.balances.lockRecord(seen.record), requests)

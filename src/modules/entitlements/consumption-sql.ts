@@ -49,7 +49,7 @@ export const LOCK = `
   SELECT requested.number, stream.id AS stream_id, stream.version AS stream_version, stream.last_position,
     CASE WHEN e.meter_id IS NOT NULL THEN ${nextWindowChange('$5')} END AS next_change_at,
     CASE WHEN e.meter_id IS NOT NULL THEN ${plainAggregation(WINDOW)} END AS plain_aggregation,
-    e.key, e.type, e.meter_id, e.thresholds, e.version AS entitlement_version, ${BALANCE_COLUMNS}
+    e.version AS entitlement_version, ${BALANCE_COLUMNS}
   FROM requested
   JOIN customer c ON c.id = requested.customer_id
   JOIN customer_access a ON a.customer_id = requested.customer_id

@@ -5,7 +5,7 @@ import { Database, type Page, type PageRequest } from '../../platform/database';
 import { invalidTransition, raise } from '../../platform/errors';
 import { newId } from '../../platform/ids';
 import { Outbox } from '../../platform/outbox';
-import { type BalanceRecord, balanceOf } from './domain/customer-entitlement';
+import { type BalanceRecord, counterOf } from './domain/customer-entitlement';
 import type { Grant, GrantTerms } from './domain/grant';
 import { faultsOfGrant, type GrantView, MAX_GRANTS } from './domain/grant-terms';
 import { endGrant } from './domain/recalculation';
@@ -84,7 +84,7 @@ export class GrantsService {
       const before = viewOf(grant, key, await this.remainingIn(record));
       const { counter } = endGrant(
         {
-          counter: balanceOf(record).counter,
+          counter: counterOf(row),
           grants: await this.grants.findRunning(row),
           ended: [],
         },

@@ -6,7 +6,7 @@ import { Database } from '../../platform/database';
 import { newId } from '../../platform/ids';
 import { earliest } from './domain/access';
 import {
-  balanceOf,
+  counterOf,
   type BalanceRecord,
   type BalanceRow,
   grantToSourceView,
@@ -91,11 +91,7 @@ export class RecalculateBalanceService {
     const allowance = isEntitled ? before.allowance : ZERO;
     // All usage up to the former allowance becomes plan usage, even if it was taken from grants before that allowance
     // was raised. It stays plan usage when the allowance shrinks.
-    const counter = withUsed(
-      balanceOf({ entitlement, row: before }).counter,
-      before.used,
-      allowance,
-    );
+    const counter = withUsed(counterOf(before), before.used, allowance);
     const start = { counter, grants: running, ended: [] };
     const after =
       entitlement.type === 'metered'
@@ -297,7 +293,7 @@ function withNotified(record: BalanceRecord, before: BalanceRow): BalanceRow {
   const window = windowOf(row);
   if (window === null || isSameWindow(windowOf(before), window)) return row;
   const reached = { ...record, row: { ...row, notifiedThresholds: [] } };
-  const notifiedThresholds = newlyReached(balanceOf(reached), row.notifiedThresholds);
+  const notifiedThresholds = newlyReached(reached, row.notifiedThresholds);
   return { ...row, notifiedThresholds };
 }
 

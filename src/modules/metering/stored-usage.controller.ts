@@ -10,14 +10,14 @@ import {
 import { ListUsageEventsDto, toEventFilter } from './dto/list-usage-events.dto';
 import { StoredUsageEventDto, toStoredUsageEventDto } from './dto/stored-usage-event.dto';
 import { VoidUsageEventDto } from './dto/void-usage-event.dto';
-import { UsageEventsService } from './usage-events.service';
 import { usageEventArchived, usageEventNotFound, usageLateRefused } from './usage.errors';
 import { USAGE_EVENTS_PATH } from './usage-route';
+import { UsageStore } from './usage-store';
 
 @ApiTags('Usage')
 @Controller(USAGE_EVENTS_PATH)
 export class StoredUsageController {
-  constructor(private readonly usage: UsageEventsService) {}
+  constructor(private readonly usage: UsageStore) {}
 
   @Get()
   @Operation({

@@ -1,16 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { Configuration } from '../../platform/config';
-import type { StoredUsageEvent, UsageEvent } from './domain/usage-event';
+import type { UsageEvent } from './domain/usage-event';
 import { type StreamPiece, StreamTurns } from './ingest/stream-turns';
-import {
-  type AppendResult,
-  type UsageEventFilter,
-  type UsageEventPage,
-  type UsageEventPageRequest,
-  type IncomingEvent,
-  type Rejection,
-  UsageStore,
-} from './usage-store';
+import { type AppendResult, type IncomingEvent, type Rejection, UsageStore } from './usage-store';
 import { MeteredNames, type UncountedEvents } from './metered-names';
 import { usageEventRejected } from './usage.errors';
 
@@ -40,21 +32,6 @@ export class UsageEventsService {
     { databasePoolSize }: Configuration,
   ) {
     this.turns = new StreamTurns(databasePoolSize);
-  }
-
-  /** @throws {ProblemError} `usage_event_not_found`, `usage_event_archived` */
-  get(idempotencyKey: string): Promise<StoredUsageEvent> {
-    return this.store.get(idempotencyKey);
-  }
-
-  /** @throws {ProblemError} `invalid_cursor` */
-  list(filter: UsageEventFilter, page: UsageEventPageRequest): Promise<UsageEventPage> {
-    return this.store.list(filter, page);
-  }
-
-  /** @throws {ProblemError} `usage_event_not_found`, `usage_event_archived`, `usage_late` */
-  void(idempotencyKey: string): Promise<StoredUsageEvent> {
-    return this.store.void(idempotencyKey);
   }
 
   /** @throws {ProblemError} `usage_event_rejected` */

@@ -7,10 +7,10 @@ import { Jobs } from '../../platform/jobs';
 import { EventLog } from '../../platform/outbox';
 import { ProcessSession } from '../../platform/processes';
 import { FIRST_PORTION, nextPortion } from './domain/purge-portion';
-import { isBeingMoved, LEASE_MS } from './domain/test-clock';
+import { isBeingMoved, newLease, type TestClockLease } from './domain/test-clock';
 import { TestClockParticipants } from './test-clock-participants';
 import { testClockAdvancing, testClockNotFound } from './test-clocks.errors';
-import { type TestClockLease, TestClocksRepository } from './test-clocks.repository';
+import { TestClocksRepository } from './test-clocks.repository';
 
 export const DELETION_WORK = 'test-clock-deletions';
 const EVERY_MS = 10_000;
@@ -20,7 +20,7 @@ const EVERY_MS = 10_000;
  */
 const LONGEST_REQUEST_MS = 10_000;
 
-const NO_LEASE: TestClockLease = { endsAt: null, owner: null };
+const NO_LEASE: TestClockLease = { leaseEndsAt: null, leasedBy: null };
 
 @Injectable()
 export class DeleteTestClockService implements OnModuleInit {
@@ -132,7 +132,6 @@ export class DeleteTestClockService implements OnModuleInit {
   }
 
   private async lease(now: Date): Promise<TestClockLease> {
-    const owner = await this.session.requireNumber();
-    return { endsAt: new Date(now.getTime() + LEASE_MS), owner };
+    return newLease(now, await this.session.requireNumber());
   }
 }

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database, ListQuery, type Page, type PageRequest } from '../../platform/database';
-import type { TestClock, TestClockStatus } from './domain/test-clock';
+import type { TestClock, TestClockLease, TestClockStatus } from './domain/test-clock';
 import { TestClockEntity } from './test-clock.entity';
 
 /**
@@ -43,13 +43,6 @@ const RENEW_LEASE = `
   WHERE id = $1 AND lease_ends_at = $2 AND leased_by = $3
   RETURNING id`;
 
-export interface TestClockLease {
-  /** End of the lease; null if any process may take the lease now. */
-  readonly endsAt: Date | null;
-  /** Number of the process that has the lease; null if `endsAt` is null. */
-  readonly owner: number | null;
-}
-
 /** Id of a clock, and the version that the running advance wrote last. */
 type HeldClock = Pick<TestClock, 'id' | 'version'>;
 
@@ -88,7 +81,7 @@ export class TestClocksRepository {
     { id, version }: HeldClock,
     to: Date,
     now: Date,
-    { leaseEndsAt, leasedBy }: Pick<TestClock, 'leaseEndsAt' | 'leasedBy'>,
+    { leaseEndsAt, leasedBy }: TestClockLease,
   ): Promise<TestClock | null> {
     const parameters = [id, to, now, version, leaseEndsAt, leasedBy];
     return this.database.autocommit(() =>
@@ -122,18 +115,17 @@ export class TestClocksRepository {
 
   async markDeleted(id: string, now: Date, lease: TestClockLease): Promise<void> {
     this.database.requireTransaction();
-    const { endsAt: leaseEndsAt, owner: leasedBy } = lease;
-    await this.database.update(TestClockEntity, id, { deletedAt: now, leaseEndsAt, leasedBy });
+    await this.database.update(TestClockEntity, id, { deletedAt: now, ...lease });
   }
 
   /** Takes the lease of a clock whose deletion was interrupted. Returns its id, or null if there is none. */
-  claimDeleted(now: Date, { endsAt, owner }: TestClockLease): Promise<string | null> {
-    return this.database.queryValue<string>(CLAIM_DELETED, [now, endsAt, owner]);
+  claimDeleted(now: Date, { leaseEndsAt, leasedBy }: TestClockLease): Promise<string | null> {
+    return this.database.queryValue<string>(CLAIM_DELETED, [now, leaseEndsAt, leasedBy]);
   }
 
   /** Replaces the lease of a deletion. Returns false if the clock no longer has the lease `held`. */
   async renewLease(id: string, held: TestClockLease, next: TestClockLease): Promise<boolean> {
-    const parameters = [id, held.endsAt, held.owner, next.endsAt, next.owner];
+    const parameters = [id, held.leaseEndsAt, held.leasedBy, next.leaseEndsAt, next.leasedBy];
     return (await this.database.query(RENEW_LEASE, parameters)).length > 0;
   }
 

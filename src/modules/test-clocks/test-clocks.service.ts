@@ -7,9 +7,9 @@ import { type Answer, Idempotency } from '../../platform/idempotency';
 import { newId } from '../../platform/ids';
 import { AbandonedWork, ProcessSession } from '../../platform/processes';
 import {
-  LEASE_MS,
   advanceRefusal,
   isBeingMoved,
+  newLease,
   type TestClock,
   type TestClockStatus,
 } from './domain/test-clock';
@@ -232,7 +232,7 @@ export class TestClocksService implements OnModuleInit {
           ...clock,
           status: 'advancing',
           targetAt: to,
-          ...lease(now, leasedBy),
+          ...newLease(now, leasedBy),
           version: clock.version + 1,
           updatedAt: now,
         };
@@ -249,7 +249,7 @@ export class TestClocksService implements OnModuleInit {
   private async moveTo(held: TestClock, dueAt: Date): Promise<TestClock | null> {
     const leasedBy = await this.session.requireNumber();
     const now = this.clock.now();
-    return this.clocks.move(held, dueAt, now, lease(now, leasedBy));
+    return this.clocks.move(held, dueAt, now, newLease(now, leasedBy));
   }
 
   private complete(held: TestClock, to: Date, toAnswer: ToAnswer): Promise<TestClock> {
@@ -280,9 +280,4 @@ export class TestClocksService implements OnModuleInit {
 function isTemporaryFailure(error: unknown): boolean {
   if (error instanceof ProblemError) return error.definition.kind === 'unavailable';
   return isInterruption(error);
-}
-
-/** @param leasedBy number of the process that gets the lease */
-function lease(now: Date, leasedBy: number): Pick<TestClock, 'leaseEndsAt' | 'leasedBy'> {
-  return { leaseEndsAt: new Date(now.getTime() + LEASE_MS), leasedBy };
 }

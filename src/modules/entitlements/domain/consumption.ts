@@ -2,7 +2,6 @@ import { add, type Rational } from '../../../core/decimal';
 import {
   type CustomerEntitlement,
   type BalanceRecord,
-  balanceOf,
   toCustomerEntitlement,
 } from './customer-entitlement';
 import { allows } from './entitlement-balance';
@@ -32,7 +31,7 @@ export function decide(
 ): { readonly decisions: readonly ConsumptionDecision[]; readonly used: Rational } {
   let current = record;
   const decisions = requests.map((request): ConsumptionDecision => {
-    const isAllowed = allows(balanceOf(current), request.quantity);
+    const isAllowed = allows(current, request.quantity);
     if (isAllowed) current = withUsed(current, add(current.row.used, request.quantity));
     return { ...request, answer: { isAllowed, state: toCustomerEntitlement(current) } };
   });

@@ -3,11 +3,11 @@ import type { CountedSource } from './allowance';
 import type { Entitlement } from './entitlement';
 import type { Grant } from './grant';
 import {
-  type EntitlementBalance,
+  type AccessFields,
   hasAccess,
-  type WindowedBalance,
   limitOf,
   remainingOf,
+  type UsageCounter,
 } from './entitlement-balance';
 import type { Reset, ResetWindow } from './reset-window';
 
@@ -26,10 +26,7 @@ export interface SourceView {
   readonly isCounted: boolean;
 }
 
-export interface BalanceRow extends Pick<
-  WindowedBalance,
-  'isEntitled' | 'allowance' | 'granted' | 'isOverageAllowed'
-> {
+export interface BalanceRow extends AccessFields, Omit<UsageCounter, 'window'> {
   readonly id: string;
   readonly version: number;
   readonly customerId: string;
@@ -41,11 +38,6 @@ export interface BalanceRow extends Pick<
   readonly reset: Reset | null;
   readonly windowStartAt: Date | null;
   readonly windowEndAt: Date | null;
-  readonly coveredUntil: Date | null;
-  readonly used: Rational;
-  readonly expiredGrantUsage: Rational;
-  readonly planUsage: Rational;
-  readonly notifiedThresholds: readonly number[];
   readonly sources: readonly SourceView[];
   readonly dueAt: Date | null;
   readonly leaseEndsAt: Date | null;
@@ -60,20 +52,8 @@ export interface BalanceRecord {
 
 export interface CachedBalance {
   readonly entitlement: Pick<Entitlement, 'key' | 'type'>;
-  readonly row: Pick<
-    BalanceRow,
-    | 'testClockId'
-    | 'validUntil'
-    | 'isEntitled'
-    | 'allowance'
-    | 'granted'
-    | 'isOverageAllowed'
-    | 'windowEndAt'
-    | 'used'
-    | 'expiredGrantUsage'
-    | 'planUsage'
-    | 'sources'
-  >;
+  readonly row: AccessFields &
+    Pick<BalanceRow, 'testClockId' | 'validUntil' | 'windowEndAt' | 'sources'>;
 }
 
 /**
@@ -108,40 +88,14 @@ export function windowOf({ reset, windowStartAt, windowEndAt }: BalanceRow): Res
     : { reset, startAt: windowStartAt, endAt: windowEndAt };
 }
 
-export function balanceOf({ entitlement, row }: BalanceRecord): WindowedBalance {
-  const {
-    isEntitled,
-    allowance,
-    granted,
-    isOverageAllowed,
-    coveredUntil,
-    used,
-    expiredGrantUsage,
-    planUsage,
-    notifiedThresholds,
-  } = row;
-  const usage = { used, expiredGrantUsage, planUsage, notifiedThresholds };
-  return {
-    type: entitlement.type,
-    isEntitled,
-    allowance,
-    granted,
-    isOverageAllowed,
-    counter: { window: windowOf(row), coveredUntil, ...usage },
-  };
+export function counterOf(row: BalanceRow): UsageCounter {
+  const { coveredUntil, used, expiredGrantUsage, planUsage, notifiedThresholds } = row;
+  const window = windowOf(row);
+  return { window, coveredUntil, used, expiredGrantUsage, planUsage, notifiedThresholds };
 }
 
-export function toCustomerEntitlement({ entitlement, row }: CachedBalance): CustomerEntitlement {
-  const { isEntitled, allowance, granted, isOverageAllowed, used, expiredGrantUsage, planUsage } =
-    row;
-  const balance: EntitlementBalance = {
-    type: entitlement.type,
-    isEntitled,
-    allowance,
-    granted,
-    isOverageAllowed,
-    counter: { used, expiredGrantUsage, planUsage },
-  };
+export function toCustomerEntitlement(balance: CachedBalance): CustomerEntitlement {
+  const { entitlement, row } = balance;
   const text = (value: Rational | null): string | null =>
     value === null ? null : formatExact(value);
   return {
@@ -149,10 +103,10 @@ export function toCustomerEntitlement({ entitlement, row }: CachedBalance): Cust
     type: entitlement.type,
     hasAccess: hasAccess(balance),
     limit: text(limitOf(balance)),
-    used: entitlement.type === 'metered' ? formatExact(used) : null,
+    used: entitlement.type === 'metered' ? formatExact(row.used) : null,
     remaining: text(remainingOf(balance)),
-    isOverageAllowed: isEntitled && isOverageAllowed,
-    resetsAt: isEntitled ? row.windowEndAt : null,
+    isOverageAllowed: row.isEntitled && row.isOverageAllowed,
+    resetsAt: row.isEntitled ? row.windowEndAt : null,
     sources: row.sources,
   };
 }

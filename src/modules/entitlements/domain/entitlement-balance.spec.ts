@@ -2,7 +2,6 @@ import { formatExact, parseDecimal, ZERO } from '../../../core/decimal';
 import {
   allows,
   hasAccess,
-  type WindowedBalance,
   limitOf,
   newlyReached,
   remainingOf,
@@ -11,32 +10,37 @@ import {
 
 const number = parseDecimal;
 
+type Balance = Parameters<typeof newlyReached>[0];
+
 function balance(
-  fields: Partial<WindowedBalance> & { used?: string; spent?: string; covered?: string } = {},
-): WindowedBalance {
-  const { used = '0', spent = '0', covered = '0', ...rest } = fields;
+  fields: Partial<Omit<Balance['row'], 'used'>> & {
+    type?: Balance['entitlement']['type'];
+    used?: string;
+    spent?: string;
+    covered?: string;
+  } = {},
+): Balance {
+  const { type = 'metered', used = '0', spent = '0', covered = '0', ...rest } = fields;
   return {
-    type: 'metered',
-    isEntitled: true,
-    allowance: number('100'),
-    granted: ZERO,
-    isOverageAllowed: false,
-    counter: {
-      window: null,
-      coveredUntil: null,
+    entitlement: { type },
+    row: {
+      isEntitled: true,
+      allowance: number('100'),
+      granted: ZERO,
+      isOverageAllowed: false,
       used: number(used),
       expiredGrantUsage: number(spent),
       planUsage: number(covered),
       notifiedThresholds: [],
+      ...rest,
     },
-    ...rest,
   };
 }
 
 const shown = (value: ReturnType<typeof limitOf>) => (value === null ? null : formatExact(value));
 
 describe('an entitlement balance', () => {
-  test.each<[string, WindowedBalance, [boolean, string | null, string | null]]>([
+  test.each<[string, Balance, [boolean, string | null, string | null]]>([
     ['some left', balance({ used: '40' }), [true, '100', '60']],
     ['nothing left', balance({ used: '100' }), [false, '100', '0']],
     ['more used than allowed', balance({ used: '120' }), [false, '100', '0']],
@@ -69,7 +73,7 @@ describe('an entitlement balance', () => {
     expect(shown(remainingOf(given))).toBe(remaining);
   });
 
-  test.each<[string, WindowedBalance, string, boolean]>([
+  test.each<[string, Balance, string, boolean]>([
     ['all that is left', balance({ used: '40' }), '60', true],
     ['a little more', balance({ used: '40' }), '60.000000000001', false],
     ['more, as overage', balance({ used: '40', isOverageAllowed: true }), '61', true],
@@ -95,8 +99,8 @@ describe('plan usage', () => {
     ['all of it, if grants covered what is voided', ['90', '20', '70'], '85', '10', '70'],
     ['more, since they allow more', ['90', '0', '80'], '200', '100', '100'],
   ])('%s', (_, [before, spent, covered], used, allowance, expected) => {
-    const { counter } = balance({ used: before, spent, covered });
-    const after = withUsed(counter, number(used), allowance === null ? null : number(allowance));
+    const { row } = balance({ used: before, spent, covered });
+    const after = withUsed(row, number(used), allowance === null ? null : number(allowance));
     expect(formatExact(after.used)).toBe(used);
     expect(formatExact(after.planUsage)).toBe(expected);
   });
@@ -112,8 +116,8 @@ describe('expired grant usage', () => {
     ['ends with voided usage below no limit', '110', null, '10'],
     ['ends with voided usage after the allowance fell below plan usage', '105', '10', '5'],
   ])('%s', (_, used, allowance, expected) => {
-    const { counter } = balance({ used: '120', spent: '20', covered: '100' });
-    const before = used === '125' ? { ...counter, used: number('130') } : counter;
+    const { row } = balance({ used: '120', spent: '20', covered: '100' });
+    const before = used === '125' ? { ...row, used: number('130') } : row;
     const after = withUsed(before, number(used), allowance === null ? null : number(allowance));
     expect(formatExact(after.expiredGrantUsage)).toBe(expected);
   });
@@ -123,7 +127,7 @@ describe('thresholds', () => {
   const notified = (used: string, thresholds: number[], before: number[] = []) => {
     const given = balance({ used });
     return newlyReached(
-      { ...given, counter: { ...given.counter, notifiedThresholds: before } },
+      { ...given, row: { ...given.row, notifiedThresholds: before } },
       thresholds,
     );
   };

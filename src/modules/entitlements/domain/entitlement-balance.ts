@@ -10,7 +10,7 @@ import {
   subtract,
   ZERO,
 } from '../../../core/decimal';
-import type { EntitlementType } from './entitlement';
+import type { Entitlement } from './entitlement';
 import { burnDown, type GrantUsage, type GrantBalance, rolledOver, totalOf } from './grant';
 import type { ResetWindow } from './reset-window';
 
@@ -32,8 +32,11 @@ export interface UsageCounter {
   readonly notifiedThresholds: readonly number[];
 }
 
-export interface EntitlementBalance {
-  readonly type: EntitlementType;
+/** Fields of a balance that decide what the customer may use. */
+export interface AccessFields extends Pick<
+  UsageCounter,
+  'used' | 'expiredGrantUsage' | 'planUsage'
+> {
   /** True if a subscription or a grant gives the entitlement. */
   readonly isEntitled: boolean;
   /** Quantity that subscriptions allow; null: no limit. Has no meaning for a boolean entitlement. */
@@ -41,31 +44,31 @@ export interface EntitlementBalance {
   /** Total balance of the active grants at the start of the window. */
   readonly granted: Rational;
   readonly isOverageAllowed: boolean;
-  readonly counter: Pick<UsageCounter, 'used' | 'expiredGrantUsage' | 'planUsage'>;
 }
 
-export interface WindowedBalance extends EntitlementBalance {
-  readonly counter: UsageCounter;
+export interface EntitlementBalance {
+  readonly entitlement: Pick<Entitlement, 'type'>;
+  readonly row: AccessFields;
 }
 
 /**
  * Returns the limit in the current window: allowance plus grants. Returns zero if the customer does not have the
  * entitlement; null if there is no limit, or for a boolean entitlement.
  */
-export function limitOf(balance: EntitlementBalance): Rational | null {
-  const { type, isEntitled, allowance, granted, counter } = balance;
-  if (type === 'boolean') return null;
+export function limitOf({ entitlement, row }: EntitlementBalance): Rational | null {
+  const { isEntitled, allowance, granted, expiredGrantUsage, planUsage } = row;
+  if (entitlement.type === 'boolean') return null;
   if (!isEntitled) return ZERO;
   if (allowance === null) return null;
   // Plan usage above a reduced allowance raises the limit, so that this usage does not use up a grant.
-  return add(add(greaterOf(allowance, counter.planUsage), granted), counter.expiredGrantUsage);
+  return add(add(greaterOf(allowance, planUsage), granted), expiredGrantUsage);
 }
 
 /** Returns the remaining quantity, at least zero; null if there is no limit or the entitlement is not metered. */
 export function remainingOf(balance: EntitlementBalance): Rational | null {
   const limit = limitOf(balance);
-  if (balance.type !== 'metered' || limit === null) return null;
-  return greaterOf(subtract(limit, balance.counter.used), ZERO);
+  if (balance.entitlement.type !== 'metered' || limit === null) return null;
+  return greaterOf(subtract(limit, balance.row.used), ZERO);
 }
 
 /**
@@ -73,8 +76,8 @@ export function remainingOf(balance: EntitlementBalance): Rational | null {
  * if its limit is above zero, a metered one if some quantity is left or overage is allowed.
  */
 export function hasAccess(balance: EntitlementBalance): boolean {
-  if (!balance.isEntitled) return false;
-  switch (balance.type) {
+  if (!balance.row.isEntitled) return false;
+  switch (balance.entitlement.type) {
     case 'boolean':
       return true;
     case 'static': {
@@ -83,20 +86,17 @@ export function hasAccess(balance: EntitlementBalance): boolean {
     }
     case 'metered': {
       const remaining = remainingOf(balance);
-      return balance.isOverageAllowed || remaining === null || compare(remaining, ZERO) > 0;
+      return balance.row.isOverageAllowed || remaining === null || compare(remaining, ZERO) > 0;
     }
   }
 }
 
 /** Returns true if an entitled customer may use this quantity: it is within the limit, or overage is allowed. */
 export function allows(balance: EntitlementBalance, quantity: Rational): boolean {
-  if (!balance.isEntitled) return false;
+  const { isEntitled, isOverageAllowed, used } = balance.row;
+  if (!isEntitled) return false;
   const limit = limitOf(balance);
-  return (
-    balance.isOverageAllowed ||
-    limit === null ||
-    compare(add(balance.counter.used, quantity), limit) <= 0
-  );
+  return isOverageAllowed || limit === null || compare(add(used, quantity), limit) <= 0;
 }
 
 /**
@@ -104,12 +104,12 @@ export function allows(balance: EntitlementBalance, quantity: Rational): boolean
  * Returns none if the customer does not have the entitlement, or if there is no limit or no usage.
  */
 export function newlyReached(
-  balance: WindowedBalance,
+  balance: EntitlementBalance & { readonly row: Pick<UsageCounter, 'notifiedThresholds'> },
   thresholds: readonly number[],
 ): readonly number[] {
   const limit = limitOf(balance);
-  const { used, notifiedThresholds } = balance.counter;
-  if (balance.type !== 'metered' || !balance.isEntitled || limit === null) return [];
+  const { isEntitled, used, notifiedThresholds } = balance.row;
+  if (balance.entitlement.type !== 'metered' || !isEntitled || limit === null) return [];
   if (compare(used, ZERO) <= 0) return [];
   return [...new Set(thresholds)]
     .filter((percent) => !notifiedThresholds.includes(percent))

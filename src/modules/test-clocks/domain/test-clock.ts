@@ -25,7 +25,14 @@ export interface TestClock {
  * Duration of a lease, in milliseconds. An advance renews its lease before each job, and a purge with each portion. A
  * single job or portion takes less time than the lease lasts.
  */
-export const LEASE_MS = 60_000;
+const LEASE_MS = 60_000;
+
+export type TestClockLease = Pick<TestClock, 'leaseEndsAt' | 'leasedBy'>;
+
+/** @param leasedBy number of the process that gets the lease */
+export function newLease(now: Date, leasedBy: number): TestClockLease {
+  return { leaseEndsAt: new Date(now.getTime() + LEASE_MS), leasedBy };
+}
 
 export type AdvanceRefusal = 'backwards' | 'too_far' | 'busy' | 'failed' | 'other_target';
 

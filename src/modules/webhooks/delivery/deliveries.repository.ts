@@ -1,8 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { Database, ListQuery, type Page, type PageRequest } from '../../../platform/database';
 import type { WaitingRows } from '../../../platform/jobs';
-import type { Attempt, Delivery, DeliveryFilter, DeliveryStatus } from './domain/delivery';
-import { type ClaimRow, HeadsRepository, IS_PENDING } from './heads.repository';
+import type {
+  Attempt,
+  ClaimedDelivery,
+  Delivery,
+  DeliveryFilter,
+  DeliveryStatus,
+} from './domain/delivery';
+import { HeadsRepository, IS_PENDING } from './heads.repository';
 import { WebhookAttemptEntity } from './webhook-attempt.entity';
 import { WebhookDeliveryEntity } from './webhook-delivery.entity';
 
@@ -23,15 +29,6 @@ export const WAITING_DELIVERIES: WaitingRows = {
     WHERE endpoint.is_active AND endpoint.deleted_at IS NULL) AS delivery`,
   dueAt: 'due_at',
 };
-
-/** A delivery that this process may attempt until the lease ends. */
-export interface ClaimedDelivery {
-  readonly id: string;
-  readonly endpointId: string;
-  readonly eventId: string;
-  readonly attempts: number;
-  readonly fence: number;
-}
 
 export interface Capacity {
   readonly endpointId: string;
@@ -104,7 +101,8 @@ const CLAIM = `
   )
   UPDATE webhook_delivery AS delivery SET due_at = $2, fence = delivery.fence + 1
   FROM claimed WHERE delivery.id = claimed.id
-  RETURNING delivery.id, delivery.endpoint_id, delivery.event_id, delivery.attempts, delivery.fence`;
+  RETURNING delivery.id, delivery.endpoint_id AS "endpointId", delivery.event_id AS "eventId", delivery.attempts,
+    delivery.fence`;
 
 /**
  * Ignores a result if the delivery is no longer pending or was claimed again, which gave it a newer fencing token.
@@ -187,12 +185,11 @@ export class DeliveriesRepository {
     if (unordered.length > 0) {
       const ids = unordered.map(({ endpointId }) => endpointId);
       const free = unordered.map((capacity) => capacity.free);
-      const rows = await this.database.query<ClaimRow>(CLAIM, [now, leaseEndsAt, ids, free]);
-      claimed.push(...rows.map(toClaimed));
+      const parameters = [now, leaseEndsAt, ids, free];
+      claimed.push(...(await this.database.query<ClaimedDelivery>(CLAIM, parameters)));
     }
     for (const { endpointId, free } of capacities.filter(({ ordered }) => ordered)) {
-      const rows = await this.heads.claim(now, leaseEndsAt, endpointId, free);
-      claimed.push(...rows.map(toClaimed));
+      claimed.push(...(await this.heads.claim(now, leaseEndsAt, endpointId, free)));
     }
     return claimed;
   }
@@ -270,14 +267,4 @@ export class DeliveriesRepository {
       .page(this.database, WebhookDeliveryEntity, { limit, after: null });
     return page.items;
   }
-}
-
-function toClaimed(row: ClaimRow): ClaimedDelivery {
-  return {
-    id: row.id,
-    endpointId: row.endpoint_id,
-    eventId: row.event_id,
-    attempts: row.attempts,
-    fence: row.fence,
-  };
 }

@@ -1,6 +1,7 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Claims } from '../../../platform/processes';
-import { type Capacity, type ClaimedDelivery, DeliveriesRepository } from './deliveries.repository';
+import { type Capacity, DeliveriesRepository } from './deliveries.repository';
+import type { ClaimedDelivery } from './domain/delivery';
 import { HeadsRepository } from './heads.repository';
 
 export const DELIVERY_WORK = 'webhook-deliveries';

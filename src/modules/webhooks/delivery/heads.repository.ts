@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database, ROW_LOCKS } from '../../../platform/database';
+import type { ClaimedDelivery } from './domain/delivery';
 
 /**
  * SQL condition: a row of `delivery` that was selected by id is pending. The appended empty string keeps PostgreSQL
@@ -41,7 +42,8 @@ const CLAIM = `
     UPDATE webhook_head AS head SET due_at = $2
     WHERE head.delivery_id = ANY (ARRAY(SELECT id FROM taken))
   )
-  SELECT due.object_id, taken.id, taken.endpoint_id, taken.event_id, taken.attempts, taken.fence
+  SELECT due.object_id AS "objectId", taken.id, taken.endpoint_id AS "endpointId", taken.event_id AS "eventId",
+    taken.attempts, taken.fence
   FROM due LEFT JOIN taken ON taken.object_id = due.object_id`;
 
 /**
@@ -100,20 +102,12 @@ const RELEASE = `
 
 const REMOVE = 'DELETE FROM webhook_head WHERE endpoint_id = $1';
 
-export interface ClaimRow {
-  readonly id: string;
-  readonly endpoint_id: string;
-  readonly event_id: string;
-  readonly attempts: number;
-  readonly fence: number;
-}
-
 export interface ObjectKey {
   readonly endpoint_id: string;
   readonly object_id: string;
 }
 
-type QueueHeadRow = { readonly object_id: string } & (ClaimRow | { readonly id: null });
+type QueueHeadRow = { readonly objectId: string } & (ClaimedDelivery | { readonly id: null });
 
 /**
  * Stores heads. A head marks the first of an ordered endpoint's pending deliveries about one object. Transactions that
@@ -130,14 +124,14 @@ export class HeadsRepository {
     leaseEndsAt: Date,
     endpointId: string,
     limit: number,
-  ): Promise<readonly ClaimRow[]> {
+  ): Promise<readonly ClaimedDelivery[]> {
     const parameters = [now, leaseEndsAt, endpointId, limit];
     const rows = await this.database.query<QueueHeadRow>(CLAIM, parameters);
     const outdated = rows.filter(({ id }) => id === null);
     if (outdated.length > 0) {
       await this.correct(
         endpointId,
-        outdated.map((row) => row.object_id),
+        outdated.map(({ objectId }) => objectId),
       );
     }
     return rows.flatMap((row) => (row.id === null ? [] : [row]));

@@ -26,28 +26,15 @@ export interface EventSubscription {
   readonly until: string | null;
 }
 
-interface EventSubscriptionRow {
-  readonly endpoint_id: string;
-  readonly events: readonly string[];
-  readonly since: string | null;
-  readonly until: string | null;
-}
-
-interface ReceiverRow {
-  readonly id: string;
-  readonly url: string;
-  readonly events: readonly string[];
-  readonly ordered: boolean;
-  readonly since: Date | null;
-}
-
 const ACTIVE = `
-  SELECT endpoint.id, endpoint.url, endpoint.events, endpoint.ordered, failure.since
+  SELECT endpoint.id, endpoint.url, endpoint.events, endpoint.ordered, failure.since AS "failingSince"
   FROM webhook_endpoint AS endpoint LEFT JOIN webhook_failure AS failure ON failure.endpoint_id = endpoint.id
   WHERE endpoint.deleted_at IS NULL AND endpoint.is_active ORDER BY endpoint.id`;
 
 const SUBSCRIPTIONS = `
-  SELECT endpoint_id, events, until, lag(until) OVER (PARTITION BY endpoint_id ORDER BY until) AS since FROM (
+  SELECT endpoint_id AS "endpointId", events, until,
+    lag(until) OVER (PARTITION BY endpoint_id ORDER BY until) AS since
+  FROM (
     SELECT endpoint.id AS endpoint_id, former.events, until_event_id AS until
     FROM webhook_endpoint AS endpoint JOIN webhook_former_subscription AS former ON former.endpoint_id = endpoint.id
     WHERE deleted_at IS NULL AND until_event_id > $1
@@ -73,24 +60,16 @@ const RESET_HEALTH = 'DELETE FROM webhook_failure WHERE endpoint_id = $1';
 export class ReceiversRepository {
   constructor(private readonly database: Database) {}
 
-  async listActive(): Promise<readonly Receiver[]> {
-    const rows = await this.database.query<ReceiverRow>(ACTIVE);
-    return rows.map((row) => ({
-      id: row.id,
-      url: row.url,
-      events: row.events,
-      ordered: row.ordered,
-      failingSince: row.since,
-    }));
+  listActive(): Promise<readonly Receiver[]> {
+    return this.database.query<Receiver>(ACTIVE);
   }
 
   /**
    * Returns all subscriptions that determine which endpoints receive the event `firstEventId` and later events. One
    * query reads present and former subscriptions, so that both are from the same instant.
    */
-  async listSubscriptions(firstEventId: string): Promise<readonly EventSubscription[]> {
-    const rows = await this.database.query<EventSubscriptionRow>(SUBSCRIPTIONS, [firstEventId]);
-    return rows.map(({ endpoint_id: endpointId, ...row }) => ({ endpointId, ...row }));
+  listSubscriptions(firstEventId: string): Promise<readonly EventSubscription[]> {
+    return this.database.query<EventSubscription>(SUBSCRIPTIONS, [firstEventId]);
   }
 
   /**

@@ -48,6 +48,12 @@ export interface Delivery {
   readonly updatedAt: Date;
 }
 
+/** A delivery that this process may attempt until the lease ends. */
+export type ClaimedDelivery = Pick<
+  Delivery,
+  'id' | 'endpointId' | 'eventId' | 'attempts' | 'fence'
+>;
+
 export interface Attempt {
   readonly startedAt: Date;
   readonly durationMs: number;
