@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { invariant } from '../../core/invariant';
 import { postPayment, postRecovery } from '../../core/ledger';
+import { nextVersion } from '../../core/next-version';
 import { BoundedMap } from '../../platform/caching';
 import { Idempotency } from '../../platform/idempotency';
 import { Outbox } from '../../platform/outbox';
@@ -103,10 +104,15 @@ export class PaymentRecordsService {
     now: Date,
   ): Promise<void> {
     if (isDisputed === before.isDisputed && amountLost === before.amountLost) return;
-    const version = before.version + 1;
-    const after = { ...before, isDisputed, amountLost, version, updatedAt: now };
+    const after = nextVersion(before, now, { isDisputed, amountLost });
     await this.payments.updateDisputed(after);
     await this.outbox.record(paymentUpdated, { after, before, occurredAt: now });
+  }
+
+  /** Returns {@link currentTimeOf}, or the time of the last ledger transaction of the customer if that is later. */
+  async followingTimeOf(customerId: string): Promise<Date> {
+    const now = await this.currentTimeOf(customerId);
+    return (await this.ledger.latestAfter([customerId], now)).get(customerId) ?? now;
   }
 
   /**

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { raise } from '../../platform/errors';
 import { invariant } from '../../core/invariant';
 import { lesser } from '../../core/money';
+import { changedAt } from '../../core/next-version';
 import { Outbox } from '../../platform/outbox';
 import { CreditBalanceService, InvoicePaymentsService, maxRefundable } from '../invoicing';
 import { LostCreditService, type PaymentForRefund } from './disputes/lost-credit.service';
@@ -67,7 +68,7 @@ export class PaymentRefundsService {
    * 2. the part that paid the invoice and was not credited
    * 3. credit of the customer from credit notes and negative invoices
    * @param requested minor units; null: all of the parts 1 and 2
-   * @returns the changed payment, dated with the current time of its customer, and the reserved amount
+   * @returns the changed payment, dated with the time of `currentTimeOf`, and the reserved amount
    * @throws {ProblemError} `payment_not_found`, `payment_not_refundable`, `payment_disputed` (also if the dispute is
    *   about another payment whose money or credit paid the invoice), `refund_amount_exceeds_refundable`,
    *   `payment_provider_not_enabled`
@@ -135,9 +136,12 @@ export class PaymentRefundsService {
     return reserved ?? raise(refundAmountExceedsRefundable(left));
   }
 
-  /** Returns the time of the customer's test clock, or real time if the customer has no test clock. */
-  currentTimeOf({ customerId }: Payment): Promise<Date> {
-    return this.records.currentTimeOf(customerId);
+  /**
+   * Returns the time of the customer's test clock, or real time if the customer has no test clock. But never a time
+   * before the last change of the payment, which the caller has locked, or of the credit of its customer.
+   */
+  async currentTimeOf(payment: Payment): Promise<Date> {
+    return changedAt(await this.records.followingTimeOf(payment.customerId), payment);
   }
 
   /** Locks a payment. Payments are locked before their refunds. */

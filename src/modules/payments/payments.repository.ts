@@ -20,7 +20,8 @@ const IN_REAL_TIME = `
  * changed since the caller read it.
  */
 const RESERVE_REFUND = `
-  SET amount_refund_pending = amount_refund_pending + $2, version = version + 1, updated_at = $3
+  SET amount_refund_pending = amount_refund_pending + $2, version = version + 1,
+    updated_at = greatest(updated_at, $3)
   WHERE id = $1 AND status = 'succeeded' AND NOT is_disputed
     AND amount_refunded + amount_refund_pending + amount_lost + $2 <= amount`;
 
@@ -29,13 +30,14 @@ const RESERVE_REFUND = `
  * such a refund, because the money has moved.
  */
 const RESERVE_MADE_REFUND = `
-  SET amount_refund_pending = amount_refund_pending + $2, version = version + 1, updated_at = $3
+  SET amount_refund_pending = amount_refund_pending + $2, version = version + 1,
+    updated_at = greatest(updated_at, $3)
   WHERE id = $1 AND status = 'succeeded'
     AND amount_refunded + amount_refund_pending + $2 <= amount`;
 
 const SETTLE_REFUND = `
   SET amount_refund_pending = amount_refund_pending - $2, amount_refunded = amount_refunded + $3,
-      version = version + 1, updated_at = $4
+      version = version + 1, updated_at = greatest(updated_at, $4)
   WHERE id = $1`;
 
 const OF_INVOICES_OR_IDS = 'WHERE invoice_id = ANY ($1) OR id = ANY ($2)';
