@@ -9,15 +9,25 @@ export type ChangeOf<Stored, Field extends keyof Stored> = {
   readonly [Changed in Field]?: Stored[Changed] | undefined;
 };
 
-/** Returns `now`, but never a time before the previous change: another process with a faster clock may have made it. */
-export function changedAt({ updatedAt }: Pick<Versioned, 'updatedAt'>, now: Date): Date {
-  return now < updatedAt ? updatedAt : now;
+/**
+ * Returns the instant of a change that follows the last changes of all given objects: `now`, or the latest of those
+ * changes if that is later, because the clocks of processes differ. Ignores null. The caller has locked the objects.
+ */
+export function changedAt(
+  now: Date,
+  ...objects: readonly (Pick<Versioned, 'updatedAt'> | null)[]
+): Date {
+  return objects.reduce(
+    (latest, object) => (object !== null && object.updatedAt > latest ? object.updatedAt : latest),
+    now,
+  );
 }
 
+/** Returns the next version of an object, with the given fields changed. */
 export function nextVersion<Stored extends Versioned>(
   before: Stored,
   now: Date,
   change: Partial<Stored> = {},
 ): Stored {
-  return { ...before, ...change, version: before.version + 1, updatedAt: changedAt(before, now) };
+  return { ...before, ...change, version: before.version + 1, updatedAt: changedAt(now, before) };
 }

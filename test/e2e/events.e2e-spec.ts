@@ -6,6 +6,7 @@ import { EventDispatcher } from '../../src/modules/webhooks/delivery/event-dispa
 import { createAdmin } from '../support/admins';
 import { bearing, BOOTSTRAP_KEY, createKey, WITH_KEYS } from '../support/keys';
 import { signedIn } from '../support/signed-in';
+import { firstIdAt } from '../../src/platform/ids';
 import { startTestApp, type TestApp } from '../support/test-app';
 
 interface Event {
@@ -99,6 +100,42 @@ describe('events', () => {
     const next = await list({ limit: '1', cursor: ofIds });
     expect(next).toHaveLength(1);
     expect(await list({ ...byTime, cursor: ofTimes })).toEqual(next);
+  });
+
+  it('of one object are listed by sequence, page by page, whatever the clocks of processes made their ids', async () => {
+    const coupon = await createCoupon();
+    for (const is_active of [false, true]) {
+      await engine.http.patch(`/v1/coupons/${coupon}`).send({ is_active });
+    }
+    // A process whose clock is behind makes ids that sort before those of the earlier events.
+    const [, second] = await list({ object_id: coupon });
+    const behind = firstIdAt('evt', new Date(Date.now() - 3_000));
+    await engine.database.transaction(async () => {
+      await engine.database.query('SET LOCAL session_replication_role = replica');
+      const rename = (table: string, column: string) =>
+        `UPDATE ${table} SET ${column} = $2 WHERE ${column} = $1`;
+      await engine.database.query(rename('event', 'id'), [second?.id, behind]);
+      await engine.database.query(rename('event_dispatch', 'event_id'), [second?.id, behind]);
+    });
+    const customer = await engine.http.post('/v1/customers').send({ name: 'Grace' });
+    for (const type of ['coupon.*', 'coupon.updated']) {
+      const found = await list({ object_id: coupon, type, limit: '2' });
+      expect(found.map(({ sequence }) => sequence)).toEqual([3, 2]);
+    }
+    const { id } = customer.body as { id: string };
+    expect(await list({ object_id: id, customer_id: id })).toHaveLength(1);
+    const sequences: number[] = [];
+    let cursor: string | null = null;
+    do {
+      const query = { object_id: coupon, limit: '1', ...(cursor !== null && { cursor }) };
+      const { body } = await engine.http.get('/v1/events').query(query).expect(200);
+      const page = body as { data: Event[]; next_cursor: string | null };
+      sequences.push(...page.data.map(({ sequence }) => sequence));
+      cursor = page.next_cursor;
+    } while (cursor !== null);
+    expect(sequences).toEqual([3, 2, 1]);
+    const byId = await engine.http.get('/v1/events').query({ object_id: coupon, cursor: behind });
+    expect(byId.body).toMatchObject({ status: 400, code: 'invalid_cursor' });
   });
 
   it('of customers on a test clock are sent, whether the clock is behind or ahead of real time', async () => {

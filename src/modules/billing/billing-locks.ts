@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { invariant } from '../../core/invariant';
+import { changedAt } from '../../core/next-version';
 import { type Customer, CustomersService } from '../customers';
 import { SubscriptionBalancesService } from '../entitlements';
 import { BillingContextService, type Invoice, InvoicesService } from '../invoicing';
@@ -65,6 +66,8 @@ export class BillingLocks {
 
   /**
    * Locks the customer and the subscription of an invoice, then the invoice. Returns null if there is no such invoice.
+   * The returned time is never before the last change of the subscription or the invoice, even if a process with a
+   * faster clock made that change, or if this process waited for the locks.
    * @throws {ProblemError} `test_clock_not_found`, `test_clock_advancing`, `test_clock_failed`
    */
   async lockInvoice(id: string): Promise<LockedInvoice | null> {
@@ -74,7 +77,8 @@ export class BillingLocks {
     if (found === null || owner === null) return null;
     const subscription = await this.lockSubscription(found.subscriptionId);
     const invoice = await this.invoices.lock(id);
-    return invoice === null ? null : { ...owner, subscription, invoice };
+    if (invoice === null) return null;
+    return { ...owner, now: changedAt(owner.now, subscription, invoice), subscription, invoice };
   }
 
   /**

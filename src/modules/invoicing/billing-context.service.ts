@@ -3,6 +3,7 @@ import { groupBy } from '../../core/grouping';
 import { invariant } from '../../core/invariant';
 import type { RedeemedTerms } from '../coupons';
 import { type Customer, CustomersService } from '../customers';
+import { LedgerService } from '../ledger';
 import type { TaxRate } from '../tax-rates';
 import { BilledLinesRepository } from './billed-lines.repository';
 import { CreditGrantsRepository } from './credit-grants.repository';
@@ -18,11 +19,6 @@ import type { BillingRequest } from './domain/billing-request';
 import { type CorrectingRequest, FirstBillsService } from './first-bills.service';
 import { HeldByInvoiceRepository } from './held-by-invoice.repository';
 import { UsageReadingsService } from './usage-readings.service';
-
-/**
- * Purpose of reading a billing context. `issue` locks the data that the invoice will change; `preview` locks nothing.
- */
-export type Purpose = 'issue' | 'preview';
 
 /** Fields of a billing request that determine which data its {@link BillingContext} contains. */
 export type ContextRequest = Pick<
@@ -46,6 +42,7 @@ export class BillingContextService {
     private readonly grants: CreditGrantsRepository,
     private readonly usage: UsageReadingsService,
     private readonly held: HeldByInvoiceRepository,
+    private readonly ledger: LedgerService,
   ) {}
 
   /**
@@ -65,10 +62,10 @@ export class BillingContextService {
   async load(
     request: ContextRequest,
     customer: Customer,
-    purpose: Purpose,
+    issuedAt: Date | null,
     redeemed: readonly RedeemedTerms[] = [],
   ): Promise<BillingContext> {
-    const contextOf = await this.loadAll([request], [customer], purpose);
+    const contextOf = await this.loadAll([request], [customer], issuedAt);
     const context = contextOf(request);
     const added = await this.coupons.contextsOf(redeemed, new Map());
     return { ...context, coupons: [...context.coupons, ...added] };
@@ -78,13 +75,15 @@ export class BillingContextService {
    * Reads the contexts of many billing requests. Returns a function that maps a request to its context. All contexts of
    * a customer contain the same credit: the credit available before any of these invoices uses it.
    * @param customers the customers of all requests
+   * @param issuedAt the present, to issue the invoices: locks the data that they will change. Null, for previews: locks
+   *   nothing
    */
   async loadAll(
     requests: readonly ContextRequest[],
     customers: readonly Customer[],
-    purpose: Purpose,
+    issuedAt: Date | null,
   ): Promise<(request: ContextRequest) => BillingContext> {
-    const locks = purpose === 'issue';
+    const locks = issuedAt !== null;
     const credits = requests.flatMap(creditsOf);
     const customerIds = customers.map(({ id }) => id);
     const billed = groupBy(await this.billed.inAdvance(credits, locks), ({ itemId }) => itemId);
@@ -102,12 +101,17 @@ export class BillingContextService {
     const corrected = await this.firstBills.load(
       requests.map((request) => ({ request, usage: usage.get(request) ?? [] })),
     );
-    const couponsOf = await this.coupons.loadAll(
-      requests.map((request) => ({
-        request,
-        corrected: correctedOf({ billed: billedFor(request), usage: usage.get(request) ?? [] }),
-      })),
-    );
+    const corrections = requests.map((request) => ({
+      request,
+      corrected: correctedOf({ billed: billedFor(request), usage: usage.get(request) ?? [] }),
+    }));
+    const couponsOf = await this.coupons.loadAll(corrections);
+    const correcting = corrections.filter((one) => one.corrected.length > 0);
+    const followed = new Set([
+      ...grants.keys(),
+      ...correcting.map(({ request }) => request.customerId),
+    ]);
+    const times = issuedAt && (await this.ledger.latestAfter([...followed], issuedAt));
     const byId = new Map(customers.map((customer) => [customer.id, customer]));
     return (request) => {
       const { customerId, billingPeriod } = request;
@@ -124,6 +128,7 @@ export class BillingContextService {
         taxTreatment: customer.taxExempt,
         testClockId: customer.testClockId,
         creditGrants: (grants.get(customerId) ?? []).map(toCreditGrant),
+        followsAt: times?.get(customerId) ?? null,
       };
     };
   }
@@ -135,8 +140,9 @@ export class BillingContextService {
   async loadForDrafts<Request extends ContextRequest & { readonly draft: Invoice }>(
     requests: readonly Request[],
     customers: readonly Customer[],
+    now: Date,
   ): Promise<(request: Request) => BillingContext> {
-    const contextOf = await this.loadAll(requests, customers, 'issue');
+    const contextOf = await this.loadAll(requests, customers, now);
     const couponsOf = await this.coupons.loadForDrafts(
       requests.map((request) => ({ request, corrected: correctedOf(contextOf(request)) })),
     );

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { creditNote, type CreditNoteAmounts, type CreditNoteLine } from '../../core/invoice';
 import { greater } from '../../core/money';
-import { nextVersion } from '../../core/next-version';
+import { changedAt, nextVersion } from '../../core/next-version';
 import type { ListSummary, Page, PageRequest } from '../../platform/database';
 import { currentActor } from '../../platform/access';
 import { invalidTransition, referenceNotFound, raise } from '../../platform/errors';
@@ -165,8 +165,9 @@ export class CreditNotesService {
    * @throws {ProblemError} `credit_note_not_found`, `invalid_transition`, `credit_note_corrected`,
    *   `credit_note_settled`
    */
-  async void(id: string, invoice: Invoice, now: Date): Promise<CreditNote> {
+  async void(id: string, invoice: Invoice, readAt: Date): Promise<CreditNote> {
     const before = await this.get(id);
+    const now = changedAt(readAt, before);
     if (before.status !== 'issued') throw invalidTransition('credit note', before.status, 'void');
     const lineIds = before.lines.map(({ lineId }) => lineId);
     const takenBackBy = await this.together.takenBackSince(lineIds, before.createdAt);

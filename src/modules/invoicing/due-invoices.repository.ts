@@ -53,14 +53,15 @@ export const NEXT_OVERDUE = `
 
 const STOP_COLLECTING = `
   UPDATE invoice
-  SET collect_at = NULL, is_collected_while_unpaid = false, version = version + 1, updated_at = $2
+  SET collect_at = NULL, is_collected_while_unpaid = false, version = version + 1,
+    updated_at = greatest(updated_at, $2)
   WHERE id = ANY ($1)`;
 
 /** Does not increment the version, because the API does not show the `collect_at` of invoices that are not open. */
 const CLOSE_COLLECTION = 'UPDATE invoice SET collect_at = NULL WHERE id = $1';
 
 const PLAN_COLLECTING = `
-  UPDATE invoice SET collect_at = $2, version = version + 1, updated_at = $3
+  UPDATE invoice SET collect_at = $2, version = version + 1, updated_at = greatest(updated_at, $3)
   WHERE id = ANY ($1)`;
 
 /** Does not increment the version, because the API does not show `is_collected_while_unpaid`. */

@@ -36,7 +36,7 @@ export class EditInvoiceService {
       const after = revise(before, { metadata: sent }, now);
       if (after === before) return before;
       await this.invoices.update(after);
-      await this.outbox.record(invoiceUpdated, { after, before, occurredAt: now });
+      await this.outbox.record(invoiceUpdated, { after, before, occurredAt: after.updatedAt });
       return after;
     });
   }

@@ -104,7 +104,7 @@ export class FinalizationService {
     const invoices = drafts.map(({ invoice }) => invoice);
     const used = drafts.length > 0 ? await this.applyAll(drafts, now) : [];
     await this.postings.postFinalized(invoices, earned, now);
-    await this.postings.postCreditApplied(used, now);
+    await this.postings.postCreditApplied(used);
   }
 
   /**

@@ -76,7 +76,7 @@ export class FinalizeInvoicesService {
 
   private async finalizeOneOff(before: Invoice, customer: Customer, now: Date): Promise<Invoice> {
     const request = { ...before, lines: [], billingPeriod: null };
-    const draft = reassembleDraft(before, await this.contexts.load(request, customer, 'issue'));
+    const draft = reassembleDraft(before, await this.contexts.load(request, customer, now));
     await this.invoices.replaceLines([draft]);
     return this.finalization.finalize(draft, before, customer, now);
   }
@@ -97,7 +97,7 @@ export class FinalizeInvoicesService {
     const customers = await this.customers.getAllForHistory(
       drafts.map(({ customerId }) => customerId),
     );
-    const contextOf = await this.contexts.loadForDrafts(requested, [...customers.values()]);
+    const contextOf = await this.contexts.loadForDrafts(requested, [...customers.values()], now);
     const decided = decideInSequence(
       requested,
       contextOf,

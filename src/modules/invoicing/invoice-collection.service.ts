@@ -49,7 +49,8 @@ export class InvoiceCollectionService {
     const amount = invoice.amountPending - before.amountPending;
     invariant(amount > 0n, `The attempt at ${before.id} charges something.`);
     await this.invoices.update(invoice);
-    await this.outbox.record(invoiceUpdated, { after: invoice, before, occurredAt: now });
+    const { updatedAt: occurredAt } = invoice;
+    await this.outbox.record(invoiceUpdated, { after: invoice, before, occurredAt });
     return { invoice, amount };
   }
 

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { raise } from '../../platform/errors';
 import { invariant } from '../../core/invariant';
+import { changedAt } from '../../core/next-version';
 import { assertVersion, Database, type VersionCondition } from '../../platform/database';
 import { Outbox } from '../../platform/outbox';
 import type { HeldByInvoice } from './domain/given-back';
@@ -71,7 +72,8 @@ export class InvoicePaymentsService {
    * Reserves the unpaid amount of an invoice, or a part of it, for a payment, in the caller's transaction. An invoice
    * can have several pending payments, as long as their sum is at most the unpaid amount. Records `invoice.updated`.
    * @param requested minor units; null: all that is unpaid and not reserved
-   * @returns the amount reserved; null if the invoice does not exist, because it was a draft and has been deleted
+   * @returns the amount reserved, and the time of the payment: `now`, or the last change of the invoice if that is later.
+   *   Null if the invoice does not exist, because it was a draft and has been deleted
    * @throws {ProblemError} `precondition_failed`, `invoice_not_payable`, `invoice_payment_pending`,
    *   `payment_exceeds_invoice`
    */
@@ -80,7 +82,7 @@ export class InvoicePaymentsService {
     requested: bigint | null,
     now: Date,
     expected: VersionCondition = 'any',
-  ): Promise<bigint | null> {
+  ): Promise<{ readonly amount: bigint; readonly at: Date } | null> {
     const invoice = await this.invoices.lock(id);
     if (invoice === null) return null;
     assertVersion(expected, invoice);
@@ -92,9 +94,12 @@ export class InvoicePaymentsService {
         throw invoicePaymentPending(id);
       case 'exceeds':
         throw paymentExceedsInvoice(decision.payable);
-      case 'reserve':
-        await this.update(invoice, withReserve(invoice, decision.amount, now), now);
-        return decision.amount;
+      case 'reserve': {
+        const at = changedAt(now, invoice);
+        const { amount } = decision;
+        await this.update(invoice, withReserve(invoice, amount, at), at);
+        return { amount, at };
+      }
     }
   }
 

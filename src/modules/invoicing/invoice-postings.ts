@@ -9,6 +9,7 @@ import {
   postWriteOff,
   type LedgerTransaction,
 } from '../../core/ledger';
+import { changedAt } from '../../core/next-version';
 import { LedgerService } from '../ledger';
 import type { CreditNote } from './domain/credit-note';
 import type { EarnedPeriod } from './domain/earned-period';
@@ -21,6 +22,7 @@ export interface UsedCredit {
   readonly amountMinor: bigint;
   /** Part of the amount that lowered invoices which had been written off (status `uncollectible`). */
   readonly recoveredMinor: bigint;
+  readonly usedAt: Date;
 }
 
 /** Posts changes of invoices to the ledger. */
@@ -48,7 +50,7 @@ export class InvoicePostings {
       invoices
         .filter((invoice) => invoice.subscriptionId === subscriptionId)
         .flatMap(({ lines }) => lines.filter(({ isReleased }) => isReleased))
-        .reduce((total, { net }) => total + net, stored.get(subscriptionId) ?? 0n);
+        .reduce((total, { net }) => total + net, stored.get(subscriptionId)?.netMinor ?? 0n);
     const posted = invoices.map((invoice) => ({
       ...postInvoice({
         currency: invoice.currency,
@@ -62,13 +64,13 @@ export class InvoicePostings {
       }),
       sourceId: invoice.id,
       customerId: invoice.customerId,
-      occurredAt: now,
+      occurredAt: changedAt(now, invoice),
     }));
     const released = earned.map(({ id, subscriptionId, customerId, currency }) => ({
       ...postRevenueRelease(currency, releasedMinor(subscriptionId)),
       sourceId: id,
       customerId,
-      occurredAt: now,
+      occurredAt: changedAt(now, stored.get(subscriptionId) ?? null),
     }));
     // Alternates invoices and revenue releases, so that a query for one account skips few transactions of other
     // accounts.
@@ -95,10 +97,10 @@ export class InvoicePostings {
   }
 
   /** Posts the use of credit from finalized negative invoices to lower other invoices. */
-  async postCreditApplied(used: readonly UsedCredit[], now: Date): Promise<void> {
-    for (const { invoice, amountMinor, recoveredMinor } of used) {
-      await this.post(invoice, postRecovery(invoice.currency, recoveredMinor), now);
-      await this.post(invoice, postCreditApplied(invoice.currency, amountMinor), now);
+  async postCreditApplied(used: readonly UsedCredit[]): Promise<void> {
+    for (const { invoice, amountMinor, recoveredMinor, usedAt } of used) {
+      await this.post(invoice, postRecovery(invoice.currency, recoveredMinor), usedAt);
+      await this.post(invoice, postCreditApplied(invoice.currency, amountMinor), usedAt);
     }
   }
 

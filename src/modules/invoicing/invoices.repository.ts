@@ -34,7 +34,7 @@ const ADD_CREDITED = `
  */
 const RELEASE = `
   WITH earned AS MATERIALIZED (
-    SELECT line.id, over.subscription_id, line.net - line.credited_net AS net
+    SELECT line.id, over.subscription_id, line.net - line.credited_net AS net, invoice.finalized_at
     FROM unnest($1::text[], $2::text[], $3::timestamptz[], $4::timestamptz[], $5::boolean[])
         AS over (subscription_id, item_id, start_at, end_at, ends_items)
       JOIN invoice_line line ON line.item_id = over.item_id AND line.period_end_at >= over.start_at
@@ -45,12 +45,19 @@ const RELEASE = `
       AND (over.ends_items OR line.period_end_at <= over.end_at)
     FOR NO KEY UPDATE OF line),
   marked AS (INSERT INTO released_line (line_id) SELECT id FROM earned)
-  SELECT subscription_id, sum(net)::text AS net FROM earned GROUP BY subscription_id`;
+  SELECT subscription_id, sum(net)::text AS net, max(finalized_at) AS finalized_at FROM earned
+  GROUP BY subscription_id`;
 
 const TAKE_NUMBERS = `
   INSERT INTO invoice_series (name, next_number) VALUES ($1, 1 + $2::bigint)
   ON CONFLICT (name) DO UPDATE SET next_number = invoice_series.next_number + $2::bigint
   RETURNING next_number - $2::bigint AS first`;
+
+/** Deferred revenue that is recognized, in minor units, and the time at which the newest part of it was deferred. */
+interface ReleasedRevenue {
+  readonly netMinor: bigint;
+  readonly updatedAt: Date;
+}
 
 @Injectable()
 export class InvoicesRepository {
@@ -168,22 +175,32 @@ export class InvoicesRepository {
 
   /**
    * Recognizes deferred revenue of periods that are over: marks its lines as released. Returns, by subscription id, the
-   * net amounts of these lines, less the net amounts that credit notes took back.
+   * net amounts of these lines, less the net amounts that credit notes took back, and when the newest of their invoices
+   * was finalized.
    */
-  async releaseLines(over: readonly EarnedPeriod[]): Promise<ReadonlyMap<string, bigint>> {
+  async releaseLines(over: readonly EarnedPeriod[]): Promise<ReadonlyMap<string, ReleasedRevenue>> {
     this.database.requireTransaction();
     if (over.length === 0) return new Map();
     const items = over.flatMap(({ itemIds, ...period }) =>
       itemIds.map((itemId) => ({ ...period, itemId })),
     );
-    const rows = await this.database.query<{ subscription_id: string; net: string }>(RELEASE, [
+    const rows = await this.database.query<{
+      subscription_id: string;
+      net: string;
+      finalized_at: Date;
+    }>(RELEASE, [
       items.map(({ subscriptionId }) => subscriptionId),
       items.map(({ itemId }) => itemId),
       items.map(({ startAt }) => startAt),
       items.map(({ endAt }) => endAt),
       items.map(({ endsItems }) => endsItems),
     ]);
-    return new Map(rows.map(({ subscription_id: id, net }) => [id, BigInt(net)]));
+    return new Map(
+      rows.map(({ subscription_id: id, net, finalized_at: updatedAt }) => [
+        id,
+        { netMinor: BigInt(net), updatedAt },
+      ]),
+    );
   }
 
   /** Takes `count` numbers of a series, and returns the first. Locks the series until the transaction ends. */

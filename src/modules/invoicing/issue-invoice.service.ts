@@ -56,7 +56,7 @@ export class IssueInvoiceService {
     now: Date,
     redeemed: readonly RedeemedTerms[] = [],
   ): Promise<Invoice> {
-    const context = await this.contexts.load(request, customer, 'preview', redeemed);
+    const context = await this.contexts.load(request, customer, null, redeemed);
     return this.decide(request, withBillableUsage(request, context), now, customer);
   }
 
@@ -100,7 +100,7 @@ export class IssueInvoiceService {
       return { drafts: [], customers: new Map() };
     }
     const customers = await this.customersOf(requests);
-    const loaded = await this.contexts.loadAll(requests, [...customers.values()], 'issue');
+    const loaded = await this.contexts.loadAll(requests, [...customers.values()], now);
     const contextOf = (request: BillingRequest): BillingContext =>
       withBillableUsage(request, loaded(request));
     const decided = decideInSequence(

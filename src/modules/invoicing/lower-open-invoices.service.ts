@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { groupBy } from '../../core/grouping';
 import { lesser } from '../../core/money';
-import { nextVersion } from '../../core/next-version';
+import { changedAt, nextVersion } from '../../core/next-version';
 import { Outbox } from '../../platform/outbox';
 import { CreditGrantsRepository } from './credit-grants.repository';
 import type { DecidedInvoice, OwedBySubscription } from './domain/decide-in-sequence';
@@ -39,10 +39,11 @@ export class LowerOpenInvoicesService {
       const owed = await this.invoices.findAll(ids);
       const open = owed.filter(({ status }) => status === 'open');
       const uncollectible = owed.filter(({ status }) => status === 'uncollectible');
-      const ofOpen = await this.lowerInSequence(open, available, now);
-      const recovered = await this.lowerInSequence(uncollectible, available - ofOpen, now);
+      const usedAt = changedAt(now, invoice, ...owed);
+      const ofOpen = await this.lowerInSequence(open, available, usedAt);
+      const recovered = await this.lowerInSequence(uncollectible, available - ofOpen, usedAt);
       await this.grants.use(added.id, ofOpen + recovered);
-      used.push({ invoice, amountMinor: ofOpen + recovered, recoveredMinor: recovered });
+      used.push({ invoice, amountMinor: ofOpen + recovered, recoveredMinor: recovered, usedAt });
     }
     return used;
   }

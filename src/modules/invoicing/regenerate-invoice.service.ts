@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { changedAt } from '../../core/next-version';
 import { assertVersion, type VersionCondition } from '../../platform/database';
 import { raise } from '../../platform/errors';
 import { newId } from '../../platform/ids';
@@ -58,9 +59,10 @@ export class RegenerateInvoiceService {
   async regenerate(
     id: string,
     { expected, customer, charges, refunded, periods }: RegenerationContext,
-    now: Date,
+    readAt: Date,
   ): Promise<Invoice> {
     const whole = await this.lockVoid(id, expected);
+    const now = changedAt(readAt, whole);
     if (isNoLongerOwed(whole, charges)) throw invoiceOvertaken(id);
     const voided = await this.usage.lockUnarchived(
       whole,
@@ -79,7 +81,7 @@ export class RegenerateInvoiceService {
       billingPeriod: charges.billingPeriod,
       hasEnded: charges.hasEnded,
     };
-    const context = await this.contexts.load(request, customer, 'issue');
+    const context = await this.contexts.load(request, customer, now);
     const ids = { invoiceId: newId('inv'), nextLineId: () => newId('il') };
     const usage = usageToRebill(voided, context.usage);
     const draft = regeneratedFrom(voided, charges, { ...context, ...usage }, ids, now);

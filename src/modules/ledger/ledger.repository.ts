@@ -3,6 +3,7 @@ import type { LedgerAccount, Posting } from '../../core/ledger';
 import { InvariantError } from '../../core/invariant';
 import {
   Database,
+  idTime,
   type Page,
   ListQuery,
   type PageRequest,
@@ -16,6 +17,7 @@ import {
   type SummedRows,
   type TransactionFilter,
 } from './domain/posted-transaction';
+import { firstIdAt } from '../../platform/ids';
 import { LedgerPostingEntity } from './ledger-posting.entity';
 import { LedgerTransactionEntity } from './ledger-transaction.entity';
 
@@ -26,6 +28,14 @@ const INSERT = `
       $1::text[], $2::text[], $3::text[], $4::integer[], $5::text[], $6::text[], $7::timestamptz[]))
   INSERT INTO ledger_posting (transaction_id, position, account, amount_minor)
   SELECT * FROM unnest($8::text[], $9::integer[], $10::text[], $11::bigint[])`;
+
+/** Reads only the index entries of transactions that were made in the last minute, whatever their dates are. */
+const LATEST_AFTER = `
+  SELECT customer_id, max(occurred_at) AS occurred_at FROM ledger_transaction
+  WHERE customer_id = ANY ($1) AND ${idTime('id')} >= ${idTime('$2::varchar')} AND occurred_at > $3 AND occurred_at <= $4
+  GROUP BY customer_id`;
+
+const MINUTE_MS = 60_000;
 
 const BALANCES = `
   SELECT account, currency, sum(amount_minor)::text AS amount
@@ -136,6 +146,18 @@ export class LedgerRepository {
       }
       throw error;
     }
+  }
+
+  /** Returns, by customer, the latest time within a minute after `now`, of the transactions made since a minute before. */
+  async latestAfter(customerIds: readonly string[], now: Date): Promise<ReadonlyMap<string, Date>> {
+    if (customerIds.length === 0) return new Map();
+    const since = new Date(now.getTime() - MINUTE_MS);
+    const until = new Date(now.getTime() + MINUTE_MS);
+    const rows = await this.database.query<{ customer_id: string; occurred_at: Date }>(
+      LATEST_AFTER,
+      [customerIds, firstIdAt('ltx', since), now, until],
+    );
+    return new Map(rows.map(({ customer_id: id, occurred_at: at }) => [id, at]));
   }
 
   async page(filter: TransactionFilter, request: PageRequest): Promise<Page<PostedTransaction>> {

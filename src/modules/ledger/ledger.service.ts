@@ -62,6 +62,15 @@ export class LedgerService {
     return posted.map(({ id }) => id);
   }
 
+  /**
+   * Returns, by customer, the time of the latest transaction that is dated after `now`, because the process that posted
+   * it has a faster clock, or because this process waited for it. Omits customers without such a transaction. Ignores
+   * transactions that are dated more than a minute after `now`: their clock was wrong.
+   */
+  latestAfter(customerIds: readonly string[], now: Date): Promise<ReadonlyMap<string, Date>> {
+    return this.ledger.latestAfter(customerIds, now);
+  }
+
   /** Returns the transactions that one object, such as an invoice, has posted, oldest first. */
   transactionsOf(sourceId: string): Promise<readonly PostedTransaction[]> {
     return this.ledger.findBySource(sourceId);

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { invariant } from '../../core/invariant';
 import { postPayment, postRecovery } from '../../core/ledger';
+import { changedAt, nextVersion } from '../../core/next-version';
 import { BoundedMap } from '../../platform/caching';
 import { Idempotency } from '../../platform/idempotency';
 import { Outbox } from '../../platform/outbox';
@@ -98,10 +99,19 @@ export class PaymentRecordsService {
     now: Date,
   ): Promise<void> {
     if (isDisputed === before.isDisputed && amountLost === before.amountLost) return;
-    const version = before.version + 1;
-    const after = { ...before, isDisputed, amountLost, version, updatedAt: now };
+    const after = nextVersion(before, now, { isDisputed, amountLost });
     await this.payments.updateDisputed(after);
     await this.outbox.record(paymentUpdated, { after, before, occurredAt: now });
+  }
+
+  /**
+   * Returns {@link currentTimeOf}, but never a time before the last change of the payment, which the caller has locked,
+   * or before the last ledger transaction of its customer.
+   */
+  async followingTimeOf(payment: Payment): Promise<Date> {
+    const now = await this.currentTimeOf(payment.customerId);
+    const latest = await this.ledger.latestAfter([payment.customerId], now);
+    return changedAt(latest.get(payment.customerId) ?? now, payment);
   }
 
   /**

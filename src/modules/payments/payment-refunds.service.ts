@@ -82,7 +82,7 @@ export class PaymentRefundsService {
     if (decision.kind === 'disputed') throw paymentDisputed(decision.paymentId);
     if (decision.kind === 'exceeds') throw refundAmountExceedsRefundable(decision.refundable);
     const { amount } = decision;
-    const now = await this.records.currentTimeOf(before.customerId);
+    const now = await this.records.followingTimeOf(before);
     const payment = await this.payments.reserveRefund(paymentId, amount, now);
     invariant(payment !== null, `The payment ${paymentId} changed under its lock.`);
     const ofPayment = lesser(amount, free);

@@ -16,18 +16,20 @@ const IN_REAL_TIME = `
   EXISTS (SELECT FROM customer WHERE customer.id = payment.customer_id AND test_clock_id IS NULL)`;
 
 const RESERVE_REFUND = `
-  SET amount_refund_pending = amount_refund_pending + $2, version = version + 1, updated_at = $3
+  SET amount_refund_pending = amount_refund_pending + $2, version = version + 1,
+    updated_at = greatest(updated_at, $3)
   WHERE id = $1 AND status = 'succeeded' AND NOT is_disputed
     AND amount_refunded + amount_refund_pending + amount_lost + $2 <= amount`;
 
 const RESERVE_MADE_REFUND = `
-  SET amount_refund_pending = amount_refund_pending + $2, version = version + 1, updated_at = $3
+  SET amount_refund_pending = amount_refund_pending + $2, version = version + 1,
+    updated_at = greatest(updated_at, $3)
   WHERE id = $1 AND status = 'succeeded'
     AND amount_refunded + amount_refund_pending + $2 <= amount`;
 
 const SETTLE_REFUND = `
   SET amount_refund_pending = amount_refund_pending - $2, amount_refunded = amount_refunded + $3,
-      version = version + 1, updated_at = $4
+      version = version + 1, updated_at = greatest(updated_at, $4)
   WHERE id = $1`;
 
 const APPLIED_TO_OR_IDS =

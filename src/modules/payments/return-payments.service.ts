@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { postPaymentReturned } from '../../core/ledger';
+import { changedAt } from '../../core/next-version';
 import { Outbox } from '../../platform/outbox';
 import {
   CreditBalanceService,
@@ -108,10 +109,12 @@ export class ReturnPaymentsService {
 
   /**
    * Detaches the payments that paid parts of a voided invoice, in the caller's transaction. Their money becomes credit
-   * of the customer.
+   * of the customer. Returns the time of the change: `now`, or the last change of one of the payments if that is later.
    */
-  async returnAsCredit(invoiceId: string, now: Date): Promise<void> {
-    for (const before of await this.payments.lockAppliedTo([invoiceId])) {
+  async returnAsCredit(invoiceId: string, readAt: Date): Promise<Date> {
+    const payments = await this.payments.lockAppliedTo([invoiceId]);
+    const now = changedAt(readAt, ...payments);
+    for (const before of payments) {
       const after = withoutInvoice(before, now);
       await this.payments.updateOutcome(after);
       await this.outbox.record(paymentUpdated, { after, before, occurredAt: now });
@@ -136,5 +139,6 @@ export class ReturnPaymentsService {
       const source = { sourceId: id, customerId, occurredAt: now };
       await this.ledger.post(postPaymentReturned(parts), source);
     }
+    return now;
   }
 }

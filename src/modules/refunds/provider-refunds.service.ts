@@ -45,7 +45,7 @@ export class ProviderRefundsService {
         await this.waiting.forget(paymentId, unrecorded);
         return;
       }
-      const now = await this.payments.currentTimeOf(payment.customerId);
+      const now = await this.payments.followingTimeOf(payment);
       const refund = known ?? (await this.waiting.begin(paymentId, unrecorded, now));
       if (refund !== null) await this.settleRefund.settle(refund, outcome);
     });

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { changedAt } from '../../core/next-version';
 import { currentActor } from '../../platform/access';
 import { Clock } from '../../platform/clock';
 import { Database, type ListSummary, type Page, type PageRequest } from '../../platform/database';
@@ -45,7 +46,7 @@ export interface ReservedRefund {
   readonly payment: Payment;
 }
 
-export type RefundedNote = Pick<CreditNote, 'id' | 'toRefund'>;
+export type RefundedNote = Pick<CreditNote, 'id' | 'toRefund' | 'updatedAt'>;
 
 /** Reserves the amount of a refund in a first commit, calls the provider, and stores the outcome in a second commit. */
 @Injectable()
@@ -158,7 +159,7 @@ export class RefundsService {
   ): Promise<ReservedRefund> {
     const requested = note?.toRefund ?? request.amount;
     const { payment, amount } = await this.payments.reserve(id, request.paymentId, requested);
-    const now = payment.updatedAt;
+    const now = changedAt(payment.updatedAt, note);
     const limit = exceededLimit(limits, payment);
     if (limit !== null) throw refundLimitExceeded(limit, payment.currency);
     const refund = newRefund(

@@ -50,7 +50,7 @@ export class SettleRefundService {
     const found = (await this.refunds.find(id)) ?? raise(refundNotFound(id));
     const { paymentId, amount } = found;
     const locked = await this.payments.lock(paymentId);
-    const now = await this.payments.currentTimeOf(locked.customerId);
+    const now = await this.payments.followingTimeOf(locked);
     const before = await this.refunds.lock(id);
     invariant(before !== null, `The refund ${id} is gone.`);
     // The failure released the reserved amount, so it is reserved again.
@@ -69,7 +69,7 @@ export class SettleRefundService {
     const answeredAt = this.clock.now();
     return this.database.transaction(async () => {
       const payment = await this.payments.lock(paymentId);
-      const now = await this.payments.currentTimeOf(payment.customerId);
+      const now = await this.payments.followingTimeOf(payment);
       const before = await this.refunds.lock(id);
       invariant(before !== null, `The refund ${id} is gone.`);
       const after = withOutcome(

@@ -41,6 +41,7 @@ export class WaitingRefundsService {
       await this.waiting.insertIfNew(paymentId, reported, realNow);
       return null;
     }
+    const { updatedAt: createdAt } = payment;
     const refund = newRefund(
       {
         id: refundId ?? newId('ref'),
@@ -59,10 +60,10 @@ export class WaitingRefundsService {
         dueAt: realNow,
         leasedBy: null,
       },
-      now,
+      createdAt,
     );
     await this.refunds.insert(refund);
-    await this.outbox.record(refundCreated, { after: refund, occurredAt: now });
+    await this.outbox.record(refundCreated, { after: refund, occurredAt: createdAt });
     await this.waiting.remove(paymentId, reference);
     return refund;
   }

@@ -21,6 +21,7 @@ import {
   type EventLogFilter,
   type EventPageQuery,
   eventPage,
+  isBySequence,
   isByTime,
 } from './event-page';
 
@@ -83,6 +84,9 @@ const LOCK = `SELECT ${HEAD} FROM event WHERE id = ANY ($1) ORDER BY id FOR KEY 
 
 /** Order of event lists whose filter has `from` or `to`. */
 const BY_TIME: ListOrder = { column: 'occurred_at', isAscending: false };
+
+/** Order of a list of the events of one object, without `from` and `to`. */
+const BY_SEQUENCE: ListOrder = { column: 'sequence', isAscending: false };
 
 const CURSOR = 'SELECT occurred_at FROM event WHERE id = $1';
 
@@ -186,9 +190,9 @@ export class EventLog {
   }
 
   /**
-   * Returns a page of matching events, newest first: by the time at which they occurred if the filter has `from` or
-   * `to`, otherwise by id.
-   * @throws {ProblemError} `invalid_cursor` if the cursor was made for the other order, or if the order is by time and
+   * Returns a page of matching events, newest first. The order is by the time at which the events occurred if the filter
+   * has `from` or `to`, otherwise by sequence if it has an object, otherwise by id.
+   * @throws {ProblemError} `invalid_cursor` if the cursor was made for another order, or if the order is by time and
    *   the last event of the previous page was deleted
    */
   async page(filter: EventLogFilter, { limit, after }: PageRequest): Promise<Page<RecordedEvent>> {
@@ -196,11 +200,7 @@ export class EventLog {
     const found = await this.read(eventPage(filter, cursor, limit + 1));
     const items = found.slice(0, limit);
     const last = found.length > limit ? items.at(-1) : undefined;
-    const order = isByTime(filter) ? BY_TIME : NEWEST_FIRST;
-    return {
-      items,
-      next: last === undefined ? null : cursorAt({ id: last.id, value: null }, order),
-    };
+    return { items, next: last === undefined ? null : cursorAfter(last, filter) };
   }
 
   /** Reads events with their data, and reports those whose data is missing or damaged. */
@@ -221,11 +221,18 @@ export class EventLog {
   }
 
   private async cursorOf(cursor: string, filter: EventLogFilter): Promise<EventLogCursor> {
-    if (!isByTime(filter)) return { id: positionOf(cursor, NEWEST_FIRST).id, occurredAt: null };
+    if (isBySequence(filter)) {
+      const { id, value } = positionOf(cursor, BY_SEQUENCE);
+      if (value === null || !/^\d{1,10}$/.test(value)) throw invalidCursor();
+      return { id, occurredAt: null, sequence: Number(value) };
+    }
+    if (!isByTime(filter)) {
+      return { id: positionOf(cursor, NEWEST_FIRST).id, occurredAt: null, sequence: null };
+    }
     const { id } = positionOf(cursor, BY_TIME);
     const [row] = await this.database.query<{ occurred_at: Date }>(CURSOR, [id]);
     if (row === undefined) throw invalidCursor();
-    return { id, occurredAt: row.occurred_at };
+    return { id, occurredAt: row.occurred_at, sequence: null };
   }
 
   /**
@@ -279,6 +286,11 @@ export class EventLog {
       toHead,
     );
   }
+}
+
+function cursorAfter({ id, sequence }: RecordedEvent, filter: EventLogFilter): string {
+  if (isBySequence(filter)) return cursorAt({ id, value: sequence.toString() }, BY_SEQUENCE);
+  return cursorAt({ id, value: null }, isByTime(filter) ? BY_TIME : NEWEST_FIRST);
 }
 
 function toHead(row: EventHeadRow): EventHead {

@@ -25,8 +25,10 @@ export interface EventPageQuery extends EventsQuery {
 /** Last event of the previous page. */
 export interface EventLogCursor {
   readonly id: string;
-  /** Time at which the event occurred. Null in a list that is ordered by id. */
+  /** Time at which the event occurred. Null in a list that is not ordered by time. */
   readonly occurredAt: Date | null;
+  /** Null in a list that is not ordered by sequence. */
+  readonly sequence: number | null;
 }
 
 /** SQL that finds all types of events, one after the other in the index by type, because there are few types. */
@@ -44,9 +46,17 @@ const TYPES = `
 export const CUSTOMER_OF_EVENT = `(
   CASE WHEN starts_with(object_id, 'cus_') THEN object_id::text ELSE data #>> '{object,customer_id}' END)`;
 
-/** Returns true if a list is ordered by the time at which its events occurred, and false if it is ordered by id. */
+/** Returns true if a list is ordered by the time at which its events occurred. */
 export function isByTime({ from, to }: EventLogFilter): boolean {
   return from !== null || to !== null;
+}
+
+/**
+ * Returns true if a list is ordered by the sequence of its events. The ids of one object's events may be in another
+ * order, because the clocks of processes differ.
+ */
+export function isBySequence(filter: EventLogFilter): boolean {
+  return filter.objectId !== null && !isByTime(filter);
 }
 
 /**
@@ -61,8 +71,17 @@ function endOf(filter: EventLogFilter, id: string): readonly string[] {
   return isFiltered || isByTime(filter) ? [idTime(id), id] : [id];
 }
 
+/** Returns the SQL expressions by which a list is ordered. */
+function keysOf(filter: EventLogFilter, id: string): readonly string[] {
+  if (isBySequence(filter)) return ['sequence'];
+  return [...(isByTime(filter) ? ['occurred_at'] : []), ...endOf(filter, id)];
+}
+
+const descending = (keys: readonly string[]): string => keys.map((key) => `${key} DESC`).join(', ');
+
 /**
- * Returns SQL for a page of matching events, newest first: sorted by id or, if the filter has `from` or `to`, by time.
+ * Returns SQL for a page of matching events, newest first: sorted by time if the filter has `from` or `to`, otherwise
+ * by sequence if it has an object, otherwise by id.
  * Every page is read from an index. A page of all types of a resource (`resource.*`) is merged from one page per event
  * type. A page of several customers is merged from one page per customer, for the customers with the newest events.
  */
@@ -75,8 +94,7 @@ export function eventPage(
   const bind = (value: unknown): string => `$${parameters.push(value)}`;
   const conditions: string[] = [];
   const { type, objectId, customerIds, actor, hiddenResources, from, to } = filter;
-  const keys = [...(isByTime(filter) ? ['occurred_at'] : []), ...endOf(filter, 'id')];
-  const order = keys.map((key) => `${key} DESC`).join(', ');
+  const order = descending(keysOf(filter, 'id'));
   if (objectId !== null) conditions.push(`object_id = ${bind(objectId)}`);
   if (actor !== null) conditions.push(`actor = ${bind(actor)}`);
   if (type !== null) {
@@ -88,13 +106,15 @@ export function eventPage(
   if (to !== null) conditions.push(`occurred_at < ${bind(to)}`);
   if (after !== null) {
     const time = isByTime(filter) ? [`${bind(after.occurredAt)}::timestamptz`] : [];
-    const place = [...time, ...endOf(filter, `${bind(after.id)}::varchar`)];
-    conditions.push(`(${keys.join(', ')}) < (${place.join(', ')})`);
+    const place = isBySequence(filter)
+      ? [`${bind(after.sequence)}::bigint`]
+      : [...time, ...endOf(filter, `${bind(after.id)}::varchar`)];
+    conditions.push(`(${keysOf(filter, 'id').join(', ')}) < (${place.join(', ')})`);
   }
   const limitParameter = bind(limit);
   const read = (events: string): EventPageQuery => ({
     events,
-    order: `ORDER BY ${isByTime(filter) ? 'occurred_at DESC, ' : ''}stored.id DESC`,
+    order: `ORDER BY ${descending(keysOf(filter, 'stored.id'))}`,
     parameters,
   });
   const page = (columns: string, own: string | null, rows: string): string => {
@@ -110,7 +130,11 @@ export function eventPage(
   if (customerIds !== null) {
     if (prefix !== null) conditions.push(`starts_with(type, ${prefix})`);
     const asked = `unnest(${bind(customerIds)}::text[]) AS asked (customer_id)`;
-    const newest = page('id, occurred_at', `${CUSTOMER_OF_EVENT} = asked.customer_id`, '1');
+    const newest = page(
+      'id, occurred_at, sequence',
+      `${CUSTOMER_OF_EVENT} = asked.customer_id`,
+      '1',
+    );
     const matching = page(
       STORED_COLUMNS,
       `${CUSTOMER_OF_EVENT} = chosen.customer_id`,

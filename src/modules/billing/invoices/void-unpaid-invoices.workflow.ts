@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { changedAt } from '../../../core/next-version';
 import {
   CreditNotesService,
   type Invoice,
@@ -48,19 +49,23 @@ export class VoidUnpaidInvoicesWorkflow {
   async voidOrCreditAll(subscriptionIds: readonly string[], now: Date): Promise<void> {
     if (subscriptionIds.length === 0) return;
     const invoices = await this.lock(subscriptionIds);
-    for (const { id, amountPaid } of invoices) {
-      if (amountPaid > 0n) await this.payments.returnAsCredit(id, now);
+    const times = new Map<string, Date>();
+    for (const invoice of invoices) {
+      const at = changedAt(now, invoice);
+      const { id, amountPaid } = invoice;
+      times.set(id, amountPaid > 0n ? await this.payments.returnAsCredit(id, at) : at);
     }
     // Reads the payments again, because the step above may have changed them.
     const lost = await this.losses.lockLost(invoices);
     for (const invoice of invoices) {
+      const at = times.get(invoice.id) ?? now;
       if (isCredited(invoice)) {
-        const note = await this.notes.creditUnpaid(invoice, REASON, now);
-        await this.losses.coverLossesFromNote(lost, invoice, note, now);
+        const note = await this.notes.creditUnpaid(invoice, REASON, at);
+        await this.losses.coverLossesFromNote(lost, invoice, note, at);
       } else {
-        await this.voidInvoice.void(invoice, now);
+        await this.voidInvoice.void(invoice, at);
         const ofCustomer = lost.filter(({ customerId }) => customerId === invoice.customerId);
-        await this.losses.coverLosses(ofCustomer, { sourceId: invoice.id, occurredAt: now });
+        await this.losses.coverLosses(ofCustomer, { sourceId: invoice.id, occurredAt: at });
       }
     }
   }

@@ -1,8 +1,9 @@
 import { Injectable, Logger } from '@nestjs/common';
+import { changedAt } from '../../../core/next-version';
 import { Database } from '../../../platform/database';
 import { ProblemError } from '../../../platform/errors';
 import { customerCurrencyMismatch, customerNotFound, CustomersService } from '../../customers';
-import { InvoicePaymentsService, mayInvoiceBecome } from '../../invoicing';
+import { type Invoice, InvoicePaymentsService, mayInvoiceBecome } from '../../invoicing';
 import {
   type UnrecordedCharge,
   PaymentsRepository,
@@ -90,7 +91,8 @@ export class AdoptPaymentWorkflow {
     if (!(await this.payments.lockMissing(paymentId))) return;
     await this.customers.fixCurrency(customerId, currency);
     const isReserved = charge.outcome.kind === 'pending';
-    const invoiceId = await this.lockInvoice(charge, isReserved, now);
+    const invoice = await this.lockInvoice(charge, isReserved, now);
+    const invoiceId = invoice?.id ?? null;
     const fields = {
       customerId,
       invoiceId,
@@ -99,13 +101,13 @@ export class AdoptPaymentWorkflow {
       provider,
       providerToken: charge.token,
     };
-    const payment = await this.starts.adopt(charge, lease, fields, now);
+    const payment = await this.starts.adopt(charge, lease, fields, changedAt(now, invoice));
     await this.settlePayment.settle(payment, charge.outcome, isReserved);
     this.logger.warn({ payment_id: paymentId, invoice_id: invoiceId }, 'a payment was adopted');
   }
 
   /**
-   * Locks the invoice of a charge and returns its id. If the charge is pending, reserves the amount of the charge on
+   * Locks the invoice of a charge and returns it. If the charge is pending, reserves the amount of the charge on
    * the invoice. Returns null if the charge has no invoice, if the invoice cannot be paid, or if its customer or
    * currency is not that of the charge. The money of the charge then becomes credit.
    */
@@ -113,13 +115,13 @@ export class AdoptPaymentWorkflow {
     { invoiceId, customerId, amount, currency }: UnrecordedCharge,
     isReserved: boolean,
     now: Date,
-  ): Promise<string | null> {
+  ): Promise<Invoice | null> {
     const found = invoiceId === null ? null : await this.invoices.find(invoiceId);
     if (found?.customerId !== customerId || found.currency !== currency) return null;
     await this.locks.lockSubscription(found.subscriptionId);
     const invoice = await this.invoices.lock(found.id);
     if (!mayInvoiceBecome(invoice, 'paid')) return null;
     if (isReserved) await this.invoices.reserveForSentCharge(invoice, amount, now);
-    return found.id;
+    return invoice;
   }
 }

@@ -137,6 +137,7 @@ export class CollectInvoicesWorkflow {
     const { invoice, amount } = await this.collection.begin(due, now);
     const { customerId, id: invoiceId, currency, attemptCount: collectionAttempt } = invoice;
     const fields = { ...method, customerId, invoiceId, collectionAttempt, amount, currency };
-    return this.starts.insert({ id: newId('pay'), ...lease }, { ...fields, metadata: {} }, now);
+    const started = { id: newId('pay'), ...lease };
+    return this.starts.insert(started, { ...fields, metadata: {} }, invoice.updatedAt);
   }
 }

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { changedAt } from '../../../core/next-version';
 import { Clock } from '../../../platform/clock';
 import { Database } from '../../../platform/database';
 import { type Invoice, InvoicePaymentsService } from '../../invoicing';
@@ -68,9 +69,7 @@ export class SettlePaymentWorkflow {
       const found = await this.payments.get(id);
       const declined = await this.retries.lockDeclined(found, outcome);
       const owed = await this.lockDebt(found, isReserved);
-      const now = await this.payments.currentTimeOf(found.customerId);
-      await this.firstPayments.lockBeforePayment(owed?.subscription ?? null, now);
-      const before = await this.payments.lock(id);
+      const { before, now } = await this.lockPayment(found, owed);
       const updated = withOutcome(before, { outcome, askedAt, lease }, now);
       const after = updated === before ? before : await this.write(before, updated, owed, now);
       if (updated !== before) await this.retries.markUnusable(declined, outcome, now);
@@ -89,9 +88,7 @@ export class SettlePaymentWorkflow {
     // The failure freed the amount that the payment had reserved.
     const found = await this.payments.get(id);
     const owed = await this.lockDebt(found, false);
-    const now = await this.payments.currentTimeOf(found.customerId);
-    await this.firstPayments.lockBeforePayment(owed?.subscription ?? null, now);
-    const before = await this.payments.lock(id);
+    const { before, now } = await this.lockPayment(found, owed);
     return this.write(before, correctedToSucceeded(before, reference, now), owed, now);
   }
 
@@ -101,6 +98,19 @@ export class SettlePaymentWorkflow {
     const { subscriptionId } = await this.invoices.get(invoiceId);
     const subscription = await this.locks.lockSubscription(subscriptionId);
     return { subscription, invoice: await this.invoices.lock(invoiceId), isReserved };
+  }
+
+  /** The returned time is never before the last change of the subscription, the invoice or the payment. */
+  private async lockPayment(
+    found: Payment,
+    owed: LockedDebt | null,
+  ): Promise<{ readonly before: Payment; readonly now: Date }> {
+    const subscription = owed?.subscription ?? null;
+    const readAt = await this.payments.currentTimeOf(found.customerId);
+    const now = changedAt(readAt, subscription, owed?.invoice ?? null, found);
+    await this.firstPayments.lockBeforePayment(subscription, now);
+    const before = await this.payments.lock(found.id);
+    return { before, now: changedAt(now, before) };
   }
 
   private async write(

@@ -68,7 +68,7 @@ export class TakePaymentWorkflow {
       if (invoice.customerId !== customerId) throw paymentContradictsInvoice(invoiceId);
       const reserved = await this.invoices.reserve(invoiceId, amount, now);
       if (reserved === null) throw notFound;
-      return this.starts.insert(started, fields, now);
+      return this.starts.insert(started, fields, reserved.at);
     }, leaseOfOne);
     return this.charge(payment);
   }
@@ -90,7 +90,7 @@ export class TakePaymentWorkflow {
       const { customerId, currency } = await this.invoices.get(invoiceId);
       const customer = await this.customers.requireForReference(customerId, '/customer_id');
       const now = await this.testClocks.nowFor(customer.testClockId);
-      const amount =
+      const { amount, at } =
         (await this.invoices.reserve(invoiceId, null, now, expected)) ??
         raise(invoiceNotFound(invoiceId));
       const method = await this.methods.choose(customerId, choice);
@@ -102,7 +102,7 @@ export class TakePaymentWorkflow {
         amount,
         currency,
       };
-      return this.starts.insert(started, { ...fields, metadata: {} }, now);
+      return this.starts.insert(started, { ...fields, metadata: {} }, at);
     }, leaseOfOne);
     return this.charge(payment);
   }

@@ -146,7 +146,7 @@ export class RenewSubscriptionsWorkflow {
       (await this.locks.lockCustomer(found.customerId)) ?? raise(subscriptionNotFound(id));
     if (customer.deletedAt !== null) throw subscriptionCustomerDeleted(id);
     const current = (await this.subscriptions.lock(id)) ?? raise(subscriptionNotFound(id));
-    const now = changedAt(current, readAt);
+    const now = changedAt(readAt, current);
     if (periodsOverdue(current, now, MAX_STEPS_PER_REQUEST + 1) > MAX_STEPS_PER_REQUEST)
       throw subscriptionBehind(current);
     await this.runDueWork(current, now);

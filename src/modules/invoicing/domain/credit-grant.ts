@@ -1,4 +1,5 @@
 import type { AppliedCredit, CreditGrant } from '../../../core/invoice';
+import { changedAt } from '../../../core/next-version';
 import type { Invoice } from './invoice';
 
 /** Credit of a customer from one source (an invoice, credit note or payment), and what is left of it. */
@@ -58,12 +59,10 @@ export function usedByInvoices({
 }
 
 /** Returns the credit that an invoice with a negative total gives; null if the total is not negative. */
-export function grantOf(
-  { id: sourceId, customerId, currency, creditedToBalance: amount }: Invoice,
-  grantId: string,
-  createdAt: Date,
-): StoredCreditGrant | null {
+export function grantOf(invoice: Invoice, grantId: string, now: Date): StoredCreditGrant | null {
+  const { id: sourceId, customerId, currency, creditedToBalance: amount } = invoice;
   if (amount === 0n) return null;
+  const createdAt = changedAt(now, invoice);
   return newGrant({ id: grantId, customerId, currency, amount, sourceId, createdAt });
 }
 

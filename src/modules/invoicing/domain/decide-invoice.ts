@@ -21,6 +21,8 @@ export interface BillingContext extends LineContext, CouponsInPeriod {
   readonly taxTreatment: TaxTreatment;
   readonly testClockId: string | null;
   readonly creditGrants: readonly CreditGrant[];
+  /** Latest time of the credit and of the earlier lines that the invoice may use; null: not after the present. */
+  readonly followsAt?: Date | null;
 }
 
 export interface NewInvoiceIds {
@@ -28,7 +30,10 @@ export interface NewInvoiceIds {
   readonly nextLineId: () => string;
 }
 
-/** Returns the draft for a billing request, with the amounts that the draft would have if it were finalized now. */
+/**
+ * Returns the draft for a billing request, with the amounts that the draft would have if it were finalized now. It
+ * cannot be finalized before its `updatedAt`, which is `followsAt` of the context if that is later than now.
+ */
 export function decideInvoice(
   request: BillingRequest,
   context: BillingContext,
@@ -72,7 +77,7 @@ export function decideInvoice(
     snapshots: null,
     metadata: request.metadata,
     createdAt: now,
-    updatedAt: now,
+    updatedAt: context.followsAt ?? now,
     lines: linesOf(ids.invoiceId, drafts, amounts),
   };
 }
@@ -97,6 +102,7 @@ export function reassembleDraft(draft: Invoice, context: BillingContext): Invoic
   return {
     ...draft,
     ...totalsOf(amounts, terms),
+    updatedAt: context.followsAt ?? draft.updatedAt,
     lines: linesOf(draft.id, drafts, amounts),
   };
 }

@@ -1,4 +1,5 @@
 import { invariant } from '../../../core/invariant';
+import { changedAt } from '../../../core/next-version';
 import { mayBecome } from '../../../core/states';
 import { isWaiting } from './grace';
 import { firstAttemptAt } from './invoice-collection';
@@ -7,6 +8,7 @@ import { INVOICE_TRANSITIONS, type Invoice, type InvoiceStatus } from './invoice
 
 const DAY_MS = 86_400_000;
 
+/** @param now time of the process. The invoice is finalized then, or at `updatedAt` of the draft if that is later */
 export function finalized(
   draft: Invoice,
   number: string,
@@ -15,16 +17,17 @@ export function finalized(
 ): Invoice {
   invariant(draft.status === 'draft', 'only a draft is finalized');
   const isPaid = leavesNothingToPay(draft);
+  const finalizedAt = changedAt(now, draft);
   return {
     ...draft,
     status: isPaid ? 'paid' : 'open',
     number,
     snapshots,
-    finalizedAt: now,
-    dueAt: new Date(now.getTime() + draft.daysUntilDue * DAY_MS),
-    paidAt: isPaid ? now : null,
-    collectAt: isPaid ? null : firstAttemptAt(draft, now),
-    updatedAt: now,
+    finalizedAt,
+    dueAt: new Date(finalizedAt.getTime() + draft.daysUntilDue * DAY_MS),
+    paidAt: isPaid ? finalizedAt : null,
+    collectAt: isPaid ? null : firstAttemptAt(draft, finalizedAt),
+    updatedAt: finalizedAt,
   };
 }
 

@@ -1,4 +1,5 @@
 import { invariant } from '../../../core/invariant';
+import { changedAt } from '../../../core/next-version';
 import { type BillingContext, decideInvoice, type NewInvoiceIds } from './decide-invoice';
 import type { WaitingDraft } from './grace';
 import type { Invoice, InvoiceLine } from './invoice';
@@ -33,12 +34,12 @@ export function recalculateDraft(
   now: Date,
 ): Invoice {
   const made = decideInvoice(request, context, { invoiceId: draft.id, nextLineId }, now);
-  const { version, createdAt, updatedAt } = draft;
+  const { version, createdAt } = draft;
   const lines = withKeptIds(made.lines, draft.lines).map((line) => ({
     ...line,
     isInAdvance: line.isInAdvance && (line.period === null || line.period.endAt > earnedUntil),
   }));
-  return { ...made, version, createdAt, updatedAt, lines };
+  return { ...made, version, createdAt, updatedAt: changedAt(made.updatedAt, draft), lines };
 }
 
 /** Time up to which charges in advance are earned revenue, by subscription id. */

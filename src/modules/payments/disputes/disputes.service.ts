@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { postDisputeLost, postDisputeReinstated, postDisputeWithdrawn } from '../../../core/ledger';
 import { lesser } from '../../../core/money';
+import { changedAt } from '../../../core/next-version';
 import { Database, type Page, type PageRequest } from '../../../platform/database';
 import { raise } from '../../../platform/errors';
 import { newId } from '../../../platform/ids';
@@ -65,8 +66,8 @@ export class DisputesService {
     return this.database.transaction(async () => {
       const payment = await this.payments.lock(paymentId);
       const { customerId, provider, currency } = payment;
-      const now = await this.payments.currentTimeOf(customerId);
       const found = await this.disputes.findByReference(provider, reported.providerReference);
+      const now = changedAt(await this.payments.followingTimeOf(payment), found);
       const of = { customerId, paymentId, provider, currency };
       if (found !== null && isOutdated(reported, found)) return true;
       const before = found ?? newDispute({ ...of, id: newId('dsp') }, reported, now);

@@ -211,8 +211,7 @@ export function correctedToSucceeded(refund: Refund, now: Date): Refund {
     refund.status === 'failed' || refund.status === 'canceled',
     `The refund ${refund.id} is ${refund.status}.`,
   );
-  const version = refund.version + 1;
-  return { ...refund, version, status: 'succeeded', failureCode: null, updatedAt: now };
+  return nextVersion(refund, now, { status: 'succeeded', failureCode: null });
 }
 
 /**

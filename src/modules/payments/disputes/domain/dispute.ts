@@ -1,3 +1,4 @@
+import { nextVersion } from '../../../../core/next-version';
 import type { ProviderName } from '../../domain/payment-provider';
 import type { DisputeStatus, ReportedDispute } from '../../domain/reported-dispute';
 import { greater, lesser } from '../../../../core/money';
@@ -93,7 +94,7 @@ export function withReport(before: Dispute, reported: ReportedDispute, now: Date
   const shown = { status, reason, amount, isRefundable, evidenceDueAt };
   const next = { ...before, ...shown, amountWithdrawn, amountReinstated, amountLost };
   if (before.version > 0 && isSame(before, next)) return { after: before, money };
-  return { after: { ...next, version: before.version + 1, updatedAt: now }, money };
+  return { after: nextVersion(next, now), money };
 }
 
 /**

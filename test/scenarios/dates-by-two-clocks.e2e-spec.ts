@@ -1,0 +1,221 @@
+import { createCustomer } from '../support/billing';
+import { recordDispute } from '../support/disputes';
+import { verifyLedger } from '../support/ledger';
+import { post } from '../support/requests';
+import type { Invoice } from '../support/story';
+import { startTestApp, type TestApp } from '../support/test-app';
+
+interface Dated {
+  readonly id: string;
+  readonly created_at: string;
+}
+
+interface DatedInvoice extends Invoice {
+  readonly finalized_at: string;
+  readonly paid_at: string;
+  readonly voided_at: string;
+}
+
+/** Clocks of processes may differ by 5 s (decision 36). Each test sets the clock back between two commands. */
+describe('a command by a clock that is behind is not dated before', () => {
+  let engine: TestApp;
+  let customer: string;
+  const beginsAt = '2026-04-01T00:00:01.000Z';
+
+  beforeAll(async () => {
+    engine = await startTestApp();
+  });
+
+  afterAll(() => engine.close());
+
+  beforeEach(async () => {
+    engine.clock.set(beginsAt);
+    customer = await createCustomer(engine, { currency: 'USD' });
+  });
+
+  afterEach(async () => {
+    const { body } = await engine.http
+      .get('/v1/ledger/transactions')
+      .query({ customer_id: customer, limit: 100 });
+    const { data } = body as { data: readonly { kind: string; occurred_at: string }[] };
+    const times = data.map(({ occurred_at: at }) => at).reverse();
+    expect(times).toEqual([...times].sort());
+    expect(await verifyLedger(engine)).toMatchObject({ ok: true });
+  });
+
+  const setBack = (): void => {
+    engine.clock.advanceMs(-3_000);
+  };
+  const draft = (amount: number, fields: object = {}): Promise<{ readonly id: string }> =>
+    post(engine, '/v1/invoices', {
+      customer_id: customer,
+      currency: 'USD',
+      lines: [{ description: 'Work', amount }],
+      ...fields,
+    });
+  const command = async (path: string): Promise<DatedInvoice> =>
+    (await engine.http.post(path).send({}).expect(200)).body as DatedInvoice;
+  const finalize = ({ id }: { readonly id: string }) => command(`/v1/invoices/${id}/finalize`);
+  const billed = async (amount: number): Promise<DatedInvoice> => finalize(await draft(amount));
+  const pay = (id: string, token = 'pm_sandbox_ok'): Promise<Dated> =>
+    post(engine, `/v1/invoices/${id}/pay`, { provider: 'sandbox', payment_method_id: token });
+  const topUp = (amount: number): Promise<Dated> =>
+    post(engine, '/v1/payments', { customer_id: customer, amount, currency: 'USD' });
+  const read = async <Body = DatedInvoice>(path: string): Promise<Body> =>
+    (await engine.http.get(path).expect(200)).body as Body;
+  const note = ({ id, lines }: Invoice, amount: number): Promise<Dated> =>
+    post(engine, '/v1/credit-notes', {
+      invoice_id: id,
+      lines: [{ invoice_line_id: lines[0]?.id, amount }],
+      reason: 'Late',
+      settle: 'credit',
+    });
+  const refund = (payment: Dated, body: object = {}): Promise<Dated> =>
+    post(engine, `/v1/refunds/payment/${payment.id}`, body);
+
+  it('the creation of the draft that it finalizes, nor its due date', async () => {
+    const made = await draft(1_000, { days_until_due: 1 });
+    setBack();
+    expect(await finalize(made)).toMatchObject({
+      finalized_at: beginsAt,
+      due_at: '2026-04-02T00:00:01.000Z',
+    });
+  });
+
+  it.each([
+    ['void', 'voided_at'],
+    ['mark-uncollectible', 'uncollectible_at'],
+  ])('the invoice that it ends: %s', async (action, field) => {
+    const { id } = await billed(1_000);
+    setBack();
+    expect(await command(`/v1/invoices/${id}/${action}`)).toMatchObject({ [field]: beginsAt });
+  });
+
+  it('the void invoice that it regenerates', async () => {
+    const { id } = await billed(1_000);
+    await command(`/v1/invoices/${id}/void`);
+    setBack();
+    const again = await post<DatedInvoice>(engine, `/v1/invoices/${id}/reissue`, {});
+    expect(again).toMatchObject({ created_at: beginsAt, finalized_at: beginsAt });
+  });
+
+  it('the invoice that it credits, or the credit note that it voids', async () => {
+    const invoice = await billed(1_000);
+    await pay(invoice.id);
+    setBack();
+    expect(await note(invoice, 100)).toMatchObject({ created_at: beginsAt });
+    engine.clock.advanceMs(3_000);
+    const later = await note(invoice, 200);
+    setBack();
+    const { body } = await engine.http.post(`/v1/credit-notes/${later.id}/void`).send({});
+    expect(body).toMatchObject({ voided_at: later.created_at });
+  });
+
+  it('the invoice that it pays, also if a process wrote the invoice off meanwhile', async () => {
+    const invoice = await billed(1_000);
+    setBack();
+    const payment = await pay(invoice.id, 'pm_sandbox_pending');
+    expect(payment).toMatchObject({ created_at: beginsAt });
+    engine.clock.advanceMs(4_000);
+    await command(`/v1/invoices/${invoice.id}/mark-uncollectible`);
+    setBack();
+    await engine.http
+      .post(`/v1/sandbox/payments/${payment.id}/settle`)
+      .send({ outcome: 'succeeded' })
+      .expect(200);
+    expect(await read(`/v1/invoices/${invoice.id}`)).toMatchObject({
+      status: 'paid',
+      paid_at: '2026-04-01T00:00:02.000Z',
+    });
+  });
+
+  it('the payment that it refunds', async () => {
+    const payment = await topUp(1_000);
+    setBack();
+    const refunded = await refund(payment, { amount: 400 });
+    expect(refunded).toMatchObject({ created_at: beginsAt, status: 'succeeded' });
+    expect(await read(`/v1/payments/${payment.id}`)).toMatchObject({ updated_at: beginsAt });
+  });
+
+  it('the payment that a bank disputes', async () => {
+    const payment = await topUp(1_000);
+    setBack();
+    await recordDispute(engine, payment.id, {
+      providerReference: 'dp_1',
+      status: 'lost',
+      reason: null,
+      amount: 1_000n,
+      amountWithdrawn: 1_000n,
+      amountReinstated: 0n,
+      isRefundable: false,
+      evidenceDueAt: null,
+    });
+    const { data } = await read<{ data: readonly Dated[] }>(
+      `/v1/disputes?payment_id=${payment.id}`,
+    );
+    expect(data).toMatchObject([{ created_at: beginsAt, updated_at: beginsAt }]);
+  });
+
+  it('the credit that it uses', async () => {
+    const { id } = await draft(400);
+    engine.clock.advanceMs(3_000);
+    await topUp(500);
+    setBack();
+    expect(await finalize({ id })).toMatchObject({
+      credit_applied: 400,
+      finalized_at: '2026-04-01T00:00:04.000Z',
+      paid_at: '2026-04-01T00:00:04.000Z',
+    });
+  });
+
+  it('the void invoice that returned the credit which it uses or refunds', async () => {
+    const payment = await topUp(500);
+    const { id } = await billed(600);
+    engine.clock.advanceMs(3_000);
+    await command(`/v1/invoices/${id}/void`);
+    setBack();
+    const atVoid = '2026-04-01T00:00:04.000Z';
+    expect(await billed(300)).toMatchObject({ credit_applied: 300, finalized_at: atVoid });
+    expect(await refund(payment, { amount: 200 })).toMatchObject({ created_at: atVoid });
+  });
+
+  it('the credit note whose credit it refunds', async () => {
+    const invoice = await billed(1_000);
+    const payment = await pay(invoice.id);
+    engine.clock.advanceMs(3_000);
+    await note(invoice, 300);
+    setBack();
+    const rest = await refund(payment, { amount: 1_000 });
+    expect(rest).toMatchObject({ created_at: '2026-04-01T00:00:04.000Z' });
+  });
+
+  it('the invoice of a subscription that a change credits', async () => {
+    const plan = (amount: number) =>
+      post(engine, '/v1/plans', {
+        code: `dated-${amount}`,
+        name: 'Plan',
+        currency: 'USD',
+        interval: 'month',
+        prices: [{ name: 'Base', model: 'flat', timing: 'in_advance', amount }],
+      });
+    const [small, large] = [await plan(3_000), await plan(6_000)];
+    const subscription = await post(engine, '/v1/subscriptions', {
+      customer_id: customer,
+      plan_id: small.id,
+    });
+    const path = `/v1/invoices?subscription_id=${subscription.id}`;
+    const invoices = async (): Promise<readonly DatedInvoice[]> =>
+      (await read<{ data: readonly DatedInvoice[] }>(path)).data;
+    const [first] = await invoices();
+    await command(`/v1/invoices/${first?.id ?? ''}/void`);
+    engine.clock.set('2026-04-11T00:00:03.000Z');
+    await post(engine, `/v1/invoices/${first?.id ?? ''}/reissue`, {});
+    setBack();
+    const body = { plan_id: large.id, when: 'now' };
+    await engine.http.post(`/v1/subscriptions/${subscription.id}/change`).send(body).expect(200);
+    expect((await invoices())[0]).toMatchObject({
+      subtotal: 2_000,
+      finalized_at: '2026-04-11T00:00:03.000Z',
+    });
+  });
+});
