@@ -125,8 +125,9 @@ export class ReconciliationSteps {
       position: `${at.toISOString()} ${booked.id}`,
     }));
     const references = page.flatMap(({ booked }) => booked.reference ?? []);
-    const listed = await this.listedMovements.filterListed(id, kind, references);
-    const missing = page.filter(({ booked }) => !listed.has(booked.reference ?? ''));
+    const ids = page.flatMap(({ booked }) => (booked.reference === null ? booked.id : []));
+    const listed = await this.listedMovements.filterListed(id, kind, references, ids);
+    const missing = page.filter(({ booked }) => !listed.has(booked.reference ?? booked.id));
     const last = page.length < COMPARE_BATCH_SIZE ? null : (page.at(-1)?.position ?? null);
     return this.confirm(run, kind, missing, last);
   }
