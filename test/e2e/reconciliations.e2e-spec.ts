@@ -5,6 +5,7 @@ import { ReconciliationsService } from '../../src/modules/reconciliations/reconc
 import { createCustomer } from '../support/billing';
 import { startStripeDouble, type StripeDouble } from '../support/stripe/stripe-double';
 import { eventsOf, startTestApp, type TestApp } from '../support/test-app';
+import { until } from '../support/until';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -284,19 +285,65 @@ describe('a comparison with the provider', () => {
     expect(await reconcile()).toEqual([]);
   });
 
-  it('leaves charges and refunds of other services alone', async () => {
+  it('leaves charges and refunds of other services alone, whatever their currency and metadata', async () => {
     const other = stripe.client();
-    const charge = {
-      amount: 500,
-      currency: 'usd',
-      payment_method: 'pm_card_visa',
-      automatic_payment_methods: { enabled: true, allow_redirects: 'never' },
-      confirm: true,
-    } as const;
-    const plain = await other.paymentIntents.create(charge);
-    await other.paymentIntents.create({ ...charge, metadata: { environment: 'other' } });
-    await other.refunds.create({ payment_intent: plain.id, amount: 100 });
+    const metadata = { ...intentOf(await pay(await customerWithCard())).metadata };
+    const charge = (currency: string, fields: object) =>
+      other.paymentIntents.create({
+        amount: 500,
+        currency,
+        payment_method: 'pm_card_visa',
+        automatic_payment_methods: { enabled: true, allow_redirects: 'never' },
+        confirm: true,
+        metadata: { ...fields },
+      });
+    const plain = await charge('usd', { order: '77' });
+    await charge('usd', { ...metadata, environment: 'other' });
+    await charge('usd', { ...metadata, payment_id: 'P-77' });
+    await charge('usd', { environment: metadata['environment'] });
+    // The dobra of São Tomé, as Stripe names it: a code that ISO 4217 has withdrawn.
+    const unknownCurrency = await charge('std', {});
+    await refundThere(unknownCurrency.id, { amount: 100 });
+    await refundThere(plain.id, { amount: 100 });
+    await refundThere(plain.id, { amount: 100, metadata: { refund_id: 'R-77-1' } });
+    await refundThere(plain.id, {
+      amount: 100,
+      metadata: { environment: metadata['environment'] ?? '', refund_id: 'R-77-2' },
+    });
     expect(await reconcile()).toEqual([]);
+  });
+
+  it('finds booked charges and refunds by the id of the provider, whatever their metadata say', async () => {
+    const customer = await customerWithCard();
+    const [emptied, renamed] = [await pay(customer), await pay(customer)];
+    for (const payment of [emptied, renamed]) {
+      await made(`/v1/refunds/payment/${payment}`, { amount: 100 });
+    }
+    const unbooked = await refundThere(intentOf(renamed).id, {
+      amount: 200,
+      metadata: { environment: 'other' },
+    });
+    await engine.database.query('UPDATE payment SET amount = 1001 WHERE id = $1', [emptied]);
+    const [refund] = stripe.account.refunds.values();
+    if (refund !== undefined) refund.metadata = {};
+    intentOf(emptied).metadata = {};
+    intentOf(renamed).metadata['environment'] = 'former';
+    for (const { metadata } of stripe.account.refunds.values()) {
+      if (metadata?.['environment'] !== undefined) metadata['environment'] = 'former';
+    }
+    const found = await reconcile();
+    expect(found).toHaveLength(2);
+    expect(found).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ type: 'amount', object: 'charge', payment_id: emptied }),
+        expect.objectContaining({
+          type: 'missing_here',
+          object: 'refund',
+          payment_id: renamed,
+          provider_reference: unbooked.id,
+        }),
+      ]),
+    );
   });
 
   it('reads several pages, and compares only the period', async () => {
@@ -371,6 +418,45 @@ describe('a comparison with the provider', () => {
     });
     const types = (await eventsOf(engine, id)).map(({ type }) => type);
     expect(types).toEqual(['reconciliation.created', 'reconciliation.failed']);
+  });
+
+  it('fails after hours of answers that it cannot process, and can be started again', async () => {
+    const { id } = (await start()).body as Run;
+    const garbled = { status: 200, text: '{"object":"list"}' };
+    stripe.faults.plan(garbled, { operation: 'refunds.list', times: 100 });
+    for (let hours = 0; hours < 14; hours += 1) {
+      await step();
+      engine.clock.advanceMs(HOUR_MS);
+    }
+    expect(await finish(id)).toMatchObject({ status: 'failed', failure_code: 'internal_error' });
+    stripe.faults.clear();
+    expect(await reconcile()).toEqual([]);
+  });
+
+  it('does not count steps that the database interrupted as unanswered', async () => {
+    await pay(await customerWithCard());
+    engine.clock.advanceMs(HOUR_MS);
+    const { id } = (await start()).body as Run;
+    await engine.database.query(`
+      CREATE FUNCTION interrupt() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+        RAISE 'canceling statement due to statement timeout' USING ERRCODE = 'query_canceled';
+      END $$`);
+    await engine.database.query(`
+      CREATE TRIGGER interrupt BEFORE UPDATE ON reconciliation FOR EACH ROW
+      WHEN (OLD.version <> NEW.version) EXECUTE FUNCTION interrupt()`);
+    for (let attempts = 1; attempts <= 12; attempts += 1) {
+      await step();
+      await until('the lease is given back', async () => {
+        const sql = 'SELECT FROM reconciliation WHERE leased_by IS NULL AND attempts = $1';
+        return (await engine.database.query(sql, [attempts])).length === 1;
+      });
+      engine.clock.advanceMs(HOUR_MS);
+    }
+    await engine.database.query('DROP TRIGGER interrupt ON reconciliation');
+    stripe.faults.plan('error_500_before', { operation: 'paymentIntents.list' });
+    await step();
+    engine.clock.advanceMs(HOUR_MS);
+    expect(await finish(id)).toMatchObject({ status: 'completed', charges_listed: 1 });
   });
 
   it('is begun once a day', async () => {

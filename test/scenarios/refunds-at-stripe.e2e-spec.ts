@@ -1,7 +1,9 @@
+import { DueReconciliations } from '../../src/modules/reconciliations/due-reconciliations';
 import { DueRefunds } from '../../src/modules/refunds/due-refunds';
 import { postingsOf, verifyLedger } from '../support/ledger';
 import { type EngineWithStripe, startEngineWithStripe } from '../support/stripe/engine-with-stripe';
 import { eventsOf } from '../support/test-app';
+import { until } from '../support/until';
 
 interface Refund {
   readonly id: string;
@@ -43,6 +45,18 @@ describe('a refund at Stripe that somebody makes there or here', () => {
     story.stripe.faults.plan('error_500_before', { operation: 'refunds.create', times: 4 });
     const { id } = await story.post(`/v1/refunds/payment/${payment}`, { amount });
     return id;
+  }
+
+  /** Returns the differences that a reconciliation finds between the books and Stripe. */
+  async function differences(): Promise<readonly object[]> {
+    story.engine.clock.advanceMs(3_600_000);
+    const { id } = await story.post('/v1/reconciliations', { provider: 'stripe' });
+    await until('the reconciliation has ended', async () => {
+      await story.run(DueReconciliations);
+      return (await story.get(`/v1/reconciliations/${id}`)).status !== 'running';
+    });
+    expect(await story.get(`/v1/reconciliations/${id}`)).toMatchObject({ status: 'completed' });
+    return (await story.get<{ data: object[] }>(`/v1/reconciliations/${id}/differences`)).data;
   }
 
   async function pollFor8Hours(): Promise<void> {
@@ -267,5 +281,34 @@ describe('a refund at Stripe that somebody makes there or here', () => {
     story.engine.clock.advanceMs(3 * 60_000);
     await story.notified();
     expect(await refundsOf(payment)).toMatchObject([{ status: 'succeeded' }]);
+  });
+
+  it('has the id of the provider once its discrepancy was applied, and agrees with the books', async () => {
+    const { payment } = await story.paid();
+    await story.notified();
+    // A proxy refuses the request after Stripe has made the refund.
+    const text = '{"error":{"type":"invalid_request_error","message":"Refused."}}';
+    story.stripe.faults.plan({ status: 400, text }, { operation: 'refunds.create' });
+    const { id, status } = await story.post(`/v1/refunds/payment/${payment}`, { amount: 300 });
+    expect(status).toBe('failed');
+    await story.notified();
+    const path = '/v1/provider-discrepancies';
+    const listed = await story.get<{ data: readonly { id: string; refund_id: string }[] }>(path);
+    const found = listed.data.find(({ refund_id }) => refund_id === id);
+    await story.engine.http.post(`${path}/${found?.id}/apply`).send({}).expect(200);
+    const [made] = [...story.stripe.account.refunds.values()].filter(
+      ({ metadata }) => metadata?.['refund_id'] === id,
+    );
+    const refund = () =>
+      story.engine.database.query('SELECT status, provider_reference FROM refund WHERE id = $1', [
+        id,
+      ]);
+    expect(await refund()).toEqual([{ status: 'succeeded', provider_reference: made?.id }]);
+    expect(await differences()).toEqual([]);
+    // As an earlier release left refunds whose discrepancy was applied.
+    await story.engine.database.query('UPDATE refund SET provider_reference = NULL WHERE id = $1', [
+      id,
+    ]);
+    expect(await differences()).toEqual([]);
   });
 });

@@ -40,6 +40,25 @@ export class BookedMovementsService {
       byId.get(subjectId ?? '') ?? byReference.get(reference) ?? null;
   }
 
+  /**
+   * Returns those of the reported charges or refunds that belong to this service: those with our id in their metadata,
+   * those that are booked with the provider's id, and refunds of booked charges.
+   */
+  async filterOwn(
+    kind: MovementKind,
+    reported: readonly ProviderMovement[],
+  ): Promise<readonly ProviderMovement[]> {
+    const others = reported.filter(({ subjectId }) => subjectId === null);
+    const bookedOf = await this.finderFor(kind, others);
+    const payments = await this.paymentsOf(others);
+    return reported.filter(
+      (movement) =>
+        movement.subjectId !== null ||
+        bookedOf(movement) !== null ||
+        payments.has(movement.chargeReference ?? ''),
+    );
+  }
+
   /** Reads a booked payment or refund again. Returns null if it was deleted, or if `booked` is null. */
   async reread(booked: BookedMovement | null): Promise<BookedMovement | null> {
     if (booked === null) return null;

@@ -11,15 +11,16 @@ const EVERY_MS = 60_000;
 @Injectable()
 export class DueReconciliations extends ProviderPoller {
   constructor(
-    repository: ReconciliationsRepository,
+    private readonly runs: ReconciliationsRepository,
     private readonly reconciliations: ReconciliationsService,
     runReconciliations: RunReconciliationsService,
   ) {
-    super(RECONCILIATIONS_WORK, repository, runReconciliations);
+    super(RECONCILIATIONS_WORK, runs, runReconciliations);
   }
 
   override onModuleInit(): void {
     super.onModuleInit();
+    this.leases.countInterruptions(this.runs.table);
     this.jobs.register({
       name: DAILY_WORK,
       idleMs: EVERY_MS,

@@ -10,10 +10,7 @@ export class ListedMovementEntity implements ProviderMovement {
   @IdColumn({ to: 'ReconciliationEntity' }) readonly reconciliationId!: string;
   @PrimaryColumn({ type: 'varchar', length: 10 }) readonly kind!: MovementKind;
   @PrimaryColumn({ type: 'varchar', length: 255, collation: 'C' }) readonly reference!: string;
-  /**
-   * Id of the payment or refund in this service, as read from the metadata at the provider. The metadata can contain
-   * any text, so the id may be unknown here.
-   */
+  /** The payment or refund may be unknown here, although the id has the form of ours. */
   @Column({ type: 'varchar', length: 500, nullable: true }) readonly subjectId!: string | null;
   @Column({ type: 'varchar', length: 255, nullable: true })
   readonly chargeReference!: string | null;

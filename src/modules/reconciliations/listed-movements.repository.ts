@@ -10,6 +10,11 @@ const LISTED = `
   SELECT reference FROM reconciliation_listed_movement
   WHERE reconciliation_id = $1 AND kind = $2 AND reference = ANY ($3)`;
 
+/** Reads the whole list of the run. */
+const LISTED_SUBJECTS = `
+  SELECT subject_id FROM reconciliation_listed_movement
+  WHERE reconciliation_id = $1 AND kind = $2 AND subject_id = ANY ($3)`;
+
 const REMOVE = `
   DELETE FROM reconciliation_listed_movement WHERE (reconciliation_id, kind, reference) IN (
     SELECT reconciliation_id, kind, reference FROM reconciliation_listed_movement
@@ -36,14 +41,20 @@ export class ListedMovementsRepository {
     return this.database.select(ListedMovementEntity, PAGE, parameters);
   }
 
-  /** Returns those of the references that the provider listed. */
+  /**
+   * Returns those of the references and of our ids that the provider listed. Pass an id only for an object whose
+   * reference is not known, which is rare.
+   */
   async filterListed(
     reconciliationId: string,
     kind: MovementKind,
     references: readonly string[],
+    ids: readonly string[],
   ): Promise<ReadonlySet<string>> {
-    const parameters = [reconciliationId, kind, references];
-    return new Set(await this.database.queryValues<string>(LISTED, parameters));
+    const valuesOf = (statement: string, values: readonly string[]) =>
+      this.database.queryValues<string>(statement, [reconciliationId, kind, values]);
+    const listed = await valuesOf(LISTED, references);
+    return new Set([...listed, ...(ids.length > 0 ? await valuesOf(LISTED_SUBJECTS, ids) : [])]);
   }
 
   /** Deletes up to `limit` listed movements of a reconciliation. Returns the number of deleted rows. */

@@ -85,7 +85,8 @@ export class ReconciliationSteps {
     const { provider, fromAt: from, toAt: to, position: after } = run;
     const page = await this.provider.list(provider, { kind, from, to, after });
     if (page === null) return null;
-    const { movements: listed, next } = page;
+    const { movements, next } = page;
+    const listed = await this.books.filterOwn(kind, movements);
     const charges = kind === 'charge' ? listed.length : 0;
     const refunds = kind === 'refund' ? listed.length : 0;
     return { listed, differences: [], result: { ...NOTHING, next, charges, refunds } };
@@ -102,10 +103,10 @@ export class ReconciliationSteps {
       COMPARE_BATCH_SIZE,
     );
     const bookedOf = await this.books.finderFor(kind, page);
-    const isOurs = await this.ownershipPredicate(kind, page);
-    const possible = page
+    // Processes of the previous release also list refunds of other services.
+    const own = await this.books.filterOwn(kind, page);
+    const possible = own
       .map((reported) => ({ reported, booked: bookedOf(reported), position: reported.reference }))
-      .filter(({ booked, reported }) => booked !== null || isOurs(reported))
       .filter(({ booked, reported }) => differenceBetween(booked, reported) !== null);
     const last = page.length < COMPARE_BATCH_SIZE ? null : (page.at(-1)?.reference ?? null);
     return this.confirm(run, kind, possible, last);
@@ -125,8 +126,9 @@ export class ReconciliationSteps {
       position: `${at.toISOString()} ${booked.id}`,
     }));
     const references = page.flatMap(({ booked }) => booked.reference ?? []);
-    const listed = await this.listedMovements.filterListed(id, kind, references);
-    const missing = page.filter(({ booked }) => !listed.has(booked.reference ?? ''));
+    const ids = page.flatMap(({ booked }) => (booked.reference === null ? booked.id : []));
+    const listed = await this.listedMovements.filterListed(id, kind, references, ids);
+    const missing = page.filter(({ booked }) => !listed.has(booked.reference ?? booked.id));
     const last = page.length < COMPARE_BATCH_SIZE ? null : (page.at(-1)?.position ?? null);
     return this.confirm(run, kind, missing, last);
   }
@@ -200,21 +202,6 @@ export class ReconciliationSteps {
       object,
       createdAt: this.clock.now(),
     };
-  }
-
-  /**
-   * Returns a function that returns true for charges and refunds of this service. All listed charges belong to this
-   * service. A listed refund belongs to this service if the provider stores our id for it, or if its charge is booked
-   * here.
-   */
-  private async ownershipPredicate(
-    kind: MovementKind,
-    page: readonly ProviderMovement[],
-  ): Promise<(movement: ProviderMovement) => boolean> {
-    if (kind === 'charge') return () => true;
-    const payments = await this.books.paymentsOf(page);
-    return ({ subjectId, chargeReference }) =>
-      subjectId !== null || payments.has(chargeReference ?? '');
   }
 }
 

@@ -48,6 +48,7 @@ export class ReconciliationEntity implements Reconciliation {
   @InstantColumn({ nullable: true }) readonly dueAt!: Date | null;
   @Column({ type: 'integer', nullable: true }) readonly leasedBy!: number | null;
   @Column({ type: 'integer' }) readonly attempts!: number;
+  @Column({ type: 'integer', default: 0 }) readonly interruptions!: number;
   @InstantColumn() readonly createdAt!: Date;
   @InstantColumn() readonly updatedAt!: Date;
   @InstantColumn({ nullable: true }) readonly endedAt!: Date | null;

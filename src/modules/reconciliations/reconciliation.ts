@@ -9,7 +9,7 @@ const COMPARED_MS = 7 * DAY_MS;
 export const RECONCILIATION_STATUSES = ['running', 'completed', 'failed'] as const;
 export type ReconciliationStatus = (typeof RECONCILIATION_STATUSES)[number];
 
-export const RECONCILIATION_FAILURES = ['provider_unavailable'] as const;
+export const RECONCILIATION_FAILURES = ['provider_unavailable', 'internal_error'] as const;
 export type ReconciliationFailure = (typeof RECONCILIATION_FAILURES)[number];
 
 /**
@@ -54,8 +54,10 @@ export interface Reconciliation {
   /** Due time of the next step; during a step, the end of its lease. Null: the run has ended. */
   readonly dueAt: Date | null;
   readonly leasedBy: number | null;
-  /** Number of consecutive steps that the provider did not answer. */
+  /** Number of consecutive steps without a result. */
   readonly attempts: number;
+  /** How many of the `attempts` had a result that could not be stored, because the database failed. */
+  readonly interruptions: number;
   readonly createdAt: Date;
   readonly updatedAt: Date;
   readonly endedAt: Date | null;
@@ -94,13 +96,14 @@ export function newReconciliation(
     dueAt: now,
     leasedBy: null,
     attempts: 0,
+    interruptions: 0,
     createdAt: now,
     updatedAt: now,
     endedAt: null,
   };
 }
 
-/** Result of a step that the provider answered. */
+/** Result of a step. */
 export interface StepProgress {
   /** Position in the phase at which the next step continues; null: the phase is done. */
   readonly next: string | null;
@@ -110,12 +113,12 @@ export interface StepProgress {
 }
 
 /**
- * Number of consecutive unanswered steps after which a run fails. The pauses between these steps add up to about 2.4
- * hours.
+ * Number of consecutive steps without a result after which a run fails. The pauses between these steps add up to about
+ * 2.4 hours.
  */
 const MAX_ATTEMPTS = 12;
 
-/** Returns the run after a step that the provider answered: at the next position, in the next phase, or ended. */
+/** Returns the run after a step: at the next position, in the next phase, or ended. */
 export function afterStep(before: Reconciliation, result: StepProgress, now: Date): Reconciliation {
   const differencesFound = before.differencesFound + result.differences;
   const isTruncated = differencesFound >= MAX_DIFFERENCES;
@@ -125,6 +128,7 @@ export function afterStep(before: Reconciliation, result: StepProgress, now: Dat
     differencesFound,
     isTruncated,
     attempts: 0,
+    interruptions: 0,
     dueAt: now,
     leasedBy: null,
   });
@@ -138,17 +142,18 @@ export function afterStep(before: Reconciliation, result: StepProgress, now: Dat
 }
 
 /**
- * Returns the run after a step that the provider did not answer, with another attempt planned. After
- * {@link MAX_ATTEMPTS} such steps in a row, the run gets a failure code and continues with the phase `clean`.
+ * Returns the run after a step without a result, with another attempt planned. After {@link MAX_ATTEMPTS} such steps in
+ * a row, the run gets the failure code and continues with the phase `clean`. Attempts that the database interrupted do
+ * not count.
  * @param retry plan of the next attempt
  */
-export function afterNoAnswer(
+export function afterNoResult(
   before: Reconciliation,
   retry: Pick<Reconciliation, 'dueAt' | 'leasedBy' | 'attempts'>,
+  failureCode: ReconciliationFailure,
   now: Date,
 ): Reconciliation {
   const next = nextVersion(before, now, retry);
-  if (retry.attempts < MAX_ATTEMPTS) return next;
-  const failureCode = 'provider_unavailable';
+  if (retry.attempts - before.interruptions < MAX_ATTEMPTS || before.phase === 'clean') return next;
   return { ...next, failureCode, phase: 'clean', position: null, dueAt: now };
 }

@@ -17,7 +17,7 @@ export const RECONCILIATION_EVENTS = {
   ),
   failed: reconciliationEvent(
     'reconciliation.failed',
-    'A comparison with a payment provider failed, because the provider did not answer for hours.',
+    'A comparison with a payment provider failed, because none of its steps succeeded for hours.',
     { status: 'failed', failure_code: 'provider_unavailable' },
   ),
 } as const satisfies Record<Exclude<ReconciliationStatus, 'running'>, unknown>;

@@ -1,11 +1,16 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { Clock } from '../../platform/clock';
-import { Database } from '../../platform/database';
+import { Database, isInterruption } from '../../platform/database';
 import { DatabaseGauges } from '../../platform/observability';
 import { Outbox } from '../../platform/outbox';
 import { pollAgainLater } from '../payments';
 import { DifferencesRepository } from './differences.repository';
-import { afterNoAnswer, afterStep, type Reconciliation } from './reconciliation';
+import {
+  afterNoResult,
+  afterStep,
+  type Reconciliation,
+  type ReconciliationFailure,
+} from './reconciliation';
 import { ListedMovementsRepository } from './listed-movements.repository';
 import { ReconciliationSteps, type ReconciliationStep } from './reconciliation-steps';
 import { RECONCILIATION_EVENTS } from './reconciliations.events';
@@ -48,24 +53,43 @@ export class RunReconciliationsService {
     );
   }
 
-  /** Runs the next step. Drops its result if another process has changed the run meanwhile. */
+  /**
+   * Runs the next step. A step that fails is tried again, and ends the run if it fails each time.
+   * @throws {Error} if the database interrupted the step
+   */
   async resume(id: string): Promise<void> {
     const run = await this.reconciliations.find(id);
     if (run?.status !== 'running') return;
-    const step = await this.steps.next(run);
-    await this.database.transaction(async () => {
-      const before = await this.reconciliations.lock(id);
+    try {
+      await this.commit(run, (await this.steps.next(run)) ?? 'provider_unavailable');
+    } catch (error) {
+      if (isInterruption(error)) throw error;
+      this.logger.error({ err: error, reconciliation_id: id }, 'a step of a reconciliation failed');
+      await this.commit(run, 'internal_error');
+    }
+  }
+
+  /** Stores the result of a step, or why it has none. Drops it if another process has changed the run meanwhile. */
+  private commit(
+    run: Reconciliation,
+    step: ReconciliationStep | ReconciliationFailure,
+  ): Promise<void> {
+    return this.database.transaction(async () => {
+      const before = await this.reconciliations.lock(run.id);
       if (before?.version !== run.version) return;
-      await this.commit(before, step);
+      if (typeof step === 'string') await this.tryLater(before, step);
+      else await this.advance(before, step);
     });
   }
 
-  private async commit(before: Reconciliation, step: ReconciliationStep | null): Promise<void> {
+  private async tryLater(before: Reconciliation, reason: ReconciliationFailure): Promise<void> {
     const now = this.clock.now();
-    if (step === null) {
-      await this.reconciliations.update(afterNoAnswer(before, pollAgainLater(before, now), now));
-      return;
-    }
+    const retry = pollAgainLater(before, now);
+    await this.reconciliations.update(afterNoResult(before, retry, reason, now));
+  }
+
+  private async advance(before: Reconciliation, step: ReconciliationStep): Promise<void> {
+    const now = this.clock.now();
     await this.listedMovements.insert(before.id, step.listed);
     await this.differences.insert(step.differences);
     const after = afterStep(before, step.result, now);

@@ -44,9 +44,10 @@ export class SettleRefundService {
 
   /**
    * Changes a failed or canceled refund to succeeded, in the caller's transaction.
+   * @param reference the provider's id of the refund
    * @throws {ProblemError} `refund_not_found`, `refund_amount_exceeds_refundable`
    */
-  async correct(id: string): Promise<void> {
+  async correct(id: string, reference: string): Promise<void> {
     const found = (await this.refunds.find(id)) ?? raise(refundNotFound(id));
     const { paymentId, amount } = found;
     const locked = await this.payments.lock(paymentId);
@@ -55,7 +56,7 @@ export class SettleRefundService {
     invariant(before !== null, `The refund ${id} is gone.`);
     // The failure released the reserved amount, so it is reserved again.
     const payment = await this.paymentRefunds.reserveForLateSuccess(locked, amount, now);
-    const after = correctedToSucceeded(before, now);
+    const after = correctedToSucceeded(before, reference, now);
     await this.refunds.updateOutcome(after);
     await this.outcomes.apply(before, after, payment);
   }

@@ -3,6 +3,7 @@ import { type DuePayments } from '../../../src/modules/billing/payments/due-paym
 import { type DueSetups } from '../../../src/modules/billing/payments/due-setups';
 import { DueProviderEvents } from '../../../src/modules/billing/payments/due-provider-events';
 import { type DueDetachments } from '../../../src/modules/payments/methods/due-detachments';
+import { type DueReconciliations } from '../../../src/modules/reconciliations/due-reconciliations';
 import { type DueRefunds } from '../../../src/modules/refunds/due-refunds';
 import { createCustomer } from '../billing';
 import { startTestApp, type TestApp } from '../test-app';
@@ -90,6 +91,7 @@ export class EngineWithStripe {
       | typeof DueRefunds
       | typeof DueSetups
       | typeof DueProviderEvents
+      | typeof DueReconciliations
       | typeof DueDetachments,
   ): Promise<void> {
     const due = (this.engine.app as INestApplicationContext).get<DuePayments>(work);

@@ -47,7 +47,7 @@ export class ApplyDiscrepancyWorkflow {
         throw discrepancyNotApplicable(discrepancy);
       }
       if (refundId === null) await this.correctPayment(paymentId, providerReference);
-      else await this.settleRefund.correct(refundId);
+      else await this.settleRefund.correct(refundId, providerReference);
       return this.discrepancies.resolve(discrepancy, 'applied');
     });
   }

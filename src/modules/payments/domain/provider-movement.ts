@@ -13,7 +13,10 @@ export type MovementState = (typeof MOVEMENT_STATES)[number];
 export interface ProviderMovement {
   readonly kind: MovementKind;
   readonly reference: string;
-  /** Our id of the payment or refund; null if the charge or refund was made at the provider. */
+  /**
+   * Our id of the payment or refund, as read from the metadata. Null: the charge or refund was made at the provider or
+   * by another service, or its metadata were changed.
+   */
   readonly subjectId: string | null;
   /** For a refund: the provider's id of the refunded charge. Null for a charge. */
   readonly chargeReference: string | null;
@@ -28,7 +31,7 @@ export interface CurrentMovement extends ProviderMovement {
   readonly isChargeRefunded: boolean;
 }
 
-/** Page of a provider's list of charges or refunds, without those of other services that use the same account. */
+/** Page of a provider's list of charges or refunds, with those of other services that use the same account. */
 export interface MovementPage {
   readonly movements: readonly ProviderMovement[];
   /** Value of `after` for the next page; null: this is the last page. */

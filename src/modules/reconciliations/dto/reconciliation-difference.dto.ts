@@ -58,7 +58,7 @@ export class ReconciliationDifferenceDto {
   readonly provider_currency!: string | null;
   @EnumProperty(
     MOVEMENT_STATES,
-    'Status at the provider, with the values of `booked_status`; null if the provider does not know the charge or refund.',
+    'Status at the provider; null: unknown to the provider.',
     'succeeded',
     { nullable: true },
   )

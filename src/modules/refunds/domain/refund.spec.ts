@@ -97,12 +97,13 @@ describe('a refund', () => {
 
   it.each(['failed', 'canceled'] as const)('that %s can be corrected to succeeded', (status) => {
     const final: Refund = { ...pending, status, failureCode: 'x', dueAt: null, leasedBy: null };
-    expect(correctedToSucceeded(final, LATER)).toMatchObject({
+    expect(correctedToSucceeded(final, 're_1', LATER)).toMatchObject({
       version: 2,
       status: 'succeeded',
       failureCode: null,
+      providerReference: 're_1',
     });
-    expect(() => correctedToSucceeded(pending, LATER)).toThrow(InvariantError);
+    expect(() => correctedToSucceeded(pending, 're_1', LATER)).toThrow(InvariantError);
   });
 
   const request: RefundRequest = {

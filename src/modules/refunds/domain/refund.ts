@@ -205,13 +205,16 @@ export function withAbsence(refund: Refund, now: Date): Refund {
   return { ...refund, providerAttempt: providerAttempt + 1, sentAt: now, absentSince: null };
 }
 
-/** Changes a failed or canceled refund to `succeeded`, for a provider that reports the success late. */
-export function correctedToSucceeded(refund: Refund, now: Date): Refund {
+/**
+ * Changes a failed or canceled refund to `succeeded`, for a provider that reports the success late.
+ * @param providerReference the provider's id of the refund that succeeded
+ */
+export function correctedToSucceeded(refund: Refund, providerReference: string, now: Date): Refund {
   invariant(
     refund.status === 'failed' || refund.status === 'canceled',
     `The refund ${refund.id} is ${refund.status}.`,
   );
-  return nextVersion(refund, now, { status: 'succeeded', failureCode: null });
+  return nextVersion(refund, now, { status: 'succeeded', failureCode: null, providerReference });
 }
 
 /**

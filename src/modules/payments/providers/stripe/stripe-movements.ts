@@ -1,5 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type Stripe from 'stripe';
+import { digitsByCode } from '../../../../core/money';
+import { isId } from '../../../../platform/ids';
 import type {
   CurrentMovement,
   MovementKind,
@@ -79,15 +81,15 @@ export class StripeMovements implements ProviderMovements {
     };
   }
 
-  /** Returns null if this service did not make the payment intent. */
+  /** Returns null if the currency is unknown here: nothing can be booked in it. */
   private toIntentMovement(intent: Stripe.PaymentIntent): ProviderMovement | null {
     const { id: reference, metadata, status } = intent;
-    if (metadata['environment'] !== this.client.environment) return null;
     const currency = intent.currency.toUpperCase();
+    if (!digitsByCode.has(currency)) return null;
     return {
       kind: 'charge',
       reference,
-      subjectId: metadata['payment_id'] ?? null,
+      subjectId: this.ownIdIn(metadata, 'payment_id', 'pay'),
       chargeReference: null,
       amount: fromStripeAmount(
         status === 'succeeded' ? intent.amount_received : intent.amount,
@@ -98,24 +100,31 @@ export class StripeMovements implements ProviderMovements {
     };
   }
 
-  /**
-   * Converts a refund; null if the metadata name the environment of another service. A refund without metadata was made
-   * at Stripe. It is included, because it may refund a charge of this service.
-   */
+  /** Returns null if the currency is unknown here: nothing can be booked in it. */
   private toRefundMovement(refund: Stripe.Refund): ProviderMovement | null {
     const { id: reference, metadata, payment_intent: intent } = refund;
-    const environment = metadata?.['environment'];
-    if (environment !== undefined && environment !== this.client.environment) return null;
     const currency = refund.currency.toUpperCase();
+    if (!digitsByCode.has(currency)) return null;
     return {
       kind: 'refund',
       reference,
-      subjectId: metadata?.['refund_id'] ?? null,
+      subjectId: this.ownIdIn(metadata, 'refund_id', 'ref'),
       chargeReference: typeof intent === 'string' ? intent : (intent?.id ?? null),
       amount: fromStripeAmount(refund.amount, currency),
       currency,
       state: REFUND_STATES[refund.status ?? ''] ?? 'open',
     };
+  }
+
+  /** Returns our id in the metadata of an object, or null if this service did not write the metadata. */
+  private ownIdIn(
+    metadata: Stripe.Metadata | null,
+    field: 'payment_id' | 'refund_id',
+    prefix: 'pay' | 'ref',
+  ): string | null {
+    const id = metadata?.[field];
+    const isOurs = metadata?.['environment'] === this.client.environment;
+    return isOurs && id !== undefined && isId(prefix, id) ? id : null;
   }
 }
 
