@@ -56,7 +56,7 @@ export class ApplyProviderEventWorkflow {
       return payment.providerReference === null || this.resumePayment.resume(subjectId);
     }
     if (isId('ref', subjectId)) {
-      const isDone = await this.refunds.resume(subjectId);
+      const isDone = await this.refunds.resume(subjectId, objectId);
       if (isDone !== null) return isDone;
       return objectId === null || this.recordUnknownRefund(provider, objectId);
     }
