@@ -4,10 +4,12 @@ import {
   DisputesService,
   hasEnded,
   type KnownEvent,
+  type Payment,
   PaymentsRepository,
   ProviderEventsRepository,
   ProviderGateway,
   type ProviderName,
+  type ReportedCharge,
 } from '../../payments';
 import { ProviderRefundsService } from '../../refunds';
 import { AdoptPaymentWorkflow } from './adopt-payment.workflow';
@@ -100,8 +102,9 @@ export class ApplyProviderEventWorkflow {
   }
 
   /**
-   * Finds the payment that was refunded or disputed. Records the payment if the database lacks it, and settles it if it
-   * has no final outcome. Then calls `record` with the id of the payment.
+   * Finds the payment that was refunded or disputed, by the stored id of its charge, or else by our id in the metadata
+   * of the charge. Records the payment if the database lacks it, and settles it if it has no final outcome. Then calls
+   * `record` with the id of the payment.
    *
    * Does not call `record` if the payment cannot be recorded, for example because another service made it with the same
    * provider account. If the refund or dispute belongs to a second charge for the payment, only logs a warning. Returns
@@ -109,15 +112,17 @@ export class ApplyProviderEventWorkflow {
    */
   private async withPayment(
     provider: ProviderName,
-    { paymentId, chargeReference }: { paymentId: string; chargeReference: string },
+    charge: ReportedCharge,
     record: (paymentId: string) => Promise<boolean>,
   ): Promise<boolean> {
-    let payment = await this.payments.find(paymentId);
-    if (payment === null) {
+    const { chargeReference } = charge;
+    let payment = await this.findPayment(provider, charge);
+    if (payment === null && charge.paymentId !== null) {
       if (!(await this.adoptPayment.adopt(provider, chargeReference))) return false;
-      payment = await this.payments.find(paymentId);
+      payment = await this.findPayment(provider, charge);
     }
     if (payment === null) return true;
+    const { id: paymentId } = payment;
     // After a restore from a backup, a payment may lack its provider reference. A poll of the provider restores it.
     if (payment.providerReference === null && !hasEnded(payment)) return false;
     if (payment.providerReference !== chargeReference) {
@@ -127,6 +132,15 @@ export class ApplyProviderEventWorkflow {
       return true;
     }
     return (hasEnded(payment) || (await this.hasEndedAfterResume(paymentId))) && record(paymentId);
+  }
+
+  private async findPayment(
+    provider: ProviderName,
+    { chargeReference, paymentId }: ReportedCharge,
+  ): Promise<Payment | null> {
+    const payments = await this.payments.findReported([], [chargeReference]);
+    const charged = payments.find((payment) => payment.provider === provider) ?? null;
+    return charged ?? (paymentId === null ? null : this.payments.find(paymentId));
   }
 
   private async hasEndedAfterResume(paymentId: string): Promise<boolean> {
