@@ -1,5 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { isId } from '../../../platform/ids';
+import { FREQUENT_ATTEMPTS } from '../../../platform/processes';
 import {
   DisputesService,
   hasEnded,
@@ -45,9 +46,20 @@ export class ApplyProviderEventWorkflow {
   /** Returns false if the notification has to be applied again. */
   async resume(id: string): Promise<boolean> {
     const event = await this.events.find(id);
-    if (event !== null && !(await this.apply(event))) return false;
+    if (event !== null && !(await this.apply(event))) {
+      this.logOverdue(event);
+      return false;
+    }
     await this.events.markProcessed(id);
     return true;
+  }
+
+  /** Logs the event if it is tried only once an hour from now on. */
+  private logOverdue({ provider, type, subjectId, objectId, attempts }: KnownEvent): void {
+    if (attempts + 1 < FREQUENT_ATTEMPTS) return;
+    const message = 'an event of a provider is not applied: its object cannot be read or recorded';
+    const reference = objectId ?? subjectId;
+    this.logger.error({ provider, type, reference, attempts: attempts + 1 }, message);
   }
 
   private async apply(event: KnownEvent): Promise<boolean> {
