@@ -1,4 +1,5 @@
 import { DuePayments } from '../../src/modules/billing/payments/due-payments';
+import { MissedProviderEvents } from '../../src/modules/payments/provider-events/missed-provider-events';
 import { FREQUENT_ATTEMPTS } from '../../src/platform/processes';
 import { captureLog, type CapturedLog } from '../support/leaks';
 import { type EngineWithStripe, startEngineWithStripe } from '../support/stripe/engine-with-stripe';
@@ -103,6 +104,27 @@ describe('with the key of another Stripe account', () => {
     await story.notified();
     expect(await story.get(`/v1/payments/${disputed}`)).toMatchObject({ is_disputed: true });
     expect(await story.get(`/v1/payments/${refunded}`)).toMatchObject({ amount_refunded: 300 });
+  });
+
+  it('an event that the list passed over is found after read_until was set back', async () => {
+    const listEvents = async () => {
+      story.engine.clock.advanceMs(HOUR_MS);
+      await story.engine.app.get(MissedProviderEvents).runDue();
+      await story.notified();
+    };
+    const { payment } = await story.paid();
+    await listEvents();
+    const before = story.engine.clock.now();
+    story.stripe.webhooks.fate = () => 'lose';
+    story.stripe.openDispute(story.intentOf(payment), 'fraudulent', 1_000);
+    const text = JSON.stringify({ object: 'list', data: [], has_more: false, url: '/v1/events' });
+    story.stripe.faults.plan({ status: 200, text }, { operation: 'events.list' });
+    await listEvents();
+    await listEvents();
+    expect(await story.get(`/v1/payments/${payment}`)).toMatchObject({ is_disputed: false });
+    await story.engine.database.query('UPDATE provider_cursor SET read_until = $1', [before]);
+    await listEvents();
+    expect(await story.get(`/v1/payments/${payment}`)).toMatchObject({ is_disputed: true });
   });
 
   it('a customer who was made there is made again once their row is deleted', async () => {
