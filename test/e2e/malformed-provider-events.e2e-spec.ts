@@ -64,6 +64,7 @@ describe('signed events of Stripe', () => {
     ['a time after the year 9999', { created: 253_402_300_800 }],
     ['a time in milliseconds', { created: 253_402_300_800_000 }],
     ['a time beyond all dates', { created: 1e30 }],
+    ['the id of a connected account', { account: 'acct_1' }],
   ])('with %s are ignored', async (_, fields) => {
     expect(await statusOf(event(fields))).toBe(204);
     expect(await stored()).toEqual([]);

@@ -517,6 +517,25 @@ describe('a dispute', () => {
     expect(await disputeOf(payment)).toMatchObject({ status: 'open' });
   });
 
+  it('is recorded once Stripe answers, also after the time for which applied events are kept', async () => {
+    const { payment } = await story.paid();
+    await story.notified();
+    const stored = (fields: string) =>
+      story.engine.database.query(`SELECT id FROM provider_event WHERE ${fields}`);
+    const listEvents = () => story.engine.app.get(MissedProviderEvents).runDue();
+    await listEvents();
+    story.stripe.faults.plan('error_500_before', { operation: 'disputes.retrieve', times: 1_000 });
+    story.stripe.openDispute(story.intentOf(payment));
+    await story.notified();
+    story.engine.clock.advanceMs(41 * 24 * 3_600_000);
+    await listEvents();
+    expect(await stored('due_at IS NULL')).toEqual([]);
+    story.stripe.faults.clear();
+    await story.notified();
+    expect(await disputeOf(payment)).toMatchObject({ status: 'open' });
+    expect(await stored('due_at IS NOT NULL')).toEqual([]);
+  });
+
   it('of another service with the same account is left alone', async () => {
     const { paymentIntents } = story.stripe.client();
     const intent = await paymentIntents.create({

@@ -1,9 +1,12 @@
 import { DuePayments } from '../../src/modules/billing/payments/due-payments';
+import { MissedProviderEvents } from '../../src/modules/payments/provider-events/missed-provider-events';
+import { FREQUENT_ATTEMPTS } from '../../src/platform/processes';
 import { captureLog, type CapturedLog } from '../support/leaks';
 import { type EngineWithStripe, startEngineWithStripe } from '../support/stripe/engine-with-stripe';
 import { noSuch } from '../support/stripe/errors';
 
-const DAY_MS = 24 * 3_600_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 
 describe('with the key of another Stripe account', () => {
   let log: CapturedLog;
@@ -75,6 +78,53 @@ describe('with the key of another Stripe account', () => {
     await story.run(DuePayments);
     expect(await story.get(`/v1/payments/${id}`)).toMatchObject({ status: 'succeeded' });
     expect(await story.pay(customer)).toMatchObject({ status: 'succeeded' });
+  });
+
+  it('a dispute and a refund of which Stripe sent a notification are recorded later', async () => {
+    const { payment: disputed } = await story.paid();
+    const { payment: refunded } = await story.paid();
+    await story.notified();
+    const missing = noSuch('object', 'unknown', 'id');
+    for (const operation of ['disputes.retrieve', 'refunds.retrieve'] as const)
+      story.stripe.faults.plan(missing, { operation, times: 1_000 });
+    story.stripe.openDispute(story.intentOf(disputed), 'fraudulent', 1_000);
+    const charge = story.intentOf(refunded);
+    await story.stripe.client().refunds.create({ payment_intent: charge, amount: 300 });
+    await story.notified();
+    expect(log.text()).not.toContain('an event of a provider is not applied');
+    for (let attempt = 0; attempt < FREQUENT_ATTEMPTS + 5; attempt += 1) {
+      story.engine.clock.advanceMs(HOUR_MS);
+      await story.notified();
+    }
+    expect(log.text()).toMatch(
+      /"provider":"stripe","type":"refund.created","reference":"re_\w+".*an event of a provider is not applied/,
+    );
+    story.stripe.faults.clear();
+    story.engine.clock.advanceMs(HOUR_MS);
+    await story.notified();
+    expect(await story.get(`/v1/payments/${disputed}`)).toMatchObject({ is_disputed: true });
+    expect(await story.get(`/v1/payments/${refunded}`)).toMatchObject({ amount_refunded: 300 });
+  });
+
+  it('an event that the list passed over is found after read_until was set back', async () => {
+    const listEvents = async () => {
+      story.engine.clock.advanceMs(HOUR_MS);
+      await story.engine.app.get(MissedProviderEvents).runDue();
+      await story.notified();
+    };
+    const { payment } = await story.paid();
+    await listEvents();
+    const before = story.engine.clock.now();
+    story.stripe.webhooks.fate = () => 'lose';
+    story.stripe.openDispute(story.intentOf(payment), 'fraudulent', 1_000);
+    const text = JSON.stringify({ object: 'list', data: [], has_more: false, url: '/v1/events' });
+    story.stripe.faults.plan({ status: 200, text }, { operation: 'events.list' });
+    await listEvents();
+    await listEvents();
+    expect(await story.get(`/v1/payments/${payment}`)).toMatchObject({ is_disputed: false });
+    await story.engine.database.query('UPDATE provider_cursor SET read_until = $1', [before]);
+    await listEvents();
+    expect(await story.get(`/v1/payments/${payment}`)).toMatchObject({ is_disputed: true });
   });
 
   it('a customer who was made there is made again once their row is deleted', async () => {

@@ -1,5 +1,6 @@
 import { DueReconciliations } from '../../src/modules/reconciliations/due-reconciliations';
 import { DueRefunds } from '../../src/modules/refunds/due-refunds';
+import { newId } from '../../src/platform/ids';
 import { postingsOf, verifyLedger } from '../support/ledger';
 import { type EngineWithStripe, startEngineWithStripe } from '../support/stripe/engine-with-stripe';
 import { eventsOf } from '../support/test-app';
@@ -266,6 +267,80 @@ describe('a refund at Stripe that somebody makes there or here', () => {
     await pollFor8Hours();
     expect(await story.get(`/v1/refunds/${id}`)).toMatchObject({ status: 'succeeded' });
     expect(await refundsOf(payment)).toHaveLength(1);
+  });
+
+  it.each([
+    ['the id of the payment', (payment: string) => ({ payment_id: payment, ticket: '4711' })],
+    ['the id of a setup', () => ({ setup_id: newId('pms') })],
+    ['an unknown id', () => ({ refund_id: newId('ref') })],
+  ])('is recorded if its metadata contain %s', async (_, metadataFor) => {
+    const { customer } = await story.customerWith('pm_card_visa');
+    const { id: payment } = await story.pay(customer);
+    await story.stripe.client().refunds.create({
+      payment_intent: story.intentOf(payment),
+      metadata: metadataFor(payment),
+    });
+    await story.notified();
+    expect(await refundsOf(payment)).toMatchObject([{ status: 'succeeded', source: 'provider' }]);
+    expect(await story.get(`/v1/payments/${payment}`)).toMatchObject({ amount_refunded: 1_000 });
+    const invoice = await story.invoice(customer, 400);
+    expect(await story.get(`/v1/invoices/${invoice}`)).toMatchObject({ credit_applied: 0 });
+  });
+
+  /** Refunds a payment here. Returns the refund, with Stripe's id of it. */
+  async function refundHere(payment: string, amount: number) {
+    const { id } = await story.post(`/v1/refunds/payment/${payment}`, { amount });
+    const made = [...story.stripe.account.refunds.values()];
+    const reference = made.find(({ metadata }) => metadata?.['refund_id'] === id)?.id ?? '';
+    return { id, reference };
+  }
+
+  it('again with the id of a refund that the bank returned is recorded as another refund', async () => {
+    const { payment } = await story.paid();
+    const { id, reference } = await refundHere(payment, 1_000);
+    story.stripe.failRefund(reference);
+    await story.notified();
+    await story.stripe.client().refunds.create({
+      payment_intent: story.intentOf(payment),
+      metadata: { refund_id: id },
+    });
+    story.stripe.webhooks.fate = () => 'double';
+    await story.notified();
+    expect(await refundsOf(payment)).toMatchObject([
+      { status: 'succeeded', source: 'provider', amount: 1_000 },
+      { id, status: 'failed', source: 'api' },
+    ]);
+    expect(await story.get(`/v1/payments/${payment}`)).toMatchObject({ amount_refunded: 1_000 });
+  });
+
+  it('with the id of a refund of another payment is recorded for its own payment', async () => {
+    const { payment } = await story.paid();
+    const { payment: other } = await story.paid();
+    const { id } = await refundHere(payment, 300);
+    const environment = 'live';
+    await story.stripe.client().refunds.create({
+      payment_intent: story.intentOf(other),
+      amount: 200,
+      metadata: { environment, refund_id: id },
+    });
+    await story.notified();
+    expect(await refundsOf(payment)).toMatchObject([{ id, amount: 300 }]);
+    expect(await refundsOf(other)).toMatchObject([{ source: 'provider', amount: 200 }]);
+  });
+
+  it('is not recorded a second time if it was made here and somebody removed its metadata', async () => {
+    const { payment } = await story.paid('pm_card_pendingRefund');
+    const { id, reference } = await refundHere(payment, 300);
+    await story.notified();
+    const refund = story.stripe.account.refunds.get(reference);
+    if (refund !== undefined) refund.metadata = {};
+    story.engine.clock.advanceMs(10 * 60_000);
+    story.stripe.advanceMs(0);
+    await story.notified();
+    expect(await refundsOf(payment)).toMatchObject([{ id, status: 'succeeded', amount: 300 }]);
+    story.stripe.failRefund(reference);
+    await story.notified();
+    expect(await refundsOf(payment)).toMatchObject([{ id, status: 'failed' }]);
   });
 
   it.each([

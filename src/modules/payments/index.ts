@@ -34,6 +34,7 @@ export {
 export type { SentQuery } from './domain/sent-query';
 export {
   isAnswer,
+  type ReportedCharge,
   type UnrecordedCharge,
   type UnrecordedRefund,
   type ProviderName,

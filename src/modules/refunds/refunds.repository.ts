@@ -55,13 +55,13 @@ export class RefundsRepository {
   }
 
   /**
-   * Returns the refund that was made at the provider (its `source` is `provider`) and has the id `reference` there,
-   * or null. The caller must have locked the payment.
+   * Returns the refund of a payment that has the id `reference` at the provider, or null. The caller must have locked
+   * the payment.
    */
-  findMadeAtProvider(paymentId: string, reference: string): Promise<Refund | null> {
+  findByReference(paymentId: string, reference: string): Promise<Refund | null> {
     return this.database.selectOne(
       RefundEntity,
-      "WHERE payment_id = $1 AND provider_reference = $2 AND source = 'provider'",
+      'WHERE payment_id = $1 AND provider_reference = $2',
       [paymentId, reference],
     );
   }

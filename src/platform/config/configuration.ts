@@ -140,7 +140,7 @@ export class Configuration extends ValidSettings {
   /** True if the API documentation needs no credential. */
   readonly publicDocs = this.settings.required('PUBLIC_DOCS');
   readonly trustedProxies = this.settings.required('TRUST_PROXY');
-  /** Name of the environment in new API keys, such as `live` in `sk_live_…`. */
+  /** Name of the environment in new API keys, such as `live` in `sk_live_…`, and in the metadata of objects at Stripe. */
   readonly environmentName = this.settings.required('ENVIRONMENT_NAME');
   /** With `required`, requests that move money or start a contract are refused without an idempotency key. */
   readonly idempotencyKeys = this.settings.required('IDEMPOTENCY_KEYS');

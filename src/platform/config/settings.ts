@@ -126,7 +126,8 @@ export const SETTINGS = {
   ENVIRONMENT_NAME: setting({
     fallback: 'live',
     accepts: '1 to 16 lower-case letters and digits',
-    meaning: 'Environment name in new API keys, after `sk_`, e.g. `live` or `test`.',
+    meaning:
+      'Name of the environment in new API keys, after `sk_`, and in the metadata at Stripe. Do not change it while Stripe is used.',
     parse: (text) => (/^[a-z0-9]{1,16}$/.test(text) ? text : undefined),
   }),
   PUBLIC_DOCS: setting({

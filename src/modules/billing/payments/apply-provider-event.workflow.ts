@@ -1,13 +1,16 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { isId } from '../../../platform/ids';
+import { FREQUENT_ATTEMPTS } from '../../../platform/processes';
 import {
   DisputesService,
   hasEnded,
   type KnownEvent,
+  type Payment,
   PaymentsRepository,
   ProviderEventsRepository,
   ProviderGateway,
   type ProviderName,
+  type ReportedCharge,
 } from '../../payments';
 import { ProviderRefundsService } from '../../refunds';
 import { AdoptPaymentWorkflow } from './adopt-payment.workflow';
@@ -43,9 +46,20 @@ export class ApplyProviderEventWorkflow {
   /** Returns false if the notification has to be applied again. */
   async resume(id: string): Promise<boolean> {
     const event = await this.events.find(id);
-    if (event !== null && !(await this.apply(event))) return false;
+    if (event !== null && !(await this.apply(event))) {
+      this.logOverdue(event);
+      return false;
+    }
     await this.events.markProcessed(id);
     return true;
+  }
+
+  /** Logs the event if it is tried only once an hour from now on. */
+  private logOverdue({ provider, type, subjectId, objectId, attempts }: KnownEvent): void {
+    if (attempts + 1 < FREQUENT_ATTEMPTS) return;
+    const message = 'an event of a provider is not applied: its object cannot be read or recorded';
+    const reference = objectId ?? subjectId;
+    this.logger.error({ provider, type, reference, attempts: attempts + 1 }, message);
   }
 
   private async apply(event: KnownEvent): Promise<boolean> {
@@ -56,7 +70,7 @@ export class ApplyProviderEventWorkflow {
       return payment.providerReference === null || this.resumePayment.resume(subjectId);
     }
     if (isId('ref', subjectId)) {
-      const isDone = await this.refunds.resume(subjectId);
+      const isDone = await this.refunds.resume(subjectId, objectId);
       if (isDone !== null) return isDone;
       return objectId === null || this.recordUnknownRefund(provider, objectId);
     }
@@ -100,8 +114,9 @@ export class ApplyProviderEventWorkflow {
   }
 
   /**
-   * Finds the payment that was refunded or disputed. Records the payment if the database lacks it, and settles it if it
-   * has no final outcome. Then calls `record` with the id of the payment.
+   * Finds the payment that was refunded or disputed, by the stored id of its charge, or else by our id in the metadata
+   * of the charge. Records the payment if the database lacks it, and settles it if it has no final outcome. Then calls
+   * `record` with the id of the payment.
    *
    * Does not call `record` if the payment cannot be recorded, for example because another service made it with the same
    * provider account. If the refund or dispute belongs to a second charge for the payment, only logs a warning. Returns
@@ -109,15 +124,17 @@ export class ApplyProviderEventWorkflow {
    */
   private async withPayment(
     provider: ProviderName,
-    { paymentId, chargeReference }: { paymentId: string; chargeReference: string },
+    charge: ReportedCharge,
     record: (paymentId: string) => Promise<boolean>,
   ): Promise<boolean> {
-    let payment = await this.payments.find(paymentId);
-    if (payment === null) {
+    const { chargeReference } = charge;
+    let payment = await this.findPayment(provider, charge);
+    if (payment === null && charge.paymentId !== null) {
       if (!(await this.adoptPayment.adopt(provider, chargeReference))) return false;
-      payment = await this.payments.find(paymentId);
+      payment = await this.findPayment(provider, charge);
     }
     if (payment === null) return true;
+    const { id: paymentId } = payment;
     // After a restore from a backup, a payment may lack its provider reference. A poll of the provider restores it.
     if (payment.providerReference === null && !hasEnded(payment)) return false;
     if (payment.providerReference !== chargeReference) {
@@ -127,6 +144,15 @@ export class ApplyProviderEventWorkflow {
       return true;
     }
     return (hasEnded(payment) || (await this.hasEndedAfterResume(paymentId))) && record(paymentId);
+  }
+
+  private async findPayment(
+    provider: ProviderName,
+    { chargeReference, paymentId }: ReportedCharge,
+  ): Promise<Payment | null> {
+    const payments = await this.payments.findReported([], [chargeReference]);
+    const charged = payments.find((payment) => payment.provider === provider) ?? null;
+    return charged ?? (paymentId === null ? null : this.payments.find(paymentId));
   }
 
   private async hasEndedAfterResume(paymentId: string): Promise<boolean> {

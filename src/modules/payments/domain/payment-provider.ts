@@ -181,14 +181,20 @@ export interface ListedRefund {
   readonly refundId: string | null;
 }
 
+/** A charge that was refunded or disputed. */
+export interface ReportedCharge {
+  /** The provider's id of the charge. */
+  readonly chargeReference: string;
+  /** Our id of the payment; null if the metadata of the charge do not show that this service made it. */
+  readonly paymentId: string | null;
+}
+
 export type ProviderDisputeState =
-  | {
+  | (ReportedCharge & {
       readonly kind: 'dispute';
-      readonly paymentId: string;
-      readonly chargeReference: string;
       readonly reported: ReportedDispute;
-    }
-  /** The dispute is about a payment of another service, or the provider does not know the dispute. */
+    })
+  /** The dispute is about a charge that cannot be one of this service. */
   | { readonly kind: 'not_ours' }
   | UnknownOutcome;
 
@@ -230,12 +236,11 @@ export interface UnrecordedRefund {
 }
 
 export type UnrecordedRefundState =
-  | {
+  | (ReportedCharge & {
       readonly kind: 'refund';
-      readonly paymentId: string;
-      readonly chargeReference: string;
       readonly refund: UnrecordedRefund;
-    }
+    })
+  /** The refund is of a charge that cannot be one of this service. */
   | { readonly kind: 'not_ours' }
   | UnknownOutcome;
 

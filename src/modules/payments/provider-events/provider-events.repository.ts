@@ -11,14 +11,15 @@ const INSERT_IF_NEW = `
     (id, provider, type, subject_id, object_id, created_at, received_at, due_at)
   VALUES ($1, $2, $3, $4, $5, $6, $7, $7) ON CONFLICT (id) DO NOTHING`;
 
-const SUBJECT =
-  'SELECT provider, type, subject_id AS "subjectId", object_id AS "objectId" FROM provider_event WHERE id = $1';
+const SUBJECT = `
+  SELECT provider, type, subject_id AS "subjectId", object_id AS "objectId", attempts FROM provider_event
+  WHERE id = $1`;
 
 const MARK_PROCESSED = 'UPDATE provider_event SET due_at = NULL, leased_by = NULL WHERE id = $1';
 
 const REMOVE_OLD = `
   DELETE FROM provider_event WHERE id IN (
-    SELECT id FROM provider_event WHERE received_at < $1 ORDER BY received_at LIMIT $2)`;
+    SELECT id FROM provider_event WHERE received_at < $1 AND due_at IS NULL ORDER BY received_at LIMIT $2)`;
 
 const BEGIN_CURSOR = `
   INSERT INTO provider_cursor (provider, read_until, due_at) VALUES ($1, $2, $2)
@@ -62,7 +63,10 @@ const IS_BEHIND = `
         AND received_at - created_at > $3 * interval '1 ms')
     AS is_behind`;
 
-export type KnownEvent = Pick<ProviderEventEntity, 'provider' | 'type' | 'subjectId' | 'objectId'>;
+export type KnownEvent = Pick<
+  ProviderEventEntity,
+  'provider' | 'type' | 'subjectId' | 'objectId' | 'attempts'
+>;
 
 /** Listing of a provider's events that is read page by page. */
 export interface EventListing extends Pick<ProviderCursorEntity, 'readUntil' | 'pageAfter'> {
@@ -103,6 +107,7 @@ export class ProviderEventsRepository {
     return (await this.database.queryValue<boolean>(IS_BEHIND, parameters)) ?? false;
   }
 
+  /** Deletes processed events that were received before an instant. */
   async removeOld(before: Date, limit: number): Promise<void> {
     await this.database.query(REMOVE_OLD, [before, limit]);
   }

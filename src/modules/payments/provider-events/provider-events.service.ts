@@ -16,7 +16,7 @@ const DAY_MS = 24 * 60 * MINUTE_MS;
  */
 const OVERLAP_MS = 5 * MINUTE_MS;
 /**
- * Time for which stored events are kept. It is longer than the 30 days for which the provider lists events. Otherwise
+ * Time for which processed events are kept. It is longer than the 30 days for which the provider lists events. Otherwise
  * an event that was deleted here could be listed again, and would be stored again.
  */
 const RETENTION_MS = 40 * DAY_MS;

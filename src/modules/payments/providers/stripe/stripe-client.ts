@@ -46,7 +46,7 @@ export class StripeClient {
   readonly isLive: boolean;
   /**
    * Name that this service writes to the metadata of each object. It distinguishes services that share a Stripe
-   * account.
+   * account. Must stay the same, because charges whose payments a restored backup lacks are recognized by it.
    */
   readonly environment: string;
   private readonly webhookSecrets: readonly string[];

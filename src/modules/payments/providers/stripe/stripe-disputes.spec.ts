@@ -86,9 +86,18 @@ describe('a dispute of Stripe', () => {
   });
 
   it.each([
+    ['of another environment', { ...intent.metadata, environment: 'b' }],
+    ['of another service', {}],
+  ])('%s does not name our payment', (_, metadata) => {
+    expect(seen({ payment_intent: { ...intent, metadata } })).toMatchObject({
+      chargeReference: 'pi_1',
+      paymentId: null,
+    });
+  });
+
+  it.each([
     ['without a payment intent', null],
-    ['of another environment', { ...intent, metadata: { ...intent.metadata, environment: 'b' } }],
-    ['of another service', { ...intent, metadata: {} }],
+    ['in a currency that is not known', { ...intent, currency: 'usdc' }],
   ])('%s is not ours', (_, of) => {
     expect(seen({ payment_intent: of })).toEqual({ kind: 'not_ours' });
   });

@@ -2,7 +2,7 @@ import type Stripe from 'stripe';
 import type { DisputeStatus } from '../../domain/reported-dispute';
 import type { ProviderDisputeState } from '../../domain/payment-provider';
 import { fromStripeAmount } from './stripe-amounts';
-import { ownPaymentOf } from './stripe-metadata';
+import { chargeOf } from './stripe-metadata';
 
 const STATUSES: Readonly<Record<string, DisputeStatus>> = {
   warning_needs_response: 'inquiry',
@@ -29,14 +29,13 @@ type DisputedFunds = Pick<Stripe.Dispute, 'amount' | 'currency' | 'balance_trans
  */
 export function disputeOf(dispute: Stripe.Dispute, environment: string): ProviderDisputeState {
   const { payment_intent: intent } = dispute;
-  const payment = ownPaymentOf(intent, environment);
-  if (payment === null || intent === null || typeof intent === 'string')
-    return { kind: 'not_ours' };
+  const charge = chargeOf(intent, environment);
+  if (charge === null || intent === null || typeof intent === 'string') return { kind: 'not_ours' };
   const { due_by: dueBy } = dispute.evidence_details;
   const funds = inCurrencyOf(intent, dispute);
   return {
     kind: 'dispute',
-    ...payment,
+    ...charge,
     reported: {
       providerReference: dispute.id,
       status: Object.hasOwn(STATUSES, dispute.status)

@@ -1,7 +1,9 @@
 import type Stripe from 'stripe';
+import { digitsByCode } from '../../../../core/money';
 import { isId } from '../../../../platform/ids';
 import type {
   ChargeRequest,
+  ReportedCharge,
   UnrecordedChargeState,
   UnrecordedRefundState,
 } from '../../domain/payment-provider';
@@ -9,12 +11,6 @@ import { fromStripeAmount } from './stripe-amounts';
 import { listedRefundOf, stateOfIntent } from './stripe-outcomes';
 
 const SECOND_MS = 1_000;
-
-interface OwnPayment {
-  readonly paymentId: string;
-  /** Stripe's id of the payment intent. */
-  readonly chargeReference: string;
-}
 
 /** Returns the parameters of a new payment intent, except for the amount and the customer. */
 export function intentParameters(
@@ -34,17 +30,15 @@ export function intentParameters(
   };
 }
 
-/**
- * Returns the payment that a payment intent charges; null if the intent is not expanded, or belongs to another service.
- */
-export function ownPaymentOf(
+/** Returns the charge of a payment intent; null if the intent is not expanded, or has a currency that is not known. */
+export function chargeOf(
   intent: Stripe.PaymentIntent | string | null,
   environment: string,
-): OwnPayment | null {
+): ReportedCharge | null {
   if (intent === null || typeof intent === 'string') return null;
-  const { payment_id: paymentId, environment: of } = intent.metadata;
-  if (paymentId === undefined || of !== environment) return null;
-  return { paymentId, chargeReference: intent.id };
+  if (!digitsByCode.has(intent.currency.toUpperCase())) return null;
+  const { payment_id: paymentId = null, environment: of } = intent.metadata;
+  return { chargeReference: intent.id, paymentId: of === environment ? paymentId : null };
 }
 
 /** Returns our id of a refund, or null if this service did not make the refund. */
@@ -88,14 +82,14 @@ export function unrecordedChargeOf(
   return { kind: 'charge', charge };
 }
 
-/** Converts a refund that is missing in this database. `not_ours`: the refunded payment belongs to another service. */
+/** Converts a refund that is missing in this database. `not_ours`: the refund has no payment intent. */
 export function unrecordedRefundOf(
   refund: Stripe.Refund,
   environment: string,
 ): UnrecordedRefundState {
-  const payment = ownPaymentOf(refund.payment_intent, environment);
-  if (payment === null) return { kind: 'not_ours' };
+  const charge = chargeOf(refund.payment_intent, environment);
+  if (charge === null) return { kind: 'not_ours' };
   const refundId = ownRefundIdOf(refund.metadata, environment);
   const { reason } = refund;
-  return { kind: 'refund', ...payment, refund: { ...listedRefundOf(refund), refundId, reason } };
+  return { kind: 'refund', ...charge, refund: { ...listedRefundOf(refund), refundId, reason } };
 }

@@ -67,10 +67,12 @@ type UncheckedEvent = Omit<Stripe.Event, 'data'> & {
   readonly data?: { readonly object?: unknown } | null;
 };
 
-function toProviderEvent({ id, type, created, data }: UncheckedEvent): ProviderEvent {
+function toProviderEvent({ id, type, created, data, account }: UncheckedEvent): ProviderEvent {
   const object = data?.object;
   const isStorable = typeof id === 'string' && EVENT_ID.test(id) && isStorableTime(created);
-  const isWanted = isStorable && (TYPES as readonly string[]).includes(type);
+  // The key of this account cannot read objects of accounts that are connected to it.
+  const isOfThisAccount = typeof account !== 'string';
+  const isWanted = isStorable && isOfThisAccount && (TYPES as readonly string[]).includes(type);
   return {
     id,
     type,
@@ -84,11 +86,13 @@ function isStorableTime(seconds: number): boolean {
   return Number.isInteger(seconds) && seconds >= 0 && seconds <= LAST_SECOND_S;
 }
 
+type OwnPrefix = 'ref' | 'pay' | 'pms';
+
 /**
  * Returns true if an id has the form of our ids. This is checked because another service with the same Stripe account
  * may use the same metadata keys.
  */
-function isOurId(prefix: 'ref' | 'pay' | 'pms', id: unknown): id is string {
+function isOurId(prefix: OwnPrefix, id: unknown): id is string {
   return typeof id === 'string' && isId(prefix, id);
 }
 
@@ -105,15 +109,17 @@ function referenceOf(object: unknown): string | null {
  */
 function subjectIdOf(type: string, object: unknown): string | null {
   if (type.startsWith('charge.dispute.')) return referenceOf(object);
-  return ownIdOf(object) ?? (type.startsWith('refund.') ? referenceOf(object) : null);
+  if (type.startsWith('refund.')) return ownIdOf(object, 'refund_id', 'ref') ?? referenceOf(object);
+  return type.startsWith('setup_intent.')
+    ? ownIdOf(object, 'setup_id', 'pms')
+    : ownIdOf(object, 'payment_id', 'pay');
 }
 
-function ownIdOf(object: unknown): string | null {
+/** @param key key that this service sets in the metadata of such an object. Somebody at Stripe may have set others. */
+function ownIdOf(object: unknown, key: string, prefix: OwnPrefix): string | null {
   if (typeof object !== 'object' || object === null || !('metadata' in object)) return null;
   const { metadata } = object;
   if (typeof metadata !== 'object' || metadata === null) return null;
-  if ('refund_id' in metadata && isOurId('ref', metadata.refund_id)) return metadata.refund_id;
-  if ('setup_id' in metadata && isOurId('pms', metadata.setup_id)) return metadata.setup_id;
-  if ('payment_id' in metadata && isOurId('pay', metadata.payment_id)) return metadata.payment_id;
-  return null;
+  const id = (metadata as Record<string, unknown>)[key];
+  return isOurId(prefix, id) ? id : null;
 }

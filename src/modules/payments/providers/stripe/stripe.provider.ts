@@ -227,7 +227,8 @@ export class StripeProvider implements PreparingProvider {
 
   /**
    * Finds the payment intent of a payment. Reads the list of the customer's intents, because Stripe's search index is
-   * delayed. Ignores canceled intents. Prefers an intent that succeeded or is being processed.
+   * delayed. Ignores canceled intents. Prefers an intent that succeeded or is being processed. The environment in the
+   * metadata may be a former one, because ids of payments are unique.
    * @throws {Error} when Stripe does not answer
    */
   async find({ paymentId, customerReference, sentAt }: ChargeQuery): Promise<string | null> {
@@ -239,10 +240,7 @@ export class StripeProvider implements PreparingProvider {
     );
     if (answer === null) throw new Error(`Stripe did not list the charges of ${paymentId}.`);
     const ours = answer.filter(
-      ({ metadata, status }) =>
-        metadata['payment_id'] === paymentId &&
-        metadata['environment'] === this.client.environment &&
-        status !== 'canceled',
+      ({ metadata, status }) => metadata['payment_id'] === paymentId && status !== 'canceled',
     );
     const begun = ours.find(({ status }) => status === 'succeeded' || status === 'processing');
     return (begun ?? ours[0])?.id ?? null;
@@ -286,7 +284,7 @@ export class StripeProvider implements PreparingProvider {
     const { answer, failure } = await this.client.request('payment_intents/retrieve', (sdk) =>
       sdk.paymentIntents.retrieve(reference),
     );
-    if (failure !== null) return { kind: isMissing(failure) ? 'not_ours' : 'unknown' };
+    if (failure !== null) return { kind: 'unknown' };
     return unrecordedChargeOf(answer, this.client.environment);
   }
 
@@ -294,7 +292,7 @@ export class StripeProvider implements PreparingProvider {
     const { answer, failure } = await this.client.request('refunds/retrieve', (sdk) =>
       sdk.refunds.retrieve(reference, { expand: ['payment_intent'] }),
     );
-    if (failure !== null) return { kind: isMissing(failure) ? 'not_ours' : 'unknown' };
+    if (failure !== null) return { kind: 'unknown' };
     return unrecordedRefundOf(answer, this.client.environment);
   }
 
@@ -302,7 +300,7 @@ export class StripeProvider implements PreparingProvider {
     const { answer, failure } = await this.client.request('disputes/retrieve', (sdk) =>
       sdk.disputes.retrieve(reference, { expand: ['payment_intent'] }),
     );
-    if (failure !== null) return { kind: isMissing(failure) ? 'not_ours' : 'unknown' };
+    if (failure !== null) return { kind: 'unknown' };
     return disputeOf(answer, this.client.environment);
   }
 
