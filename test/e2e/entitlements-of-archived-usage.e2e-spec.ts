@@ -7,6 +7,7 @@ import { DueUsageArchive } from '../../src/modules/billing/usage/due-usage-archi
 import { createEntitlement } from '../support/allowances';
 import { untilSessionsWait } from '../support/lock-waits';
 import { startTestApp, type TestApp } from '../support/test-app';
+import { until } from '../support/until';
 
 /** Not at an hour, so that a window that begins here needs single events. */
 const START = '2026-02-10T10:30:00.000Z';
@@ -311,5 +312,87 @@ describe('an entitlement that counts archived usage', () => {
     await change(id, await plan('month')).expect(200);
     await change(id, await plan('never')).expect(200);
     expect(await used()).toBe('13');
+  });
+
+  describe('by a meter that is created while a month is archived', () => {
+    let id: string;
+
+    beforeEach(async () => {
+      id = await subscribe(await plan('month'), { start_at: '2026-02-10T10:00:00Z' });
+      await reportAll();
+    });
+
+    /** Runs the archive until it has closed February, and has yet to write it. */
+    async function closeMonth(): Promise<void> {
+      engine.clock.set(ARCHIVED_AT);
+      while (await engine.app.get(DueSubscriptions).runDue()) continue;
+      await until('a month is closed', async () => {
+        await engine.app.get(DueUsageArchive).runDue();
+        return (await engine.database.query('SELECT FROM usage_archive_month')).length > 0;
+      });
+    }
+
+    /** Runs `act` while another session has locked a table. */
+    async function whileLocked(lock: string, act: () => Promise<void>): Promise<void> {
+      const holder = new Client({ connectionString: engine.databaseUrl });
+      await holder.connect();
+      try {
+        await holder.query('BEGIN');
+        await holder.query(`LOCK TABLE ${lock}`);
+        await act();
+        await holder.query('COMMIT');
+      } finally {
+        await holder.end();
+      }
+    }
+
+    /** Requires that the newest meter lacks the events of February, and that no plan can count them with it. */
+    async function expectUncounted(): Promise<void> {
+      const { body } = await engine.http.get('/v1/meters?limit=1').expect(200);
+      expect(body).toMatchObject({
+        data: [{ status: 'active', counted_from: '2026-03-01T00:00:00.000Z' }],
+      });
+      const answer = await change(id, await plan('never'));
+      expect(answer.body).toMatchObject({ status: 409, code: 'usage_archived' });
+    }
+
+    it('is refused if its meter waited until the month was written', async () => {
+      await closeMonth();
+      const running: Promise<unknown>[] = [];
+      await whileLocked('usage_archive_file IN SHARE MODE', async () => {
+        running.push(engine.app.get(DueUsageArchive).runDue());
+        await untilSessionsWait(engine.database);
+        running.push(meter({ aggregation: 'sum' }));
+        await untilSessionsWait(engine.database, 2);
+        engine.clock.advanceMs(1_000);
+      });
+      await Promise.all(running);
+      await expectUncounted();
+    });
+
+    it('is counted if the archive waited until its meter was created', async () => {
+      await closeMonth();
+      const running: Promise<unknown>[] = [];
+      await whileLocked('meter', async () => {
+        running.push(meter({ aggregation: 'sum' }));
+        await untilSessionsWait(engine.database);
+        expect(await engine.app.get(DueUsageArchive).runDue()).toBe(false);
+      });
+      await Promise.all(running);
+      const whole = `customer_id=${customerId}&from=2026-02-01T00:00:00Z&to=2026-05-01T00:00:00Z`;
+      const [{ id: meterId }] = (
+        (await engine.http.get('/v1/meters?limit=1')).body as { data: [{ id: string }] }
+      ).data;
+      const { body } = await engine.http.get(`/v1/meters/${meterId}/usage?${whole}`).expect(200);
+      expect(body).toMatchObject({ total: '114' });
+    });
+
+    it('is refused if its process has a slower clock than the worker that wrote the month', async () => {
+      await archiveAt(ARCHIVED_AT);
+      engine.clock.advanceMs(-3_000);
+      await meter({ aggregation: 'sum' });
+      engine.clock.advanceMs(60_000);
+      await expectUncounted();
+    });
   });
 });

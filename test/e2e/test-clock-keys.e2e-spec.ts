@@ -163,4 +163,45 @@ describe('an advance of a test clock with an idempotency key', () => {
     const [again, , replayed] = await advance(story, 'failed');
     expect([again, replayed]).toEqual([409, 'true']);
   });
+
+  it('is answered with 404 once an interrupted advance cannot continue, because its clock was deleted', async () => {
+    const story = await subscribed();
+    const gone = [404, expect.stringContaining('test_clock_not_found') as unknown];
+    const deletions: Promise<unknown>[] = [];
+    const first = await duringAdvance(story, 'deleted', async () => {
+      // The end of the lease, as if the process had died.
+      await engine.database.query('UPDATE test_clock SET lease_ends_at = NULL, leased_by = NULL');
+      const deleted = engine.http.delete(`/v1/test-clocks/${story.clockId}`);
+      deletions.push(deleted.then(({ status }) => expect(status).toBe(204)));
+      await untilSessionsWait(engine.database, 2);
+      expect(await advance(story, 'deleted')).toEqual([...gone, undefined]);
+    });
+    await Promise.all(deletions);
+    expect(first).toEqual([...gone, 'true']);
+    expect(await advance(story, 'deleted')).toEqual([...gone, 'true']);
+  });
+});
+
+describe('a payment with an idempotency key', () => {
+  it('whose test clock was deleted before it had an answer is refused, because its customer is gone', async () => {
+    const engine = await startTestApp();
+    const { customerId, clockId } = await Story.begin(engine, START);
+    const pay = () =>
+      engine.http
+        .post('/v1/payments')
+        .set('Idempotency-Key', 'unanswered')
+        .send({ customer_id: customerId, amount: 100, currency: 'USD' });
+    await pay().expect(201);
+    // State left by a process killed while it waited for the payment provider.
+    await engine.database.query(
+      'UPDATE idempotency_key SET answer_status = NULL, answer_headers = NULL, answer_body = NULL',
+    );
+    await engine.http.delete(`/v1/test-clocks/${clockId}`).expect(204);
+    const { status, body } = await pay();
+    await engine.close();
+    expect({ status, body: body as unknown }).toMatchObject({
+      status: 422,
+      body: { code: 'reference_not_found' },
+    });
+  });
 });

@@ -525,10 +525,7 @@ describe('bills of archived usage', () => {
     try {
       // As a step of the archive that writes the first file.
       await worker.query('BEGIN');
-      await worker.query(
-        `INSERT INTO usage_archive_progress (id, before_at, next_stream_id, streams, file_number, ended_at)
-         VALUES (1, 'epoch', 0, '{}', 1, 'epoch')`,
-      );
+      await worker.query('SELECT FROM usage_archive_progress FOR UPDATE');
       await worker.query(
         `INSERT INTO usage_archive_month (stream_id, start_at, end_at, first_file, last_file, events, voided, digest, written_at)
          SELECT id, '2026-02-01T00:00:00Z', '2026-03-01T00:00:00Z', 1, 1, 1, 0, repeat('0', 64), now() FROM usage_stream`,

@@ -24,12 +24,14 @@ export class CreateMeterService {
   /**
    * Creates a meter. Events stored after the commit are counted when they are stored. Earlier events are counted in
    * this commit if they are few and no other transaction is storing events with the same name. Otherwise they are
-   * counted in the background (backfill).
+   * counted in the background (backfill). No step of the archive runs meanwhile: either the meter counts the events of a
+   * month, or the month was archived before the meter was created.
    * @throws {ProblemError} `meter_terms_contradict`, `too_many_meters`, `meter_key_taken`, `usage_archived`
    */
   async create(terms: MeterTerms): Promise<Meter> {
     this.meters.assertTerms(terms);
     return this.database.transaction(async () => {
+      await this.archivedUsage.blockArchive();
       await lockMeterCreation(this.database, terms.eventName);
       if (terms.isRecurring) await this.archivedUsage.requireNoneArchived(terms.eventName);
       const streams = await this.backfillMeters.tryLockAll(terms.eventName);

@@ -2,12 +2,13 @@ import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { AuditTrail } from '../../platform/audit';
 import { BoundedMap } from '../../platform/caching';
 import { Clock } from '../../platform/clock';
-import { Database, isLockTimeout, isWorthRetrying } from '../../platform/database';
+import { Database } from '../../platform/database';
+import { Idempotency } from '../../platform/idempotency';
 import { Jobs } from '../../platform/jobs';
-import { EventLog } from '../../platform/outbox';
 import { ProcessSession } from '../../platform/processes';
-import { FIRST_PORTION, nextPortion } from './domain/purge-portion';
+import { afterFailure, FIRST_PORTION, nextPortion } from './domain/purge-portion';
 import { isBeingMoved, newLease, type TestClockLease } from './domain/test-clock';
+import { isTemporaryFailure } from './temporary-failure';
 import { TestClockParticipants } from './test-clock-participants';
 import { testClockAdvancing, testClockNotFound } from './test-clocks.errors';
 import { TestClocksRepository } from './test-clocks.repository';
@@ -20,14 +21,17 @@ const EVERY_MS = 10_000;
  */
 const LONGEST_REQUEST_MS = 10_000;
 
+/** Statement timeout of background work for a single customer. It is long because a portion cannot be smaller. */
+const SINGLE_CUSTOMER = { statementMs: 600_000 };
+
 const NO_LEASE: TestClockLease = { leaseEndsAt: null, leasedBy: null };
 
 @Injectable()
 export class DeleteTestClockService implements OnModuleInit {
   private readonly logger = new Logger('test-clocks');
   /**
-   * Number of customers that the next portion of background work purges, by test clock. The size of the map is limited,
-   * because the entry of a clock stays if another process purges the last portion of the clock.
+   * Number of customers that the next portion purges, by test clock. The size of the map is limited, because the entry of
+   * a clock stays if another process purges the last portion of the clock.
    */
   private readonly portions = new BoundedMap<string, number>(100);
 
@@ -35,7 +39,7 @@ export class DeleteTestClockService implements OnModuleInit {
     private readonly database: Database,
     private readonly clocks: TestClocksRepository,
     private readonly participants: TestClockParticipants,
-    private readonly events: EventLog,
+    private readonly idempotency: Idempotency,
     private readonly jobs: Jobs,
     private readonly session: ProcessSession,
     private readonly clock: Clock,
@@ -48,8 +52,8 @@ export class DeleteTestClockService implements OnModuleInit {
 
   /**
    * Marks a clock as deleted, so that requests no longer find it. Then purges its customers with all their data
-   * (billing, ledger, events and deliveries) in several commits. Other customers are not affected. After a crash, a
-   * deadlock or a lock timeout, or if the request takes longer than ten seconds, background work continues the purge.
+   * (billing, ledger, events and deliveries) in several commits. Other customers are not affected. After a crash or a
+   * failure of the database, or if the request takes longer than ten seconds, background work continues the purge.
    * @throws {ProblemError} `test_clock_not_found`, `test_clock_advancing`
    */
   async delete(id: string): Promise<void> {
@@ -61,6 +65,8 @@ export class DeleteTestClockService implements OnModuleInit {
       const now = this.clock.now();
       if (isBeingMoved(clock, now)) throw testClockAdvancing(id);
       await this.clocks.markDeleted(id, now, lease);
+      // Releases the key of an interrupted advance, which cannot continue any more.
+      await this.idempotency.releaseFor([id]);
       const purged = await this.participants.countCustomers(id);
       await this.audit.record({
         action: 'test_clock.deleted',
@@ -68,67 +74,78 @@ export class DeleteTestClockService implements OnModuleInit {
         fields: { purged_customers: purged },
       });
     });
-    await this.purge(id, lease);
+    try {
+      await this.purge(id, lease);
+    } catch (error) {
+      if (!isTemporaryFailure(error)) throw error;
+      this.logger.warn(
+        { err: error, test_clock_id: id },
+        'background work purges a test clock, because a portion failed',
+      );
+    }
   }
 
-  /** Purges one portion of an interrupted deletion. Returns true if there may be more. */
+  /**
+   * Purges one portion of an interrupted deletion. Returns true if there may be more. If the portion fails, a smaller
+   * one follows when the lease has ended, so that other deletions have their turn first.
+   */
   async runDue(): Promise<boolean> {
     const now = this.clock.now();
     const held = await this.lease(now);
     const id = await this.clocks.claimDeleted(now, held);
     if (id === null) return false;
-    const size = this.portions.get(id) ?? FIRST_PORTION;
-    const next = await this.purgePortion(id, size, held, NO_LEASE);
-    if (next === null) this.portions.delete(id);
-    else this.portions.set(id, next);
+    await this.purgePortion(id, held, NO_LEASE);
     return true;
   }
 
   private async purge(id: string, lease: TestClockLease): Promise<void> {
     const endsAt = performance.now() + LONGEST_REQUEST_MS;
     let held = lease;
-    let size: number | null = FIRST_PORTION;
     try {
-      while (size !== null && performance.now() < endsAt) {
+      while (performance.now() < endsAt) {
         const next = await this.lease(this.clock.now());
-        size = await this.purgePortion(id, size, held, next);
+        if (!(await this.purgePortion(id, held, next))) return;
         held = next;
       }
-    } catch (error) {
-      if (!isWorthRetrying(error) && !isLockTimeout(error)) throw error;
-      this.logger.warn(
-        { err: error, test_clock_id: id },
-        'background work purges a test clock, because a portion was in conflict with other work',
-      );
+    } finally {
+      await this.clocks.renewLease(id, held, NO_LEASE);
+      this.jobs.wake(DELETION_WORK);
     }
-    if (size === null) return;
-    await this.clocks.renewLease(id, held, NO_LEASE);
-    this.jobs.wake(DELETION_WORK);
   }
 
   /**
-   * Purges up to `size` customers and replaces the lease `held` by `next`. If no customer is left, deletes the row of
-   * the clock.
-   * @returns number of customers to purge in the next portion. Null if the clock is deleted, or if another process has
-   *   taken the deletion over.
+   * Purges a portion of the customers and replaces the lease `held` by `next`: {@link NO_LEASE} in background work. If no customer is left, deletes the row
+   * of the clock. Determines the size of the next portion, also after a failure.
+   * @returns false if the clock is deleted, or if another process has taken the deletion over
    */
   private async purgePortion(
     id: string,
-    size: number,
     held: TestClockLease,
     next: TestClockLease,
-  ): Promise<number | null> {
+  ): Promise<boolean> {
+    const size = this.portionOf(id);
     const startedAt = performance.now();
-    return this.database.transaction(async () => {
+    const isContinued = await this.database.transaction(async () => {
+      const isInBackground = next === NO_LEASE;
+      if (size === 1 && isInBackground) {
+        await this.database.setTransactionTimeouts(SINGLE_CUSTOMER);
+      }
       const customerIds = await this.participants.lockCustomers(id, size);
       if (customerIds.length === 0) {
         await this.clocks.delete(id);
-        return null;
+        return false;
       }
-      await this.events.remove(await this.participants.purge(customerIds), customerIds);
-      if (!(await this.clocks.renewLease(id, held, next))) return null;
-      return nextPortion(size, performance.now() - startedAt);
+      this.portions.set(id, afterFailure(customerIds.length));
+      await this.participants.purge(customerIds);
+      return this.clocks.renewLease(id, held, next);
     });
+    if (isContinued) this.portions.set(id, nextPortion(size, performance.now() - startedAt));
+    else this.portions.delete(id);
+    return isContinued;
+  }
+
+  private portionOf(id: string): number {
+    return this.portions.get(id) ?? FIRST_PORTION;
   }
 
   private async lease(now: Date): Promise<TestClockLease> {

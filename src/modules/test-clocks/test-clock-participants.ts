@@ -1,5 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { invariant } from '../../core/invariant';
+import { Idempotency } from '../../platform/idempotency';
+import { EventLog } from '../../platform/outbox';
 import { DueRowsRepository } from './due-rows.repository';
 
 /** Names of the jobs that run on test clocks. Jobs that fall due at the same instant run in this order. */
@@ -35,7 +37,10 @@ export interface PlannedJob {
 export interface TestClockPurge {
   /** Name in kebab-case, unique among all purges. */
   readonly name: string;
-  /** Deletes the data in the caller's transaction. Returns the ids of deleted objects that have events. */
+  /**
+   * Deletes the data in the caller's transaction. Returns the ids of deleted objects that have events or that requests
+   * with an idempotency key create.
+   */
   readonly purge: (customerIds: readonly string[]) => Promise<readonly string[]>;
 }
 
@@ -63,7 +68,11 @@ export class TestClockParticipants {
   private readonly purges: TestClockPurge[] = [];
   private customers: TestClockCustomers | null = null;
 
-  constructor(private readonly due: DueRowsRepository) {}
+  constructor(
+    private readonly due: DueRowsRepository,
+    private readonly events: EventLog,
+    private readonly idempotency: Idempotency,
+  ) {}
 
   registerJob(job: TestClockJob): void {
     this.jobs.set(job.name, job);
@@ -103,10 +112,10 @@ export class TestClockParticipants {
   }
 
   /**
-   * Deletes the customers and all data about them, in the caller's transaction.
-   * @returns the ids of the customers and of the deleted objects that have events. The caller must delete these events.
+   * Deletes the customers and all data about them, also their events, in the caller's transaction. Releases the keys of
+   * requests about the deleted objects that have no answer, because these requests cannot end any more.
    */
-  async purge(customerIds: readonly string[]): Promise<readonly string[]> {
+  async purge(customerIds: readonly string[]): Promise<void> {
     const purged = [...customerIds];
     // Modules register from the lowest layer up. The reverse order deletes referring rows before the rows they refer
     // to.
@@ -114,7 +123,8 @@ export class TestClockParticipants {
       purged.push(...(await purge(customerIds)));
     }
     await this.registeredCustomers.purge(customerIds);
-    return purged;
+    await this.events.remove(purged, customerIds);
+    await this.idempotency.releaseFor(purged);
   }
 
   private get registeredCustomers(): TestClockCustomers {

@@ -1,8 +1,8 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { AuditTrail } from '../../platform/audit';
 import { Clock } from '../../platform/clock';
-import { Database, isInterruption, type Page, type PageRequest } from '../../platform/database';
-import { ProblemError, raise, referenceNotFound } from '../../platform/errors';
+import { Database, type Page, type PageRequest } from '../../platform/database';
+import { raise, referenceNotFound } from '../../platform/errors';
 import { type Answer, Idempotency } from '../../platform/idempotency';
 import { newId } from '../../platform/ids';
 import { AbandonedWork, ProcessSession } from '../../platform/processes';
@@ -14,6 +14,7 @@ import {
   type TestClockStatus,
 } from './domain/test-clock';
 import { DELETION_WORK } from './delete-test-clock.service';
+import { isTemporaryFailure } from './temporary-failure';
 import { type TestClockJob, TestClockParticipants } from './test-clock-participants';
 import {
   testClockAdvancing,
@@ -216,7 +217,7 @@ export class TestClocksService implements OnModuleInit {
     const clock = (await this.clocks.lock(id, 'move')) ?? raise(testClockNotFound(id));
     const now = this.clock.now();
     // Releases the key that an interrupted advance left without an answer.
-    if (!isBeingMoved(clock, now)) await this.idempotency.releaseFor(id);
+    if (!isBeingMoved(clock, now)) await this.idempotency.releaseFor([id]);
     await this.idempotency.claimFor(id);
     switch (advanceRefusal(clock, to, now)) {
       case 'failed':
@@ -263,7 +264,7 @@ export class TestClocksService implements OnModuleInit {
   private interrupt(held: TestClock, status: 'advancing' | 'failed', to: Date): Promise<void> {
     return this.database.transaction(async () => {
       await this.end(held, status, to);
-      await this.idempotency.releaseFor(held.id);
+      await this.idempotency.releaseFor([held.id]);
     });
   }
 
@@ -274,10 +275,4 @@ export class TestClocksService implements OnModuleInit {
     await this.get(held.id);
     throw testClockAdvancing(held.id);
   }
-}
-
-/** Returns true if the database or a service was temporarily unavailable, so that a retry may succeed. */
-function isTemporaryFailure(error: unknown): boolean {
-  if (error instanceof ProblemError) return error.definition.kind === 'unavailable';
-  return isInterruption(error);
 }

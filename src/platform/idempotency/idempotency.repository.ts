@@ -44,8 +44,8 @@ const COMPLETE_RESOURCE = `
   UPDATE idempotency_key SET answer_status = $2, answer_headers = $3::json, answer_body = $4
   WHERE resource_id = $1 AND answer_status IS NULL RETURNING key`;
 
-const RELEASE_RESOURCE = `
-  DELETE FROM idempotency_key WHERE resource_id = $1 AND answer_status IS NULL`;
+const RELEASE_RESOURCES = `
+  DELETE FROM idempotency_key WHERE resource_id = ANY ($1) AND answer_status IS NULL`;
 
 const REMOVE_EXPIRED = `
   DELETE FROM idempotency_key WHERE key IN (
@@ -94,8 +94,8 @@ export class IdempotencyRepository {
     return this.database.queryValue<string>(COMPLETE_RESOURCE, [resourceId, ...columnsOf(answer)]);
   }
 
-  async releaseResource(resourceId: string): Promise<void> {
-    await this.database.query(RELEASE_RESOURCE, [resourceId]);
+  async releaseResources(resourceIds: readonly string[]): Promise<void> {
+    await this.database.query(RELEASE_RESOURCES, [resourceIds]);
   }
 
   async removeExpired(now: Date, limit: number): Promise<number> {

@@ -128,12 +128,12 @@ export class Idempotency {
   }
 
   /**
-   * Releases the keys that were claimed for the resource and have no answer, so that their requests can be repeated.
-   * Call it when the work of these requests has ended without an answer.
+   * Releases the keys that were claimed for the resources and have no answer, so that their requests can be repeated.
+   * Call it when the work of these requests has ended without an answer, or cannot end any more.
    */
-  async releaseFor(resourceId: string): Promise<void> {
+  async releaseFor(resourceIds: readonly string[]): Promise<void> {
     this.database.requireTransaction();
-    await this.repository.releaseResource(resourceId);
+    await this.repository.releaseResources(resourceIds);
   }
 
   deleteExpired(limit: number): Promise<number> {

@@ -119,13 +119,17 @@ export class ArchivedUsage {
     return closed.flatMap(({ number }) => periods[number - 1] ?? []);
   }
 
+  /** Waits for the running step of the archive, and prevents further steps until the transaction ends. */
+  blockArchive(): Promise<void> {
+    return this.archive.block();
+  }
+
   /**
-   * Requires that no events with this name are archived, and prevents archiving until the transaction ends. Needed for
-   * a new recurring meter, because its values carry over from events of any age.
+   * Requires that no events with this name are archived. Needed for a new recurring meter, because its values carry
+   * over from events of any age.
    * @throws {ProblemError} `usage_archived`
    */
   async requireNoneArchived(eventName: string): Promise<void> {
-    await this.archive.block();
     refuse(
       await this.archiveEndOfEventName(eventName),
       'A new recurring meter would lack the values that they set. Use an earlier meter, or report the present value of each customer with another event name and create the meter for it.',

@@ -1,4 +1,4 @@
-import { nextPortion } from './purge-portion';
+import { afterFailure, nextPortion } from './purge-portion';
 
 describe('the next portion of a purge', () => {
   it.each([
@@ -9,5 +9,13 @@ describe('the next portion of a purge', () => {
     ['is never larger than 500', 400, 10, 500],
   ])('%s', (_, size, tookMs, next) => {
     expect(nextPortion(size, tookMs)).toBe(next);
+  });
+
+  it.each([
+    [500, 250],
+    [3, 1],
+    [1, 1],
+  ])('has half as many customers after one of %d failed, but at least one', (failed, next) => {
+    expect(afterFailure(failed)).toBe(next);
   });
 });

@@ -13,3 +13,8 @@ export function nextPortion(size: number, tookMs: number): number {
   const paced = Math.floor((size * TARGET_MS) / Math.max(tookMs, 1));
   return Math.max(1, Math.min(paced, 2 * size, LARGEST_PORTION));
 }
+
+/** Returns how many customers the next commit purges after one of `customers` failed. */
+export function afterFailure(customers: number): number {
+  return Math.max(1, Math.floor(customers / 2));
+}
