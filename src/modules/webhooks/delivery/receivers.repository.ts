@@ -44,7 +44,8 @@ interface ReceiverRow {
 const ACTIVE = `
   SELECT endpoint.id, endpoint.url, endpoint.events, endpoint.ordered, failure.since
   FROM webhook_endpoint AS endpoint LEFT JOIN webhook_failure AS failure ON failure.endpoint_id = endpoint.id
-  WHERE endpoint.deleted_at IS NULL AND endpoint.is_active ORDER BY endpoint.id`;
+  WHERE endpoint.deleted_at IS NULL AND endpoint.is_active AND endpoint.discard_to IS NULL
+  ORDER BY endpoint.id`;
 
 const SUBSCRIPTIONS = `
   SELECT endpoint_id, events, until, lag(until) OVER (PARTITION BY endpoint_id ORDER BY until) AS since FROM (
@@ -73,6 +74,7 @@ const RESET_HEALTH = 'DELETE FROM webhook_failure WHERE endpoint_id = $1';
 export class ReceiversRepository {
   constructor(private readonly database: Database) {}
 
+  /** Returns active endpoints, except those whose former deliveries are still being discarded. */
   async listActive(): Promise<readonly Receiver[]> {
     const rows = await this.database.query<ReceiverRow>(ACTIVE);
     return rows.map((row) => ({
