@@ -336,6 +336,65 @@ describe('API keys', () => {
     await Promise.all([second.close(), third.close()]);
   });
 
+  describe('of the setting BOOTSTRAP_API_KEY', () => {
+    /** Rolls the bootstrap key of a new database for each overlap. Returns its last secret and the database. */
+    async function rollBootstrapKey(...overlaps: readonly number[]) {
+      const first = await startTestApp({
+        environment: { AUTH: 'required', BOOTSTRAP_API_KEY: BOOTSTRAP },
+      });
+      let secret = BOOTSTRAP;
+      for (const overlap of overlaps) {
+        const authorized = { Authorization: `Bearer ${secret}` };
+        const { body } = await first.http.get('/v1/api-keys').set(authorized).expect(200);
+        const [key] = (body as { data: readonly Key[] }).data;
+        const rolled = await first.http
+          .post(`/v1/api-keys/${key?.id ?? ''}/roll`)
+          .set(authorized)
+          .send({ overlap_seconds: overlap })
+          .expect(200);
+        ({ secret } = rolled.body as Key);
+      }
+      return { first, secret };
+    }
+
+    /** Starts another process with the setting. Returns the status of requests with each secret. */
+    async function restart(
+      { databaseUrl }: TestApp,
+      setting: string,
+      secrets: readonly string[],
+    ): Promise<readonly number[]> {
+      const environment = { AUTH: 'required', BOOTSTRAP_API_KEY: setting };
+      const restarted = await startTestApp({ databaseUrl, environment });
+      const statuses: number[] = [];
+      for (const secret of secrets) {
+        const authorized = { Authorization: `Bearer ${secret}` };
+        statuses.push((await restarted.http.get('/v1/customers').set(authorized)).status);
+      }
+      await restarted.close();
+      return statuses;
+    }
+
+    const OTHER = `${BOOTSTRAP.slice(0, -1)}6`;
+
+    it.each([
+      ['without an overlap', [0]],
+      ['twice, the second time with an overlap', [0, 600]],
+    ])('are not stored again after they were rolled %s', async (_, overlaps) => {
+      const { first, secret } = await rollBootstrapKey(...overlaps);
+      expect(await restart(first, BOOTSTRAP, [BOOTSTRAP, secret])).toEqual([401, 200]);
+      expect(await restart(first, OTHER, [BOOTSTRAP, secret, OTHER])).toEqual([401, 200, 200]);
+      await first.close();
+    });
+
+    it('are not stored if an earlier release may have rolled a key with this secret', async () => {
+      const { first, secret } = await rollBootstrapKey(0);
+      await first.database.query('UPDATE api_key SET bootstrap_hash = NULL');
+      expect(await restart(first, BOOTSTRAP, [BOOTSTRAP, secret])).toEqual([401, 200]);
+      expect(await restart(first, OTHER, [OTHER, secret])).toEqual([401, 200]);
+      await first.close();
+    });
+  });
+
   it('that are revoked in one process are refused by another within a second', async () => {
     const { databaseUrl } = engine;
     const other = await startTestApp({ databaseUrl, environment: { AUTH: 'required' } });

@@ -117,6 +117,28 @@ describe('the retention of events', () => {
     expect(await count('event_sequence')).toBe(ids.length);
   });
 
+  it('reads the events that it kept once in a run, and again in the next run', async () => {
+    const { body } = await engine.http
+      .post('/v1/webhooks/endpoints')
+      .send({ url: receiver.url, events: ['customer.created'] })
+      .expect(201);
+    const pending = await createCustomer();
+    await dispatchAll();
+    await recordMonth(inMonths(1), Date.now());
+    engine.clock.set(inMonths(6).toISOString());
+    const retention = engine.app.get(EventRetention);
+    expect(await retention.runDue()).toBe(true);
+    await engine.database.query(
+      `UPDATE webhook_delivery SET status = 'succeeded', due_at = NULL WHERE endpoint_id = $1`,
+      [(body as { id: string }).id],
+    );
+    while (await retention.runDue()) continue;
+    expect(await eventsOf(pending)).toHaveLength(1);
+    expect(await count('event')).toBe(1);
+    await deleteAllAt(inMonths(6));
+    expect(await eventsOf(pending)).toEqual([]);
+  });
+
   it('stops the growth of the tables at constant business', async () => {
     const sizes: number[] = [];
     const start = Date.UTC(2024, 0, 1);

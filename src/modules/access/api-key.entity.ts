@@ -24,6 +24,11 @@ export class ApiKeyEntity implements ApiKey {
    */
   @Column({ type: 'char', length: 64, nullable: true }) readonly previousHash!: string | null;
   @InstantColumn({ nullable: true }) readonly previousExpiresAt!: Date | null;
+  /**
+   * SHA-256 of the first secret of a key that was created from `BOOTSTRAP_API_KEY`, in hex. Rolls keep it. Null for
+   * other keys, and if a release without this column replaced the secret, so that its hash is lost.
+   */
+  @Column({ type: 'char', length: 64, nullable: true }) readonly bootstrapHash!: string | null;
   @InstantColumn({ nullable: true }) readonly expiresAt!: Date | null;
   @InstantColumn({ nullable: true }) readonly revokedAt!: Date | null;
   @InstantColumn({ nullable: true }) readonly lastUsedAt!: Date | null;

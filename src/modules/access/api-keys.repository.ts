@@ -34,7 +34,10 @@ const TOUCH = `
 
 const LOCK_BOOTSTRAP = `SELECT pg_advisory_xact_lock(hashtext('bootstrap_api_key'))`;
 
-const EXISTS = 'SELECT 1 FROM api_key WHERE hash = $1 OR previous_hash = $1';
+const BOOTSTRAP_KEYS = `
+  SELECT coalesce(bool_or($1 IN (hash, previous_hash, bootstrap_hash)), false) AS "isKnown",
+    coalesce(bool_or(created_by = 'bootstrap' AND bootstrap_hash IS NULL), false) AS "isUncertain"
+  FROM api_key`;
 
 const ANY_USABLE = `
   SELECT 1 FROM api_key WHERE revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $1) LIMIT 1`;
@@ -44,8 +47,8 @@ export class ApiKeysRepository {
   constructor(private readonly database: Database) {}
 
   async insert(key: ApiKey, hash: string): Promise<void> {
-    const unrolled = { previousHash: null };
-    await this.database.insert(ApiKeyEntity, { ...key, hash, ...unrolled });
+    const bootstrapHash = key.createdBy === 'bootstrap' ? hash : null;
+    await this.database.insert(ApiKeyEntity, { ...key, hash, previousHash: null, bootstrapHash });
   }
 
   find(id: string): Promise<ApiKey | null> {
@@ -93,9 +96,17 @@ export class ApiKeysRepository {
     await this.database.query(LOCK_BOOTSTRAP);
   }
 
-  /** Returns true if this is the hash of the current or the previous secret of a key. */
-  async isKnown(hash: string): Promise<boolean> {
-    return (await this.database.query(EXISTS, [hash])).length > 0;
+  /**
+   * Returns `known` if this is the hash of the current, the previous or the first secret of a key, `uncertain` if it may
+   * be the first secret of a key whose hash is lost, and otherwise `new`.
+   */
+  async familiarityOf(hash: string): Promise<'known' | 'uncertain' | 'new'> {
+    const [row] = await this.database.query<{ isKnown: boolean; isUncertain: boolean }>(
+      BOOTSTRAP_KEYS,
+      [hash],
+    );
+    if (row?.isKnown === true) return 'known';
+    return row?.isUncertain === true ? 'uncertain' : 'new';
   }
 
   async hasUsableKey(now: Date): Promise<boolean> {

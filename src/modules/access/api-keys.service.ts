@@ -69,20 +69,22 @@ export class ApiKeysService {
   }
 
   /**
-   * Stores a key with all scopes, and with a secret that an operator chose. Does nothing if a key with this secret is
-   * already stored, even if that key was revoked.
-   * @returns true if this call stored the key
+   * Stores a key with all scopes, and with a secret that an operator chose. Does nothing if a key with this secret was
+   * stored before, even if that key was revoked or rolled.
+   * @returns `stored`, or why nothing was stored: the secret is `known`, or `uncertain`, because it may be the first
+   *   secret of a key that an earlier release rolled
    */
-  async createBootstrapKey(secret: string): Promise<boolean> {
+  async createBootstrapKey(secret: string): Promise<'stored' | 'known' | 'uncertain'> {
     return this.database.transaction(async () => {
       await this.keys.lockBootstrap();
-      if (await this.keys.isKnown(hashOf(secret))) return false;
+      const familiarity = await this.keys.familiarityOf(hashOf(secret));
+      if (familiarity !== 'new') return familiarity;
       await this.store(
         { ...DEFAULT_TERMS, name: 'BOOTSTRAP_API_KEY', scopes: ['*'] },
         secret,
         'bootstrap',
       );
-      return true;
+      return 'stored';
     });
   }
 

@@ -15,8 +15,13 @@ export class BootstrapKey implements OnApplicationBootstrap {
   async onApplicationBootstrap(): Promise<void> {
     const { auth, answersHttp, bootstrapApiKey } = this.configuration;
     if (!answersHttp) return;
-    if (bootstrapApiKey !== null && (await this.keys.createBootstrapKey(bootstrapApiKey))) {
-      this.logger.log('stored the API key of BOOTSTRAP_API_KEY');
+    const result =
+      bootstrapApiKey === null ? null : await this.keys.createBootstrapKey(bootstrapApiKey);
+    if (result === 'stored') this.logger.log('stored the API key of BOOTSTRAP_API_KEY');
+    if (result === 'uncertain') {
+      this.logger.warn(
+        'BOOTSTRAP_API_KEY was not stored, because it may be the secret of a key that an earlier release rolled: unset it, and create keys with npm run keys -- create',
+      );
     }
     if (auth === 'required' && !(await this.keys.hasUsableKey())) {
       this.logger.warn(

@@ -22,6 +22,8 @@ export class WebhookEndpointEntity implements WebhookEndpoint {
   readonly disabledReason!: DisabledReason | null;
   @MetadataColumn() readonly metadata!: Metadata;
   @InstantColumn({ nullable: true }) readonly deletedAt!: Date | null;
+  /** Pending deliveries up to this id are being discarded. Null: none. */
+  @Column({ type: 'varchar', length: 30, nullable: true }) readonly discardTo!: string | null;
   @InstantColumn() readonly createdAt!: Date;
   @InstantColumn() readonly updatedAt!: Date;
 }

@@ -21,7 +21,7 @@ export class WebhookEndpointsRepository {
   constructor(private readonly database: Database) {}
 
   async insert(endpoint: WebhookEndpoint): Promise<void> {
-    await this.database.insert(WebhookEndpointEntity, endpoint);
+    await this.database.insert(WebhookEndpointEntity, { ...endpoint, discardTo: null });
   }
 
   /** Counts the endpoints. Until the transaction ends, blocks other insertions, so that the number stays correct. */

@@ -5,8 +5,10 @@ import { DeliveriesController } from './delivery/deliveries.controller';
 import { DeliveriesRepository } from './delivery/deliveries.repository';
 import { DeliveriesService } from './delivery/deliveries.service';
 import { DeliveryClaims } from './delivery/delivery-claims';
+import { DeliveryDiscards } from './delivery/delivery-discards';
 import { DeliverySender } from './delivery/delivery-sender';
 import { DeliveryWorker } from './delivery/delivery-worker';
+import { DiscardsRepository } from './delivery/discards.repository';
 import { EndpointDeliveriesController } from './delivery/endpoint-deliveries.controller';
 import { EndpointQueue } from './delivery/endpoint-queue';
 import { EventDispatcher } from './delivery/event-dispatcher';
@@ -42,8 +44,10 @@ import { WebhookSecretsService } from './webhook-secrets.service';
     DeliveriesRepository,
     DeliveriesService,
     DeliveryClaims,
+    DeliveryDiscards,
     DeliverySender,
     DeliveryWorker,
+    DiscardsRepository,
     EndpointQueue,
     EventDispatcher,
     EventsService,

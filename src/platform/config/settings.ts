@@ -119,7 +119,7 @@ export const SETTINGS = {
   BOOTSTRAP_API_KEY: setting({
     accepts: '32 random bytes, e.g. of `openssl rand -hex 32`',
     meaning:
-      'API key with all scopes, stored as a hash at the first start with it. A revoked key stays revoked.',
+      'API key with all scopes, stored as a hash at the first start with it. After a roll or revocation, the value is not stored again.',
     isSecret: true,
     parse: (text) => (faultOfChosenSecret(text) === null ? text : undefined),
   }),

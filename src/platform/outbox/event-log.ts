@@ -109,7 +109,7 @@ const DELETABLE = `
 
 /** Locks the oldest events, ordered by id, because the time of an event on a test clock says nothing about its age. */
 const LOCK_OLDEST = `
-  SELECT id FROM event WHERE id < $1 AND ${DELETABLE}
+  SELECT id FROM event WHERE id < $1 AND id > $3 AND ${DELETABLE}
   ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED`;
 
 /**
@@ -251,19 +251,23 @@ export class EventLog {
 
   /**
    * Deletes the oldest events recorded before an instant, together with their deliveries, in one commit. Keeps events
-   * for which no deliveries were created yet, and events with a pending delivery. Returns the number of deleted events.
+   * for which no deliveries were created yet, and events with a pending delivery.
+   * @param after only events with higher ids are deleted; empty: all
+   * @returns the number of deleted events, and the id after which the next batch starts; null: there are no more events
    */
-  deleteOldest(before: Date, limit: number): Promise<number> {
+  deleteOldest(
+    before: Date,
+    limit: number,
+    after: string,
+  ): Promise<{ readonly deleted: number; readonly next: string | null }> {
     return this.database.transaction(async () => {
-      const found = await this.database.query<{ id: string }>(LOCK_OLDEST, [
-        firstIdAt('evt', before),
-        limit,
-      ]);
-      if (found.length === 0) return 0;
-      const ids = found.map(({ id }) => id);
+      const parameters = [firstIdAt('evt', before), limit, after];
+      const ids = await this.database.queryValues<string>(LOCK_OLDEST, parameters);
+      if (ids.length === 0) return { deleted: 0, next: null };
       const deleted = await this.database.query<PlaceRow>(DELETE_EVENTS, [ids]);
       await this.removeData(deleted);
-      return deleted.length;
+      const next = ids.length < limit ? null : (ids.at(-1) ?? null);
+      return { deleted: deleted.length, next };
     });
   }
 

@@ -12,6 +12,8 @@ const BATCH_SIZE = 500;
 @Injectable()
 export class EventRetention implements OnModuleInit {
   private readonly logger = new Logger('event-retention');
+  /** Id after which the next batch starts, so that it does not read again the events that the earlier batches kept. */
+  private after = '';
 
   constructor(
     private readonly events: EventLog,
@@ -34,8 +36,9 @@ export class EventRetention implements OnModuleInit {
     const { eventRetentionMonths } = this.configuration;
     if (eventRetentionMonths === null) return false;
     const before = keptFrom(this.clock.now(), eventRetentionMonths);
-    const deleted = await this.events.deleteOldest(before, BATCH_SIZE);
+    const { deleted, next } = await this.events.deleteOldest(before, BATCH_SIZE, this.after);
+    this.after = next ?? '';
     if (deleted > 0) this.logger.log({ deleted, before }, 'deleted events');
-    return deleted === BATCH_SIZE;
+    return next !== null;
   }
 }

@@ -136,10 +136,6 @@ const RECORD = `
   FROM written JOIN result ON result.id = written.id
   RETURNING delivery_id`;
 
-const DISCARD = `
-  UPDATE webhook_delivery SET status = 'discarded', due_at = NULL, updated_at = $2
-  WHERE endpoint_id = $1 AND status = 'pending'`;
-
 /** Condition: no newer delivery of the event to the same endpoint exists, in any status. */
 const NOT_RETRIED = `
   NOT EXISTS (
@@ -221,11 +217,6 @@ export class DeliveriesRepository {
       now,
       results.map(({ isSent }) => isSent),
     ]);
-  }
-
-  async discardPending(endpointId: string, now: Date): Promise<void> {
-    await this.heads.remove(endpointId);
-    await this.database.query(DISCARD, [endpointId, now]);
   }
 
   find(id: string): Promise<Delivery | null> {

@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import type { Span } from '@opentelemetry/api';
 import { Clock } from '../../../platform/clock';
 import { OutboundError, OutboundHttp } from '../../../platform/outbound';
@@ -34,6 +34,8 @@ interface Ended {
 
 @Injectable()
 export class DeliverySender {
+  private readonly logger = new Logger('webhook-deliveries');
+
   constructor(
     private readonly clock: Clock,
     private readonly receivers: ReceiversRepository,
@@ -44,7 +46,8 @@ export class DeliverySender {
 
   /**
    * Makes one attempt at a claimed delivery and writes the result. Disables the endpoint if it answered 410, or if all
-   * its attempts have failed for {@link FAILING_LIMIT_MS}.
+   * its attempts have failed for {@link FAILING_LIMIT_MS}. If disabling fails, the error is logged, and the next attempt
+   * with such a result disables the endpoint.
    */
   async deliver(
     delivery: ClaimedDelivery,
@@ -69,7 +72,11 @@ export class DeliverySender {
       status: outcome.status,
       dueAt: outcome.status === 'pending' ? outcome.dueAt : null,
     });
-    if (counted && isSent) await this.recordHealth(receiver, outcome);
+    if (!counted || !isSent) return;
+    await this.recordHealth(receiver, outcome).catch((error: unknown) => {
+      const ids = { endpoint_id: receiver.id, delivery_id: delivery.id };
+      this.logger.error({ err: error, ...ids }, 'cannot disable a webhook endpoint');
+    });
   }
 
   private async send(

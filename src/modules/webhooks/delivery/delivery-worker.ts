@@ -142,7 +142,7 @@ export class DeliveryWorker implements OnModuleInit, OnModuleDestroy, BeforeAppl
       const receiver = byId.get(delivery.endpointId);
       const event = events.get(delivery.eventId);
       const keys = secrets.get(delivery.endpointId);
-      // Without secrets, nothing is sent. If the endpoint was deleted, its deliveries were discarded. If its secrets
+      // Without secrets, nothing is sent. If the endpoint was deleted, its deliveries are discarded. If its secrets
       // could not be decrypted, the delivery is claimed again when its lease ends, and no attempt is counted.
       if (receiver !== undefined && event !== undefined && keys !== undefined) {
         this.start(delivery, receiver, event, keys);

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { hasOtherSubscription, type WebhookEndpoint } from '../domain/webhook-endpoint';
-import { DeliveriesRepository } from './deliveries.repository';
+import { DiscardsRepository } from './discards.repository';
 import { HeadsRepository } from './heads.repository';
 import { ReceiversRepository } from './receivers.repository';
 
@@ -11,7 +11,7 @@ import { ReceiversRepository } from './receivers.repository';
 @Injectable()
 export class EndpointQueue {
   constructor(
-    private readonly deliveries: DeliveriesRepository,
+    private readonly discards: DiscardsRepository,
     private readonly heads: HeadsRepository,
     private readonly receivers: ReceiversRepository,
   ) {}
@@ -38,11 +38,11 @@ export class EndpointQueue {
   }
 
   /**
-   * Discards the pending deliveries of an endpoint that was deleted or disabled. Events that are not dispatched yet are
-   * not sent to it either.
+   * Discards the pending deliveries of an endpoint that was deleted or disabled: the first portion at once, the rest in
+   * the background. Events that are not dispatched yet are not sent to it either.
    */
   async discard(endpointId: string, now: Date): Promise<void> {
     await this.receivers.forgetSubscriptions(endpointId);
-    await this.deliveries.discardPending(endpointId, now);
+    await this.discards.begin(endpointId, now);
   }
 }

@@ -29,7 +29,8 @@ export interface EventSubscription {
 const ACTIVE = `
   SELECT endpoint.id, endpoint.url, endpoint.events, endpoint.ordered, failure.since AS "failingSince"
   FROM webhook_endpoint AS endpoint LEFT JOIN webhook_failure AS failure ON failure.endpoint_id = endpoint.id
-  WHERE endpoint.deleted_at IS NULL AND endpoint.is_active ORDER BY endpoint.id`;
+  WHERE endpoint.deleted_at IS NULL AND endpoint.is_active AND endpoint.discard_to IS NULL
+  ORDER BY endpoint.id`;
 
 const SUBSCRIPTIONS = `
   SELECT endpoint_id AS "endpointId", events, until,
@@ -60,6 +61,7 @@ const RESET_HEALTH = 'DELETE FROM webhook_failure WHERE endpoint_id = $1';
 export class ReceiversRepository {
   constructor(private readonly database: Database) {}
 
+  /** Returns active endpoints, except those whose former deliveries are still being discarded. */
   listActive(): Promise<readonly Receiver[]> {
     return this.database.query<Receiver>(ACTIVE);
   }

@@ -1,6 +1,8 @@
 import { Injectable, Logger } from '@nestjs/common';
+import { groupBy } from '../../../core/grouping';
 import { Clock } from '../../../platform/clock';
 import { Batcher, type BatchOutcome } from '../../../platform/concurrency';
+import { isLockTimeout } from '../../../platform/database';
 import { type AttemptResult, DeliveriesRepository } from './deliveries.repository';
 
 const MAX_RESULTS = 200;
@@ -26,7 +28,29 @@ export class ResultWriter {
     return this.batcher.add(result);
   }
 
+  /** After a lock timeout, writes the results of each endpoint alone, because one endpoint may be locked for long. */
   private async writeAll(
+    results: readonly AttemptResult[],
+  ): Promise<readonly BatchOutcome<boolean>[]> {
+    try {
+      return await this.writeTogether(results);
+    } catch (error) {
+      const groups = groupBy(results, ({ delivery }) => delivery.endpointId);
+      if (!isLockTimeout(error) || groups.size === 1) throw error;
+      const outcomes = new Map<AttemptResult, BatchOutcome<boolean>>();
+      for (const some of groups.values()) {
+        const written = await this.writeTogether(some).catch((failure: unknown) =>
+          some.map(() => ({ error: failure })),
+        );
+        for (const [index, result] of some.entries()) {
+          outcomes.set(result, written[index] ?? { error });
+        }
+      }
+      return results.map((result) => outcomes.get(result) ?? { error });
+    }
+  }
+
+  private async writeTogether(
     results: readonly AttemptResult[],
   ): Promise<readonly BatchOutcome<boolean>[]> {
     const counted = await this.deliveries.record(results, this.clock.now());

@@ -1,0 +1,75 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../../../platform/database';
+import { HeadsRepository, IS_PENDING } from './heads.repository';
+
+/** Number of deliveries that are discarded in one commit. */
+const PORTION = 1_000;
+
+/**
+ * Discards the present pending deliveries only. Reads their highest id instead of making a new one: the clocks of
+ * processes differ, and so do the times in their ids.
+ */
+const BEGIN = `
+  UPDATE webhook_endpoint SET discard_to = (
+    SELECT id FROM webhook_delivery WHERE endpoint_id = $1 AND status = 'pending' ORDER BY id DESC LIMIT 1)
+  WHERE id = $1`;
+
+const LOCK_NEXT = `
+  SELECT id FROM webhook_endpoint WHERE discard_to IS NOT NULL
+  ORDER BY id LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED`;
+
+const FIND = `
+  SELECT id FROM webhook_delivery
+  WHERE endpoint_id = $1 AND status = 'pending'
+    AND id <= (SELECT discard_to FROM webhook_endpoint WHERE id = $1)
+  LIMIT ${PORTION}`;
+
+/** Skips deliveries that another transaction claims or records now, so that the two do not deadlock. */
+const DISCARD = `
+  UPDATE webhook_delivery SET status = 'discarded', due_at = NULL, updated_at = $2
+  WHERE id = ANY (ARRAY(
+    SELECT id FROM webhook_delivery AS delivery WHERE id = ANY ($1) AND ${IS_PENDING} FOR UPDATE SKIP LOCKED))
+  RETURNING id`;
+
+const END = 'UPDATE webhook_endpoint SET discard_to = NULL WHERE id = $1';
+
+/**
+ * Discards pending deliveries in portions, so that no lock is held for long. Until the last portion, nothing is sent to
+ * the endpoint, even if it is enabled again (`webhook_endpoint.discard_to`).
+ */
+@Injectable()
+export class DiscardsRepository {
+  constructor(
+    private readonly database: Database,
+    private readonly heads: HeadsRepository,
+  ) {}
+
+  /**
+   * Discards up to {@link PORTION} pending deliveries of an endpoint, and marks the rest to be discarded later. The
+   * caller must have locked the endpoint exclusively, so that no delivery is added meanwhile.
+   */
+  async begin(endpointId: string, now: Date): Promise<void> {
+    this.database.requireTransaction();
+    await this.database.query(BEGIN, [endpointId]);
+    await this.discardPortion(endpointId, now);
+  }
+
+  /** Discards the next portion of one endpoint. Returns false if there was none. */
+  continueNext(now: Date): Promise<boolean> {
+    return this.database.transaction(async () => {
+      const endpointId = await this.database.queryValue<string>(LOCK_NEXT);
+      if (endpointId === null) return false;
+      await this.discardPortion(endpointId, now);
+      return true;
+    });
+  }
+
+  private async discardPortion(endpointId: string, now: Date): Promise<void> {
+    const ids = await this.database.queryValues<string>(FIND, [endpointId]);
+    const locked = await this.heads.lock(ids);
+    const discarded = await this.database.queryValues<string>(DISCARD, [ids, now]);
+    await this.heads.advance(locked);
+    const isLast = ids.length < PORTION && discarded.length === ids.length;
+    if (isLast) await this.database.query(END, [endpointId]);
+  }
+}

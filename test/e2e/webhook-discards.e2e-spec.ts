@@ -1,0 +1,160 @@
+import { Client } from 'pg';
+import { DeliveryDiscards } from '../../src/modules/webhooks/delivery/delivery-discards';
+import { DeliveryWorker } from '../../src/modules/webhooks/delivery/delivery-worker';
+import { EventDispatcher } from '../../src/modules/webhooks/delivery/event-dispatcher';
+import { accept, answer, type Receiver, startReceiver } from '../support/receiver';
+import { startTestApp, type TestApp } from '../support/test-app';
+
+const QUEUED = 2_500;
+/** Number of deliveries that are discarded in one commit. */
+const PORTION = 1_000;
+
+const PLANT_EVENTS = `
+  INSERT INTO event (id, type, object_id, sequence, data, occurred_at)
+  SELECT 'evt_00' || lpad(n::text, 24, '0'), 'coupon.updated', 'coup_00' || lpad(n::text, 24, '0'), 1,
+    '{"object":{},"previous":{}}', now()
+  FROM generate_series(1, ${QUEUED}) AS n`;
+const PLANT_DELIVERIES = `
+  INSERT INTO webhook_delivery
+    (id, endpoint_id, event_id, event_type, object_id, sequence, kind, status, due_at, created_at, updated_at)
+  SELECT 'whd_00' || lpad(n::text, 24, '0'), $1, 'evt_00' || lpad(n::text, 24, '0'), 'coupon.updated',
+    'coup_00' || lpad(n::text, 24, '0'), 1, 'event', 'pending', '2020-01-01', now(), now()
+  FROM generate_series(1, ${QUEUED}) AS n`;
+
+describe('deliveries to an endpoint that ends', () => {
+  let engine: TestApp;
+  let receiver: Receiver;
+
+  beforeEach(async () => {
+    engine = await startTestApp({ plantsEvents: true, plantsObjects: true });
+    receiver = await startReceiver();
+  });
+
+  afterEach(async () => {
+    await receiver.close();
+    await engine.close();
+  });
+
+  async function register(url = receiver.url): Promise<string> {
+    const terms = { url, events: ['customer.*'] };
+    const { body } = await engine.http.post('/v1/webhooks/endpoints').send(terms).expect(201);
+    return (body as { id: string }).id;
+  }
+
+  const change = (id: string, fields: object) =>
+    engine.http.patch(`/v1/webhooks/endpoints/${id}`).send(fields).expect(200);
+
+  async function registerWithQueue(): Promise<string> {
+    const id = await register();
+    await engine.database.query(PLANT_EVENTS);
+    await engine.database.query(PLANT_DELIVERIES, [id]);
+    return id;
+  }
+
+  async function createCustomer(): Promise<void> {
+    await engine.http.post('/v1/customers').send({ name: 'Ada' }).expect(201);
+    while (await engine.app.get(EventDispatcher).runDue()) continue;
+  }
+
+  async function deliver(): Promise<void> {
+    const worker = engine.app.get(DeliveryWorker);
+    await worker.runDue();
+    await worker.idle();
+  }
+
+  async function discardAll(): Promise<void> {
+    while (await engine.app.get(DeliveryDiscards).runDue()) continue;
+  }
+
+  async function countOf(endpoint: string, status: string): Promise<number> {
+    const rows = await engine.database.query(
+      'SELECT FROM webhook_delivery WHERE endpoint_id = $1 AND status = $2',
+      [endpoint, status],
+    );
+    return rows.length;
+  }
+
+  const countHeads = async () => (await engine.database.query('SELECT FROM webhook_head')).length;
+
+  /** Runs work while another transaction locks the endpoint. */
+  async function whileLocked(id: string, lock: string, work: () => Promise<void>): Promise<void> {
+    const other = new Client({ connectionString: engine.databaseUrl });
+    await other.connect();
+    await other.query('BEGIN');
+    await other.query(`SELECT FROM webhook_endpoint WHERE id = $1 ${lock}`, [id]);
+    await work().finally(() => other.end());
+  }
+
+  it.each([false, true])(
+    'are discarded in portions after a 410, and only later events are sent once it is enabled (ordered: %s)',
+    async (ordered) => {
+      const endpoint = await registerWithQueue();
+      await change(endpoint, { ordered });
+      receiver.behave(answer(410));
+      await deliver();
+      const refused = receiver.received.length;
+      receiver.behave(accept);
+      const left = await countOf(endpoint, 'pending');
+      expect(left).toBeGreaterThanOrEqual(QUEUED - PORTION - refused);
+      await change(endpoint, { is_active: true });
+      await createCustomer();
+      await deliver();
+      expect(receiver.received).toHaveLength(refused);
+      await discardAll();
+      expect(await countOf(endpoint, 'discarded')).toBe(QUEUED);
+      expect(await countHeads()).toBe(ordered ? 1 : 0);
+      await deliver();
+      expect(receiver.received).toHaveLength(refused + 1);
+      expect(await countOf(endpoint, 'succeeded')).toBe(1);
+      expect(await countHeads()).toBe(0);
+    },
+  );
+
+  it.each([false, true])(
+    'are discarded in portions after its deletion (ordered: %s)',
+    async (ordered) => {
+      const endpoint = await registerWithQueue();
+      await change(endpoint, { ordered });
+      await engine.http.delete(`/v1/webhooks/endpoints/${endpoint}`).expect(204);
+      expect(await countOf(endpoint, 'discarded')).toBe(PORTION);
+      await deliver();
+      await Promise.all([discardAll(), discardAll()]);
+      await discardAll();
+      expect(await countOf(endpoint, 'discarded')).toBe(QUEUED);
+      expect(receiver.received).toEqual([]);
+      expect(await countHeads()).toBe(0);
+    },
+  );
+
+  it('are recorded for other endpoints while one is locked', async () => {
+    const otherReceiver = await startReceiver();
+    const endpoint = await register();
+    const other = await register(otherReceiver.url);
+    await createCustomer();
+    await whileLocked(endpoint, 'FOR UPDATE', deliver);
+    expect(await countOf(other, 'succeeded')).toBe(1);
+    expect(await countOf(endpoint, 'pending')).toBe(1);
+    engine.clock.advanceMs(61_000);
+    await deliver();
+    expect(otherReceiver.received).toHaveLength(1);
+    expect(await countOf(endpoint, 'succeeded')).toBe(1);
+    await otherReceiver.close();
+  });
+
+  it('are recorded even if the endpoint cannot be disabled, which is logged', async () => {
+    const written = jest.spyOn(process.stdout, 'write').mockReturnValue(true);
+    const endpoint = await register();
+    receiver.behave(answer(410));
+    await createCustomer();
+    await whileLocked(endpoint, 'FOR KEY SHARE', deliver);
+    const lines = written.mock.calls.map(([line]) => String(line)).join('');
+    written.mockRestore();
+    expect(await countOf(endpoint, 'discarded')).toBe(1);
+    expect(lines).toContain('cannot disable a webhook endpoint');
+    expect(lines).not.toContain('webhook attempt not recorded');
+    await createCustomer();
+    await deliver();
+    const { body } = await engine.http.get(`/v1/webhooks/endpoints/${endpoint}`).expect(200);
+    expect(body).toMatchObject({ is_active: false, disabled_reason: 'gone' });
+  });
+});
