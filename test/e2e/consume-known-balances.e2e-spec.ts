@@ -1,6 +1,7 @@
-import { Allowances, createEntitlement } from '../support/allowances';
+import { Allowances, createAddonWith, createEntitlement } from '../support/allowances';
 import { type Bucket, bucketsOf, createCustomer } from '../support/metering';
 import { loseNumber } from '../support/process-sessions';
+import { post } from '../support/requests';
 import { startTestApp, type TestApp } from '../support/test-app';
 
 /** A customer with a grant of 1,000, and the entitlement and the meter that count it. */
@@ -11,6 +12,12 @@ interface Consumer {
   readonly allowances: Allowances;
 }
 
+const PLAN = {
+  name: 'Plan',
+  currency: 'USD',
+  interval: 'month',
+  prices: [{ name: 'Plan', model: 'flat', amount: 100, timing: 'in_advance' }],
+};
 const SUM = { aggregation: 'sum', value_property: 'amount' };
 
 describe('consumptions of balances that the process has written last', () => {
@@ -139,5 +146,37 @@ describe('consumptions of balances that the process has written last', () => {
       [one.meterId],
     );
     expect(row).toEqual({ events: 1 });
+  });
+
+  describe.each([
+    ['without a meter', false],
+    ['with a meter', true],
+  ])('%s, after the link of their add-on', (_, isMetered) => {
+    it.each([
+      ['was lowered', { value: '10' }, '30', { allowed: false, limit: '10', used: '4' }],
+      ['was raised', { value: '1000' }, '200', { allowed: true, limit: '1000', used: '204' }],
+      ['was deleted', null, '30', { allowed: false, limit: '0', used: '4' }],
+    ])('%s, are answered by the new limit', async (__, change, quantity, answer) => {
+      const meterId = isMetered ? await meter(`linked_${made}`, SUM) : null;
+      const { id, key } = await createEntitlement(engine, { meter_id: meterId });
+      const { addonId, linkId } = await createAddonWith(engine, id, { value: '100' });
+      const customerId = await createCustomer(engine);
+      const plan = await post(engine, '/v1/plans', { ...PLAN, code: `linked-${(made += 1)}` });
+      await post(engine, '/v1/subscriptions', {
+        customer_id: customerId,
+        plan_id: plan.id,
+        addons: [{ addon_id: addonId }],
+        collection: 'send_invoice',
+      });
+      const allowances = new Allowances(engine, customerId);
+      for (let n = 0; n < 4; n += 1) await allowances.consume(key, '1');
+      const link = `/v1/addon-entitlements/${linkId}`;
+      const changed = await (change === null
+        ? engine.http.delete(link)
+        : engine.http.patch(link).send(change));
+      expect(changed.status).toBe(change === null ? 204 : 200);
+      expect(await allowances.consume(key, quantity)).toMatchObject(answer);
+      expect(await allowances.of(key)).toMatchObject({ limit: answer.limit, used: answer.used });
+    });
   });
 });

@@ -49,7 +49,8 @@ export const LOCK = `
   SELECT requested.number, stream.id AS stream_id, stream.version AS stream_version, stream.last_position,
     CASE WHEN e.meter_id IS NOT NULL THEN ${nextWindowChange('$5')} END AS next_change_at,
     CASE WHEN e.meter_id IS NOT NULL THEN ${plainAggregation(WINDOW)} END AS plain_aggregation,
-    e.key, e.type, e.meter_id, e.thresholds, e.version AS entitlement_version, ${BALANCE_COLUMNS}
+    e.key, e.type, e.meter_id, e.thresholds,
+    e.version + e.rules_version AS entitlement_version, ${BALANCE_COLUMNS}
   FROM requested
   JOIN customer c ON c.id = requested.customer_id
   JOIN customer_access a ON a.customer_id = requested.customer_id
@@ -144,7 +145,7 @@ const COUNTED: Readonly<Record<Counting, string>> = {
  *   each execution, because plans for few balances look cheaper. Planning takes longer than the execution.
  *
  * Parameters: $1 the current time, and
- * - for each balance: $2 id, $3 version, $4 customer, $5 access version, $6 entitlement, $7 version of the entitlement,
+ * - for each balance: $2 id, $3 version, $4 customer, $5 access version, $6 entitlement, $7 sum of its versions,
  *   $8 usage (null: unchanged), $9 plan usage;
  * - for each answer: $10 number of the balance, $11 key, $12 quantity, $13 answer (as one JSON list);
  * - if events are counted, for each balance: $14 stream or null, $15 version and $16 last position of the stream, $17
@@ -183,7 +184,7 @@ const consumeUnchangedSql = (counting: Counting): string => {
       FOR NO KEY UPDATE SKIP LOCKED
     ) AS h
     WHERE (SELECT version FROM customer_access AS a WHERE a.customer_id = requested.customer_id) = requested.access_version
-      AND (SELECT version FROM entitlement AS e WHERE e.id = requested.entitlement_id) = requested.entitlement_version
+      AND (SELECT version + rules_version FROM entitlement AS e WHERE e.id = requested.entitlement_id) = requested.entitlement_version
       ${isCounted ? 'AND (requested.stream_id IS NULL OR stream.id IS NOT NULL)' : ''}
   ),
   answered AS (

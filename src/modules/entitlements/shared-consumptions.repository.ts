@@ -33,6 +33,7 @@ interface SharedStream {
 export interface SharedBalance {
   readonly record: BalanceRecord;
   readonly stream: SharedStream | null;
+  /** Sum of `version` and `rulesVersion` of the entitlement. Both only increase, so a change of either changes it. */
   readonly entitlementVersion: number;
   /** Time at which this process read the balance under a lock. A later write does not change it. */
   readonly readAt: Date;
