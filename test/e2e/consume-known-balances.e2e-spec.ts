@@ -18,6 +18,8 @@ const PLAN = {
   interval: 'month',
   prices: [{ name: 'Plan', model: 'flat', amount: 100, timing: 'in_advance' }],
 };
+/** Largest value of the PostgreSQL type `integer`. */
+const LARGEST = 2_147_483_647;
 const SUM = { aggregation: 'sum', value_property: 'amount' };
 
 describe('consumptions of balances that the process has written last', () => {
@@ -146,6 +148,41 @@ describe('consumptions of balances that the process has written last', () => {
       [one.meterId],
     );
     expect(row).toEqual({ events: 1 });
+  });
+
+  it('are counted after the largest version of a balance, like events and grants', async () => {
+    const one = await consumer('largest', SUM);
+    const where = 'WHERE customer_id = $1';
+    const setVersion = (version: number) =>
+      engine.database.query(`UPDATE customer_entitlement SET version = $2 ${where}`, [
+        one.id,
+        version,
+      ]);
+    const version = async () => {
+      const select = `SELECT version FROM customer_entitlement ${where}`;
+      return (await engine.database.query<{ version: number }>(select, [one.id]))[0]?.version;
+    };
+    await setVersion(LARGEST);
+    await consume(one, 'a', '1');
+    expect(await version()).toBe(1);
+    await setVersion(LARGEST - 2);
+    for (const name of ['b', 'c', 'd', 'e']) await consume(one, name, '1');
+    expect([await version(), await inOneStatement(one)]).toEqual([2, ['d', 'e']]);
+    await setVersion(LARGEST);
+    await post(engine, '/v1/usage-events', {
+      idempotency_key: 'largest-1',
+      customer_id: one.id,
+      event_name: 'largest',
+      timestamp: engine.clock.now().toISOString(),
+      properties: { amount: '1' },
+    });
+    expect([await version(), await one.allowances.figures(one.key)]).toEqual([
+      1,
+      ['1000', '6', '994'],
+    ]);
+    await setVersion(LARGEST);
+    await one.allowances.grant(one.key, { value: '5' });
+    expect(await one.allowances.figures(one.key)).toEqual(['1005', '6', '999']);
   });
 
   describe.each([

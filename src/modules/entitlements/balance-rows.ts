@@ -1,4 +1,5 @@
 import { parseExact } from '../../core/decimal';
+import { MAX_VERSION } from '../../core/next-version';
 import type { CachedBalance, BalanceRecord, SourceView } from './domain/customer-entitlement';
 import type { EntitlementType } from './domain/entitlement';
 import type { Reset } from './domain/reset-window';
@@ -70,6 +71,9 @@ export const BALANCE_COLUMNS = balanceColumns(
 export const CACHED_BALANCE_COLUMNS = balanceColumns(
   'test_clock_id, valid_until, is_held, allowance, granted, is_overage_allowed, window_end_at, used, spent, covered, sources',
 );
+
+/** SQL for the version of a balance after a change, like `versionAfter`; `h` is the table alias. */
+export const NEXT_VERSION = `h.version % ${MAX_VERSION} + 1`;
 
 function balanceColumns(...lists: readonly string[]): string {
   return lists.join(', ').replaceAll(/\b[a-z_]+/g, 'h.$&');

@@ -6,7 +6,7 @@ import {
   plainAggregation,
   plainAppend,
 } from '../metering';
-import { BALANCE_COLUMNS } from './balance-rows';
+import { BALANCE_COLUMNS, NEXT_VERSION } from './balance-rows';
 import { windowEnd } from './balance-windows.repository';
 import { INTO_ANSWERS } from './consumptions.repository';
 
@@ -90,7 +90,7 @@ export const WRITE = `
   ),
   used AS (
     UPDATE customer_entitlement AS h
-    SET used = c.used, covered = c.covered, told = c.told, updated_at = $1::timestamptz, version = h.version + 1
+    SET used = c.used, covered = c.covered, told = c.told, updated_at = $1::timestamptz, version = ${NEXT_VERSION}
     FROM unnest($7::text[], $8::numeric[], $9::numeric[], $10::jsonb[]) AS c (id, used, covered, told)
     WHERE h.id = c.id AND h.id = ANY ($7::text[])
   ),
@@ -197,7 +197,7 @@ const consumeUnchangedSql = (counting: Counting): string => {
   ),
   changed AS (
     UPDATE customer_entitlement AS h
-    SET used = locked.used, covered = locked.covered, updated_at = $1::timestamptz, version = h.version + 1
+    SET used = locked.used, covered = locked.covered, updated_at = $1::timestamptz, version = ${NEXT_VERSION}
     FROM locked
     WHERE h.id = locked.balance_id AND h.id = ANY (ARRAY(SELECT balance_id FROM locked)) AND locked.used IS NOT NULL
   )

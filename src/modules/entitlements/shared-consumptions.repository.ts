@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { subtract } from '../../core/decimal';
+import { versionAfter } from '../../core/next-version';
 import { Database } from '../../platform/database';
 import { ingestSlotOf, usageKeyDigest } from '../metering';
 import { type RawBalanceRow, toBalanceRecord } from './balance-rows';
@@ -63,7 +64,7 @@ export function afterWrite({ balance, after, events }: ConsumptionWrite): Shared
   const record =
     after === null
       ? balance.record
-      : { ...after, row: { ...after.row, version: after.row.version + 1 } };
+      : { ...after, row: { ...after.row, version: versionAfter(after.row.version) } };
   return {
     ...balance,
     record,
