@@ -17,6 +17,11 @@ describe('nextVersion', () => {
     expect(nextVersion({ ...before, updatedAt: now }, new Date('2026-01-31')).updatedAt).toBe(now);
   });
 
+  it('is 1 after the largest integer', () => {
+    expect(nextVersion({ ...before, version: 2_147_483_646 }, now).version).toBe(2_147_483_647);
+    expect(nextVersion({ ...before, version: 2_147_483_647 }, now).version).toBe(1);
+  });
+
   it('leaves the former version as it was', () => {
     nextVersion(before, now);
     expect(before).toMatchObject({ version: 4, name: 'Pro' });

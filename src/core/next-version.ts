@@ -1,4 +1,7 @@
-/** A stored object with a version. Each change raises the version by one. */
+/** Largest version that a column of type `integer` holds. Version 1 follows it: versions are compared for equality. */
+export const MAX_VERSION = 2_147_483_647;
+
+/** A stored object with a version. Each change raises the version by one (see {@link MAX_VERSION}). */
 export interface Versioned {
   readonly version: number;
   readonly updatedAt: Date;
@@ -23,11 +26,17 @@ export function changedAt(
   );
 }
 
+/** Returns the version after the next change. */
+export function versionAfter(version: number): number {
+  return (version % MAX_VERSION) + 1;
+}
+
 /** Returns the next version of an object, with the given fields changed. */
 export function nextVersion<Stored extends Versioned>(
   before: Stored,
   now: Date,
   change: Partial<Stored> = {},
 ): Stored {
-  return { ...before, ...change, version: before.version + 1, updatedAt: changedAt(now, before) };
+  const version = versionAfter(before.version);
+  return { ...before, ...change, version, updatedAt: changedAt(now, before) };
 }

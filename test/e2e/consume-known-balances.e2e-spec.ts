@@ -1,6 +1,7 @@
-import { Allowances, createEntitlement } from '../support/allowances';
+import { Allowances, createAddonWith, createEntitlement } from '../support/allowances';
 import { type Bucket, bucketsOf, createCustomer } from '../support/metering';
 import { loseNumber } from '../support/process-sessions';
+import { post } from '../support/requests';
 import { startTestApp, type TestApp } from '../support/test-app';
 
 /** A customer with a grant of 1,000, and the entitlement and the meter that count it. */
@@ -11,6 +12,14 @@ interface Consumer {
   readonly allowances: Allowances;
 }
 
+const PLAN = {
+  name: 'Plan',
+  currency: 'USD',
+  interval: 'month',
+  prices: [{ name: 'Plan', model: 'flat', amount: 100, timing: 'in_advance' }],
+};
+/** Largest value of the PostgreSQL type `integer`. */
+const LARGEST = 2_147_483_647;
 const SUM = { aggregation: 'sum', value_property: 'amount' };
 
 describe('consumptions of balances that the process has written last', () => {
@@ -139,5 +148,72 @@ describe('consumptions of balances that the process has written last', () => {
       [one.meterId],
     );
     expect(row).toEqual({ events: 1 });
+  });
+
+  it('are counted after the largest version of a balance, like events and grants', async () => {
+    const one = await consumer('largest', SUM);
+    const where = 'WHERE customer_id = $1';
+    const setVersion = (version: number) =>
+      engine.database.query(`UPDATE customer_entitlement SET version = $2 ${where}`, [
+        one.id,
+        version,
+      ]);
+    const version = async () => {
+      const select = `SELECT version FROM customer_entitlement ${where}`;
+      return (await engine.database.query<{ version: number }>(select, [one.id]))[0]?.version;
+    };
+    await setVersion(LARGEST);
+    await consume(one, 'a', '1');
+    expect(await version()).toBe(1);
+    await setVersion(LARGEST - 2);
+    for (const name of ['b', 'c', 'd', 'e']) await consume(one, name, '1');
+    expect([await version(), await inOneStatement(one)]).toEqual([2, ['d', 'e']]);
+    await setVersion(LARGEST);
+    await post(engine, '/v1/usage-events', {
+      idempotency_key: 'largest-1',
+      customer_id: one.id,
+      event_name: 'largest',
+      timestamp: engine.clock.now().toISOString(),
+      properties: { amount: '1' },
+    });
+    expect([await version(), await one.allowances.figures(one.key)]).toEqual([
+      1,
+      ['1000', '6', '994'],
+    ]);
+    await setVersion(LARGEST);
+    await one.allowances.grant(one.key, { value: '5' });
+    expect(await one.allowances.figures(one.key)).toEqual(['1005', '6', '999']);
+  });
+
+  describe.each([
+    ['without a meter', false],
+    ['with a meter', true],
+  ])('%s, after the link of their add-on', (_, isMetered) => {
+    it.each([
+      ['was lowered', { value: '10' }, '30', { allowed: false, limit: '10', used: '4' }],
+      ['was raised', { value: '1000' }, '200', { allowed: true, limit: '1000', used: '204' }],
+      ['was deleted', null, '30', { allowed: false, limit: '0', used: '4' }],
+    ])('%s, are answered by the new limit', async (__, change, quantity, answer) => {
+      const meterId = isMetered ? await meter(`linked_${made}`, SUM) : null;
+      const { id, key } = await createEntitlement(engine, { meter_id: meterId });
+      const { addonId, linkId } = await createAddonWith(engine, id, { value: '100' });
+      const customerId = await createCustomer(engine);
+      const plan = await post(engine, '/v1/plans', { ...PLAN, code: `linked-${(made += 1)}` });
+      await post(engine, '/v1/subscriptions', {
+        customer_id: customerId,
+        plan_id: plan.id,
+        addons: [{ addon_id: addonId }],
+        collection: 'send_invoice',
+      });
+      const allowances = new Allowances(engine, customerId);
+      for (let n = 0; n < 4; n += 1) await allowances.consume(key, '1');
+      const link = `/v1/addon-entitlements/${linkId}`;
+      const changed = await (change === null
+        ? engine.http.delete(link)
+        : engine.http.patch(link).send(change));
+      expect(changed.status).toBe(change === null ? 204 : 200);
+      expect(await allowances.consume(key, quantity)).toMatchObject(answer);
+      expect(await allowances.of(key)).toMatchObject({ limit: answer.limit, used: answer.used });
+    });
   });
 });

@@ -1,4 +1,5 @@
 import { parseExact, type Rational } from '../../core/decimal';
+import { MAX_VERSION } from '../../core/next-version';
 import type { BalanceRecord, BalanceRow, CachedBalance } from './domain/customer-entitlement';
 import type { Entitlement } from './domain/entitlement';
 
@@ -31,6 +32,9 @@ export const BALANCE_COLUMNS = `
   h.rules_version AS "rulesVersion", h.reset, h.window_start_at AS "windowStartAt",
   h.covered_until AS "coveredUntil", h.told AS "notifiedThresholds", h.due_at AS "dueAt",
   h.lease_ends_at AS "leaseEndsAt", h.created_at AS "createdAt", h.updated_at AS "updatedAt"`;
+
+/** SQL for the version of a balance after a change, like `versionAfter`; `h` is the table alias. */
+export const NEXT_VERSION = `h.version % ${MAX_VERSION} + 1`;
 
 export function toCachedBalance(key: string, row: RawCachedBalance): CachedBalance {
   return {

@@ -7,7 +7,7 @@ import type { ChangedWindow } from '../metering';
 import type { DueTable } from '../test-clocks';
 import { toNumeric } from './decimal-column';
 import type { BalanceRecord } from './domain/customer-entitlement';
-import { BALANCE_COLUMNS, type RawBalanceRow, toBalanceRecord } from './balance-rows';
+import { BALANCE_COLUMNS, NEXT_VERSION, type RawBalanceRow, toBalanceRecord } from './balance-rows';
 
 export interface DueBalance {
   readonly id: string;
@@ -25,6 +25,12 @@ export interface CountedBalance {
    */
   readonly isCurrent: boolean;
   readonly used: Rational;
+}
+
+/** An outdated balance. `now` is the time on the customer's clock (real or test). */
+export interface BalanceAt {
+  readonly record: BalanceRecord;
+  readonly now: Date;
 }
 
 /** Returns SQL for the end of a window. A window without an end gets {@link FOR_EVER}, as in metering. */
@@ -47,6 +53,11 @@ const LOCK_COUNTED = `
     AND ${windowSpans('moved.start_at', 'moved.end_at')}
   ORDER BY h.id
   FOR NO KEY UPDATE OF h`;
+
+const POSTPONE = `
+  UPDATE customer_entitlement h SET access_version = 0, due_at = least(h.due_at, c.at), version = ${NEXT_VERSION}
+  FROM unnest(${listOfAnyLength('$1', 'text')}, ${listOfAnyLength('$2', 'timestamptz')}) AS c (id, at)
+  WHERE h.id = c.id AND h.access_version <> 0`;
 
 const HAS_BALANCE_IN_WINDOW = `
   SELECT FROM customer_entitlement h JOIN entitlement e ON e.id = h.entitlement_id
@@ -86,6 +97,20 @@ export class BalanceWindowsRepository {
       isCurrent: row.is_fresh,
       used: parseExact(row.moved_to),
     }));
+  }
+
+  /**
+   * Makes outdated balances due, so that the next check or background work recalculates them. No customer has the
+   * access version 0, so they are outdated for all processes: a balance whose window or source has ended would still be
+   * valid for a process whose clock is behind, without its latest usage. The caller must have locked the balances.
+   */
+  async postpone(balances: readonly BalanceAt[]): Promise<void> {
+    this.database.requireTransaction();
+    if (balances.length === 0) return;
+    await this.database.queryPrepared('balances-postpone', POSTPONE, [
+      balances.map(({ record }) => record.row.id),
+      balances.map(({ now }) => now),
+    ]);
   }
 
   /** Returns true if the customer has a balance for this meter whose window is exactly this period. */

@@ -17,6 +17,7 @@ import {
   CACHED_BALANCE_COLUMNS,
   type RawCachedBalance,
   BALANCE_COLUMNS,
+  NEXT_VERSION,
   type RawBalanceRow,
   toCachedBalance,
   toBalanceRecord,
@@ -53,7 +54,7 @@ const SELECT_CACHED = `SELECT ${CACHED_BALANCE_COLUMNS} ${CURRENT_ROWS}`;
 
 const WRITE_USAGE = `
   UPDATE customer_entitlement h SET used = c.used, spent = c.spent, covered = c.covered, told = c.told, updated_at = c.at,
-    version = h.version + 1
+    version = ${NEXT_VERSION}
   FROM unnest(
     ${listOfAnyLength('$1', 'text')}, ${listOfAnyLength('$2', 'numeric')}, ${listOfAnyLength('$3', 'numeric')},
     ${listOfAnyLength('$4', 'numeric')}, ${listOfAnyLength('$5', 'jsonb')}, ${listOfAnyLength('$6', 'timestamptz')}

@@ -6,7 +6,7 @@ import {
   plainAggregation,
   plainAppend,
 } from '../metering';
-import { BALANCE_COLUMNS } from './balance-rows';
+import { BALANCE_COLUMNS, NEXT_VERSION } from './balance-rows';
 import { windowEnd } from './balance-windows.repository';
 import { INTO_ANSWERS } from './consumptions.repository';
 
@@ -49,7 +49,7 @@ export const LOCK = `
   SELECT requested.number, stream.id AS stream_id, stream.version AS stream_version, stream.last_position,
     CASE WHEN e.meter_id IS NOT NULL THEN ${nextWindowChange('$5')} END AS next_change_at,
     CASE WHEN e.meter_id IS NOT NULL THEN ${plainAggregation(WINDOW)} END AS plain_aggregation,
-    e.version AS entitlement_version, ${BALANCE_COLUMNS}
+    e.version + e.rules_version AS entitlement_version, ${BALANCE_COLUMNS}
   FROM requested
   JOIN customer c ON c.id = requested.customer_id
   JOIN customer_access a ON a.customer_id = requested.customer_id
@@ -89,7 +89,7 @@ export const WRITE = `
   ),
   used AS (
     UPDATE customer_entitlement AS h
-    SET used = c.used, covered = c.covered, told = c.told, updated_at = $1::timestamptz, version = h.version + 1
+    SET used = c.used, covered = c.covered, told = c.told, updated_at = $1::timestamptz, version = ${NEXT_VERSION}
     FROM unnest($7::text[], $8::numeric[], $9::numeric[], $10::jsonb[]) AS c (id, used, covered, told)
     WHERE h.id = c.id AND h.id = ANY ($7::text[])
   ),
@@ -144,7 +144,7 @@ const COUNTED: Readonly<Record<Counting, string>> = {
  *   each execution, because plans for few balances look cheaper. Planning takes longer than the execution.
  *
  * Parameters: $1 the current time, and
- * - for each balance: $2 id, $3 version, $4 customer, $5 access version, $6 entitlement, $7 version of the entitlement,
+ * - for each balance: $2 id, $3 version, $4 customer, $5 access version, $6 entitlement, $7 sum of its versions,
  *   $8 usage (null: unchanged), $9 plan usage;
  * - for each answer: $10 number of the balance, $11 key, $12 quantity, $13 answer (as one JSON list);
  * - if events are counted, for each balance: $14 stream or null, $15 version and $16 last position of the stream, $17
@@ -183,7 +183,7 @@ const consumeUnchangedSql = (counting: Counting): string => {
       FOR NO KEY UPDATE SKIP LOCKED
     ) AS h
     WHERE (SELECT version FROM customer_access AS a WHERE a.customer_id = requested.customer_id) = requested.access_version
-      AND (SELECT version FROM entitlement AS e WHERE e.id = requested.entitlement_id) = requested.entitlement_version
+      AND (SELECT version + rules_version FROM entitlement AS e WHERE e.id = requested.entitlement_id) = requested.entitlement_version
       ${isCounted ? 'AND (requested.stream_id IS NULL OR stream.id IS NOT NULL)' : ''}
   ),
   answered AS (
@@ -196,7 +196,7 @@ const consumeUnchangedSql = (counting: Counting): string => {
   ),
   changed AS (
     UPDATE customer_entitlement AS h
-    SET used = locked.used, covered = locked.covered, updated_at = $1::timestamptz, version = h.version + 1
+    SET used = locked.used, covered = locked.covered, updated_at = $1::timestamptz, version = ${NEXT_VERSION}
     FROM locked
     WHERE h.id = locked.balance_id AND h.id = ANY (ARRAY(SELECT balance_id FROM locked)) AND locked.used IS NOT NULL
   )

@@ -2,10 +2,16 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { compare } from '../../core/decimal';
 import { CustomersService } from '../customers';
 import { type ChangedWindow, UsageHooks } from '../metering';
-import { BalanceWindowsRepository } from './balance-windows.repository';
+import { type BalanceAt, BalanceWindowsRepository } from './balance-windows.repository';
 import { isValidAt } from './domain/customer-entitlement';
 import { type MovedBalance, BalanceUsageService } from './balance-usage.service';
 import { RecalculateBalanceService } from './recalculate-balance.service';
+
+/**
+ * Maximum number of balances that are recalculated in a commit of usage. Each takes about ten statements, during which
+ * all streams of the commit are locked.
+ */
+const MAX_RECALCULATED = 20;
 
 /** Updates entitlement balances in the same commit that stores or voids usage events. */
 @Injectable()
@@ -26,6 +32,7 @@ export class EntitlementUsageHooks implements OnModuleInit {
   private async onUsageChanged(moves: readonly ChangedWindow[]): Promise<void> {
     const times = new Map<string, Date>();
     const moved: MovedBalance[] = [];
+    const outdated: BalanceAt[] = [];
     for (const { record, isCurrent, used } of await this.windows.lockCounted(moves)) {
       const { testClockId } = record.row;
       const now = times.get(testClockId ?? '') ?? (await this.customers.currentTimeOf(record.row));
@@ -34,16 +41,20 @@ export class EntitlementUsageHooks implements OnModuleInit {
         if (compare(used, record.row.used) !== 0) moved.push({ record, used, now });
         continue;
       }
-      // The balance is outdated, or its window or a source has ended and background work has not recalculated it yet.
-      // The recalculation also reads the new usage.
-      const customer = { id: record.row.customerId, testClockId };
+      outdated.push({ record, now });
+    }
+    // The balance is outdated, or its window or a source has ended and background work has not recalculated it yet. The
+    // recalculation also reads the new usage.
+    for (const { record, now } of outdated.slice(0, MAX_RECALCULATED)) {
+      const { customerId: id, testClockId } = record.row;
       const recalculated = await this.recalculateBalance.recalculate(
-        customer,
+        { id, testClockId },
         record.entitlement,
         now,
       );
       moved.push({ record: recalculated, used: recalculated.row.used, now });
     }
+    await this.windows.postpone(outdated.slice(MAX_RECALCULATED));
     await this.balanceUsage.write(moved);
   }
 }

@@ -258,8 +258,9 @@ export class RecalculateBalanceService {
   }
 
   /**
-   * If the entitlement has a meter and the window changed: closes the former usage window, and records an event for
-   * each threshold that usage in the new window has reached.
+   * If the entitlement has a meter and the window changed, closes the former usage window. If the window or its usage
+   * changed, records an event for each threshold that usage has newly reached: a commit of usage may have postponed
+   * the recalculation.
    */
   private async enterWindow(
     { customer, entitlement, now }: RecalculationRequest,
@@ -269,12 +270,13 @@ export class RecalculateBalanceService {
     const record = { entitlement, row };
     const { meterId } = entitlement;
     const [former, current] = [windowOf(before), windowOf(row)];
-    if (meterId === null || isSameSpan(former, current)) return record;
-    if (former !== null) await this.usage.close(customer.id, meterId, former);
+    const isSame = isSameSpan(former, current);
+    if (meterId === null || (isSame && compare(before.used, row.used) === 0)) return record;
+    if (!isSame && former !== null) await this.usage.close(customer.id, meterId, former);
     if (current === null) return record;
     // If the window was already open for another balance, opening it again did not invalidate the cached state of the
     // stream.
-    await this.usage.invalidateStream(customer.id, meterId);
+    if (!isSame) await this.usage.invalidateStream(customer.id, meterId);
     const [after] = await this.balanceUsage.write([{ record, used: row.used, now }]);
     return after ?? record;
   }

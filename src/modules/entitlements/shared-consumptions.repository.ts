@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { subtract } from '../../core/decimal';
+import { versionAfter } from '../../core/next-version';
 import { Database } from '../../platform/database';
 import { ingestSlotOf, usageKeyDigest } from '../metering';
 import { type RawBalanceRow, toBalanceRecord } from './balance-rows';
@@ -33,6 +34,7 @@ interface SharedStream {
 export interface SharedBalance {
   readonly record: BalanceRecord;
   readonly stream: SharedStream | null;
+  /** Sum of `version` and `rulesVersion` of the entitlement. Both only increase, so a change of either changes it. */
   readonly entitlementVersion: number;
   /** Time at which this process read the balance under a lock. A later write does not change it. */
   readonly readAt: Date;
@@ -62,7 +64,7 @@ export function afterWrite({ balance, after, events }: ConsumptionWrite): Shared
   const record =
     after === null
       ? balance.record
-      : { ...after, row: { ...after.row, version: after.row.version + 1 } };
+      : { ...after, row: { ...after.row, version: versionAfter(after.row.version) } };
   return {
     ...balance,
     record,
