@@ -244,3 +244,118 @@ describe('the coupon of a void bill', () => {
     await story.verify();
   });
 });
+
+/** An add-on of 50.00, which no coupon discounts, keeps each invoice open. */
+describe('an invoice whose charges were taken back', () => {
+  let engine: TestApp;
+  let addonId: string;
+
+  beforeAll(async () => {
+    engine = await startTestApp();
+    const fee = { name: 'Support', model: 'flat', timing: 'in_advance', amount: 5_000 };
+    const addon = { code: 'support', name: 'Support', currency: 'USD', prices: [fee] };
+    addonId = (await post(engine, '/v1/addons', addon)).id;
+  });
+
+  afterAll(() => engine.close());
+
+  const ALL = { type: 'percent', percent_off: '100' };
+  const ONCE = { duration: 'once' };
+  const amount = (amount_off: number) => ({ type: 'amount', amount_off, currency: 'USD' });
+  const refused = { status: 409, code: 'invoice_credited' };
+
+  async function subscribe(story: Story, planId: string, terms: object) {
+    const coupon = await createCoupon(engine, { ...terms, plan_ids: [planId] });
+    const { id } = await story.subscribe(planId, {
+      collection: 'send_invoice',
+      coupon: coupon.code,
+      addons: [{ addon_id: addonId }],
+    });
+    return { id, couponId: coupon.id };
+  }
+
+  /** Bills 60.00 of calls, and 40.00 of calls that can be voided, in April. */
+  async function beginCalls(terms: object) {
+    const story = await Story.begin(engine, on('04-01'), { currency: 'USD' });
+    const { id: meter_id, event } = await story.meter();
+    const { id: planId } = await story.planOf([
+      { name: 'Calls', model: 'per_unit', timing: 'in_arrears', unit_amount: '10', meter_id },
+    ]);
+    const { id, couponId } = await subscribe(story, planId, terms);
+    const call = (n: number) => story.reportUsage(event, on('04-02'), { n });
+    await story.advance(on('04-03'));
+    await call(600);
+    const idempotency_key = await call(400);
+    await story.advance(on('05-01'));
+    const takeBack = () => post(engine, '/v1/usage-events/void', { idempotency_key });
+    return { story, id, couponId, call, takeBack };
+  }
+
+  const voidAt = async (story: Story, place: number): Promise<object> => {
+    const { id } = (await story.invoices()).at(place) ?? { id: '' };
+    return (await engine.http.post(`/v1/invoices/${id}/void`).send({})).body as object;
+  };
+
+  it.each([
+    ['one cent is left of them', { ...amount(9_999), ...ONCE }],
+    ['an amount discounted them to 0', { ...amount(10_000), ...ONCE }],
+    ['an amount of each invoice discounted them to 0', { ...amount(10_000), duration: 'forever' }],
+    ['a percentage discounted them to 0', { ...ALL, ...ONCE }],
+    ['a percentage of each invoice discounted them to 0', { ...ALL, duration: 'forever' }],
+  ])('by a change stays, also if %s', async (_, terms) => {
+    const story = await Story.begin(engine, on('04-01'), { currency: 'USD' });
+    const { id, couponId } = await subscribe(story, await story.plan(10_000), terms);
+    await story.advance(on('04-16'));
+    await story.command(id, 'change', { plan_id: await story.plan(20_000), when: 'now' });
+    const before = await redemptionOf(engine, couponId);
+    expect(await voidAt(story, 0)).toMatchObject(refused);
+    expect(await redemptionOf(engine, couponId)).toEqual(before);
+    expect(await voidAt(story, 1)).toMatchObject({ status: 'void' });
+    expect(await voidAt(story, 0)).toMatchObject({ status: 'void' });
+    expect(await redemptionOf(engine, couponId)).toMatchObject({ applied_amount: 0 });
+    await story.verify();
+  });
+
+  it('by a usage correction stays, also if a percentage discounted them to 0', async () => {
+    const { story, takeBack } = await beginCalls({ ...ALL, duration: 'forever' });
+    await takeBack();
+    await story.advance(on('06-01'));
+    expect(await voidAt(story, 1)).toMatchObject(refused);
+    expect(await voidAt(story, 2)).toMatchObject({ status: 'void' });
+    expect(await voidAt(story, 1)).toMatchObject({ status: 'void' });
+    await story.verify();
+  });
+
+  it('by a usage correction stays, also if more usage was added before', async () => {
+    const { story, couponId, call, takeBack } = await beginCalls({ ...amount(10_000), ...ONCE });
+    await call(500);
+    await story.advance(on('06-01'));
+    await takeBack();
+    await story.advance(on('07-01'));
+    const shown = { applied_amount: 7_333, remaining_amount: 2_667 };
+    expect(await redemptionOf(engine, couponId)).toMatchObject(shown);
+    for (const place of [1, 2]) expect(await voidAt(story, place)).toMatchObject(refused);
+    expect(await redemptionOf(engine, couponId)).toMatchObject(shown);
+    await story.verify();
+  });
+
+  it.each(['at the same time', 'a month later'])(
+    'can be void if it bills usage that was added after a usage correction, %s',
+    async (later) => {
+      const { story, id, call, takeBack } = await beginCalls({ ...amount(1_000), ...ONCE });
+      await takeBack();
+      await story.advance(on('06-01'));
+      await call(500);
+      if (later === 'a month later') await story.advance(on('07-01'));
+      else await story.command(id, 'change', { plan_id: await story.plan(8_000), when: 'now' });
+      const late = (await story.invoices()).map(({ lines }) =>
+        lines.flatMap(({ description, amount: listed }) =>
+          description.endsWith('(late usage)') ? listed : [],
+        ),
+      );
+      expect(late).toEqual([[], [], [-3_600], [5_000]]);
+      expect(await voidAt(story, 3)).toMatchObject({ status: 'void' });
+      await story.verify();
+    },
+  );
+});

@@ -1,5 +1,6 @@
 import { DueSubscriptions } from '../../src/modules/billing/subscriptions/due-subscriptions';
 import { createCustomer } from '../support/billing';
+import { post } from '../support/requests';
 import { startTestApp, Story, type TestApp } from '../support/story';
 
 const LARGEST = Number.MAX_SAFE_INTEGER;
@@ -162,6 +163,20 @@ describe('an invoice beyond the largest amount', () => {
       await story.verify();
     },
   );
+
+  it('is refused when it is regenerated with a tax that was added since', async () => {
+    const story = await Story.begin(engine, '2026-01-01T00:00:00.000Z');
+    await story.subscribe(await story.plan(LARGEST), { collection: 'send_invoice' });
+    const [bill] = await story.invoices();
+    await post(engine, `/v1/invoices/${bill?.id ?? ''}/void`);
+    await setTaxRates(story.customerId, [smallTaxRateId]);
+    const { body } = await engine.http.post(`/v1/invoices/${bill?.id ?? ''}/reissue`).send({});
+    expect(body).toMatchObject({ status: 422, code: 'invoice_too_large' });
+    await setTaxRates(story.customerId, []);
+    const again = await post(engine, `/v1/invoices/${bill?.id ?? ''}/reissue`);
+    expect(again).toMatchObject({ status: 'open', total: LARGEST });
+    await story.verify();
+  });
 
   it('is refused because of all that its coupon took off, which stays readable', async () => {
     const story = await Story.begin(engine, '2026-01-01T00:00:00.000Z');

@@ -18,19 +18,33 @@ const BILLED_ELSEWHERE = `
   ) AS elsewhere
   WHERE elsewhere.net IS NOT NULL`;
 
-/** Ignores void invoices, because their credits and corrections are calculated again when they are regenerated. */
-const TAKEN_BACK_SINCE = `
-  SELECT invoice.id FROM invoice_line line
-    JOIN invoice_line billed ON billed.item_id = line.item_id
-      AND billed.period_start_at = line.period_start_at AND billed.period_end_at = line.period_end_at,
+/**
+ * Finds the newest non-void invoice that took back charges of lines. Void invoices do not count, because their credits
+ * and corrections are calculated again when they are regenerated. A credit or correction of charges that were
+ * discounted to 0 has an amount of 0, so corrections are recognized by their amount at list prices (`differenceMinor`;
+ * absent from older lines).
+ * @param later condition of the invoices that count
+ */
+const takenBack = (later: string): string => `
+  SELECT invoice.id FROM (
+      SELECT DISTINCT item_id, period_start_at, period_end_at FROM invoice_line
+      WHERE id = ANY ($1) AND kind <> 'credit'
+    ) AS line
+    JOIN invoice_line billed USING (item_id, period_start_at, period_end_at),
     LATERAL (
-      SELECT billed.invoice_id WHERE billed.kind = 'usage'
-        AND (billed.trace #>> '{corrects,differenceMinor,$bigint}')::bigint < 0
+      SELECT billed.invoice_id WHERE billed.kind = 'usage' AND billed.trace -> 'corrects' <> 'null'
+        AND coalesce((billed.trace #>> '{corrects,differenceMinor,$bigint}')::bigint, billed.amount) < 0
       UNION ALL
       SELECT credit.invoice_id FROM invoice_line credit WHERE credit.credits_line_id = billed.id) AS taken
-    JOIN invoice ON invoice.id = taken.invoice_id AND invoice.finalized_at >= $2 AND ${isInEffect('invoice')}
-  WHERE line.id = ANY ($1) AND line.kind <> 'credit'
+    JOIN invoice ON invoice.id = taken.invoice_id AND ${isInEffect('invoice')} AND ${later}
   ORDER BY invoice.id DESC LIMIT 1`;
+
+const TAKEN_BACK_SINCE = takenBack('invoice.finalized_at >= $2');
+
+/** Compares numbers, because several invoices of a customer can be finalized at the same time of a test clock. */
+const TAKEN_BACK_AFTER = takenBack(
+  '(length(invoice.number), invoice.number) > (length($2::text), $2::text)',
+);
 
 /** Reads the amounts that other invoices billed or credited for the item and period of an invoice line. */
 @Injectable()
@@ -58,5 +72,11 @@ export class BilledTogetherRepository {
   async takenBackSince(lineIds: readonly string[], since: Date): Promise<string | null> {
     const [id] = await this.database.queryValues<string>(TAKEN_BACK_SINCE, [lineIds, since]);
     return id ?? null;
+  }
+
+  /** Returns true if a non-void invoice with a later number credited unused time or took back usage of these lines. */
+  async isTakenBackAfter(lineIds: readonly string[], number: string): Promise<boolean> {
+    const ids = await this.database.queryValues<string>(TAKEN_BACK_AFTER, [lineIds, number]);
+    return ids.length > 0;
   }
 }

@@ -88,7 +88,7 @@ export class InvoicesService {
   async void(before: Invoice, now: Date): Promise<Invoice> {
     assertMayBecome(before, 'void');
     const isLowered = isCredited(before) || before.amountCredited > 0n;
-    if (isLowered || (await this.isGivenBack(before.id))) throw invoiceCredited(before.id);
+    if (isLowered || (await this.isTakenBack(before))) throw invoiceCredited(before.id);
     if (before.amountPaid > 0n) throw invoicePartlyPaid(before.id);
     return this.voiding.void(before, now);
   }
@@ -110,10 +110,13 @@ export class InvoicesService {
     return after;
   }
 
-  /** Returns true if usage corrections on other invoices gave back amounts. A void would give them back again. */
-  private async isGivenBack(id: string): Promise<boolean> {
-    const elsewhere = await this.together.billedElsewhere(id);
-    return [...elsewhere.values()].some(({ heldMinor }) => heldMinor < 0n);
+  /**
+   * Returns true if a later invoice credited or corrected charges of the invoice. A void would return the same amounts
+   * and discounts again.
+   */
+  private isTakenBack({ lines, number }: Invoice): Promise<boolean> {
+    const lineIds = lines.map(({ id }) => id);
+    return this.together.isTakenBackAfter(lineIds, number ?? '');
   }
 }
 

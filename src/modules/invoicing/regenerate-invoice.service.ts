@@ -24,6 +24,7 @@ import {
 } from './invoicing.errors';
 import { invoiceCreated } from './invoicing.events';
 import { FinalizationService } from './finalization.service';
+import { assertNotTooLarge } from './issue-invoice.service';
 import { UsageReadingsService } from './usage-readings.service';
 
 /** Present data with which a void invoice is regenerated, that is, replaced by a new invoice. */
@@ -54,7 +55,7 @@ export class RegenerateInvoiceService {
    * invoice has billed since the void. The caller has locked the customer, and the charges and payments that were read
    * for the context.
    * @throws {ProblemError} `invoice_not_found`, `precondition_failed`, `invoice_not_void`, `invoice_reissued`,
-   *   `invoice_overtaken`, `usage_archived`
+   *   `invoice_overtaken`, `invoice_too_large`, `usage_archived`
    */
   async regenerate(
     id: string,
@@ -86,6 +87,7 @@ export class RegenerateInvoiceService {
     const usage = usageToRebill(voided, context.usage);
     const draft = regeneratedFrom(voided, charges, { ...context, ...usage }, ids, now);
     if (draft.lines.length === 0) throw invoiceOvertaken(id);
+    assertNotTooLarge(draft);
     await this.invoices.insertAll([draft]);
     const billed = { ...context, usage: [...usage.first, ...usage.late] };
     await this.usage.record([{ request, context: billed, invoice: draft }], now);

@@ -1,16 +1,18 @@
 import { type ReferenceInvoice, takeBack } from './bill';
 import { afterIntervals } from './calendar';
 import type { Redemption } from './redemption';
-import { type BilledLine, billedWith, heldBy } from './line';
+import { type BilledLine, standing } from './line';
 
 /** Returns true if lines of an invoice were credited, by credit notes or later invoices. */
 export function isCredited({ lines }: ReferenceInvoice): boolean {
-  return lines.some((line) => line.credited > 0n || isGivenBack(line, lines));
+  return lines.some((line) => line.credited > 0n || line.isTakenBack || isGivenBack(line));
 }
 
-/** Returns true if later invoices gave back more of the same usage than they billed. */
-function isGivenBack(line: BilledLine, lines: readonly BilledLine[]): boolean {
-  return heldBy(billedWith(line).filter((one) => !lines.includes(one))) < 0n;
+/** Returns true if a later invoice took back usage of the same price and period. */
+function isGivenBack(line: BilledLine): boolean {
+  const lines = line.usage?.lines ?? [];
+  const later = standing(lines.slice(lines.indexOf(line) + 1));
+  return later.some(({ listed }) => listed !== null && listed < 0n);
 }
 
 /** Voids an invoice. The credit that it consumed is available again. Lines that it credited count as not credited. */

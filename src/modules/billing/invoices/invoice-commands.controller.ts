@@ -108,7 +108,7 @@ export class InvoiceCommandsController {
     summary: 'Regenerate a void invoice',
     description:
       'Makes and finalizes an invoice for the part of the same charges that is still owed, with the current coupons, taxes and ' +
-      'credit. `reissue_of` is the id of the void invoice. A void invoice is regenerated only once. Refused if a prepaid item ' +
+      'credit. `reissue_of` is the id of the void invoice. A void invoice is regenerated once. Refused if a prepaid item ' +
       'was changed since, or ended with credit.',
     access: 'invoices:write',
     status: 201,
@@ -119,6 +119,7 @@ export class InvoiceCommandsController {
       invoiceNotVoid,
       invoiceRegenerated,
       invoiceOvertaken,
+      invoiceTooLarge,
       usageArchived,
       ...TEST_CLOCK_PROBLEMS,
     ],

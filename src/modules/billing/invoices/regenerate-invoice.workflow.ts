@@ -39,7 +39,7 @@ export class RegenerateInvoiceWorkflow {
 
   /**
    * @throws {ProblemError} `invoice_not_found`, `precondition_failed`, `invoice_not_void`, `invoice_reissued`,
-   *   `invoice_overtaken`, `usage_archived`, `test_clock_advancing`, `test_clock_failed`
+   *   `invoice_overtaken`, `invoice_too_large`, `usage_archived`, `test_clock_advancing`, `test_clock_failed`
    */
   regenerate(id: string, expected: VersionCondition): Promise<Invoice> {
     return this.database.transaction(async () => {
