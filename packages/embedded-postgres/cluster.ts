@@ -15,7 +15,7 @@ import type { ServerUser } from './server-user';
 
 export interface NewCluster {
   readonly cluster: Cluster;
-  /** Real path of the engine's directory. */
+  /** Path of the directory that contains the cluster and its other files, without symbolic links. */
   readonly directory: string;
   readonly binaries: Binaries;
   readonly password: string;

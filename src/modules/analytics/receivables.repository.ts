@@ -40,9 +40,9 @@ const POSTED = `
     WHERE account = 'accounts_receivable'`;
 
 /**
- * Key by which amounts owed are summed: the id of the subscription, or of the invoice if it has no subscription. The
- * sums of single invoices would not match the ledger, because credit of a negative invoice is posted under that
- * invoice, but lowers other invoices of its subscription.
+ * Key by which amounts owed are summed: the id of the subscription, or of the invoice if it has no subscription. Sums
+ * by invoice would not match the ledger: it posts the credit of a negative invoice under that invoice, although the
+ * credit reduces what other invoices of the same subscription owe.
  */
 const DEBT_KEY = 'coalesce(subscription_id, invoice.id)';
 

@@ -18,7 +18,7 @@ const NO_SUCH_NUMBER = 2n ** 40n;
 
 export interface CheckedSeal {
   readonly number: bigint;
-  /** Null: the database cannot read the seal. */
+  /** Null: the stored row is damaged, so that the database fails to read it. */
   readonly seal: Seal | null;
   /** Null: the seal matches its changes. */
   readonly fault: SealFault | null;
@@ -27,7 +27,7 @@ export interface CheckedSeal {
 /** Changes that one seal can cover: the range of their positions, and their content. */
 interface SealableChanges {
   readonly to: bigint;
-  /** Null: the database cannot read any of the changes. */
+  /** Null: all rows of the changes are damaged, so that the database fails to read them. */
   readonly content: SealedChanges | null;
 }
 

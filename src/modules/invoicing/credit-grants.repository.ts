@@ -205,7 +205,8 @@ export class CreditGrantsRepository {
   }
 
   /**
-   * Reserves up to `amount` of the credit from a source for refunds. Returns the changed credit; null: there is none.
+   * Reserves up to `amount` of a credit for refunds. The credit is the one that the object `sourceId`, such as a payment,
+   * has given. Returns the changed credit; null: the object has given none.
    */
   reserve(sourceId: string, amount: bigint): Promise<StoredCreditGrant | null> {
     this.database.requireTransaction();

@@ -17,9 +17,9 @@ import {
 } from './summed-rows';
 
 /**
- * Finds number series with gaps. A series without gaps contains each number from 1 to the last number taken. Because
- * numbers are unique, it is enough to compare the count of the numbers, and the greatest number, with the last number
- * taken. Leaves out customers on test clocks, because their numbers are deleted with them.
+ * Finds number series with gaps. The counter of a series holds the last number that was given out. Because numbers are
+ * unique, a series has no gaps if both the count of the stored numbers and the greatest of them equal the counter. Leaves
+ * out customers on test clocks, because their numbers are deleted with them.
  */
 const NUMBERS_WITH_GAPS = `
   SELECT series || ': last ' || last || ', stored ' || count(number) || ', greatest ' || coalesce(max(number), 0)

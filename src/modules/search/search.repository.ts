@@ -14,7 +14,7 @@ interface SearchSource {
   readonly text?: string;
   /** Columns, such as name, number or e-mail address, that are compared with the whole query to rank a match. */
   readonly names?: readonly string[];
-  /** SQL conditions that find an object by the whole query (`$1`). Each uses an index. */
+  /** SQL conditions that an object meets if one of its values is the whole search text (`$1`). Each uses an index. */
   readonly exact?: readonly string[];
 }
 

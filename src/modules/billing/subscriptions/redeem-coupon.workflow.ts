@@ -35,8 +35,9 @@ export class RedeemCouponWorkflow {
   }
 
   /**
-   * Returns the next invoice as it would be with the coupon, and the version of the subscription. Writes nothing but
-   * the due work of the subscription. Throws the errors of `redeem`.
+   * Returns the next invoice as it would be with the coupon, and the version of the subscription. Does not redeem the
+   * coupon. The only change is work of the subscription that is already due, such as a renewal. Throws the errors of
+   * `redeem`.
    */
   preview(id: string, code: string, expected: VersionCondition): Promise<CommandPreview> {
     return this.database.transaction(async () => {

@@ -227,12 +227,13 @@ export interface InvoiceDiscount {
   readonly redemptionId: string;
   readonly amountMinor: bigint;
   /**
-   * Discount that credits and usage corrections on the invoice returned to the coupon for another use; absent: none.
+   * Discount that this invoice gave back to the coupon by credit lines or usage corrections, so that the coupon can give
+   * it again; absent: none.
    */
   readonly returnedMinor?: bigint;
   /**
-   * Discount that credits and usage corrections on the invoice returned, but that the coupon cannot give again. Not
-   * part of `returnedMinor`; absent: none.
+   * Discount that this invoice took back by credit lines or usage corrections, but that the coupon cannot give again.
+   * Not part of `returnedMinor`; absent: none.
    */
   readonly unusableMinor?: bigint;
   /**

@@ -121,10 +121,10 @@ export function newlyReached(
 }
 
 /**
- * Returns the counter with the total usage `used`. Subscriptions cover at most the allowance (null: no limit), or the
- * former `planUsage` if that is greater.
- * - `expiredGrantUsage` does not change if usage rises. If usage falls, for example because a usage event was voided,
- *   `expiredGrantUsage` falls by the same amount. However, it keeps the part of `used` that subscriptions cannot cover.
+ * Returns a copy of the counter whose total usage is `used`, split into two parts. Subscriptions can cover the allowance
+ * (null: any usage), or the former `planUsage` if that is greater.
+ * - `expiredGrantUsage` stays the same if usage rises. If usage falls, for example because a usage event was voided, it
+ *   falls by the same amount, but not below the part of `used` that subscriptions cannot cover.
  * - `planUsage` is the rest of `used`, up to the amount that subscriptions can cover.
  */
 export function withUsed<

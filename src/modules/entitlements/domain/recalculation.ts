@@ -204,8 +204,8 @@ export function withoutEnded(
 }
 
 /**
- * Returns the window that contains `at`, by the rule of a subscription. The rule is null if the customer has only
- * grants: the current window then continues to its end, and is followed by a window without an end.
+ * Returns the usage window that contains `at`. `rule` says when the windows of a subscription begin and end. It is null
+ * if the customer has only grants: the current window then keeps its end, and the window after it has no end.
  */
 export function windowFor(
   rule: WindowRule | null,

@@ -41,7 +41,10 @@ export interface UsageLineRequest {
    * recurring. Within the billing period, the value carries over.
    */
   readonly heldSince: Date;
-  /** Proration of the price's minimum and maximum, and of its fee at zero usage. Usage itself is never prorated. */
+  /**
+   * Proration of the price's minimum, maximum and base fee (the charge for a usage of 0); null: not prorated. The charge
+   * for the usage itself is never prorated.
+   */
   readonly proration: Proration | null;
   readonly prorationUnit: 'day' | 'second';
   readonly timeZone: string;

@@ -13,8 +13,9 @@ export const isHourSql = (startAt: string, endAt: string): string =>
 const IS_NOT_WHOLE_HOUR = `NOT ${isHourSql('usage_window.start_at', 'usage_window.end_at')}`;
 
 /**
- * SQL of `column`, taken from the totals whose last event is later: the stored ones (`bucket`) or the added ones
- * (`excluded`). Of two events with the same timestamp, the one accepted last is later.
+ * Returns the SQL expression of `column` for an upsert. Takes the value of the stored totals (`bucket`) or of the added
+ * ones (`excluded`), whichever have the later last event. Of two events with the same timestamp, the one accepted last is
+ * later.
  */
 const laterOf = (column: string): string => `
   CASE

@@ -28,7 +28,7 @@ export type PlanVersionChoice = 'current' | 'latest' | { readonly id: string };
 /** New terms of a subscription. A null keeps the present plan, quantity or add-ons. */
 export interface ChangeSubscription {
   readonly planId: string | null;
-  /** Null: `current` if `planId` is null, otherwise `latest`. */
+  /** Null: the `current` version if the plan stays the same (`planId` is null), the `latest` version of another plan. */
   readonly planVersion: PlanVersionChoice | null;
   /** Plan version that the client expects; any other is refused with `plan_version_changed`. Null: any. */
   readonly planVersionId: string | null;
