@@ -346,6 +346,29 @@ describe('a comparison with the provider', () => {
     );
   });
 
+  it.each([
+    ['succeeded', 'succeeded'],
+    ['was returned by the bank', 'failed'],
+  ])('names a refund with the id of another one that %s as missing', async (_, status) => {
+    const payment = await pay(await customerWithCard());
+    const booked = await made(`/v1/refunds/payment/${payment}`, { amount: 300 });
+    const [refund] = stripe.account.refunds.values();
+    if (status === 'failed') {
+      stripe.failRefund(refund?.id ?? '');
+      await engine.database.query(
+        `UPDATE refund SET status = 'failed', failure_code = 'refund_declined' WHERE id = $1`,
+        [booked],
+      );
+    }
+    const { id } = await refundThere(intentOf(payment).id, {
+      amount: 200,
+      metadata: { ...refund?.metadata },
+    });
+    expect(await reconcile()).toMatchObject([
+      { type: 'missing_here', payment_id: payment, refund_id: null, provider_reference: id },
+    ]);
+  });
+
   it('reads several pages, and compares only the period', async () => {
     const customer = await customerWithCard();
     const payments: string[] = [];
