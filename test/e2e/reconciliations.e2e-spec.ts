@@ -369,6 +369,26 @@ describe('a comparison with the provider', () => {
     ]);
   });
 
+  it('leaves refunds of other services alone that a process of the previous release listed', async () => {
+    const { id: charge } = await stripe.client().paymentIntents.create({
+      amount: 500,
+      currency: 'usd',
+      payment_method: 'pm_card_visa',
+      automatic_payment_methods: { enabled: true, allow_redirects: 'never' },
+      confirm: true,
+    });
+    const refund = await refundThere(charge, { amount: 200, metadata: { refund_id: '4711' } });
+    engine.clock.advanceMs(HOUR_MS);
+    const { id } = (await start()).body as Run;
+    await engine.database.query(
+      `INSERT INTO reconciliation_listed_movement (reconciliation_id, kind, reference, subject_id,
+        charge_reference, amount, currency, state)
+      VALUES ($1, 'refund', $2, '4711', $3, 200, 'USD', 'succeeded')`,
+      [id, refund.id, charge],
+    );
+    expect(await finish(id)).toMatchObject({ status: 'completed', differences_found: 0 });
+  });
+
   it('reads several pages, and compares only the period', async () => {
     const customer = await customerWithCard();
     const payments: string[] = [];
