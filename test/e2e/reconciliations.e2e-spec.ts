@@ -346,6 +346,49 @@ describe('a comparison with the provider', () => {
     );
   });
 
+  it.each([
+    ['succeeded', 'succeeded'],
+    ['was returned by the bank', 'failed'],
+  ])('names a refund with the id of another one that %s as missing', async (_, status) => {
+    const payment = await pay(await customerWithCard());
+    const booked = await made(`/v1/refunds/payment/${payment}`, { amount: 300 });
+    const [refund] = stripe.account.refunds.values();
+    if (status === 'failed') {
+      stripe.failRefund(refund?.id ?? '');
+      await engine.database.query(
+        `UPDATE refund SET status = 'failed', failure_code = 'refund_declined' WHERE id = $1`,
+        [booked],
+      );
+    }
+    const { id } = await refundThere(intentOf(payment).id, {
+      amount: 200,
+      metadata: { ...refund?.metadata },
+    });
+    expect(await reconcile()).toMatchObject([
+      { type: 'missing_here', payment_id: payment, refund_id: null, provider_reference: id },
+    ]);
+  });
+
+  it('leaves refunds of other services alone that a process of the previous release listed', async () => {
+    const { id: charge } = await stripe.client().paymentIntents.create({
+      amount: 500,
+      currency: 'usd',
+      payment_method: 'pm_card_visa',
+      automatic_payment_methods: { enabled: true, allow_redirects: 'never' },
+      confirm: true,
+    });
+    const refund = await refundThere(charge, { amount: 200, metadata: { refund_id: '4711' } });
+    engine.clock.advanceMs(HOUR_MS);
+    const { id } = (await start()).body as Run;
+    await engine.database.query(
+      `INSERT INTO reconciliation_listed_movement (reconciliation_id, kind, reference, subject_id,
+        charge_reference, amount, currency, state)
+      VALUES ($1, 'refund', $2, '4711', $3, 200, 'USD', 'succeeded')`,
+      [id, refund.id, charge],
+    );
+    expect(await finish(id)).toMatchObject({ status: 'completed', differences_found: 0 });
+  });
+
   it('reads several pages, and compares only the period', async () => {
     const customer = await customerWithCard();
     const payments: string[] = [];

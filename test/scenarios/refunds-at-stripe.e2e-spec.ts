@@ -13,6 +13,9 @@ interface Refund {
   readonly amount: number;
 }
 
+/** Name of the environment in our metadata. */
+const environment = 'live';
+
 describe('a refund at Stripe that somebody makes there or here', () => {
   let story: EngineWithStripe;
 
@@ -302,7 +305,7 @@ describe('a refund at Stripe that somebody makes there or here', () => {
     await story.notified();
     await story.stripe.client().refunds.create({
       payment_intent: story.intentOf(payment),
-      metadata: { refund_id: id },
+      metadata: { environment, refund_id: id },
     });
     story.stripe.webhooks.fate = () => 'double';
     await story.notified();
@@ -311,13 +314,13 @@ describe('a refund at Stripe that somebody makes there or here', () => {
       { id, status: 'failed', source: 'api' },
     ]);
     expect(await story.get(`/v1/payments/${payment}`)).toMatchObject({ amount_refunded: 1_000 });
+    expect(await differences()).toEqual([]);
   });
 
   it('with the id of a refund of another payment is recorded for its own payment', async () => {
     const { payment } = await story.paid();
     const { payment: other } = await story.paid();
     const { id } = await refundHere(payment, 300);
-    const environment = 'live';
     await story.stripe.client().refunds.create({
       payment_intent: story.intentOf(other),
       amount: 200,
@@ -326,6 +329,7 @@ describe('a refund at Stripe that somebody makes there or here', () => {
     await story.notified();
     expect(await refundsOf(payment)).toMatchObject([{ id, amount: 300 }]);
     expect(await refundsOf(other)).toMatchObject([{ source: 'provider', amount: 200 }]);
+    expect(await differences()).toEqual([]);
   });
 
   it('is not recorded a second time if it was made here and somebody removed its metadata', async () => {

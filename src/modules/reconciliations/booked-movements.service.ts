@@ -24,8 +24,10 @@ export class BookedMovementsService {
   ) {}
 
   /**
-   * Returns a function that finds the booked payment or refund for a reported charge or refund: first by our id, then
-   * by the provider's id. The function returns null if nothing is booked.
+   * Returns a function that finds the booked payment or refund for a reported charge or refund: first by the provider's
+   * id, then by our id. The function returns null if nothing is booked. A refund with another id at the provider than
+   * the booked one is not that one: somebody has copied the metadata. A charge of this kind is a second one of the
+   * payment.
    */
   async finderFor(
     kind: MovementKind,
@@ -36,8 +38,11 @@ export class BookedMovementsService {
     const found = await this.find(kind, ids, references);
     const byId = new Map(found.map((booked) => [booked.id, booked]));
     const byReference = new Map(found.map((booked) => [booked.reference, booked]));
-    return ({ subjectId, reference }) =>
-      byId.get(subjectId ?? '') ?? byReference.get(reference) ?? null;
+    return ({ subjectId, reference }) => {
+      const named = byId.get(subjectId ?? '') ?? null;
+      const isOther = kind === 'refund' && named !== null && named.reference !== null;
+      return byReference.get(reference) ?? (isOther ? null : named);
+    };
   }
 
   /**

@@ -179,6 +179,9 @@ export class ReconciliationSteps {
       const isOther = now.booked !== null && now.booked.reference !== reference;
       return isOther ? this.readAgain(run, kind, now) : { ...now, isReturned: false };
     }
+    // Processes of the previous release store ids of other services like ours, so the list does not say what is ours.
+    const isOwn = (await this.books.filterOwn(kind, [seen])).length > 0;
+    if (!isOwn) return { booked: null, reported: null, position, isReturned: false };
     const bookedOf = await this.books.finderFor(kind, [seen]);
     const isReturned = seen.isChargeRefunded && !(await this.books.hasCharge(seen));
     return { booked: bookedOf(seen), reported: seen, position, isReturned };
