@@ -38,6 +38,11 @@ export interface UnknownOutcome {
   readonly kind: 'unknown';
 }
 
+/** The account of the key at the provider does not have the object. */
+export interface MissingObject {
+  readonly kind: 'missing';
+}
+
 /** Outcome of a charge or a refund. `reference` is the provider's id of the charge or refund. */
 export type ProviderOutcome =
   /** The money has moved. */
@@ -196,6 +201,7 @@ export type ProviderDisputeState =
     })
   /** The dispute is about a charge that cannot be one of this service. */
   | { readonly kind: 'not_ours' }
+  | MissingObject
   | UnknownOutcome;
 
 /** A charge at the provider whose payment is missing in this database. The metadata of the charge contains our ids. */
@@ -219,6 +225,7 @@ export type UnrecordedChargeState =
   /** The charge has not moved money and is not being processed. */
   | { readonly kind: 'unpaid' }
   | { readonly kind: 'not_ours' }
+  | MissingObject
   | UnknownOutcome;
 
 /**
@@ -242,6 +249,7 @@ export type UnrecordedRefundState =
     })
   /** The refund is of a charge that cannot be one of this service. */
   | { readonly kind: 'not_ours' }
+  | MissingObject
   | UnknownOutcome;
 
 export interface ChargeQuery {
