@@ -190,7 +190,10 @@ export interface ListedRefund {
 export interface ReportedCharge {
   /** The provider's id of the charge. */
   readonly chargeReference: string;
-  /** Our id of the payment; null if the metadata of the charge do not show that this service made it. */
+  /**
+   * Our id of the payment, in the metadata of the charge; null if they contain none. The environment in the metadata
+   * may be another one.
+   */
   readonly paymentId: string | null;
 }
 

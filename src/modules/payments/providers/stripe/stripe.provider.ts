@@ -301,7 +301,7 @@ export class StripeProvider implements PreparingProvider {
       sdk.disputes.retrieve(reference, { expand: ['payment_intent'] }),
     );
     if (failure !== null) return { kind: isMissing(failure) ? 'missing' : 'unknown' };
-    return disputeOf(answer, this.client.environment);
+    return disputeOf(answer);
   }
 
   /** @throws {Error} when Stripe does not answer */
