@@ -51,20 +51,21 @@ export class ApplyProviderEventWorkflow {
 
   private async apply(event: KnownEvent): Promise<ApplyResult> {
     const { provider, type, subjectId, objectId } = event;
-    if (isId('pay', subjectId)) {
-      const payment = await this.payments.find(subjectId);
-      if (payment === null) return objectId === null || this.adoptPayment.adopt(provider, objectId);
-      return payment.providerReference === null || this.resumePayment.resume(subjectId);
-    }
     if (isId('ref', subjectId)) {
       const isDone = await this.refunds.resume(subjectId, objectId);
       if (isDone !== null) return isDone;
       return objectId === null || this.recordUnknownRefund(provider, objectId);
     }
-    if (isId('pms', subjectId)) return this.setups.resume(subjectId);
-    return type.startsWith('refund.')
-      ? this.recordUnknownRefund(provider, subjectId)
-      : this.applyDispute(event);
+    // The previous release stored our id of a payment or setup if the metadata of the refund contained one.
+    if (type.startsWith('refund.')) {
+      return this.recordUnknownRefund(provider, objectId ?? subjectId);
+    }
+    if (isId('pay', subjectId)) {
+      const payment = await this.payments.find(subjectId);
+      if (payment === null) return objectId === null || this.adoptPayment.adopt(provider, objectId);
+      return payment.providerReference === null || this.resumePayment.resume(subjectId);
+    }
+    return isId('pms', subjectId) ? this.setups.resume(subjectId) : this.applyDispute(event);
   }
 
   /**
