@@ -26,7 +26,8 @@ import { ResumePaymentWorkflow } from './resume-payment.workflow';
  * 2. Settles the payment or refund, completes the setup, records the dispute, or records a refund that was made at the
  *    provider. Records a payment that the database lacks (`AdoptPaymentWorkflow`). Ignores objects of other services
  *    that use the same account at the provider.
- * 3. Marks the notification as done if the provider has answered, or if background work will ask the provider again.
+ * 3. Marks the notification as done if the provider has answered, or if background work will ask the provider again. If
+ *    the provider does not have the object, gives the notification up after 30 days (`ProviderEventsService`).
  */
 @Injectable()
 export class ApplyProviderEventWorkflow {

@@ -36,8 +36,8 @@ const MISSING_OBJECT_MS = 30 * DAY_MS;
 export type ApplyResult = boolean | 'missing';
 
 /**
- * Stores events of Stripe. They come from notifications, or from Stripe's list of events if a notification did not
- * arrive.
+ * Stores events of Stripe, and the results of applying them. Events come from notifications, or from Stripe's list of
+ * events if a notification did not arrive.
  */
 @Injectable()
 export class ProviderEventsService {
