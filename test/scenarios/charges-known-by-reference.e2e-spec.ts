@@ -73,6 +73,27 @@ describe('a charge at Stripe whose id is stored', () => {
     expect(await story.get(`/v1/payments/${refunded}`)).toMatchObject({ amount_refunded: 300 });
   });
 
+  it('is refunded here too if ENVIRONMENT_NAME was changed before its id was stored', async () => {
+    const { customer } = await story.customerWith('pm_card_visa');
+    const times = 2;
+    stripe.faults.plan('reset_after', { operation: 'paymentIntents.create', times });
+    const { id } = await story.pay(customer);
+    await restartAs('prod');
+    const intent = story.intentOf(id);
+    await stripe.client().paymentIntents.confirm(intent);
+    await stripe.client().refunds.create({ payment_intent: intent, amount: 300 });
+    await story.notified();
+    engine.clock.advanceMs(30 * HOUR_MS);
+    await story.run(DuePayments);
+    engine.clock.advanceMs(HOUR_MS);
+    await story.run(DuePayments);
+    await story.notified();
+    expect(await story.get(`/v1/payments/${id}`)).toMatchObject({
+      status: 'succeeded',
+      amount_refunded: 300,
+    });
+  });
+
   it('is found, not made again, if ENVIRONMENT_NAME was changed before its id was stored', async () => {
     const { customer } = await story.customerWith('pm_card_visa');
     stripe.faults.plan('reset_after', { operation: 'paymentIntents.create', times: 2 });

@@ -1,4 +1,5 @@
 import { DuePayments } from '../../src/modules/billing/payments/due-payments';
+import { AutomaticChargesService } from '../../src/modules/payments/collection/automatic-charges.service';
 import { MissedProviderEvents } from '../../src/modules/payments/provider-events/missed-provider-events';
 import { FREQUENT_ATTEMPTS } from '../../src/platform/processes';
 import { captureLog, type CapturedLog } from '../support/leaks';
@@ -104,6 +105,78 @@ describe('with the key of another Stripe account', () => {
     await story.notified();
     expect(await story.get(`/v1/payments/${disputed}`)).toMatchObject({ is_disputed: true });
     expect(await story.get(`/v1/payments/${refunded}`)).toMatchObject({ amount_refunded: 300 });
+  });
+
+  describe('an event whose object this account never has', () => {
+    let own: EngineWithStripe;
+
+    beforeEach(async () => {
+      own = await startEngineWithStripe({ LOG_LEVEL: 'warn' });
+    });
+
+    afterEach(() => own.close());
+
+    const listEvents = () => own.engine.app.get(MissedProviderEvents).runDue();
+    const waitMs = () => own.engine.app.get(AutomaticChargesService).waitMs('stripe', true);
+
+    /** Sends a signed event, 20 minutes after its creation, of a refund that Stripe does not have. */
+    async function sendOfOtherAccount(id: string): Promise<void> {
+      const timestamp = Math.floor(own.engine.clock.now().getTime() / 1_000);
+      const event = { id, object: 'event', type: 'refund.created', created: timestamp - 1_200 };
+      const data = { object: { id: 're_of_other_account', metadata: {} } };
+      const payload = JSON.stringify({ ...event, livemode: false, data });
+      const header = { payload, secret: 'whsec_scenarios', timestamp };
+      const { webhooks } = own.stripe.client();
+      await own.engine.http
+        .post('/v1/providers/stripe/webhooks')
+        .set('Content-Type', 'application/json')
+        .set('Stripe-Signature', webhooks.generateTestHeaderString(header))
+        .send(payload)
+        .expect(204);
+      await own.notified();
+    }
+
+    it('does not delay automatic charges', async () => {
+      await listEvents();
+      await sendOfOtherAccount('evt_of_other_account');
+      own.engine.clock.advanceMs(60_000);
+      expect(await waitMs()).toBe(10_000);
+      own.engine.clock.advanceMs(60_000);
+      await listEvents();
+      expect(await waitMs()).toBe(0);
+    });
+
+    it('is tried every hour for 30 days, then given up with an error in the log', async () => {
+      const id = 'evt_given_up';
+      const isWaiting = () =>
+        own.engine.database.queryValue<boolean>(
+          'SELECT due_at IS NOT NULL FROM provider_event WHERE id = $1',
+          [id],
+        );
+      await sendOfOtherAccount(id);
+      own.engine.clock.advanceMs(30 * DAY_MS - HOUR_MS);
+      await own.notified();
+      expect(await isWaiting()).toBe(true);
+      own.engine.clock.advanceMs(HOUR_MS);
+      await own.notified();
+      expect(await isWaiting()).toBe(false);
+      expect(log.text()).toMatch(
+        /"reference":"re_of_other_account","attempts":28.*an event of a provider is given up/,
+      );
+    });
+
+    it('a wait for the first list of events is logged once after ten minutes', async () => {
+      await listEvents();
+      const message = 'invoices wait: the events of the provider are not read since the start';
+      own.engine.clock.advanceMs(60_000);
+      expect(await waitMs()).toBe(10_000);
+      own.engine.clock.advanceMs(9 * 60_000);
+      expect(await waitMs()).toBe(10_000);
+      expect(log.text()).not.toContain(message);
+      own.engine.clock.advanceMs(60_000);
+      expect([await waitMs(), await waitMs()]).toEqual([10_000, 10_000]);
+      expect(log.text().split(message).length - 1).toBe(1);
+    });
   });
 
   it('an event that the list passed over is found after read_until was set back', async () => {

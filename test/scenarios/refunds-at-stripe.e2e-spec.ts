@@ -332,6 +332,23 @@ describe('a refund at Stripe that somebody makes there or here', () => {
     expect(await differences()).toEqual([]);
   });
 
+  it('is recorded if the previous release stored its event with our payment id', async () => {
+    const { payment } = await story.paid();
+    await story.notified();
+    story.stripe.webhooks.fate = () => 'lose';
+    const { id } = await refundThere(payment, 300);
+    await story.engine.database.query(
+      `INSERT INTO provider_event
+        (id, provider, type, subject_id, object_id, created_at, received_at, due_at)
+      VALUES ('evt_of_previous_release', 'stripe', 'refund.created', $1, $2, $3, $3, $3)`,
+      [payment, id, story.engine.clock.now()],
+    );
+    await story.notified();
+    expect(await refundsOf(payment)).toMatchObject([
+      { status: 'succeeded', source: 'provider', amount: 300 },
+    ]);
+  });
+
   it('is not recorded a second time if it was made here and somebody removed its metadata', async () => {
     const { payment } = await story.paid('pm_card_pendingRefund');
     const { id, reference } = await refundHere(payment, 300);

@@ -93,7 +93,11 @@ export {
 } from './dto/create-payment.dto';
 export { PaymentsService } from './payments.service';
 export { DISPUTED_CASH_ROWS, PAID_ROWS, REFUNDED_ROWS, REFUNDS_RESERVED_ROWS } from './summed-rows';
-export { PROVIDER_EVENTS_WORK } from './provider-events/provider-events.service';
+export {
+  type ApplyResult,
+  PROVIDER_EVENTS_WORK,
+  ProviderEventsService,
+} from './provider-events/provider-events.service';
 export {
   type KnownEvent,
   ProviderEventsRepository,

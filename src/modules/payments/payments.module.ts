@@ -102,6 +102,7 @@ import { ReturnPaymentsService } from './return-payments.service';
     AttachMethodsService,
     AutomaticChargesService,
     ProviderEventsRepository,
+    ProviderEventsService,
     DiscrepanciesService,
     DisputesService,
     LostCreditService,

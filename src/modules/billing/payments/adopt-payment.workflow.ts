@@ -5,6 +5,7 @@ import { ProblemError } from '../../../platform/errors';
 import { customerCurrencyMismatch, customerNotFound, CustomersService } from '../../customers';
 import { type Invoice, InvoicePaymentsService, mayInvoiceBecome } from '../../invoicing';
 import {
+  type ApplyResult,
   type UnrecordedCharge,
   PaymentsRepository,
   PaymentStartsService,
@@ -52,16 +53,17 @@ export class AdoptPaymentWorkflow {
   ) {}
 
   /**
-   * Records the payment of a charge that exists at the provider only. Returns false if the provider did not answer.
+   * Records the payment of a charge that exists at the provider only. Returns false if the provider did not answer,
+   * `missing` if it does not have the charge.
    * Records nothing, and returns true, if the customer is deleted or purged, pays in another currency, or has a test
    * clock that failed or was deleted. A reconciliation then reports the charge as a difference.
    * @param reference the provider's id of the charge
    * @throws {ProblemError} `test_clock_advancing`
    */
-  async adopt(provider: ProviderName, reference: string): Promise<boolean> {
+  async adopt(provider: ProviderName, reference: string): Promise<ApplyResult> {
     const found = await this.gateway.readUnrecordedCharge(provider, reference);
     if (found.kind === 'charge') await this.recordIfPossible(provider, found.charge);
-    return found.kind !== 'unknown';
+    return found.kind === 'missing' ? 'missing' : found.kind !== 'unknown';
   }
 
   private async recordIfPossible(provider: ProviderName, charge: UnrecordedCharge): Promise<void> {

@@ -1,13 +1,13 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { isId } from '../../../platform/ids';
-import { FREQUENT_ATTEMPTS } from '../../../platform/processes';
 import {
+  type ApplyResult,
   DisputesService,
   hasEnded,
   type KnownEvent,
   type Payment,
   PaymentsRepository,
-  ProviderEventsRepository,
+  ProviderEventsService,
   ProviderGateway,
   type ProviderName,
   type ReportedCharge,
@@ -26,14 +26,15 @@ import { ResumePaymentWorkflow } from './resume-payment.workflow';
  * 2. Settles the payment or refund, completes the setup, records the dispute, or records a refund that was made at the
  *    provider. Records a payment that the database lacks (`AdoptPaymentWorkflow`). Ignores objects of other services
  *    that use the same account at the provider.
- * 3. Marks the notification as done if the provider has answered, or if background work will ask the provider again.
+ * 3. Marks the notification as done if the provider has answered, or if background work will ask the provider again. If
+ *    the provider does not have the object, gives the notification up after 30 days (`ProviderEventsService`).
  */
 @Injectable()
 export class ApplyProviderEventWorkflow {
   private readonly logger = new Logger('provider-events');
 
   constructor(
-    private readonly events: ProviderEventsRepository,
+    private readonly events: ProviderEventsService,
     private readonly payments: PaymentsRepository,
     private readonly resumePayment: ResumePaymentWorkflow,
     private readonly setups: CompleteSetupWorkflow,
@@ -46,38 +47,26 @@ export class ApplyProviderEventWorkflow {
   /** Returns false if the notification has to be applied again. */
   async resume(id: string): Promise<boolean> {
     const event = await this.events.find(id);
-    if (event !== null && !(await this.apply(event))) {
-      this.logOverdue(event);
-      return false;
-    }
-    await this.events.markProcessed(id);
-    return true;
+    return event === null || this.events.finish(event, await this.apply(event));
   }
 
-  /** Logs the event if it is tried only once an hour from now on. */
-  private logOverdue({ provider, type, subjectId, objectId, attempts }: KnownEvent): void {
-    if (attempts + 1 < FREQUENT_ATTEMPTS) return;
-    const message = 'an event of a provider is not applied: its object cannot be read or recorded';
-    const reference = objectId ?? subjectId;
-    this.logger.error({ provider, type, reference, attempts: attempts + 1 }, message);
-  }
-
-  private async apply(event: KnownEvent): Promise<boolean> {
+  private async apply(event: KnownEvent): Promise<ApplyResult> {
     const { provider, type, subjectId, objectId } = event;
-    if (isId('pay', subjectId)) {
-      const payment = await this.payments.find(subjectId);
-      if (payment === null) return objectId === null || this.adoptPayment.adopt(provider, objectId);
-      return payment.providerReference === null || this.resumePayment.resume(subjectId);
-    }
     if (isId('ref', subjectId)) {
       const isDone = await this.refunds.resume(subjectId, objectId);
       if (isDone !== null) return isDone;
       return objectId === null || this.recordUnknownRefund(provider, objectId);
     }
-    if (isId('pms', subjectId)) return this.setups.resume(subjectId);
-    return type.startsWith('refund.')
-      ? this.recordUnknownRefund(provider, subjectId)
-      : this.applyDispute(event);
+    // The previous release stored our id of a payment or setup if the metadata of the refund contained one.
+    if (type.startsWith('refund.')) {
+      return this.recordUnknownRefund(provider, objectId ?? subjectId);
+    }
+    if (isId('pay', subjectId)) {
+      const payment = await this.payments.find(subjectId);
+      if (payment === null) return objectId === null || this.adoptPayment.adopt(provider, objectId);
+      return payment.providerReference === null || this.resumePayment.resume(subjectId);
+    }
+    return isId('pms', subjectId) ? this.setups.resume(subjectId) : this.applyDispute(event);
   }
 
   /**
@@ -85,8 +74,12 @@ export class ApplyProviderEventWorkflow {
    * Ignores refunds that other services made with the same provider account. Returns false if the notification has to
    * be applied again.
    */
-  private async recordUnknownRefund(provider: ProviderName, reference: string): Promise<boolean> {
+  private async recordUnknownRefund(
+    provider: ProviderName,
+    reference: string,
+  ): Promise<ApplyResult> {
     const found = await this.gateway.readUnrecordedRefund(provider, reference);
+    if (found.kind === 'missing') return 'missing';
     if (found.kind !== 'refund') return found.kind === 'not_ours';
     return this.withPayment(provider, found, async (paymentId) => {
       await this.refunds.record(paymentId, found.refund);
@@ -99,10 +92,11 @@ export class ApplyProviderEventWorkflow {
    * the dispute again if another notification of it was applied meanwhile. Returns false if the notification has to be
    * applied again.
    */
-  private async applyDispute(event: KnownEvent): Promise<boolean> {
+  private async applyDispute(event: KnownEvent): Promise<ApplyResult> {
     const { provider, subjectId } = event;
     const version = await this.disputes.versionOf(provider, subjectId);
     const found = await this.gateway.readDispute(provider, subjectId);
+    if (found.kind === 'missing') return 'missing';
     if (found.kind !== 'dispute') return found.kind === 'not_ours';
     return this.withPayment(
       provider,
@@ -125,12 +119,13 @@ export class ApplyProviderEventWorkflow {
   private async withPayment(
     provider: ProviderName,
     charge: ReportedCharge,
-    record: (paymentId: string) => Promise<boolean>,
-  ): Promise<boolean> {
+    record: (paymentId: string) => Promise<ApplyResult>,
+  ): Promise<ApplyResult> {
     const { chargeReference } = charge;
     let payment = await this.findPayment(provider, charge);
     if (payment === null && charge.paymentId !== null) {
-      if (!(await this.adoptPayment.adopt(provider, chargeReference))) return false;
+      const adopted = await this.adoptPayment.adopt(provider, chargeReference);
+      if (adopted !== true) return adopted;
       payment = await this.findPayment(provider, charge);
     }
     if (payment === null) return true;

@@ -29,6 +29,8 @@ export class AutomaticChargesService {
     readonly since: Date;
     /** True if the provider's events up to `since` are stored and processed. */
     hasRead: boolean;
+    /** True if a wait that lasts was logged. */
+    isLogged: boolean;
   } | null = null;
 
   constructor(
@@ -60,14 +62,27 @@ export class AutomaticChargesService {
     }
     const { stripe } = this.configuration;
     if (!isRealTime || provider !== 'stripe' || stripe === null) return 0;
-    if (!(await this.hasReadInSession(provider))) return FIRST_READ_MS;
     const maxAgeMs = stripe.eventsMaxAgeMinutes * MINUTE_MS;
+    if (!(await this.hasReadInSession(provider))) {
+      this.logLastingWait(provider, maxAgeMs);
+      return FIRST_READ_MS;
+    }
     if (!(await this.events.isBehind(provider, this.clock.now(), maxAgeMs))) return 0;
     this.logger.warn(
       { provider },
       'invoices wait a minute: the events of the provider are not read',
     );
     return MINUTE_MS;
+  }
+
+  /** Logs once that charges have waited for the first reading of events for as long as `afterMs`. */
+  private logLastingWait(provider: ProviderName, afterMs: number): void {
+    const { session } = this;
+    if (session === null || session.isLogged) return;
+    if (this.clock.now().getTime() - session.since.getTime() < afterMs) return;
+    session.isLogged = true;
+    const message = 'invoices wait: the events of the provider are not read since the start';
+    this.logger.warn({ provider }, message);
   }
 
   /**
@@ -90,7 +105,7 @@ export class AutomaticChargesService {
     const { number } = this.processes;
     let { session } = this;
     if (session?.number !== number) {
-      session = { number, since: this.clock.now(), hasRead: false };
+      session = { number, since: this.clock.now(), hasRead: false, isLogged: false };
       this.session = session;
       await this.events.makeCursorDue(provider, session.since);
     }

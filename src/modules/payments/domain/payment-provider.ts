@@ -38,6 +38,11 @@ export interface UnknownOutcome {
   readonly kind: 'unknown';
 }
 
+/** The account of the key at the provider does not have the object. */
+export interface MissingObject {
+  readonly kind: 'missing';
+}
+
 /** Outcome of a charge or a refund. `reference` is the provider's id of the charge or refund. */
 export type ProviderOutcome =
   /** The money has moved. */
@@ -185,7 +190,10 @@ export interface ListedRefund {
 export interface ReportedCharge {
   /** The provider's id of the charge. */
   readonly chargeReference: string;
-  /** Our id of the payment; null if the metadata of the charge do not show that this service made it. */
+  /**
+   * Our id of the payment, in the metadata of the charge; null if they contain none. The environment in the metadata
+   * may be another one.
+   */
   readonly paymentId: string | null;
 }
 
@@ -196,6 +204,7 @@ export type ProviderDisputeState =
     })
   /** The dispute is about a charge that cannot be one of this service. */
   | { readonly kind: 'not_ours' }
+  | MissingObject
   | UnknownOutcome;
 
 /** A charge at the provider whose payment is missing in this database. The metadata of the charge contains our ids. */
@@ -219,6 +228,7 @@ export type UnrecordedChargeState =
   /** The charge has not moved money and is not being processed. */
   | { readonly kind: 'unpaid' }
   | { readonly kind: 'not_ours' }
+  | MissingObject
   | UnknownOutcome;
 
 /**
@@ -242,6 +252,7 @@ export type UnrecordedRefundState =
     })
   /** The refund is of a charge that cannot be one of this service. */
   | { readonly kind: 'not_ours' }
+  | MissingObject
   | UnknownOutcome;
 
 export interface ChargeQuery {

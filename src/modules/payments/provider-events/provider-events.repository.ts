@@ -12,10 +12,14 @@ const INSERT_IF_NEW = `
   VALUES ($1, $2, $3, $4, $5, $6, $7, $7) ON CONFLICT (id) DO NOTHING`;
 
 const SUBJECT = `
-  SELECT provider, type, subject_id AS "subjectId", object_id AS "objectId", attempts FROM provider_event
-  WHERE id = $1`;
+  SELECT id, provider, type, subject_id AS "subjectId", object_id AS "objectId",
+    received_at AS "receivedAt", attempts
+  FROM provider_event WHERE id = $1`;
 
 const MARK_PROCESSED = 'UPDATE provider_event SET due_at = NULL, leased_by = NULL WHERE id = $1';
+
+const END_FREQUENT_ATTEMPTS = `
+  UPDATE provider_event SET attempts = greatest(attempts, ${FREQUENT_ATTEMPTS - 1}) WHERE id = $1`;
 
 const REMOVE_OLD = `
   DELETE FROM provider_event WHERE id IN (
@@ -65,7 +69,7 @@ const IS_BEHIND = `
 
 export type KnownEvent = Pick<
   ProviderEventEntity,
-  'provider' | 'type' | 'subjectId' | 'objectId' | 'attempts'
+  'id' | 'provider' | 'type' | 'subjectId' | 'objectId' | 'receivedAt' | 'attempts'
 >;
 
 /** Listing of a provider's events that is read page by page. */
@@ -95,6 +99,14 @@ export class ProviderEventsRepository {
 
   async markProcessed(id: string): Promise<void> {
     await this.database.query(MARK_PROCESSED, [id]);
+  }
+
+  /**
+   * Counts the attempt that now fails as number {@link FREQUENT_ATTEMPTS}. The event is then tried once an hour, and
+   * automatic charges do not wait for it.
+   */
+  async endFrequentAttempts(id: string): Promise<void> {
+    await this.database.query(END_FREQUENT_ATTEMPTS, [id]);
   }
 
   /**

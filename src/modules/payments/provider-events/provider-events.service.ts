@@ -1,10 +1,15 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { Clock } from '../../../platform/clock';
 import { Jobs } from '../../../platform/jobs';
+import { FREQUENT_ATTEMPTS } from '../../../platform/processes';
 import { webhookSignatureInvalid } from '../payments.errors';
 import { ProviderGateway } from '../providers/provider-gateway';
 import { StripeWebhooks } from '../providers/stripe/stripe-webhooks';
-import { type EventListing, ProviderEventsRepository } from './provider-events.repository';
+import {
+  type EventListing,
+  type KnownEvent,
+  ProviderEventsRepository,
+} from './provider-events.repository';
 
 export const PROVIDER_EVENTS_WORK = 'due-provider-events';
 
@@ -21,10 +26,18 @@ const OVERLAP_MS = 5 * MINUTE_MS;
  */
 const RETENTION_MS = 40 * DAY_MS;
 const DELETE_BATCH_SIZE = 1_000;
+/** Time for which an event is tried whose object the provider does not have. The provider lists events as long. */
+const MISSING_OBJECT_MS = 30 * DAY_MS;
 
 /**
- * Stores events of Stripe. They come from notifications, or from Stripe's list of events if a notification did not
- * arrive.
+ * Result of applying an event: true: done; false: it has to be applied again; `missing`: the account of the key at the
+ * provider does not have the object of the event.
+ */
+export type ApplyResult = boolean | 'missing';
+
+/**
+ * Stores events of Stripe, and the results of applying them. Events come from notifications, or from Stripe's list of
+ * events if a notification did not arrive.
  */
 @Injectable()
 export class ProviderEventsService {
@@ -49,6 +62,38 @@ export class ProviderEventsService {
     if (event === null) throw webhookSignatureInvalid();
     await this.events.insertIfNew('stripe', event, now);
     this.jobs.wake(PROVIDER_EVENTS_WORK);
+  }
+
+  find(id: string): Promise<KnownEvent | null> {
+    return this.events.find(id);
+  }
+
+  /**
+   * Records the result of applying an event. Returns false if the event has to be applied again. If its object is
+   * missing, it is tried once an hour, until 30 days after it was received: the key may be corrected by then, or the
+   * event is of another account.
+   */
+  async finish(event: KnownEvent, result: ApplyResult): Promise<boolean> {
+    const { id, provider, type, objectId, subjectId } = event;
+    const attempts = event.attempts + 1;
+    const line = { provider, type, reference: objectId ?? subjectId, attempts };
+    if (result === 'missing' && this.isGivenUp(event)) {
+      const message =
+        'an event of a provider is given up: its object has been missing there for 30 days';
+      this.logger.error(line, message);
+    } else if (result !== true) {
+      const message =
+        'an event of a provider is not applied: its object cannot be read or recorded';
+      if (attempts >= FREQUENT_ATTEMPTS) this.logger.error(line, message);
+      if (result === 'missing') await this.events.endFrequentAttempts(id);
+      return false;
+    }
+    await this.events.markProcessed(id);
+    return true;
+  }
+
+  private isGivenUp({ receivedAt }: KnownEvent): boolean {
+    return this.clock.now().getTime() - receivedAt.getTime() >= MISSING_OBJECT_MS;
   }
 
   /**

@@ -1,29 +1,28 @@
 import type Stripe from 'stripe';
 import { disputeOf } from './stripe-disputes';
 
+const PAYMENT = 'pay_01m8kccm86e9598yxxmz8akava';
+
 const intent = {
   id: 'pi_1',
   amount_received: 1_000,
   currency: 'usd',
-  metadata: { payment_id: 'pay_1', environment: 'default' },
+  metadata: { payment_id: PAYMENT, environment: 'default' },
 };
 
 const seen = (fields: object) =>
-  disputeOf(
-    {
-      id: 'dp_1',
-      amount: 1_000,
-      currency: 'usd',
-      balance_transactions: [],
-      evidence_details: { due_by: null },
-      is_charge_refundable: false,
-      payment_intent: intent,
-      reason: 'fraudulent',
-      status: 'needs_response',
-      ...fields,
-    } as unknown as Stripe.Dispute,
-    'default',
-  );
+  disputeOf({
+    id: 'dp_1',
+    amount: 1_000,
+    currency: 'usd',
+    balance_transactions: [],
+    evidence_details: { due_by: null },
+    is_charge_refundable: false,
+    payment_intent: intent,
+    reason: 'fraudulent',
+    status: 'needs_response',
+    ...fields,
+  } as unknown as Stripe.Dispute);
 
 describe('a dispute of Stripe', () => {
   it.each([
@@ -86,12 +85,13 @@ describe('a dispute of Stripe', () => {
   });
 
   it.each([
-    ['of another environment', { ...intent.metadata, environment: 'b' }],
-    ['of another service', {}],
-  ])('%s does not name our payment', (_, metadata) => {
+    ['a former environment', { ...intent.metadata, environment: 'b' }, PAYMENT],
+    ['another service', {}, null],
+    ['another service with the same key', { payment_id: '4711' }, null],
+  ])('of a charge of %s names our payment if the id has our form', (_, metadata, paymentId) => {
     expect(seen({ payment_intent: { ...intent, metadata } })).toMatchObject({
       chargeReference: 'pi_1',
-      paymentId: null,
+      paymentId,
     });
   });
 

@@ -27,9 +27,9 @@ type DisputedFunds = Pick<Stripe.Dispute, 'amount' | 'currency' | 'balance_trans
  * - If the currency of the dispute is not that of the payment, the whole payment counts as disputed.
  * - An unknown status counts as `open`.
  */
-export function disputeOf(dispute: Stripe.Dispute, environment: string): ProviderDisputeState {
+export function disputeOf(dispute: Stripe.Dispute): ProviderDisputeState {
   const { payment_intent: intent } = dispute;
-  const charge = chargeOf(intent, environment);
+  const charge = chargeOf(intent);
   if (charge === null || intent === null || typeof intent === 'string') return { kind: 'not_ours' };
   const { due_by: dueBy } = dispute.evidence_details;
   const funds = inCurrencyOf(intent, dispute);

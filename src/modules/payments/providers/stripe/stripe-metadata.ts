@@ -31,14 +31,12 @@ export function intentParameters(
 }
 
 /** Returns the charge of a payment intent; null if the intent is not expanded, or has a currency that is not known. */
-export function chargeOf(
-  intent: Stripe.PaymentIntent | string | null,
-  environment: string,
-): ReportedCharge | null {
+export function chargeOf(intent: Stripe.PaymentIntent | string | null): ReportedCharge | null {
   if (intent === null || typeof intent === 'string') return null;
   if (!digitsByCode.has(intent.currency.toUpperCase())) return null;
-  const { payment_id: paymentId = null, environment: of } = intent.metadata;
-  return { chargeReference: intent.id, paymentId: of === environment ? paymentId : null };
+  const { payment_id: paymentId } = intent.metadata;
+  const isOurs = paymentId !== undefined && isId('pay', paymentId);
+  return { chargeReference: intent.id, paymentId: isOurs ? paymentId : null };
 }
 
 /** Returns our id of a refund, or null if this service did not make the refund. */
@@ -87,7 +85,7 @@ export function unrecordedRefundOf(
   refund: Stripe.Refund,
   environment: string,
 ): UnrecordedRefundState {
-  const charge = chargeOf(refund.payment_intent, environment);
+  const charge = chargeOf(refund.payment_intent);
   if (charge === null) return { kind: 'not_ours' };
   const refundId = ownRefundIdOf(refund.metadata, environment);
   const { reason } = refund;

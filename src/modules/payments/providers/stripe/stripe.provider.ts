@@ -284,7 +284,7 @@ export class StripeProvider implements PreparingProvider {
     const { answer, failure } = await this.client.request('payment_intents/retrieve', (sdk) =>
       sdk.paymentIntents.retrieve(reference),
     );
-    if (failure !== null) return { kind: 'unknown' };
+    if (failure !== null) return { kind: isMissing(failure) ? 'missing' : 'unknown' };
     return unrecordedChargeOf(answer, this.client.environment);
   }
 
@@ -292,7 +292,7 @@ export class StripeProvider implements PreparingProvider {
     const { answer, failure } = await this.client.request('refunds/retrieve', (sdk) =>
       sdk.refunds.retrieve(reference, { expand: ['payment_intent'] }),
     );
-    if (failure !== null) return { kind: 'unknown' };
+    if (failure !== null) return { kind: isMissing(failure) ? 'missing' : 'unknown' };
     return unrecordedRefundOf(answer, this.client.environment);
   }
 
@@ -300,8 +300,8 @@ export class StripeProvider implements PreparingProvider {
     const { answer, failure } = await this.client.request('disputes/retrieve', (sdk) =>
       sdk.disputes.retrieve(reference, { expand: ['payment_intent'] }),
     );
-    if (failure !== null) return { kind: 'unknown' };
-    return disputeOf(answer, this.client.environment);
+    if (failure !== null) return { kind: isMissing(failure) ? 'missing' : 'unknown' };
+    return disputeOf(answer);
   }
 
   /** @throws {Error} when Stripe does not answer */
