@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../platform/database';
-import { PaymentRecordsService, type UnrecordedRefund } from '../payments';
+import { DiscrepanciesService, PaymentRecordsService, type UnrecordedRefund } from '../payments';
+import type { Refund } from './domain/refund';
 import { RefundsRepository } from './refunds.repository';
 import { RefundsService } from './refunds.service';
 import { SettleRefundService } from './settle-refund.service';
@@ -16,44 +17,64 @@ export class ProviderRefundsService {
     private readonly ownRefunds: RefundsService,
     private readonly settleRefund: SettleRefundService,
     private readonly waiting: WaitingRefundsService,
+    private readonly discrepancies: DiscrepanciesService,
   ) {}
 
   /**
    * Asks the provider for the state of a refund, and stores the outcome. Returns false if the provider gave no answer
-   * and no further poll is planned; null if the refund does not exist, or has another id at the provider.
+   * and no further poll is planned; null if the refund does not exist, or if `reference` is not its stored id at the
+   * provider: the metadata of the reported refund may be copied.
    * @param reference the provider's id of the reported refund; null: not known
    */
   async resume(id: string, reference: string | null): Promise<boolean | null> {
     if ((await this.refunds.find(id)) === null) return null;
     const isDone = await this.ownRefunds.resume(id);
-    const stored = (await this.refunds.find(id))?.providerReference ?? reference;
+    const stored = (await this.refunds.find(id))?.providerReference;
     return reference === null || stored === reference ? isDone : null;
   }
 
   /**
-   * Stores what a provider reported about a refund. If this database has the refund, stores only the outcome. A refund
-   * whose metadata name one with another id at the provider is not that one: somebody has copied the metadata.
-   * Otherwise, the refund was made at the provider, or the database is a restored backup:
+   * Stores what a provider reported about a refund of a payment. If this database has the refund, stores only the
+   * outcome. Otherwise, the refund was made at the provider, or the database is a restored backup:
    * - If the refund has succeeded or is pending, stores it with its outcome. The refund waits instead
    *   ({@link WaitingRefundsService}) if its payment has not succeeded, or if too little of the payment is left.
    * - For any other outcome, does not store the refund. If the refund was waiting, ends the wait.
    */
   record(paymentId: string, unrecorded: UnrecordedRefund): Promise<void> {
-    const { reference, refundId, outcome } = unrecorded;
+    const { outcome } = unrecorded;
     return this.database.transaction(async () => {
       const payment = await this.payments.lock(paymentId);
-      const named = refundId === null ? null : await this.refunds.find(refundId);
-      const isUnanswered = named?.paymentId === paymentId && named.providerReference === null;
-      const known =
-        (await this.refunds.findByReference(paymentId, reference)) ?? (isUnanswered ? named : null);
+      const known = await this.findKnown(paymentId, unrecorded);
       if (known === null && outcome.kind !== 'succeeded' && outcome.kind !== 'pending') {
         await this.waiting.forget(paymentId, unrecorded);
         return;
       }
-      const missing = named === null ? unrecorded : { ...unrecorded, refundId: null };
       const now = await this.payments.followingTimeOf(payment);
-      const refund = known ?? (await this.waiting.begin(paymentId, missing, now));
+      const refund = known ?? (await this.waiting.begin(paymentId, unrecorded, now));
       if (refund !== null) await this.settleRefund.settle(refund, outcome);
     });
+  }
+
+  /**
+   * Returns the reported refund if this database has it, otherwise null. Its id at the provider is stored with the
+   * refund or with a discrepancy of it. A refund without such an id is the reported one if the metadata name it, and
+   * if payment and amount agree. Otherwise somebody copied the metadata.
+   */
+  private async findKnown(
+    paymentId: string,
+    { reference, refundId, amount }: UnrecordedRefund,
+  ): Promise<Refund | null> {
+    const stored = await this.refunds.findByReference(paymentId, reference);
+    if (stored !== null) return stored;
+    const reports = await this.discrepancies.refundReportsOf(paymentId);
+    const contradicted = reports.find((report) => report.reference === reference)?.refundId;
+    const isOther = reports.some((report) => report.refundId === refundId);
+    const id = contradicted ?? (isOther ? null : refundId);
+    const refund = id === null ? null : await this.refunds.find(id);
+    const isSame =
+      refund?.paymentId === paymentId &&
+      refund.providerReference === null &&
+      refund.amount === amount;
+    return isSame ? refund : null;
   }
 }

@@ -6,6 +6,8 @@ import { Database } from '../../platform/database';
 import { Idempotency } from '../../platform/idempotency';
 import {
   DiscrepanciesService,
+  type Discrepancy,
+  discrepancyNotApplicable,
   discrepancyOf,
   PaymentRecordsService,
   PaymentRefundsService,
@@ -45,12 +47,18 @@ export class SettleRefundService {
   /**
    * Changes a failed or canceled refund to succeeded, in the caller's transaction.
    * @param reference the provider's id of the refund
-   * @throws {ProblemError} `refund_not_found`, `refund_amount_exceeds_refundable`
+   * @param discrepancy the report of the success
+   * @throws {ProblemError} `refund_not_found`, `refund_amount_exceeds_refundable`,
+   *   `provider_discrepancy_not_applicable` if another refund has this id at the provider
    */
-  async correct(id: string, reference: string): Promise<void> {
+  async correct(id: string, reference: string, discrepancy: Discrepancy): Promise<void> {
     const found = (await this.refunds.find(id)) ?? raise(refundNotFound(id));
     const { paymentId, amount } = found;
     const locked = await this.payments.lock(paymentId);
+    const recorded = await this.refunds.findByReference(paymentId, reference);
+    if (recorded !== null && recorded.id !== id) {
+      throw discrepancyNotApplicable(discrepancy, recorded.id);
+    }
     const now = await this.payments.followingTimeOf(locked);
     const before = await this.refunds.lock(id);
     invariant(before !== null, `The refund ${id} is gone.`);

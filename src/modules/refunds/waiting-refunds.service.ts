@@ -42,9 +42,10 @@ export class WaitingRefundsService {
       return null;
     }
     const { updatedAt: createdAt } = payment;
+    const isFree = refundId !== null && (await this.refunds.find(refundId)) === null;
     const refund = newRefund(
       {
-        id: refundId ?? newId('ref'),
+        id: isFree ? refundId : newId('ref'),
         paymentId,
         customerId: payment.customerId,
         amount,
@@ -70,10 +71,14 @@ export class WaitingRefundsService {
 
   /**
    * Stores the waiting refunds of a payment as pending refunds. Refunds for which too little of the payment is left
-   * continue to wait.
+   * continue to wait. Those that were recognized meanwhile as refunds made here end their wait.
    */
   async beginAll({ id }: Payment, now: Date): Promise<void> {
-    for (const refund of await this.waiting.findOf(id)) await this.begin(id, refund, now);
+    for (const refund of await this.waiting.findOf(id)) {
+      const stored = await this.refunds.findByReference(id, refund.reference);
+      if (stored === null) await this.begin(id, refund, now);
+      else await this.forget(id, refund);
+    }
   }
 
   /** Removes a waiting refund that failed or was canceled at the provider. A no-op if the refund does not wait. */

@@ -47,7 +47,7 @@ export class ApplyDiscrepancyWorkflow {
         throw discrepancyNotApplicable(discrepancy);
       }
       if (refundId === null) await this.correctPayment(paymentId, providerReference);
-      else await this.settleRefund.correct(refundId, providerReference);
+      else await this.settleRefund.correct(refundId, providerReference, discrepancy);
       return this.discrepancies.resolve(discrepancy, 'applied');
     });
   }

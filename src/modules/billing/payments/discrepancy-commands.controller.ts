@@ -24,8 +24,7 @@ export class DiscrepancyCommandsController {
     summary: 'Apply a provider discrepancy',
     description:
       'Books what the provider reported: a payment or refund that failed has succeeded after all. A payment pays what is ' +
-      'owed on its invoice; the rest is credit of the customer. Applying it again changes nothing. Only a success after a ' +
-      'failure can be applied.',
+      'owed on its invoice; the rest is credit of the customer. Applying it again changes nothing.',
     access: 'payments:write',
     answer: DiscrepancyDto,
     key: 'optional',

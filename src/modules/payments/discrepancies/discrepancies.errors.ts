@@ -14,10 +14,17 @@ export const discrepancyNotApplicable = defineProblem({
   kind: 'conflict',
   title: 'The report cannot be applied',
   meaning:
-    'Only a success reported after a failure or cancellation can be applied. Settle everything else with the provider, ' +
-    'e.g. by refunding the second charge there, and dismiss the discrepancy.',
-  occurrence: ({ id, recordedStatus, reportedStatus }: Discrepancy) => ({
-    detail: `The discrepancy ${id} reports ${reportedStatus} after ${recordedStatus}, which cannot be applied. Settle it with the provider, then dismiss it.`,
+    'The report is no success after a failure or cancellation, or its refund is recorded already. Settle it with the ' +
+    'provider, e.g. by refunding the second charge there, and dismiss the discrepancy.',
+  /** @param recordedId id of another refund with the reported id at the provider; null: there is none */
+  occurrence: (
+    { id, recordedStatus, reportedStatus }: Discrepancy,
+    recordedId: string | null = null,
+  ) => ({
+    detail:
+      recordedId === null
+        ? `The discrepancy ${id} reports ${reportedStatus} after ${recordedStatus}, which cannot be applied. Settle it with the provider, then dismiss it.`
+        : `The refund that the discrepancy ${id} reports is already recorded as ${recordedId}. Dismiss the discrepancy.`,
     extensions: { recorded_status: recordedStatus, reported_status: reportedStatus },
   }),
 });

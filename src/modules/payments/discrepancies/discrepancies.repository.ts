@@ -7,9 +7,20 @@ const IS_KNOWN = `
   SELECT id FROM provider_discrepancy
   WHERE subject_id = $1 AND recorded_status = $2 AND reported_status = $3 AND status <> 'applied'`;
 
+const REFUND_REPORTS = `
+  SELECT refund_id AS "refundId", provider_reference AS reference FROM provider_discrepancy
+  WHERE payment_id = $1 AND refund_id IS NOT NULL AND provider_reference IS NOT NULL`;
+
 const COUNT_OPEN = `
   SELECT count(*) FILTER (WHERE refund_id IS NULL)::int AS payment, count(refund_id)::int AS refund
   FROM provider_discrepancy WHERE status = 'open'`;
+
+/** A report that a refund succeeded after it had failed or was canceled here. */
+export interface RefundReport {
+  readonly refundId: string;
+  /** The provider's id of the refund. */
+  readonly reference: string;
+}
 
 @Injectable()
 export class DiscrepanciesRepository {
@@ -31,6 +42,11 @@ export class DiscrepanciesRepository {
 
   find(id: string): Promise<Discrepancy | null> {
     return this.database.selectOne(DiscrepancyEntity, 'WHERE id = $1', [id]);
+  }
+
+  /** Returns the reports about refunds of a payment, whether or not they were applied or dismissed. */
+  refundReportsOf(paymentId: string): Promise<readonly RefundReport[]> {
+    return this.database.query<RefundReport>(REFUND_REPORTS, [paymentId]);
   }
 
   /** Locks a discrepancy until the transaction ends. A discrepancy is locked before its payment and its refund. */

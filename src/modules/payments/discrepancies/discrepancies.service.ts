@@ -13,7 +13,7 @@ import {
   discrepancyCreated,
   discrepancyDismissed,
 } from './discrepancies.events';
-import { DiscrepanciesRepository } from './discrepancies.repository';
+import { DiscrepanciesRepository, type RefundReport } from './discrepancies.repository';
 import type { Discrepancy, DiscrepancyStatus, ReportedDiscrepancy } from './domain/discrepancy';
 
 type ResolvedStatus = Exclude<DiscrepancyStatus, 'open'>;
@@ -83,6 +83,11 @@ export class DiscrepanciesService {
   /** @throws {ProblemError} `provider_discrepancy_not_found` */
   async get(id: string): Promise<Discrepancy> {
     return (await this.discrepancies.find(id)) ?? raise(discrepancyNotFound(id));
+  }
+
+  /** Returns the reports about refunds of a payment, whether or not they were applied or dismissed. */
+  refundReportsOf(paymentId: string): Promise<readonly RefundReport[]> {
+    return this.discrepancies.refundReportsOf(paymentId);
   }
 
   list(status: DiscrepancyStatus | null, request: PageRequest): Promise<Page<Discrepancy>> {

@@ -92,7 +92,11 @@ export async function resumePreparedRefund(
   if (dueAt !== null && isReplayed && refund.attempts <= MAX_REPLAYS)
     return provider.refund(request);
   const listed = await provider.listRefunds(request.chargeReference);
-  const found = listed.find(({ refundId }) => refundId === refund.id);
+  // A refund of another amount, or one that is stored as another refund, has copied metadata.
+  const found = listed.find(
+    ({ refundId, reference, amount }) =>
+      refundId === refund.id && amount === refund.amount && !refund.otherReferences.has(reference),
+  );
   if (found !== undefined) return found.outcome;
   const isOther = ({ refundId, reference, amount, outcome: { kind } }: ListedRefund): boolean =>
     refundId !== null ||
