@@ -63,9 +63,12 @@ export class PaymentRecordsService {
    * If the invoice was written off, first posts the recovery of the part that pays the invoice.
    * @param invoice the invoice before the payment was applied; null if the payment pays no invoice
    */
-  async postSucceeded(payment: Payment, invoice: Pick<Invoice, 'status'> | null): Promise<void> {
+  async postSucceeded(
+    payment: Payment,
+    invoice: Pick<Invoice, 'status'> | null,
+    occurredAt: Date,
+  ): Promise<void> {
     const { id, customerId, currency, provider, amount, amountApplied } = payment;
-    const occurredAt = payment.updatedAt;
     const left = amount - amountApplied;
     const credit = { paymentId: id, customerId, currency, amount: left };
     await this.credit.add({ ...credit, reserved: 0n, refunded: 0n, lost: 0n }, occurredAt);
