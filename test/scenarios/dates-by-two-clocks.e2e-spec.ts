@@ -265,4 +265,14 @@ describe('a command by a clock that is behind is not dated before', () => {
     setBack();
     expect(await note(invoice, 500)).toMatchObject({ created_at: '2026-04-01T00:00:04.000Z' });
   });
+
+  it('the last change of a subscription, in its events', async () => {
+    const { id } = await subscribe('dated-events');
+    setBack();
+    const body = { metadata: { team: 'blue' } };
+    await engine.http.patch(`/v1/subscriptions/${id}`).send(body).expect(200);
+    const path = `/v1/events?object_id=${id}&type=subscription.updated`;
+    const { data } = await read<{ data: readonly { readonly timestamp: string }[] }>(path);
+    expect(data).toMatchObject([{ timestamp: beginsAt }]);
+  });
 });

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { nextVersion, updatedAtAfter } from '../../../core/next-version';
+import { changedAt, nextVersion, updatedAtAfter } from '../../../core/next-version';
 import { raise } from '../../../platform/errors';
 import { assertVersion, Database, type VersionCondition } from '../../../platform/database';
 import { Outbox } from '../../../platform/outbox';
@@ -114,7 +114,8 @@ export class RenewSubscriptionsWorkflow {
         renewalFailureCode: code,
       });
       await this.subscriptions.updateRenewalFailure(after);
-      await this.outbox.record(SUBSCRIPTION_RENEWAL_FAILED, { after, before, occurredAt: now });
+      const occurredAt = changedAt(now, before);
+      await this.outbox.record(SUBSCRIPTION_RENEWAL_FAILED, { after, before, occurredAt });
     });
   }
 
