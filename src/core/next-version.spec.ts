@@ -1,4 +1,4 @@
-import { nextVersion } from './next-version';
+import { changedAt, nextVersion } from './next-version';
 
 describe('nextVersion', () => {
   const before = { version: 4, updatedAt: new Date('2026-01-01'), name: 'Pro', code: 'pro' };
@@ -25,5 +25,17 @@ describe('nextVersion', () => {
   it('leaves the former version as it was', () => {
     nextVersion(before, now);
     expect(before).toMatchObject({ version: 4, name: 'Pro' });
+  });
+});
+
+describe('changedAt', () => {
+  const now = new Date('2026-02-01T00:00:00.000Z');
+  const ahead = (ms: number) => ({ updatedAt: new Date(now.getTime() + ms) });
+
+  it('is the latest change up to a minute ahead, whatever a wrong clock wrote', () => {
+    expect(changedAt(now, null, ahead(-1))).toEqual(now);
+    expect(changedAt(now, ahead(60_000), null, ahead(60_001), ahead(5))).toEqual(
+      ahead(60_000).updatedAt,
+    );
   });
 });

@@ -12,18 +12,28 @@ export type ChangeOf<Stored, Field extends keyof Stored> = {
   readonly [Changed in Field]?: Stored[Changed] | undefined;
 };
 
+type Changed = Pick<Versioned, 'updatedAt'>;
+
+/** Changes that are dated more than this after the time of the process were made by a wrong clock. */
+export const MAX_AHEAD_MS = 60_000;
+
 /**
  * Returns the instant of a change that follows the last changes of all given objects: `now`, or the latest of those
- * changes if that is later, because the clocks of processes differ. Ignores null. The caller has locked the objects.
+ * changes if that is later, because the clocks of processes differ. Ignores null, and objects whose last change is more
+ * than a minute after `now`: their clock was wrong. The caller has locked the objects.
  */
-export function changedAt(
-  now: Date,
-  ...objects: readonly (Pick<Versioned, 'updatedAt'> | null)[]
-): Date {
+export function changedAt(now: Date, ...objects: readonly (Changed | null)[]): Date {
+  const until = new Date(now.getTime() + MAX_AHEAD_MS);
   return objects.reduce(
-    (latest, object) => (object !== null && object.updatedAt > latest ? object.updatedAt : latest),
+    (latest, object) =>
+      object === null || object.updatedAt > until ? latest : updatedAtAfter(object, latest),
     now,
   );
+}
+
+/** Returns the next `updatedAt` of an object: `now`, or the present one if that is later, because it never goes back. */
+export function updatedAtAfter({ updatedAt }: Changed, now: Date): Date {
+  return updatedAt > now ? updatedAt : now;
 }
 
 /** Returns the version after the next change. */
@@ -38,5 +48,5 @@ export function nextVersion<Stored extends Versioned>(
   change: Partial<Stored> = {},
 ): Stored {
   const version = versionAfter(before.version);
-  return { ...before, ...change, version, updatedAt: changedAt(now, before) };
+  return { ...before, ...change, version, updatedAt: updatedAtAfter(before, now) };
 }

@@ -73,6 +73,18 @@ describe('a command by a clock that is behind is not dated before', () => {
   const refund = (payment: Dated, body: object = {}): Promise<Dated> =>
     post(engine, `/v1/refunds/payment/${payment.id}`, body);
 
+  const lose = (payment: Dated): Promise<unknown> =>
+    recordDispute(engine, payment.id, {
+      providerReference: `dp_${payment.id}`,
+      status: 'lost',
+      reason: null,
+      amount: 1_000n,
+      amountWithdrawn: 1_000n,
+      amountReinstated: 0n,
+      isRefundable: false,
+      evidenceDueAt: null,
+    });
+
   it('the creation of the draft that it finalizes, nor its due date', async () => {
     const made = await draft(1_000, { days_until_due: 1 });
     setBack();
@@ -140,16 +152,7 @@ describe('a command by a clock that is behind is not dated before', () => {
   it('the payment that a bank disputes', async () => {
     const payment = await topUp(1_000);
     setBack();
-    await recordDispute(engine, payment.id, {
-      providerReference: 'dp_1',
-      status: 'lost',
-      reason: null,
-      amount: 1_000n,
-      amountWithdrawn: 1_000n,
-      amountReinstated: 0n,
-      isRefundable: false,
-      evidenceDueAt: null,
-    });
+    await lose(payment);
     const { data } = await read<{ data: readonly Dated[] }>(
       `/v1/disputes?payment_id=${payment.id}`,
     );
@@ -189,20 +192,22 @@ describe('a command by a clock that is behind is not dated before', () => {
     expect(rest).toMatchObject({ created_at: '2026-04-01T00:00:04.000Z' });
   });
 
-  it('the invoice of a subscription that a change credits', async () => {
-    const plan = (amount: number) =>
-      post(engine, '/v1/plans', {
-        code: `dated-${amount}`,
-        name: 'Plan',
-        currency: 'USD',
-        interval: 'month',
-        prices: [{ name: 'Base', model: 'flat', timing: 'in_advance', amount }],
-      });
-    const [small, large] = [await plan(3_000), await plan(6_000)];
-    const subscription = await post(engine, '/v1/subscriptions', {
-      customer_id: customer,
-      plan_id: small.id,
+  const planOf = (code: string, amount: number) =>
+    post(engine, '/v1/plans', {
+      code,
+      name: 'Plan',
+      currency: 'USD',
+      interval: 'month',
+      prices: [{ name: 'Base', model: 'flat', timing: 'in_advance', amount }],
     });
+  const subscribe = async (code: string) => {
+    const { id: plan_id } = await planOf(code, 3_000);
+    return post(engine, '/v1/subscriptions', { customer_id: customer, plan_id });
+  };
+
+  it('the invoice of a subscription that a change credits', async () => {
+    const subscription = await subscribe('dated-3000');
+    const large = await planOf('dated-6000', 6_000);
     const path = `/v1/invoices?subscription_id=${subscription.id}`;
     const invoices = async (): Promise<readonly DatedInvoice[]> =>
       (await read<{ data: readonly DatedInvoice[] }>(path)).data;
@@ -217,5 +222,57 @@ describe('a command by a clock that is behind is not dated before', () => {
       subtotal: 2_000,
       finalized_at: '2026-04-11T00:00:03.000Z',
     });
+  });
+
+  it('the revenue of a period that it ends, together with the invoice of the end', async () => {
+    const { id } = await subscribe('dated-ended');
+    engine.clock.set('2026-04-11T00:00:03.000Z');
+    await topUp(500);
+    setBack();
+    const body = { when: 'now', credit_unused: true };
+    await engine.http.post(`/v1/subscriptions/${id}/cancel`).send(body).expect(200);
+  });
+
+  it('the void invoice that returned the credit of the credit note that it voids', async () => {
+    const invoice = await billed(1_000);
+    await pay(invoice.id);
+    const given = await note(invoice, 300);
+    const { id } = await billed(600);
+    engine.clock.advanceMs(3_000);
+    await command(`/v1/invoices/${id}/void`);
+    setBack();
+    expect(await command(`/v1/credit-notes/${given.id}/void`)).toMatchObject({
+      voided_at: '2026-04-01T00:00:04.000Z',
+    });
+  });
+
+  it('the loss that the void of an invoice covers', async () => {
+    const payment = await topUp(1_000);
+    const { id } = await billed(1_200);
+    engine.clock.advanceMs(3_000);
+    await lose(payment);
+    setBack();
+    expect(await command(`/v1/invoices/${id}/void`)).toMatchObject({
+      voided_at: '2026-04-01T00:00:04.000Z',
+    });
+  });
+
+  it('the loss that a credit note covers', async () => {
+    const payment = await topUp(1_000);
+    const invoice = await billed(800);
+    engine.clock.advanceMs(3_000);
+    await lose(payment);
+    setBack();
+    expect(await note(invoice, 500)).toMatchObject({ created_at: '2026-04-01T00:00:04.000Z' });
+  });
+
+  it('the last change of a subscription, in its events', async () => {
+    const { id } = await subscribe('dated-events');
+    setBack();
+    const body = { metadata: { team: 'blue' } };
+    await engine.http.patch(`/v1/subscriptions/${id}`).send(body).expect(200);
+    const path = `/v1/events?object_id=${id}&type=subscription.updated`;
+    const { data } = await read<{ data: readonly { readonly timestamp: string }[] }>(path);
+    expect(data).toMatchObject([{ timestamp: beginsAt }]);
   });
 });

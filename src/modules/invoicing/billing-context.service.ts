@@ -111,8 +111,10 @@ export class BillingContextService {
       ...grants.keys(),
       ...correcting.map(({ request }) => request.customerId),
     ]);
-    const times = issuedAt && (await this.ledger.latestAfter([...followed], issuedAt));
     const byId = new Map(customers.map((customer) => [customer.id, customer]));
+    // All processes read the same test clock.
+    const onRealTime = [...followed].filter((id) => byId.get(id)?.testClockId === null);
+    const times = issuedAt && (await this.ledger.latestAfter(onRealTime, issuedAt));
     return (request) => {
       const { customerId, billingPeriod } = request;
       const customer = byId.get(customerId);

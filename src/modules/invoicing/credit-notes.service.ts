@@ -7,6 +7,7 @@ import { currentActor } from '../../platform/access';
 import { invalidTransition, referenceNotFound, raise } from '../../platform/errors';
 import { newId } from '../../platform/ids';
 import { Outbox } from '../../platform/outbox';
+import { LedgerService } from '../ledger';
 import { BilledTogetherRepository } from './billed-together.repository';
 import { CreditGrantsRepository } from './credit-grants.repository';
 import { CreditNotesRepository } from './credit-notes.repository';
@@ -79,6 +80,7 @@ export class CreditNotesService {
     private readonly grants: CreditGrantsRepository,
     private readonly held: HeldByInvoiceRepository,
     private readonly postings: InvoicePostings,
+    private readonly ledger: LedgerService,
     private readonly outbox: Outbox,
   ) {}
 
@@ -167,22 +169,19 @@ export class CreditNotesService {
    */
   async void(id: string, invoice: Invoice, readAt: Date): Promise<CreditNote> {
     const before = await this.get(id);
-    const now = changedAt(readAt, before);
     if (before.status !== 'issued') throw invalidTransition('credit note', before.status, 'void');
     const lineIds = before.lines.map(({ lineId }) => lineId);
     const takenBackBy = await this.together.takenBackSince(lineIds, before.createdAt);
     if (takenBackBy !== null) throw creditNoteCorrected(id, takenBackBy);
     const isSettled = before.toReceivable > 0n && invoice.status !== 'open';
     if (isSettled || !(await this.takeCreditBack(before))) throw creditNoteSettled(id);
+    const now = await this.voidedAt(before, invoice, readAt);
     for (const line of before.lines) {
       await this.creditLine(invoice, line, -1n);
     }
     await this.postings.postNoteVoided(before, deferredOf(invoice, before.lines), now);
-    const after = nextVersion(before, now, {
-      status: 'void',
-      voidedAt: now,
-      voidedBy: currentActor(),
-    });
+    const voided = { status: 'void', voidedAt: now, voidedBy: currentActor() } as const;
+    const after = nextVersion(before, now, voided);
     await this.notes.update(after);
     await this.outbox.record(creditNoteVoided, { after, before, occurredAt: now });
     if (before.toReceivable > 0n) {
@@ -280,6 +279,13 @@ export class CreditNotesService {
       creditedNet: line.creditedNet + sign * part.netMinor,
       creditedTaxShares: addShares(line, part, sign),
     });
+  }
+
+  /** Follows what returned the credit that the note gave, such as the void of an invoice that had used it. */
+  private async voidedAt(note: CreditNote, invoice: Invoice, readAt: Date): Promise<Date> {
+    if (note.creditId === null || invoice.testClockId !== null) return changedAt(readAt, note);
+    const latest = await this.ledger.latestAfter([note.customerId], readAt);
+    return changedAt(latest.get(note.customerId) ?? readAt, note);
   }
 
   private async takeCreditBack({ creditId, toCredit }: CreditNote): Promise<boolean> {

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { invariant } from '../../core/invariant';
-import { nextVersion } from '../../core/next-version';
+import { changedAt, nextVersion } from '../../core/next-version';
 import { Outbox, toEventRecord } from '../../platform/outbox';
 import type { Invoice } from './domain/invoice';
 import type { AttemptedInvoice } from './domain/invoice-collection';
@@ -108,7 +108,7 @@ export class InvoiceCollectionService {
     await this.outbox.recordAll(
       invoices.map((before) => {
         const after = nextVersion(before, now, { collectAt });
-        return toEventRecord(invoiceUpdated, { after, before, occurredAt: now });
+        return toEventRecord(invoiceUpdated, { after, before, occurredAt: changedAt(now, before) });
       }),
     );
   }

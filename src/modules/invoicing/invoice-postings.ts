@@ -46,9 +46,10 @@ export class InvoicePostings {
     now: Date,
   ): Promise<void> {
     const stored = await this.invoices.releaseLines(earned);
+    const invoicesOf = (subscriptionId: string): readonly Invoice[] =>
+      invoices.filter((invoice) => invoice.subscriptionId === subscriptionId);
     const releasedMinor = (subscriptionId: string): bigint =>
-      invoices
-        .filter((invoice) => invoice.subscriptionId === subscriptionId)
+      invoicesOf(subscriptionId)
         .flatMap(({ lines }) => lines.filter(({ isReleased }) => isReleased))
         .reduce((total, { net }) => total + net, stored.get(subscriptionId)?.netMinor ?? 0n);
     const posted = invoices.map((invoice) => ({
@@ -70,7 +71,7 @@ export class InvoicePostings {
       ...postRevenueRelease(currency, releasedMinor(subscriptionId)),
       sourceId: id,
       customerId,
-      occurredAt: changedAt(now, stored.get(subscriptionId) ?? null),
+      occurredAt: changedAt(now, stored.get(subscriptionId) ?? null, ...invoicesOf(subscriptionId)),
     }));
     // Alternates invoices and revenue releases, so that a query for one account skips few transactions of other
     // accounts.

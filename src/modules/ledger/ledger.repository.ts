@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { LedgerAccount, Posting } from '../../core/ledger';
 import { InvariantError } from '../../core/invariant';
+import { MAX_AHEAD_MS } from '../../core/next-version';
 import {
   Database,
   idTime,
@@ -34,8 +35,6 @@ const LATEST_AFTER = `
   SELECT customer_id, max(occurred_at) AS occurred_at FROM ledger_transaction
   WHERE customer_id = ANY ($1) AND ${idTime('id')} >= ${idTime('$2::varchar')} AND occurred_at > $3 AND occurred_at <= $4
   GROUP BY customer_id`;
-
-const MINUTE_MS = 60_000;
 
 const BALANCES = `
   SELECT account, currency, sum(amount_minor)::text AS amount
@@ -151,8 +150,8 @@ export class LedgerRepository {
   /** Returns, by customer, the latest time within a minute after `now`, of the transactions made since a minute before. */
   async latestAfter(customerIds: readonly string[], now: Date): Promise<ReadonlyMap<string, Date>> {
     if (customerIds.length === 0) return new Map();
-    const since = new Date(now.getTime() - MINUTE_MS);
-    const until = new Date(now.getTime() + MINUTE_MS);
+    const since = new Date(now.getTime() - MAX_AHEAD_MS);
+    const until = new Date(now.getTime() + MAX_AHEAD_MS);
     const rows = await this.database.query<{ customer_id: string; occurred_at: Date }>(
       LATEST_AFTER,
       [customerIds, firstIdAt('ltx', since), now, until],

@@ -63,9 +63,12 @@ export class PaymentRecordsService {
    * If the invoice was written off, first posts the recovery of the part that pays the invoice.
    * @param invoice the invoice before the payment was applied; null if the payment pays no invoice
    */
-  async postSucceeded(payment: Payment, invoice: Pick<Invoice, 'status'> | null): Promise<void> {
+  async postSucceeded(
+    payment: Payment,
+    invoice: Pick<Invoice, 'status'> | null,
+    occurredAt: Date,
+  ): Promise<void> {
     const { id, customerId, currency, provider, amount, amountApplied } = payment;
-    const occurredAt = payment.updatedAt;
     const left = amount - amountApplied;
     const credit = { paymentId: id, customerId, currency, amount: left };
     await this.credit.add({ ...credit, reserved: 0n, refunded: 0n, lost: 0n }, occurredAt);
@@ -106,12 +109,16 @@ export class PaymentRecordsService {
 
   /**
    * Returns {@link currentTimeOf}, but never a time before the last change of the payment, which the caller has locked,
-   * or before the last ledger transaction of its customer.
+   * or, for a customer without a test clock, before the last ledger transaction of the customer.
    */
   async followingTimeOf(payment: Payment): Promise<Date> {
-    const now = await this.currentTimeOf(payment.customerId);
-    const latest = await this.ledger.latestAfter([payment.customerId], now);
-    return changedAt(latest.get(payment.customerId) ?? now, payment);
+    const { customerId } = payment;
+    const testClockId = await this.testClockIdOf(customerId);
+    const now = await this.testClocks.timeOn(testClockId);
+    // All processes read the same test clock.
+    if (testClockId !== null) return changedAt(now, payment);
+    const latest = await this.ledger.latestAfter([customerId], now);
+    return changedAt(latest.get(customerId) ?? now, payment);
   }
 
   /**
@@ -119,12 +126,16 @@ export class PaymentRecordsService {
    * disputes and their ledger transactions are dated with this time.
    */
   async currentTimeOf(customerId: string): Promise<Date> {
+    return this.testClocks.timeOn(await this.testClockIdOf(customerId));
+  }
+
+  private async testClockIdOf(customerId: string): Promise<string | null> {
     let testClockId = this.testClockIds.get(customerId);
     if (testClockId === undefined) {
       const customers = await this.customers.getAllForHistory([customerId]);
       testClockId = customers.get(customerId)?.testClockId ?? null;
       if (customers.has(customerId)) this.testClockIds.set(customerId, testClockId);
     }
-    return this.testClocks.timeOn(testClockId);
+    return testClockId;
   }
 }

@@ -61,7 +61,7 @@ export class PaymentRefundsService {
    * 2. the part that paid the invoice and was not credited
    * 3. credit of the customer from credit notes and negative invoices
    * @param requested minor units; null: all of the parts 1 and 2
-   * @returns the reserved amount, and the changed payment. Its `updatedAt` is the time on the customer's clock
+   * @returns the reserved amount, the changed payment, and the time of the change on the customer's clock
    * @throws {ProblemError} `payment_not_found`, `payment_not_refundable`, `payment_disputed` (also if the dispute is
    *   about another payment whose money or credit paid the invoice), `refund_amount_exceeds_refundable`,
    *   `payment_provider_not_enabled`
@@ -70,7 +70,7 @@ export class PaymentRefundsService {
     refundId: string,
     paymentId: string,
     requested: bigint | null,
-  ): Promise<{ readonly payment: Payment; readonly amount: bigint }> {
+  ): Promise<{ readonly payment: Payment; readonly amount: bigint; readonly at: Date }> {
     const { payment: before, others, used, freeMinor: free } = await this.lockRefundable(paymentId);
     this.gateway.requireEnabled(before.provider);
     const { usedIfLostMinor } = used;
@@ -82,13 +82,13 @@ export class PaymentRefundsService {
     if (decision.kind === 'disputed') throw paymentDisputed(decision.paymentId);
     if (decision.kind === 'exceeds') throw refundAmountExceedsRefundable(decision.refundable);
     const { amount } = decision;
-    const now = await this.records.followingTimeOf(before);
-    const payment = await this.payments.reserveRefund(paymentId, amount, now);
+    const at = await this.records.followingTimeOf(before);
+    const payment = await this.payments.reserveRefund(paymentId, amount, at);
     invariant(payment !== null, `The payment ${paymentId} changed under its lock.`);
     const ofPayment = lesser(amount, free);
     if (!isAllApplied(payment) && ofPayment > 0n) await this.credit.reserve(paymentId, ofPayment);
     await this.credit.reserveOthers({ refundId, paymentId }, amount - ofPayment, available);
-    return { payment, amount };
+    return { payment, amount, at };
   }
 
   /**

@@ -158,8 +158,8 @@ export class RefundsService {
     limits: RefundLimits,
   ): Promise<ReservedRefund> {
     const requested = note?.toRefund ?? request.amount;
-    const { payment, amount } = await this.payments.reserve(id, request.paymentId, requested);
-    const now = changedAt(payment.updatedAt, note);
+    const { payment, amount, at } = await this.payments.reserve(id, request.paymentId, requested);
+    const now = changedAt(at, note);
     const limit = exceededLimit(limits, payment);
     if (limit !== null) throw refundLimitExceeded(limit, payment.currency);
     const refund = newRefund(

@@ -41,7 +41,6 @@ export class WaitingRefundsService {
       await this.waiting.insertIfNew(paymentId, reported, realNow);
       return null;
     }
-    const { updatedAt: createdAt } = payment;
     const isFree = refundId !== null && (await this.refunds.find(refundId)) === null;
     const refund = newRefund(
       {
@@ -61,10 +60,10 @@ export class WaitingRefundsService {
         dueAt: realNow,
         leasedBy: null,
       },
-      createdAt,
+      now,
     );
     await this.refunds.insert(refund);
-    await this.outbox.record(refundCreated, { after: refund, occurredAt: createdAt });
+    await this.outbox.record(refundCreated, { after: refund, occurredAt: now });
     await this.waiting.remove(paymentId, reference);
     return refund;
   }

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Metadata } from '../../core/metadata';
+import { changedAt } from '../../core/next-version';
 import { assertVersion, Database, revise, type VersionCondition } from '../../platform/database';
 import { raise } from '../../platform/errors';
 import { Outbox } from '../../platform/outbox';
@@ -40,7 +41,8 @@ export class EditSubscriptionService {
       const after = revise(before, { metadata: sent }, now);
       if (after === before) return before;
       await this.subscriptions.updateMetadata(after);
-      await this.outbox.record(SUBSCRIPTION_EVENTS.updated, { after, before, occurredAt: now });
+      const occurredAt = changedAt(now, before);
+      await this.outbox.record(SUBSCRIPTION_EVENTS.updated, { after, before, occurredAt });
       return after;
     });
   }

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { changedAt } from '../../../core/next-version';
 import { Database } from '../../../platform/database';
 import { raise, referenceNotFound } from '../../../platform/errors';
 import {
@@ -52,8 +53,9 @@ export class IssueCreditNoteWorkflow {
       const locked =
         (await this.locks.lockInvoice(invoiceId)) ??
         raise(referenceNotFound('/invoice_id', invoiceId));
-      const { invoice: before, subscription, now } = locked;
+      const { invoice: before, subscription } = locked;
       const credit = await this.losses.lockDisputed(before);
+      const now = changedAt(locked.now, ...credit.lost);
       const { disputed, ...returned } = await this.payments.lockReturned(before.id);
       const { lostCreditMinor } = credit;
       const issued = await this.notes.issue(request, before, { ...returned, lostCreditMinor }, now);

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { changedAt } from '../../../core/next-version';
 import { raise } from '../../../platform/errors';
 import { assertVersion, Database, type VersionCondition } from '../../../platform/database';
 import { type Invoice, invoiceNotFound, InvoicesService } from '../../invoicing';
@@ -40,9 +41,10 @@ export class VoidInvoiceWorkflow {
     return this.database.transaction(async () => {
       const locked = (await this.locks.lockInvoice(id)) ?? raise(invoiceNotFound(id));
       assertVersion(expected, locked.invoice);
-      const { subscription, now } = locked;
+      const { subscription } = locked;
       await this.firstPayments.lockBeforeInvoice(subscription);
       const lost = await this.losses.lockLost([locked.invoice]);
+      const now = changedAt(locked.now, ...lost);
       const invoice = await this.invoices.void(locked.invoice, now);
       if (subscription !== null) await this.derivedState.updateAfterInvoices([subscription], now);
       await this.losses.coverLosses(lost, { sourceId: id, occurredAt: now });

@@ -58,13 +58,13 @@ export class VoidUnpaidInvoicesWorkflow {
     // Reads the payments again, because the step above may have changed them.
     const lost = await this.losses.lockLost(invoices);
     for (const invoice of invoices) {
-      const at = times.get(invoice.id) ?? now;
+      const ofCustomer = lost.filter(({ customerId }) => customerId === invoice.customerId);
+      const at = changedAt(times.get(invoice.id) ?? now, ...ofCustomer);
       if (isCredited(invoice)) {
         const note = await this.notes.creditUnpaid(invoice, REASON, at);
-        await this.losses.coverLossesFromNote(lost, invoice, note, at);
+        await this.losses.coverLossesFromNote(ofCustomer, invoice, note, at);
       } else {
         await this.voidInvoice.void(invoice, at);
-        const ofCustomer = lost.filter(({ customerId }) => customerId === invoice.customerId);
         await this.losses.coverLosses(ofCustomer, { sourceId: invoice.id, occurredAt: at });
       }
     }

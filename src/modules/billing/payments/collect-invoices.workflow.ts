@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { changedAt } from '../../../core/next-version';
 import { newId } from '../../../platform/ids';
 import { ReturnedLeases } from '../../../platform/processes';
 import { CustomersService } from '../../customers';
@@ -138,6 +139,6 @@ export class CollectInvoicesWorkflow {
     const { customerId, id: invoiceId, currency, attemptCount: collectionAttempt } = invoice;
     const fields = { ...method, customerId, invoiceId, collectionAttempt, amount, currency };
     const started = { id: newId('pay'), ...lease };
-    return this.starts.insert(started, { ...fields, metadata: {} }, invoice.updatedAt);
+    return this.starts.insert(started, { ...fields, metadata: {} }, changedAt(now, due));
   }
 }

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { changedAt } from '../../../core/next-version';
 import { Clock } from '../../../platform/clock';
 import { Database } from '../../../platform/database';
-import { type Invoice, InvoicePaymentsService } from '../../invoicing';
+import { type Invoice, InvoicePaymentsService, type RetryPlan } from '../../invoicing';
 import {
   correctedToSucceeded,
   hasEnded,
@@ -22,6 +22,15 @@ interface LockedDebt {
   readonly invoice: Invoice;
   /** False if the payment has reserved no amount on the invoice. */
   readonly isReserved: boolean;
+}
+
+/** A locked payment, with the times of its change. */
+interface LockedPayment {
+  readonly before: Payment;
+  /** Time of the process, which decides what is due. */
+  readonly readAt: Date;
+  /** Date of the change. Never before the last change of the subscription, the invoice or the payment. */
+  readonly now: Date;
 }
 
 /** A payment, with the lease (the claim of one process) that it had when the provider was called. */
@@ -69,9 +78,10 @@ export class SettlePaymentWorkflow {
       const found = await this.payments.get(id);
       const declined = await this.retries.lockDeclined(found, outcome);
       const owed = await this.lockDebt(found, isReserved);
-      const { before, now } = await this.lockPayment(found, owed);
+      const locked = await this.lockPayment(found, owed);
+      const { before, now } = locked;
       const updated = withOutcome(before, { outcome, askedAt, lease }, now);
-      const after = updated === before ? before : await this.write(before, updated, owed, now);
+      const after = updated === before ? before : await this.write(locked, updated, owed);
       if (updated !== before) await this.retries.markUnusable(declined, outcome, now);
       await this.payments.storeAnswer(after);
       await this.payments.recordDiscrepancy(before, outcome);
@@ -88,8 +98,9 @@ export class SettlePaymentWorkflow {
     // The failure freed the amount that the payment had reserved.
     const found = await this.payments.get(id);
     const owed = await this.lockDebt(found, false);
-    const { before, now } = await this.lockPayment(found, owed);
-    return this.write(before, correctedToSucceeded(before, reference, now), owed, now);
+    const locked = await this.lockPayment(found, owed);
+    const corrected = correctedToSucceeded(locked.before, reference, locked.now);
+    return this.write(locked, corrected, owed);
   }
 
   /** Returns null if the payment has no invoice. */
@@ -100,32 +111,27 @@ export class SettlePaymentWorkflow {
     return { subscription, invoice: await this.invoices.lock(invoiceId), isReserved };
   }
 
-  /** The returned time is never before the last change of the subscription, the invoice or the payment. */
-  private async lockPayment(
-    found: Payment,
-    owed: LockedDebt | null,
-  ): Promise<{ readonly before: Payment; readonly now: Date }> {
+  private async lockPayment(found: Payment, owed: LockedDebt | null): Promise<LockedPayment> {
     const subscription = owed?.subscription ?? null;
     const readAt = await this.payments.currentTimeOf(found.customerId);
-    const now = changedAt(readAt, subscription, owed?.invoice ?? null, found);
-    await this.firstPayments.lockBeforePayment(subscription, now);
+    await this.firstPayments.lockBeforePayment(subscription, readAt);
     const before = await this.payments.lock(found.id);
-    return { before, now: changedAt(now, before) };
+    return { before, readAt, now: changedAt(readAt, subscription, owed?.invoice ?? null, before) };
   }
 
   private async write(
-    before: Payment,
+    locked: LockedPayment,
     updated: Payment,
     owed: LockedDebt | null,
-    now: Date,
   ): Promise<Payment> {
-    const after = owed === null ? updated : await this.applyTo(owed, updated, now);
+    const { before, readAt, now } = locked;
+    const after = owed === null ? updated : await this.applyTo(owed, updated, locked);
     await this.payments.write(before, after, now);
     if (after.status === 'succeeded')
-      await this.payments.postSucceeded(after, owed?.invoice ?? null);
+      await this.payments.postSucceeded(after, owed?.invoice ?? null, now);
     const subscription = owed?.subscription ?? null;
     if (subscription === null || !hasEnded(after)) return after;
-    const isExpired = await this.firstPayments.endPayment(subscription, now);
+    const isExpired = await this.firstPayments.endPayment(subscription, readAt, now);
     return isExpired ? this.payments.get(after.id) : after;
   }
 
@@ -137,11 +143,12 @@ export class SettlePaymentWorkflow {
   private async applyTo(
     { subscription, invoice, isReserved }: LockedDebt,
     payment: Payment,
-    now: Date,
+    { readAt, now }: LockedPayment,
   ): Promise<Payment> {
     const { amount } = payment;
     // A first payment is not retried after its time limit.
-    const retry = this.retries.planUntil(subscription?.incompleteExpiresAt ?? null);
+    const plan = this.retries.planUntil(subscription?.incompleteExpiresAt ?? null);
+    const retry: RetryPlan = (attemptCount) => plan(attemptCount, readAt);
     switch (payment.status) {
       case 'succeeded': {
         const succeeded = { amount, reserved: isReserved ? amount : 0n };

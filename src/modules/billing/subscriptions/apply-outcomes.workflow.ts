@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { invariant } from '../../../core/invariant';
-import { nextVersion } from '../../../core/next-version';
+import { changedAt, nextVersion } from '../../../core/next-version';
 import { isTerminal } from '../../../core/states';
 import { toEventRecord } from '../../../platform/outbox';
 import { type Invoice, IssueInvoiceService, leavesNothingToPay } from '../../invoicing';
@@ -101,7 +101,11 @@ export class ApplyOutcomesWorkflow {
     );
     const ofSubscriptions = applied.flatMap(({ before, after, outcome: { events } }) =>
       events.map((fact) =>
-        toEventRecord(SUBSCRIPTION_EVENTS[fact], { after, before, occurredAt: now }),
+        toEventRecord(SUBSCRIPTION_EVENTS[fact], {
+          after,
+          before,
+          occurredAt: changedAt(now, before),
+        }),
       ),
     );
     await this.issueInvoice.storeAll(prepared, now, ofSubscriptions);

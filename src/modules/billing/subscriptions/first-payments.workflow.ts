@@ -64,10 +64,12 @@ export class FirstPaymentsWorkflow {
    * of the subscription has ended. Does nothing if the subscription no longer waits for the payment, or while another
    * payment is pending.
    * @param before the subscription as it was before the payment ended
+   * @param readAt time of the process, compared with the time limit; the same as for `lockBeforePayment`
+   * @param now date of the changes
    * @returns true if the subscription expired
    */
-  async endPayment(before: Subscription, now: Date): Promise<boolean> {
-    if (!isFirstPaymentOverdue(before, now)) return false;
+  async endPayment(before: Subscription, readAt: Date, now: Date): Promise<boolean> {
+    if (!isFirstPaymentOverdue(before, readAt)) return false;
     const { id } = before;
     const subscription = await this.locks.lockSubscription(id);
     if (subscription === null || !isAwaitingPayment(subscription)) return false;

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { changedAt, nextVersion } from '../../../core/next-version';
+import { changedAt, nextVersion, updatedAtAfter } from '../../../core/next-version';
 import { raise } from '../../../platform/errors';
 import { assertVersion, Database, type VersionCondition } from '../../../platform/database';
 import { Outbox } from '../../../platform/outbox';
@@ -114,7 +114,8 @@ export class RenewSubscriptionsWorkflow {
         renewalFailureCode: code,
       });
       await this.subscriptions.updateRenewalFailure(after);
-      await this.outbox.record(SUBSCRIPTION_RENEWAL_FAILED, { after, before, occurredAt: now });
+      const occurredAt = changedAt(now, before);
+      await this.outbox.record(SUBSCRIPTION_RENEWAL_FAILED, { after, before, occurredAt });
     });
   }
 
@@ -146,7 +147,7 @@ export class RenewSubscriptionsWorkflow {
       (await this.locks.lockCustomer(found.customerId)) ?? raise(subscriptionNotFound(id));
     if (customer.deletedAt !== null) throw subscriptionCustomerDeleted(id);
     const current = (await this.subscriptions.lock(id)) ?? raise(subscriptionNotFound(id));
-    const now = changedAt(readAt, current);
+    const now = updatedAtAfter(current, readAt);
     if (periodsOverdue(current, now, MAX_STEPS_PER_REQUEST + 1) > MAX_STEPS_PER_REQUEST)
       throw subscriptionBehind(current);
     await this.runDueWork(current, now);

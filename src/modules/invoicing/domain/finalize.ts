@@ -1,5 +1,5 @@
 import { invariant } from '../../../core/invariant';
-import { changedAt } from '../../../core/next-version';
+import { changedAt, updatedAtAfter } from '../../../core/next-version';
 import { mayBecome } from '../../../core/states';
 import { isWaiting } from './grace';
 import { firstAttemptAt } from './invoice-collection';
@@ -8,7 +8,7 @@ import { INVOICE_TRANSITIONS, type Invoice, type InvoiceStatus } from './invoice
 
 const DAY_MS = 86_400_000;
 
-/** @param now time of the process. The invoice is finalized then, or at `updatedAt` of the draft if that is later */
+/** @param now time of the process. The invoice is finalized then, or at the last change of the draft: see {@link changedAt} */
 export function finalized(
   draft: Invoice,
   number: string,
@@ -27,7 +27,7 @@ export function finalized(
     dueAt: new Date(finalizedAt.getTime() + draft.daysUntilDue * DAY_MS),
     paidAt: isPaid ? finalizedAt : null,
     collectAt: isPaid ? null : firstAttemptAt(draft, finalizedAt),
-    updatedAt: finalizedAt,
+    updatedAt: updatedAtAfter(draft, finalizedAt),
   };
 }
 

@@ -1,5 +1,5 @@
 import { invariant } from '../../../core/invariant';
-import { changedAt } from '../../../core/next-version';
+import { updatedAtAfter } from '../../../core/next-version';
 import { type BillingContext, decideInvoice, type NewInvoiceIds } from './decide-invoice';
 import type { WaitingDraft } from './grace';
 import type { Invoice, InvoiceLine } from './invoice';
@@ -39,7 +39,7 @@ export function recalculateDraft(
     ...line,
     isInAdvance: line.isInAdvance && (line.period === null || line.period.endAt > earnedUntil),
   }));
-  return { ...made, version, createdAt, updatedAt: changedAt(made.updatedAt, draft), lines };
+  return { ...made, version, createdAt, updatedAt: updatedAtAfter(draft, made.updatedAt), lines };
 }
 
 /** Time up to which charges in advance are earned revenue, by subscription id. */
