@@ -5,7 +5,7 @@ import { CouponRedemptionsController } from './coupon-redemptions.controller';
 import { CouponsController } from './coupons.controller';
 import { CouponsRepository } from './coupons.repository';
 import { CouponsService } from './coupons.service';
-import { redemptionsPurge } from './redemptions-purge';
+import { RedemptionsPurge } from './redemptions-purge';
 import { RedemptionsRepository } from './redemptions.repository';
 import { RedemptionsService } from './redemptions.service';
 
@@ -13,9 +13,9 @@ import { RedemptionsService } from './redemptions.service';
   imports: [CustomersModule, TestClocksModule],
   controllers: [CouponsController, CouponRedemptionsController],
   providers: [
-    redemptionsPurge,
     CouponsRepository,
     CouponsService,
+    RedemptionsPurge,
     RedemptionsRepository,
     RedemptionsService,
   ],

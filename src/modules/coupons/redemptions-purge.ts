@@ -1,15 +1,26 @@
-import { purgeProvider } from '../test-clocks';
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { TestClockParticipants } from '../test-clocks';
+import { RedemptionsRepository } from './redemptions.repository';
 
 /**
  * Deletes the redemptions of the customers on a deleted test clock, and subtracts the number of deleted redemptions
- * from `times_redeemed` of their coupons.
+ * from `times_redeemed` of their coupons. The subtraction comes last, because other customers redeem the same coupons.
  */
-export const redemptionsPurge = purgeProvider('redemptions', [
-  `
-  WITH removed AS (DELETE FROM coupon_redemption WHERE customer_id = ANY ($1) RETURNING id, coupon_id),
-    counted AS (
-      UPDATE coupon SET times_redeemed = times_redeemed - used.times, version = version + 1
-      FROM (SELECT coupon_id, count(*)::int AS times FROM removed GROUP BY coupon_id) used
-      WHERE coupon.id = used.coupon_id)
-  SELECT id FROM removed`,
-]);
+@Injectable()
+export class RedemptionsPurge implements OnModuleInit {
+  constructor(
+    private readonly testClocks: TestClockParticipants,
+    private readonly redemptions: RedemptionsRepository,
+  ) {}
+
+  onModuleInit(): void {
+    this.testClocks.registerPurge({
+      name: 'redemptions',
+      purge: async (customerIds, runLast) => {
+        const removed = await this.redemptions.removeOf(customerIds);
+        runLast(() => this.redemptions.subtract(removed.map(({ couponId }) => couponId)));
+        return removed.map(({ id }) => id);
+      },
+    });
+  }
+}

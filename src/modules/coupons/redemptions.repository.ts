@@ -22,6 +22,16 @@ const COUNT = `
     AND (max_redemptions IS NULL OR times_redeemed < max_redemptions)
   RETURNING id`;
 
+const SUBTRACT = `
+  UPDATE coupon SET times_redeemed = times_redeemed - used.times, version = version + 1
+  FROM (
+    SELECT coupon_id, count(*)::int AS times FROM unnest($1::text[]) AS removed (coupon_id)
+    GROUP BY coupon_id) used
+  WHERE coupon.id = used.coupon_id`;
+
+const REMOVE_OF = `
+  DELETE FROM coupon_redemption WHERE customer_id = ANY ($1) RETURNING id, coupon_id AS "couponId"`;
+
 const END_ALL = `
   UPDATE coupon_redemption SET ended_at = ended.at
   FROM unnest($1::text[], $2::timestamptz[]) AS ended (subscription_id, at)
@@ -43,6 +53,20 @@ export class RedemptionsRepository {
   async count(couponId: string, now: Date, updatedAt: Date): Promise<boolean> {
     this.database.requireTransaction();
     return (await this.database.query(COUNT, [couponId, now, updatedAt])).length === 1;
+  }
+
+  /** Deletes the redemptions of customers. The caller passes their coupons to {@link subtract}. */
+  removeOf(
+    customerIds: readonly string[],
+  ): Promise<readonly Pick<CouponRedemption, 'id' | 'couponId'>[]> {
+    this.database.requireTransaction();
+    return this.database.query(REMOVE_OF, [customerIds]);
+  }
+
+  /** Subtracts deleted redemptions from `times_redeemed`. @param couponIds the coupon of each redemption */
+  async subtract(couponIds: readonly string[]): Promise<void> {
+    this.database.requireTransaction();
+    await this.database.query(SUBTRACT, [couponIds]);
   }
 
   async insert(redemption: CouponRedemption, code: string): Promise<void> {

@@ -114,8 +114,10 @@ export class DeleteTestClockService implements OnModuleInit {
   }
 
   /**
-   * Purges a portion of the customers and replaces the lease `held` by `next`: {@link NO_LEASE} in background work. If no customer is left, deletes the row
-   * of the clock. Determines the size of the next portion, also after a failure.
+   * Purges a portion of the customers and replaces the lease `held` by `next`: {@link NO_LEASE} in background work. The
+   * lease is replaced first, so that the row of the clock is locked and no other process claims the deletion during the
+   * portion, even if the portion takes longer than the lease. If no customer is left, deletes the row of the clock.
+   * Determines the size of the next portion, also after a failure.
    * @returns false if the clock is deleted, or if another process has taken the deletion over
    */
   private async purgePortion(
@@ -125,23 +127,25 @@ export class DeleteTestClockService implements OnModuleInit {
   ): Promise<boolean> {
     const size = this.portionOf(id);
     const startedAt = performance.now();
-    const isContinued = await this.database.transaction(async () => {
-      const isInBackground = next === NO_LEASE;
-      if (size === 1 && isInBackground) {
-        await this.database.setTransactionTimeouts(SINGLE_CUSTOMER);
-      }
+    const outcome = await this.database.transaction(async () => {
+      if (!(await this.clocks.renewLease(id, held, next))) return 'taken_over';
       const customerIds = await this.participants.lockCustomers(id, size);
       if (customerIds.length === 0) {
         await this.clocks.delete(id);
-        return false;
+        return 'deleted';
       }
       this.portions.set(id, afterFailure(customerIds.length));
+      const isInBackground = next === NO_LEASE;
+      if (customerIds.length === 1 && isInBackground) {
+        await this.database.setTransactionTimeouts(SINGLE_CUSTOMER);
+      }
       await this.participants.purge(customerIds);
-      return this.clocks.renewLease(id, held, next);
+      return 'purged';
     });
-    if (isContinued) this.portions.set(id, nextPortion(size, performance.now() - startedAt));
-    else this.portions.delete(id);
-    return isContinued;
+    if (outcome === 'purged')
+      this.portions.set(id, nextPortion(size, performance.now() - startedAt));
+    if (outcome === 'deleted') this.portions.delete(id);
+    return outcome === 'purged';
   }
 
   private portionOf(id: string): number {

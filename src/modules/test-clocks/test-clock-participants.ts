@@ -33,6 +33,8 @@ export interface PlannedJob {
   readonly dueAt: Date;
 }
 
+type LastStatement = () => Promise<unknown>;
+
 /** Deletes the data that one module keeps about customers, when their test clock is deleted. */
 export interface TestClockPurge {
   /** Name in kebab-case, unique among all purges. */
@@ -40,8 +42,13 @@ export interface TestClockPurge {
   /**
    * Deletes the data in the caller's transaction. Returns the ids of deleted objects that have events or that requests
    * with an idempotency key create.
+   * @param runLast adds a statement that runs after all deletions. Use it to change rows that other customers use: a
+   *   statement locks them until the commit, and the deletions can take ten minutes.
    */
-  readonly purge: (customerIds: readonly string[]) => Promise<readonly string[]>;
+  readonly purge: (
+    customerIds: readonly string[],
+    runLast: (statement: LastStatement) => void,
+  ) => Promise<readonly string[]>;
 }
 
 /**
@@ -117,14 +124,16 @@ export class TestClockParticipants {
    */
   async purge(customerIds: readonly string[]): Promise<void> {
     const purged = [...customerIds];
+    const last: LastStatement[] = [];
     // Modules register from the lowest layer up. The reverse order deletes referring rows before the rows they refer
     // to.
     for (const { purge } of [...this.purges].reverse()) {
-      purged.push(...(await purge(customerIds)));
+      purged.push(...(await purge(customerIds, (statement) => last.push(statement))));
     }
     await this.registeredCustomers.purge(customerIds);
     await this.events.remove(purged, customerIds);
     await this.idempotency.releaseFor(purged);
+    for (const statement of last) await statement();
   }
 
   private get registeredCustomers(): TestClockCustomers {

@@ -23,7 +23,7 @@ export interface TestClock {
 
 /**
  * Duration of a lease, in milliseconds. An advance renews its lease before each job, and a purge with each portion. A
- * single job or portion takes less time than the lease lasts.
+ * single job takes less time than the lease lasts. A portion can take longer, but locks the row of its clock meanwhile.
  */
 const LEASE_MS = 60_000;
 

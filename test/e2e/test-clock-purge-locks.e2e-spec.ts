@@ -1,0 +1,97 @@
+import { Client } from 'pg';
+import { DeleteTestClockService } from '../../src/modules/test-clocks/delete-test-clock.service';
+import { createCoupon } from '../support/coupons';
+import { untilSessionsWait } from '../support/lock-waits';
+import { startTestApp, Story, type TestApp } from '../support/story';
+
+const START = '2026-03-01T00:00:00.000Z';
+const LEASE_MS = 60_000;
+/** Number of the advisory lock for which the frozen portion waits. */
+const ICE = 4_712;
+
+describe('while a portion of a purge runs for a long time', () => {
+  let engine: TestApp;
+  let other: TestApp;
+  let ice: Client;
+  let deletion: DeleteTestClockService;
+
+  beforeAll(async () => {
+    engine = await startTestApp();
+    other = await startTestApp({ databaseUrl: engine.databaseUrl });
+    deletion = engine.app.get(DeleteTestClockService);
+    ice = new Client({ connectionString: engine.databaseUrl });
+    await ice.connect();
+  });
+
+  afterAll(async () => {
+    await ice.end();
+    await other.close();
+    await engine.close();
+  });
+
+  /** Purges a portion that stands still before it deletes rows of this table, and continues once `act` has ended. */
+  async function purgeFrozenAt(table: string, act: () => Promise<void>): Promise<void> {
+    await ice.query(`
+      CREATE FUNCTION stand_still() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+        PERFORM set_config('lock_timeout', '0', true);
+        PERFORM pg_advisory_xact_lock(${ICE});
+        RETURN NULL;
+      END $$`);
+    await ice.query(
+      `CREATE TRIGGER stand_still BEFORE DELETE ON ${table} FOR EACH STATEMENT EXECUTE FUNCTION stand_still()`,
+    );
+    await ice.query('SELECT pg_advisory_lock($1)', [ICE]);
+    const purge = deletion.runDue();
+    try {
+      await untilSessionsWait(engine.database);
+      await act();
+    } finally {
+      await ice.query('SELECT pg_advisory_unlock_all()');
+      await purge.finally(() => ice.query('DROP FUNCTION stand_still CASCADE'));
+    }
+  }
+
+  /** Marks the clock as deleted, so that background work purges its customers. */
+  async function markDeleted({ clockId }: Story): Promise<void> {
+    const sql = 'UPDATE test_clock SET deleted_at = now() WHERE id = $1';
+    await engine.database.query(sql, [clockId]);
+  }
+
+  async function finish(): Promise<void> {
+    while (await deletion.runDue()) continue;
+    expect(
+      await engine.database.query('SELECT FROM test_clock WHERE deleted_at IS NOT NULL'),
+    ).toEqual([]);
+  }
+
+  it.each(['usage_event', 'event'])(
+    'other customers redeem its coupon while rows of %s are deleted',
+    async (table) => {
+      const coupon = await createCoupon(engine, {
+        type: 'percent',
+        percent_off: '10',
+        duration: 'forever',
+      });
+      const [gone, kept] = [await Story.begin(engine, START), await Story.begin(engine, START)];
+      const plan = await gone.plan(1_000);
+      await gone.subscribe(plan, { coupon: coupon.code });
+      await markDeleted(gone);
+      await purgeFrozenAt(table, async () => {
+        await kept.subscribe(plan, { coupon: coupon.code });
+      });
+      await finish();
+      const { body } = await engine.http.get(`/v1/coupons/${coupon.id}`);
+      expect(body).toMatchObject({ times_redeemed: 1 });
+    },
+  );
+
+  it('another process leaves the deletion alone, even after the end of the lease', async () => {
+    const story = await Story.begin(engine, START);
+    await markDeleted(story);
+    await purgeFrozenAt('usage_event', async () => {
+      other.clock.advanceMs(LEASE_MS);
+      expect(await other.app.get(DeleteTestClockService).runDue()).toBe(false);
+    });
+    await finish();
+  });
+});
