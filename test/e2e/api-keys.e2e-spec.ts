@@ -337,25 +337,28 @@ describe('API keys', () => {
   });
 
   describe('of the setting BOOTSTRAP_API_KEY', () => {
-    /** Rolls the bootstrap key of a new database for each overlap. Returns its last secret and the database. */
-    async function rollBootstrapKey(...overlaps: readonly number[]) {
-      const first = await startTestApp({
-        environment: { AUTH: 'required', BOOTSTRAP_API_KEY: BOOTSTRAP },
-      });
+    const startWithKey = () =>
+      startTestApp({ environment: { AUTH: 'required', BOOTSTRAP_API_KEY: BOOTSTRAP } });
+
+    /** Rolls the only key for each overlap. Returns its last secret. */
+    async function roll(app: TestApp, ...overlaps: readonly number[]): Promise<string> {
       let secret = BOOTSTRAP;
       for (const overlap of overlaps) {
         const authorized = { Authorization: `Bearer ${secret}` };
-        const { body } = await first.http.get('/v1/api-keys').set(authorized).expect(200);
+        const { body } = await app.http.get('/v1/api-keys').set(authorized).expect(200);
         const [key] = (body as { data: readonly Key[] }).data;
-        const rolled = await first.http
+        const rolled = await app.http
           .post(`/v1/api-keys/${key?.id ?? ''}/roll`)
           .set(authorized)
           .send({ overlap_seconds: overlap })
           .expect(200);
         ({ secret } = rolled.body as Key);
       }
-      return { first, secret };
+      return secret;
     }
+
+    const forgetFirstSecret = ({ database }: TestApp) =>
+      database.query('UPDATE api_key SET bootstrap_hash = NULL');
 
     /** Starts another process with the setting. Returns the status of requests with each secret. */
     async function restart(
@@ -375,22 +378,44 @@ describe('API keys', () => {
     }
 
     const OTHER = `${BOOTSTRAP.slice(0, -1)}6`;
+    const THIRD = `${BOOTSTRAP.slice(0, -1)}5`;
 
     it.each([
       ['without an overlap', [0]],
       ['twice, the second time with an overlap', [0, 600]],
     ])('are not stored again after they were rolled %s', async (_, overlaps) => {
-      const { first, secret } = await rollBootstrapKey(...overlaps);
+      const first = await startWithKey();
+      const secret = await roll(first, ...overlaps);
       expect(await restart(first, BOOTSTRAP, [BOOTSTRAP, secret])).toEqual([401, 200]);
       expect(await restart(first, OTHER, [BOOTSTRAP, secret, OTHER])).toEqual([401, 200, 200]);
       await first.close();
     });
 
     it('are not stored if an earlier release may have rolled a key with this secret', async () => {
-      const { first, secret } = await rollBootstrapKey(0);
-      await first.database.query('UPDATE api_key SET bootstrap_hash = NULL');
+      const first = await startWithKey();
+      const secret = await roll(first, 0);
+      await forgetFirstSecret(first);
       expect(await restart(first, BOOTSTRAP, [BOOTSTRAP, secret])).toEqual([401, 200]);
       expect(await restart(first, OTHER, [OTHER, secret])).toEqual([401, 200]);
+      await first.close();
+    });
+
+    it('are stored beside a key that the previous release stored and did not roll', async () => {
+      const first = await startWithKey();
+      await forgetFirstSecret(first);
+      expect(await restart(first, OTHER, [BOOTSTRAP, OTHER])).toEqual([200, 200]);
+      const changed = `UPDATE api_key SET bootstrap_hash = NULL, version = 2 WHERE prefix = ''`;
+      await first.database.query(changed);
+      expect(await restart(first, THIRD, [BOOTSTRAP, OTHER, THIRD])).toEqual([200, 200, 200]);
+      await first.close();
+    });
+
+    it('are remembered when a key that the previous release stored is rolled', async () => {
+      const first = await startWithKey();
+      await forgetFirstSecret(first);
+      const secret = await roll(first, 0, 0);
+      expect(await restart(first, BOOTSTRAP, [BOOTSTRAP, secret])).toEqual([401, 200]);
+      expect(await restart(first, OTHER, [OTHER, secret])).toEqual([200, 200]);
       await first.close();
     });
   });

@@ -1,4 +1,6 @@
 import { Client } from 'pg';
+import { WaitingRowsRepository } from '../../src/platform/jobs';
+import { WAITING_DELIVERIES } from '../../src/modules/webhooks/delivery/deliveries.repository';
 import { DeliveryDiscards } from '../../src/modules/webhooks/delivery/delivery-discards';
 import { DeliveryWorker } from '../../src/modules/webhooks/delivery/delivery-worker';
 import { EventDispatcher } from '../../src/modules/webhooks/delivery/event-dispatcher';
@@ -9,6 +11,16 @@ const QUEUED = 2_500;
 /** Number of deliveries that are discarded in one commit. */
 const PORTION = 1_000;
 
+/** Number of former deliveries with lower ids, and of those with higher ids. */
+const HISTORY = 20_000;
+const LEFT_OUT = /Rows Removed by Filter: (\d+)/;
+
+const PLANT_HISTORY = `
+  INSERT INTO webhook_delivery
+    (id, endpoint_id, event_id, event_type, object_id, sequence, kind, status, created_at, updated_at)
+  SELECT side || lpad(n::text, 24, '0'), endpoint_id, event_id, event_type, object_id, 1, 'replay', 'succeeded', now(), now()
+  FROM (SELECT * FROM webhook_delivery LIMIT 1) AS one, generate_series(1, ${HISTORY}) AS n, unnest('{whd_00,whd_02}'::text[]) AS side`;
+
 const PLANT_EVENTS = `
   INSERT INTO event (id, type, object_id, sequence, data, occurred_at)
   SELECT 'evt_00' || lpad(n::text, 24, '0'), 'coupon.updated', 'coup_00' || lpad(n::text, 24, '0'), 1,
@@ -17,7 +29,7 @@ const PLANT_EVENTS = `
 const PLANT_DELIVERIES = `
   INSERT INTO webhook_delivery
     (id, endpoint_id, event_id, event_type, object_id, sequence, kind, status, due_at, created_at, updated_at)
-  SELECT 'whd_00' || lpad(n::text, 24, '0'), $1, 'evt_00' || lpad(n::text, 24, '0'), 'coupon.updated',
+  SELECT 'whd_01' || lpad(n::text, 24, '0'), $1, 'evt_00' || lpad(n::text, 24, '0'), 'coupon.updated',
     'coup_00' || lpad(n::text, 24, '0'), 1, 'event', 'pending', '2020-01-01', now(), now()
   FROM generate_series(1, ${QUEUED}) AS n`;
 
@@ -76,12 +88,17 @@ describe('deliveries to an endpoint that ends', () => {
 
   const countHeads = async () => (await engine.database.query('SELECT FROM webhook_head')).length;
 
-  /** Runs work while another transaction locks the endpoint. */
-  async function whileLocked(id: string, lock: string, work: () => Promise<void>): Promise<void> {
+  /** Runs work while another transaction locks the endpoint, or the rows of another table that belong to it. */
+  async function whileLocked(
+    id: string,
+    lock: string,
+    work: () => Promise<void>,
+    rows = 'webhook_endpoint WHERE id',
+  ): Promise<void> {
     const other = new Client({ connectionString: engine.databaseUrl });
     await other.connect();
     await other.query('BEGIN');
-    await other.query(`SELECT FROM webhook_endpoint WHERE id = $1 ${lock}`, [id]);
+    await other.query(`SELECT FROM ${rows} = $1 ${lock}`, [id]);
     await work().finally(() => other.end());
   }
 
@@ -125,6 +142,57 @@ describe('deliveries to an endpoint that ends', () => {
       expect(await countHeads()).toBe(0);
     },
   );
+
+  it('are discarded later if another transaction has locked them all', async () => {
+    const endpoint = await registerWithQueue();
+    await engine.http.delete(`/v1/webhooks/endpoints/${endpoint}`).expect(204);
+    const runOnce = async () => {
+      expect(await engine.app.get(DeliveryDiscards).runDue()).toBe(false);
+    };
+    await whileLocked(endpoint, 'FOR UPDATE', runOnce, 'webhook_delivery WHERE endpoint_id');
+    expect(await countOf(endpoint, 'discarded')).toBe(PORTION);
+    await discardAll();
+    expect(await countOf(endpoint, 'discarded')).toBe(QUEUED);
+  });
+
+  it('do not count as waiting while they are discarded', async () => {
+    const endpoint = await registerWithQueue();
+    receiver.behave(answer(410));
+    await deliver();
+    await change(endpoint, { is_active: true });
+    expect(await countOf(endpoint, 'pending')).toBeGreaterThan(0);
+    const rows = engine.app.get(WaitingRowsRepository);
+    expect(await rows.count(WAITING_DELIVERIES, QUEUED)).toMatchObject({ waiting: 0 });
+  });
+
+  it('are found without reading former deliveries', async () => {
+    const endpoint = await registerWithQueue();
+    // With these statistics, nearly all deliveries are pending.
+    await engine.database.query('ALTER TABLE webhook_delivery SET (autovacuum_enabled = false)');
+    await engine.database.query('ANALYZE webhook_delivery');
+    await engine.database.query(PLANT_HISTORY);
+    const { database } = engine;
+    const query = database.query.bind(database);
+    const wasteful: string[] = [];
+    const spy = jest.spyOn(database, 'query').mockImplementation(async (sql, parameters) => {
+      if (/^\s*(SELECT|UPDATE)\b.*'pending'/s.test(sql)) {
+        const plan = await database.transaction(() =>
+          database.rolledBack(() =>
+            query<{ 'QUERY PLAN': string }>(`EXPLAIN (ANALYZE, TIMING OFF) ${sql}`, parameters),
+          ),
+        );
+        const lines = plan.map((line) => line['QUERY PLAN']);
+        if (lines.some((line) => Number(LEFT_OUT.exec(line)?.[1]) > PORTION))
+          wasteful.push(...lines);
+      }
+      return query(sql, parameters);
+    });
+    await engine.http.delete(`/v1/webhooks/endpoints/${endpoint}`).expect(204);
+    await discardAll();
+    spy.mockRestore();
+    expect(wasteful).toEqual([]);
+    expect(await countOf(endpoint, 'discarded')).toBe(QUEUED);
+  });
 
   it('are recorded for other endpoints while one is locked', async () => {
     const otherReceiver = await startReceiver();

@@ -34,6 +34,19 @@ const TOUCH = `
 
 const LOCK_BOOTSTRAP = `SELECT pg_advisory_xact_lock(hashtext('bootstrap_api_key'))`;
 
+/** Condition: the current secret of a key is the first one. A secret that a roll made has a prefix. */
+const HAS_FIRST_SECRET = `created_by = 'bootstrap' AND (version = 1 OR prefix = '')`;
+
+const REMEMBER_FIRST_SECRETS = `
+  UPDATE api_key SET bootstrap_hash = hash WHERE bootstrap_hash IS NULL AND ${HAS_FIRST_SECRET}`;
+
+const ROLL = `
+  UPDATE api_key
+  SET bootstrap_hash = coalesce(bootstrap_hash, CASE WHEN ${HAS_FIRST_SECRET} THEN hash END),
+    previous_hash = CASE WHEN $4::timestamptz IS NULL THEN NULL ELSE hash END,
+    hash = $2, last_four = $3, previous_expires_at = $4, prefix = $5, version = $6, updated_at = $7
+  WHERE id = $1`;
+
 const BOOTSTRAP_KEYS = `
   SELECT coalesce(bool_or($1 IN (hash, previous_hash, bootstrap_hash)), false) AS "isKnown",
     coalesce(bool_or(created_by = 'bootstrap' AND bootstrap_hash IS NULL), false) AS "isUncertain"
@@ -73,13 +86,9 @@ export class ApiKeysRepository {
 
   /** Stores the hash of a new secret. Keeps the hash of the previous secret only if `key.previousExpiresAt` is set. */
   async roll(key: ApiKey, hash: string): Promise<void> {
-    await this.database.query(
-      `UPDATE api_key
-       SET previous_hash = CASE WHEN $4::timestamptz IS NULL THEN NULL ELSE hash END,
-         hash = $2, last_four = $3, previous_expires_at = $4, prefix = $5, version = $6, updated_at = $7
-       WHERE id = $1`,
-      [key.id, hash, key.lastFour, key.previousExpiresAt, key.prefix, key.version, key.updatedAt],
-    );
+    const { lastFour, previousExpiresAt, prefix, version, updatedAt } = key;
+    const values = [key.id, hash, lastFour, previousExpiresAt, prefix, version, updatedAt];
+    await this.database.query(ROLL, values);
   }
 
   /** Returns the key whose current or previous secret has this hash; null if there is none. */
@@ -94,6 +103,11 @@ export class ApiKeysRepository {
   async lockBootstrap(): Promise<void> {
     this.database.requireTransaction();
     await this.database.query(LOCK_BOOTSTRAP);
+  }
+
+  /** Keeps the hashes of the first secrets of bootstrap keys that the previous release created beside this one. */
+  async rememberFirstSecrets(): Promise<void> {
+    await this.database.query(REMEMBER_FIRST_SECRETS);
   }
 
   /**

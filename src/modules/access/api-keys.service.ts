@@ -77,6 +77,7 @@ export class ApiKeysService {
   async createBootstrapKey(secret: string): Promise<'stored' | 'known' | 'uncertain'> {
     return this.database.transaction(async () => {
       await this.keys.lockBootstrap();
+      await this.keys.rememberFirstSecrets();
       const familiarity = await this.keys.familiarityOf(hashOf(secret));
       if (familiarity !== 'new') return familiarity;
       await this.store(

@@ -26,7 +26,7 @@ export const WAITING_DELIVERIES: WaitingRows = {
       (SELECT due_at FROM webhook_head
        WHERE endpoint.ordered AND endpoint_id = endpoint.id AND due_at <= now()
        ORDER BY due_at LIMIT 10000)) AS delivery
-    WHERE endpoint.is_active AND endpoint.deleted_at IS NULL) AS delivery`,
+    WHERE endpoint.is_active AND endpoint.deleted_at IS NULL AND endpoint.discard_to IS NULL) AS delivery`,
   dueAt: 'due_at',
 };
 

@@ -7,22 +7,28 @@ const PORTION = 1_000;
 
 /**
  * Discards the present pending deliveries only. Reads their highest id instead of making a new one: the clocks of
- * processes differ, and so do the times in their ids.
+ * processes differ, and so do the times in their ids. Compares and sorts by all columns of
+ * `webhook_delivery_status_index`, because only this index leads to the row at once: with outdated statistics, another
+ * plan could read all former deliveries.
  */
 const BEGIN = `
   UPDATE webhook_endpoint SET discard_to = (
-    SELECT id FROM webhook_delivery WHERE endpoint_id = $1 AND status = 'pending' ORDER BY id DESC LIMIT 1)
+    SELECT id FROM (
+      SELECT endpoint_id, status, id FROM webhook_delivery WHERE (endpoint_id, status) <= ($1, 'pending')
+      ORDER BY endpoint_id DESC, status DESC, id DESC LIMIT 1) AS last
+    WHERE endpoint_id = $1 AND status = 'pending')
   WHERE id = $1`;
 
 const LOCK_NEXT = `
   SELECT id FROM webhook_endpoint WHERE discard_to IS NOT NULL
   ORDER BY id LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED`;
 
+/** Compares and sorts by all columns of an index, as {@link BEGIN}. */
 const FIND = `
   SELECT id FROM webhook_delivery
-  WHERE endpoint_id = $1 AND status = 'pending'
-    AND id <= (SELECT discard_to FROM webhook_endpoint WHERE id = $1)
-  LIMIT ${PORTION}`;
+  WHERE (endpoint_id, status, id) > ($1, 'pending', '')
+    AND (endpoint_id, status, id) <= ($1, 'pending', (SELECT discard_to FROM webhook_endpoint WHERE id = $1))
+  ORDER BY endpoint_id, status, id LIMIT ${PORTION}`;
 
 /** Skips deliveries that another transaction claims or records now, so that the two do not deadlock. */
 const DISCARD = `
@@ -54,22 +60,26 @@ export class DiscardsRepository {
     await this.discardPortion(endpointId, now);
   }
 
-  /** Discards the next portion of one endpoint. Returns false if there was none. */
+  /**
+   * Discards the next portion of one endpoint. Returns false if there was none, or if other transactions have locked
+   * all its deliveries.
+   */
   continueNext(now: Date): Promise<boolean> {
     return this.database.transaction(async () => {
       const endpointId = await this.database.queryValue<string>(LOCK_NEXT);
       if (endpointId === null) return false;
-      await this.discardPortion(endpointId, now);
-      return true;
+      return this.discardPortion(endpointId, now);
     });
   }
 
-  private async discardPortion(endpointId: string, now: Date): Promise<void> {
+  /** Returns false if deliveries are left and none could be discarded now. */
+  private async discardPortion(endpointId: string, now: Date): Promise<boolean> {
     const ids = await this.database.queryValues<string>(FIND, [endpointId]);
     const locked = await this.heads.lock(ids);
     const discarded = await this.database.queryValues<string>(DISCARD, [ids, now]);
     await this.heads.advance(locked);
     const isLast = ids.length < PORTION && discarded.length === ids.length;
     if (isLast) await this.database.query(END, [endpointId]);
+    return isLast || discarded.length > 0;
   }
 }
