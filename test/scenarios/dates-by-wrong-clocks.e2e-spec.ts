@@ -129,6 +129,21 @@ describe('a clock that is wrong', () => {
     });
   });
 
+  it('makes a subscription whose first invoice can be voided', async () => {
+    const made: Awaited<ReturnType<typeof subscribe>>[] = [];
+    const behavior = { payment_behavior: 'default_incomplete' };
+    await aheadBy(2, async () => {
+      made.push(await subscribe('wrong-4', behavior));
+    });
+    for (const { subscription, invoice } of made) {
+      await engine.http.post(`/v1/invoices/${invoice.id}/void`).send({}).expect(200);
+      expect(await read(`/v1/subscriptions/${subscription.id}`)).toMatchObject({
+        status: 'incomplete_expired',
+      });
+    }
+    expect(await verifyLedger(engine)).toMatchObject({ ok: true });
+  });
+
   describe('has transactions in the ledger,', () => {
     const topUp = (): Promise<Dated> =>
       post(engine, '/v1/payments', { customer_id: customer, amount: 500, currency: 'USD' });

@@ -23,11 +23,14 @@ const COUNT = `
   RETURNING id`;
 
 const SUBTRACT = `
+  WITH locked AS MATERIALIZED (
+    SELECT id FROM coupon WHERE id = ANY ($1) ORDER BY id FOR NO KEY UPDATE
+  )
   UPDATE coupon SET times_redeemed = times_redeemed - used.times, version = version + 1
-  FROM (
+  FROM locked JOIN (
     SELECT coupon_id, count(*)::int AS times FROM unnest($1::text[]) AS removed (coupon_id)
-    GROUP BY coupon_id) used
-  WHERE coupon.id = used.coupon_id`;
+    GROUP BY coupon_id) used ON locked.id = used.coupon_id
+  WHERE coupon.id = locked.id`;
 
 const REMOVE_OF = `
   DELETE FROM coupon_redemption WHERE customer_id = ANY ($1) RETURNING id, coupon_id AS "couponId"`;

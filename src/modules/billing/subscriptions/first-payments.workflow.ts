@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { invariant } from '../../../core/invariant';
+import { updatedAtAfter } from '../../../core/next-version';
 import { type Invoice, InvoiceCollectionService } from '../../invoicing';
 import {
   decideEndUnpaid,
@@ -81,7 +82,9 @@ export class FirstPaymentsWorkflow {
   private async expire(id: string, now: Date): Promise<void> {
     const snapshot = await this.subscriptions.lockSnapshot(id);
     invariant(snapshot !== null, `The subscription ${id} exists.`);
-    const outcome = decideEndUnpaid(snapshot, now, 'incomplete_expired');
-    await this.outcomes.apply(snapshot.subscription, outcome, now);
+    // The subscription may begin after `now`, if the clock of the process that made it was wrong.
+    const at = updatedAtAfter(snapshot.subscription, now);
+    const outcome = decideEndUnpaid(snapshot, at, 'incomplete_expired');
+    await this.outcomes.apply(snapshot.subscription, outcome, at);
   }
 }
