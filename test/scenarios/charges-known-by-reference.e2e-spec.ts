@@ -1,4 +1,5 @@
 import { DuePayments } from '../../src/modules/billing/payments/due-payments';
+import { DueRefunds } from '../../src/modules/refunds/due-refunds';
 import { createTestDatabase, type TestDatabase } from '../support/databases';
 import { verifyLedger } from '../support/ledger';
 import { EngineWithStripe } from '../support/stripe/engine-with-stripe';
@@ -92,6 +93,22 @@ describe('a charge at Stripe whose id is stored', () => {
       status: 'succeeded',
       amount_refunded: 300,
     });
+  });
+
+  it('is refunded once if ENVIRONMENT_NAME was changed before the refund had an answer', async () => {
+    const { payment } = await story.paid();
+    stripe.faults.plan('reset_after', { operation: 'refunds.create', times: 2 });
+    const { id } = await story.post(`/v1/refunds/payment/${payment}`, { amount: 300 });
+    await restartAs('prod');
+    await story.notified();
+    engine.clock.advanceMs(30 * HOUR_MS);
+    await story.run(DueRefunds);
+    engine.clock.advanceMs(2 * HOUR_MS);
+    await story.run(DueRefunds);
+    await story.notified();
+    const refunds = await story.get(`/v1/refunds?payment_id=${payment}`);
+    expect(refunds).toMatchObject({ data: [{ id, amount: 300, status: 'succeeded' }] });
+    expect([...stripe.account.refunds.values()]).toHaveLength(1);
   });
 
   it('is found, not made again, if ENVIRONMENT_NAME was changed before its id was stored', async () => {

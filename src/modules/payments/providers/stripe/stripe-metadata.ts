@@ -39,11 +39,13 @@ export function chargeOf(intent: Stripe.PaymentIntent | string | null): Reported
   return { chargeReference: intent.id, paymentId: isOurs ? paymentId : null };
 }
 
-/** Returns our id of a refund, or null if this service did not make the refund. */
-function ownRefundIdOf(metadata: Stripe.Metadata | null, environment: string): string | null {
+/**
+ * Returns our id of a refund, or null if this service did not make the refund. Accepts the id from any environment,
+ * because the charge decides if a refund is ours, and `ENVIRONMENT_NAME` may have changed.
+ */
+function ownRefundIdOf(metadata: Stripe.Metadata | null): string | null {
   const id = metadata?.['refund_id'];
-  const isOurs = id !== undefined && metadata?.['environment'] === environment && isId('ref', id);
-  return isOurs ? id : null;
+  return id !== undefined && isId('ref', id) ? id : null;
 }
 
 /**
@@ -81,13 +83,10 @@ export function unrecordedChargeOf(
 }
 
 /** Converts a refund that is missing in this database. `not_ours`: the refund has no payment intent. */
-export function unrecordedRefundOf(
-  refund: Stripe.Refund,
-  environment: string,
-): UnrecordedRefundState {
+export function unrecordedRefundOf(refund: Stripe.Refund): UnrecordedRefundState {
   const charge = chargeOf(refund.payment_intent);
   if (charge === null) return { kind: 'not_ours' };
-  const refundId = ownRefundIdOf(refund.metadata, environment);
+  const refundId = ownRefundIdOf(refund.metadata);
   const { reason } = refund;
   return { kind: 'refund', ...charge, refund: { ...listedRefundOf(refund), refundId, reason } };
 }

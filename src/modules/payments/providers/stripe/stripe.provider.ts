@@ -293,7 +293,7 @@ export class StripeProvider implements PreparingProvider {
       sdk.refunds.retrieve(reference, { expand: ['payment_intent'] }),
     );
     if (failure !== null) return { kind: isMissing(failure) ? 'missing' : 'unknown' };
-    return unrecordedRefundOf(answer, this.client.environment);
+    return unrecordedRefundOf(answer);
   }
 
   async retrieveDispute(reference: string): Promise<ProviderDisputeState> {
