@@ -99,7 +99,8 @@ export class AutomaticChargesService {
 
   /**
    * Returns true if the provider's events were read and processed since this process connected to the database, or if
-   * they were never listed. The first call after connecting makes the next listing due at once.
+   * they were never listed. The first call after connecting makes the next listing due at once, and one more attempt at
+   * each event that waits.
    */
   private async hasReadInSession(provider: ProviderName): Promise<boolean> {
     const { number } = this.processes;
@@ -108,6 +109,7 @@ export class AutomaticChargesService {
       session = { number, since: this.clock.now(), hasRead: false, isLogged: false };
       this.session = session;
       await this.events.makeCursorDue(provider, session.since);
+      await this.events.tryWaitingAgain(provider, session.since);
     }
     session.hasRead ||= await this.events.hasReadSince(provider, session.since);
     return session.hasRead;

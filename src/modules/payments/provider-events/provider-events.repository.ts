@@ -49,6 +49,11 @@ const RESTART_LISTING = `
 const MAKE_CURSOR_DUE = `
   UPDATE provider_cursor SET due_at = $2 WHERE provider = $1 AND due_at > $2`;
 
+/** The events then count in {@link HAS_READ} until one more attempt at processing. */
+const TRY_WAITING_AGAIN = `
+  UPDATE provider_event SET due_at = $2, attempts = ${FREQUENT_ATTEMPTS - 1}
+  WHERE provider = $1 AND due_at > $2 AND leased_by IS NULL AND attempts >= ${FREQUENT_ATTEMPTS}`;
+
 const HAS_READ = `
   SELECT NOT EXISTS (
     SELECT FROM provider_cursor AS cursor
@@ -165,6 +170,11 @@ export class ProviderEventsRepository {
 
   async makeCursorDue(provider: ProviderName, now: Date): Promise<void> {
     await this.database.query(MAKE_CURSOR_DUE, [provider, now]);
+  }
+
+  /** Makes the events due that are tried once an hour, because the key of the provider may have been corrected. */
+  async tryWaitingAgain(provider: ProviderName, now: Date): Promise<void> {
+    await this.database.query(TRY_WAITING_AGAIN, [provider, now]);
   }
 
   /**
