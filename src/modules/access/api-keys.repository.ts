@@ -114,7 +114,7 @@ export class ApiKeysRepository {
    * Returns `known` if this is the hash of the current, the previous or the first secret of a key, `uncertain` if it may
    * be the first secret of a key whose hash is lost, and otherwise `new`.
    */
-  async familiarityOf(hash: string): Promise<'known' | 'uncertain' | 'new'> {
+  async statusOfBootstrapSecret(hash: string): Promise<'known' | 'uncertain' | 'new'> {
     const [row] = await this.database.query<{ isKnown: boolean; isUncertain: boolean }>(
       BOOTSTRAP_KEYS,
       [hash],

@@ -78,8 +78,8 @@ export class ApiKeysService {
     return this.database.transaction(async () => {
       await this.keys.lockBootstrap();
       await this.keys.rememberFirstSecrets();
-      const familiarity = await this.keys.familiarityOf(hashOf(secret));
-      if (familiarity !== 'new') return familiarity;
+      const status = await this.keys.statusOfBootstrapSecret(hashOf(secret));
+      if (status !== 'new') return status;
       await this.store(
         { ...DEFAULT_TERMS, name: 'BOOTSTRAP_API_KEY', scopes: ['*'] },
         secret,
