@@ -94,4 +94,17 @@ describe('while a portion of a purge runs for a long time', () => {
     });
     await finish();
   });
+
+  it('it waits for locked customers before it locks the clock, so that commands can lock both', async () => {
+    const story = await Story.begin(engine, START);
+    await markDeleted(story);
+    await ice.query('BEGIN');
+    await ice.query('SELECT FROM customer WHERE id = $1 FOR UPDATE', [story.customerId]);
+    const purge = deletion.runDue();
+    await untilSessionsWait(engine.database);
+    const clock = 'SELECT FROM test_clock WHERE id = $1 FOR SHARE NOWAIT';
+    await ice.query(clock, [story.clockId]).finally(() => ice.query('ROLLBACK'));
+    await purge;
+    await finish();
+  });
 });

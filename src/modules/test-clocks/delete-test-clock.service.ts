@@ -115,8 +115,9 @@ export class DeleteTestClockService implements OnModuleInit {
 
   /**
    * Purges a portion of the customers and replaces the lease `held` by `next`: {@link NO_LEASE} in background work. The
-   * lease is replaced first, so that the row of the clock is locked and no other process claims the deletion during the
-   * portion, even if the portion takes longer than the lease. If no customer is left, deletes the row of the clock.
+   * lease is replaced before the data is deleted, so that the row of the clock is locked and no other process claims the
+   * deletion meanwhile, even if the portion takes longer than the lease. The customers are locked before the clock, in
+   * the order in which other commands lock them. If no customer is left, deletes the row of the clock.
    * Determines the size of the next portion, also after a failure.
    * @returns false if the clock is deleted, or if another process has taken the deletion over
    */
@@ -128,8 +129,8 @@ export class DeleteTestClockService implements OnModuleInit {
     const size = this.portionOf(id);
     const startedAt = performance.now();
     const outcome = await this.database.transaction(async () => {
-      if (!(await this.clocks.renewLease(id, held, next))) return 'taken_over';
       const customerIds = await this.participants.lockCustomers(id, size);
+      if (!(await this.clocks.renewLease(id, held, next))) return 'taken_over';
       if (customerIds.length === 0) {
         await this.clocks.delete(id);
         return 'deleted';
