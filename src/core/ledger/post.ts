@@ -147,11 +147,8 @@ export function postDisputeWithdrawn(withdrawn: {
   readonly amountMinor: bigint;
 }): LedgerTransaction {
   const { currency, provider, amountMinor } = withdrawn;
-  assertPart(0n, amountMinor);
-  return transaction('dispute_withdrawn', currency, [
-    debit('disputed', amountMinor),
-    credit(`cash_clearing:${provider}`, amountMinor),
-  ]);
+  const clearing = `cash_clearing:${provider}` as const;
+  return post('dispute_withdrawn', currency, 'disputed', clearing, amountMinor);
 }
 
 /**
@@ -203,29 +200,13 @@ export function postDisputeReinstated(reinstated: {
  * Posts the use of customer credit that became available only after a refund was paid out, to cover the refund. Credits
  * the refunds account, which the refund had debited.
  */
-export function postRefundRecovered(recovered: {
-  readonly currency: string;
-  readonly amountMinor: bigint;
-}): LedgerTransaction {
-  const { currency, amountMinor } = recovered;
-  assertPart(0n, amountMinor);
-  return transaction('refund', currency, [
-    debit('customer_credit', amountMinor),
-    credit('refunds', amountMinor),
-  ]);
+export function postRefundRecovered(currency: string, amountMinor: bigint): LedgerTransaction {
+  return post('refund', currency, 'customer_credit', 'refunds', amountMinor);
 }
 
 /** Posts the use of customer credit that became available only after a dispute was lost, to cover the loss. */
-export function postLossRecovered(recovered: {
-  readonly currency: string;
-  readonly amountMinor: bigint;
-}): LedgerTransaction {
-  const { currency, amountMinor } = recovered;
-  assertPart(0n, amountMinor);
-  return transaction('dispute_lost', currency, [
-    debit('customer_credit', amountMinor),
-    credit('dispute_losses', amountMinor),
-  ]);
+export function postLossRecovered(currency: string, amountMinor: bigint): LedgerTransaction {
+  return post('dispute_lost', currency, 'customer_credit', 'dispute_losses', amountMinor);
 }
 
 /**
@@ -262,11 +243,7 @@ export function postCreditNote(note: {
 
 /** Posts the use of customer credit to pay an invoice that is already finalized. */
 export function postCreditApplied(currency: string, amountMinor: bigint): LedgerTransaction {
-  assertPart(0n, amountMinor);
-  return transaction('credit_applied', currency, [
-    debit('customer_credit', amountMinor),
-    credit('accounts_receivable', amountMinor),
-  ]);
+  return post('credit_applied', currency, 'customer_credit', 'accounts_receivable', amountMinor);
 }
 
 /**
@@ -293,11 +270,7 @@ export function postVoid(
  * @throws InvariantError when the amount is negative.
  */
 export function postWriteOff(currency: string, amountMinor: bigint): LedgerTransaction {
-  assertPart(0n, amountMinor);
-  return transaction('write_off', currency, [
-    debit('bad_debt', amountMinor),
-    credit('accounts_receivable', amountMinor),
-  ]);
+  return post('write_off', currency, 'bad_debt', 'accounts_receivable', amountMinor);
 }
 
 /**
@@ -305,11 +278,7 @@ export function postWriteOff(currency: string, amountMinor: bigint): LedgerTrans
  * @throws InvariantError when the amount is negative.
  */
 export function postRecovery(currency: string, amountMinor: bigint): LedgerTransaction {
-  assertPart(0n, amountMinor);
-  return transaction('recovery', currency, [
-    debit('accounts_receivable', amountMinor),
-    credit('bad_debt', amountMinor),
-  ]);
+  return post('recovery', currency, 'accounts_receivable', 'bad_debt', amountMinor);
 }
 
 /** Moves earned revenue from deferred revenue to revenue. A negative amount reverses an earlier release. */
@@ -318,6 +287,21 @@ export function postRevenueRelease(currency: string, amountMinor: bigint): Ledge
     debit('deferred_revenue', amountMinor),
     credit('revenue', amountMinor),
   ]);
+}
+
+/**
+ * Posts one amount, which debits one account and credits another.
+ * @throws InvariantError when the amount is negative.
+ */
+function post(
+  kind: LedgerTransaction['kind'],
+  currency: string,
+  debited: LedgerAccount,
+  credited: LedgerAccount,
+  amountMinor: bigint,
+): LedgerTransaction {
+  assertPart(0n, amountMinor);
+  return transaction(kind, currency, [debit(debited, amountMinor), credit(credited, amountMinor)]);
 }
 
 function debit(account: LedgerAccount, amountMinor: bigint): Posting {

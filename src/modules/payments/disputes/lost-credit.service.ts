@@ -216,8 +216,8 @@ export class LostCreditService {
     origin: CreditOrigin,
   ): Promise<void> {
     const source = { ...origin, customerId };
-    await this.ledger.post(postRefundRecovered({ currency, amountMinor: refundedMinor }), source);
-    await this.ledger.post(postLossRecovered({ currency, amountMinor: lostMinor }), source);
+    await this.ledger.post(postRefundRecovered(currency, refundedMinor), source);
+    await this.ledger.post(postLossRecovered(currency, lostMinor), source);
   }
 }
 
