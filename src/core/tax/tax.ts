@@ -11,7 +11,7 @@ import {
 } from '../decimal';
 import { invariant } from '../invariant';
 import { total } from '../money';
-import { splitByExactTaxes, withinAmounts, type RateSplit } from './split';
+import { splitByExactTaxes, withinAmounts } from './split';
 
 export type AppliedTaxRate = {
   readonly taxRateId: string;
@@ -85,10 +85,17 @@ export function taxInvoice(
   const used = rates.filter(({ taxRateId }) =>
     lines.some(({ taxRateIds }) => taxRateIds.includes(taxRateId)),
   );
-  const exactNets = lines.map((line) => exactNet(line, used));
+  const exactTaxes = lines.map(
+    (line) => line.exactTaxes ?? exactTaxesOf(line.amountMinor, ratesOf(line, used)),
+  );
   const splits = withinAmounts(
     lines.map(({ amountMinor }) => amountMinor),
-    used.map((rate) => splitRate(rate, lines, exactNets)),
+    used.map(({ taxRateId, inclusive }) => {
+      const ofRate = lines.map(({ taxRateIds }, index) =>
+        taxRateIds.includes(taxRateId) ? (exactTaxes[index]?.get(taxRateId) ?? ZERO) : ZERO,
+      );
+      return splitByExactTaxes(inclusive, ofRate);
+    }),
   );
   const partsByRate = new Map(
     used.map(({ taxRateId }, index) => [taxRateId, splits[index]?.partsMinor ?? []] as const),
@@ -137,12 +144,12 @@ function assertRatesKnown(lines: readonly TaxableLine[], rates: readonly Applied
   }
 }
 
-function exactNet(line: TaxableLine, rates: readonly AppliedTaxRate[]): Rational {
-  const inclusive = rates.filter(
-    (rate) => rate.inclusive && line.taxRateIds.includes(rate.taxRateId),
-  );
-  const factor = add(rational(1n), sum(inclusive.map(fractionOf)));
-  return divide(rational(line.amountMinor), factor);
+/** Returns the rates of a line, in the order of `rates`. */
+function ratesOf(
+  { taxRateIds }: TaxableLine,
+  rates: readonly AppliedTaxRate[],
+): readonly AppliedTaxRate[] {
+  return rates.filter(({ taxRateId }) => taxRateIds.includes(taxRateId));
 }
 
 /** Returns the exact tax of each rate on `amountMinor`, which is an amount after discounts with the inclusive taxes. */
@@ -155,42 +162,22 @@ export function exactTaxesOf(
   return new Map(rates.map((rate) => [rate.taxRateId, multiply(net, fractionOf(rate))]));
 }
 
-function splitRate(
-  rate: AppliedTaxRate,
-  lines: readonly TaxableLine[],
-  exactNets: readonly Rational[],
-): RateSplit {
-  const fraction = fractionOf(rate);
-  const exactTaxes = lines.map(({ taxRateIds, exactTaxes: known }, index) => {
-    if (!taxRateIds.includes(rate.taxRateId)) return ZERO;
-    return known === undefined
-      ? multiply(exactNets[index] ?? ZERO, fraction)
-      : (known.get(rate.taxRateId) ?? ZERO);
-  });
-  return splitByExactTaxes(rate.inclusive, exactTaxes);
-}
-
 function taxLine(
-  { lineId, amountMinor, taxRateIds }: TaxableLine,
+  line: TaxableLine,
   index: number,
   rates: readonly AppliedTaxRate[],
   partsByRate: ReadonlyMap<string, readonly bigint[]>,
 ): TaxedLine {
-  const carried = rates.filter(({ taxRateId }) => taxRateIds.includes(taxRateId));
+  const carried = ratesOf(line, rates);
   const shareOf = ({ taxRateId }: AppliedTaxRate): TaxShare => ({
     taxRateId,
     taxMinor: partsByRate.get(taxRateId)?.[index] ?? 0n,
   });
   const shares = carried.map(shareOf);
   const taxMinor = total(shares.map(taxMinorOf));
-  const within = total(
-    carried
-      .filter(({ inclusive }) => inclusive)
-      .map(shareOf)
-      .map(taxMinorOf),
-  );
-  const netMinor = amountMinor - within;
-  return { lineId, netMinor, taxMinor, grossMinor: netMinor + taxMinor, shares };
+  const inclusive = carried.filter((rate) => rate.inclusive);
+  const netMinor = line.amountMinor - total(inclusive.map(shareOf).map(taxMinorOf));
+  return { lineId: line.lineId, netMinor, taxMinor, grossMinor: netMinor + taxMinor, shares };
 }
 
 function assertAddsUp(tax: InvoiceTax, lines: readonly TaxableLine[]): void {
