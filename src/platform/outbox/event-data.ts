@@ -5,7 +5,9 @@
 export const STORED_COLUMNS =
   'id, type, object_id, sequence, occurred_at, actor, data, pack_id, pack_place';
 
-const SHOWN_COLUMNS = 'stored.id, type, object_id, sequence, occurred_at, actor';
+/** Columns of a `RecordedEvent` without its data. */
+const SHOWN_COLUMNS =
+  'stored.id, type, object_id AS "objectId", sequence, occurred_at AS "occurredAt", actor';
 
 /** Parts of a query: a SELECT of {@link STORED_COLUMNS}, and an ORDER BY clause, or '' if any order will do. */
 export interface EventsQuery {

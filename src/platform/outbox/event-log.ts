@@ -41,26 +41,14 @@ export interface RecordedEvent {
 /** An event without its data and its actor. The id and the type decide which webhook endpoints receive the event. */
 export type EventHead = Pick<RecordedEvent, 'id' | 'type' | 'objectId' | 'sequence' | 'occurredAt'>;
 
-interface EventHeadRow {
-  readonly id: string;
-  readonly type: string;
-  readonly object_id: string;
-  readonly sequence: number;
-  readonly occurred_at: Date;
-}
-
-interface EventLogRow extends EventHeadRow {
-  readonly data: string | null;
-  readonly actor: string | null;
-}
-
 /** Place of a deleted event's data: row of `event_pack`, and position in it. Null for an event stored alone. */
 interface PlaceRow {
   readonly pack_id: string | null;
   readonly pack_place: number | null;
 }
 
-const HEAD = 'id, type, object_id, sequence, occurred_at';
+/** Columns of an {@link EventHead} except its id. */
+const HEAD = 'type, object_id AS "objectId", sequence, occurred_at AS "occurredAt"';
 
 /**
  * Events for which no webhook deliveries were created yet, as counted by the metrics of due work. `dueAt` is always the
@@ -74,13 +62,13 @@ export const UNDISPATCHED: WaitingRows = {
 const TAKE_UNDISPATCHED = `
   DELETE FROM event_dispatch WHERE event_id = ANY (ARRAY(
     SELECT event_id FROM event_dispatch ORDER BY event_id LIMIT $1 FOR UPDATE SKIP LOCKED))
-  RETURNING event_id AS id, type, object_id, sequence, occurred_at`;
+  RETURNING event_id AS id, ${HEAD}`;
 
 const SKIP = 'DELETE FROM event_dispatch WHERE event_id = $1';
 
 const FOUND = { events: `SELECT ${STORED_COLUMNS} FROM event WHERE id = ANY ($1)`, order: '' };
 
-const LOCK = `SELECT ${HEAD} FROM event WHERE id = ANY ($1) ORDER BY id FOR KEY SHARE`;
+const LOCK = `SELECT id, ${HEAD} FROM event WHERE id = ANY ($1) ORDER BY id FOR KEY SHARE`;
 
 /** Order of event lists whose filter has `from` or `to`. */
 const BY_TIME: ListOrder = { column: 'occurred_at', isAscending: false };
@@ -149,7 +137,7 @@ const CLEAR_PLACES = `
   WHERE pack.id = cleared.id`;
 
 const HEADS_AFTER = `
-  SELECT ${HEAD} FROM event
+  SELECT id, ${HEAD} FROM event
   WHERE (occurred_at, ${idTime('id')}, id) > ($1, ${idTime('$3::varchar')}, $3) AND occurred_at < $2
   ORDER BY occurred_at, ${idTime('id')}, id LIMIT $4`;
 
@@ -167,8 +155,8 @@ export class EventLog {
    */
   async takeUndispatched(limit: number): Promise<readonly EventHead[]> {
     this.database.requireTransaction();
-    const rows = await this.database.query<EventHeadRow>(TAKE_UNDISPATCHED, [limit]);
-    return rows.map(toHead).sort((a, b) => (a.id < b.id ? -1 : 1));
+    const events = await this.database.query<EventHead>(TAKE_UNDISPATCHED, [limit]);
+    return events.sort((a, b) => (a.id < b.id ? -1 : 1));
   }
 
   /** Takes one event off the queue. Call it in the transaction that recorded the event. */
@@ -185,8 +173,8 @@ export class EventLog {
   /** Keeps events from being deleted before the caller's transaction ends. Returns the existing events by id. */
   async lock(ids: readonly string[]): Promise<ReadonlyMap<string, EventHead>> {
     this.database.requireTransaction();
-    const rows = await this.database.query<EventHeadRow>(LOCK, [ids]);
-    return new Map(rows.map((row) => [row.id, toHead(row)]));
+    const events = await this.database.query<EventHead>(LOCK, [ids]);
+    return new Map(events.map((event) => [event.id, event]));
   }
 
   /**
@@ -206,18 +194,18 @@ export class EventLog {
   /** Reads events with their data, and reports those whose data is missing or damaged. */
   private async read(found: EventPageQuery): Promise<readonly RecordedEvent[]> {
     const query = (sql: string, parameters: readonly unknown[]) =>
-      this.database.query<EventLogRow>(sql, parameters);
-    const rows = await readDamagedRows({
+      this.database.query<RecordedEvent>(sql, parameters);
+    const events = await readDamagedRows({
       all: () => query(withData(found), found.parameters),
       bare: () => query(withoutData(found), found.parameters),
       one: ({ id }) => query(withData(FOUND), [[id]]),
     });
-    const lost = rows.filter(({ data }) => data === null);
+    const lost = events.filter(({ data }) => data === null);
     this.damagedReads.report(
       'event',
       lost.map(({ id }) => id),
     );
-    return rows.map(toEvent);
+    return events;
   }
 
   private async cursorOf(cursor: string, filter: EventLogFilter): Promise<EventLogCursor> {
@@ -285,28 +273,12 @@ export class EventLog {
    * Returns events that occurred in `[from, to)`, oldest first.
    * @param id id of the last event of the previous page, which occurred at `from`; empty for the first page
    */
-  async headsAfter(from: Date, to: Date, id: string, limit: number): Promise<readonly EventHead[]> {
-    return (await this.database.query<EventHeadRow>(HEADS_AFTER, [from, to, id, limit])).map(
-      toHead,
-    );
+  headsAfter(from: Date, to: Date, id: string, limit: number): Promise<readonly EventHead[]> {
+    return this.database.query<EventHead>(HEADS_AFTER, [from, to, id, limit]);
   }
 }
 
 function cursorAfter({ id, sequence }: RecordedEvent, filter: EventLogFilter): string {
   if (isBySequence(filter)) return cursorAt({ id, value: sequence.toString() }, BY_SEQUENCE);
   return cursorAt({ id, value: null }, isByTime(filter) ? BY_TIME : NEWEST_FIRST);
-}
-
-function toHead(row: EventHeadRow): EventHead {
-  return {
-    id: row.id,
-    type: row.type,
-    objectId: row.object_id,
-    sequence: row.sequence,
-    occurredAt: row.occurred_at,
-  };
-}
-
-function toEvent(row: EventLogRow): RecordedEvent {
-  return { ...toHead(row), data: row.data, actor: row.actor };
 }
