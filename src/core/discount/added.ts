@@ -1,5 +1,5 @@
 import { invariant } from '../invariant';
-import { lesser } from '../money';
+import { lesser, nonNegative } from '../money';
 import { applyCoupons, type DiscountableLine, percentOf, type RedeemedCoupon } from './coupons';
 
 /**
@@ -46,7 +46,7 @@ export function discountAdded(
 ): readonly AddedDiscount[] {
   let leftMinor = addedMinor;
   return coupons.map(({ redemptionId, percentOff, baseMinor, againMinor, restMinor }) => {
-    const remaining = restMinor > 0n ? restMinor : 0n;
+    const remaining = nonNegative(restMinor);
     const discountOf = (partMinor: bigint): bigint =>
       percentOff === null
         ? partMinor
@@ -85,8 +85,4 @@ export function percentageBases(
       return [redemptionId, baseMinor] as const;
     }),
   );
-}
-
-function nonNegative(amountMinor: bigint): bigint {
-  return amountMinor > 0n ? amountMinor : 0n;
 }

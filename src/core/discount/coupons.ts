@@ -8,7 +8,7 @@ import {
   ZERO,
 } from '../decimal';
 import { invariant } from '../invariant';
-import { allocate, lesser, total } from '../money';
+import { allocate, lesser, nonNegative, total } from '../money';
 
 /** A redeemed coupon, with the lines of one invoice that it may discount. */
 export type RedeemedCoupon = {
@@ -66,7 +66,7 @@ export function applyCoupons(
   lines: readonly DiscountableLine[],
   coupons: readonly RedeemedCoupon[],
 ): Discounts {
-  const leftMinor = lines.map(({ amountMinor }) => (amountMinor > 0n ? amountMinor : 0n));
+  const leftMinor = lines.map(({ amountMinor }) => nonNegative(amountMinor));
   const applied = inOrder(coupons).map((coupon) => {
     const weights = lines.map(({ lineId }, index) =>
       coupon.lineIds === 'all' || coupon.lineIds.has(lineId) ? (leftMinor[index] ?? 0n) : 0n,

@@ -1,5 +1,5 @@
 import { invariant } from '../invariant';
-import { allocate } from '../money';
+import { allocate, lesser, nonNegative, total } from '../money';
 import type { Proration } from '../proration';
 import { trueUp } from '../rating';
 import type { LineAmount } from './line';
@@ -38,10 +38,8 @@ export function trueUps(
       counted.length === commitment.countedLineIds.size,
       'a commitment counts lines of its invoice',
     );
-    const billedMinor = counted.reduce(
-      (total, { amountMinor }) => total + amountMinor,
-      commitment.alreadyBilledMinor,
-    );
+    const billedMinor =
+      commitment.alreadyBilledMinor + total(counted.map(({ amountMinor }) => amountMinor));
     const found = trueUp(billedMinor, commitment, commitment.proration);
     if (found === null) {
       continue;
@@ -59,8 +57,7 @@ export function trueUps(
 
 /** Splits `amountMinor`, but at most the sum of the positive lines, over these lines in proportion to their amounts. */
 function spread(amountMinor: bigint, lines: readonly LineAmount[]): (readonly [string, bigint])[] {
-  const weights = lines.map((line) => (line.amountMinor > 0n ? line.amountMinor : 0n));
-  const held = weights.reduce((total, weight) => total + weight, 0n);
-  const shares = allocate(amountMinor < held ? amountMinor : held, weights);
+  const weights = lines.map((line) => nonNegative(line.amountMinor));
+  const shares = allocate(lesser(amountMinor, total(weights)), weights);
   return lines.map(({ lineId }, index) => [lineId, shares[index] ?? 0n] as const);
 }

@@ -1,5 +1,5 @@
 import { invariant } from '../invariant';
-import { lesser } from '../money';
+import { lesser, nonNegative } from '../money';
 import type { AppliedCredit } from './line';
 
 /** Remaining amount of one credit, from a credit note, a negative invoice or a payment. */
@@ -27,7 +27,7 @@ export function applyCredits(
   const oldestFirst = [...grants].sort(
     (left, right) => left.createdAt.getTime() - right.createdAt.getTime(),
   );
-  let dueMinor = totalMinor > 0n ? totalMinor : 0n;
+  let dueMinor = nonNegative(totalMinor);
   const used: AppliedCredit[] = [];
   for (const { creditId, remainingMinor } of oldestFirst) {
     const amountMinor = lesser(remainingMinor, dueMinor);

@@ -7,7 +7,7 @@ import {
   type Rational,
 } from '../decimal';
 import { invariant } from '../invariant';
-import { allocate, allocateShares, total } from '../money';
+import { allocate, allocateShares, nonNegative, total } from '../money';
 import type { TaxShare } from '../tax';
 
 /** A line of a finalized invoice, with the amounts that earlier credit notes have taken back. */
@@ -39,8 +39,7 @@ export type CreditNoteAmounts = {
 
 /** Returns the amount of a line, without tax, that can still be credited; zero for a line that is itself a credit. */
 export function creditableMinor(line: CreditableLine): bigint {
-  const leftMinor = line.netMinor - line.creditedNetMinor;
-  return leftMinor > 0n ? leftMinor : 0n;
+  return nonNegative(line.netMinor - line.creditedNetMinor);
 }
 
 /** Returns true if a line has tax left to credit, but no net amount, such as a line of 0.01 with 0.01 inclusive tax. */

@@ -1,4 +1,5 @@
 import { invariant } from '../invariant';
+import { total } from './total';
 
 /**
  * Splits `amountMinor` in proportion to `weights` by largest remainder: every part is rounded towards zero, and the
@@ -42,13 +43,13 @@ export function allocateShares(
   denominator: bigint,
 ): bigint[] {
   invariant(denominator > 0n, 'shares have a positive denominator');
-  const gap = amountMinor * denominator - sum(shareNumerators);
+  const gap = amountMinor * denominator - total(shareNumerators);
   invariant(gap < denominator && gap > -denominator, 'the amount is the rounded sum of its shares');
 
   const first = shareNumerators.find((share) => share !== 0n) ?? 0n;
   const sign = (amountMinor === 0n ? first : amountMinor) < 0n ? -1n : 1n;
   const parts = shareNumerators.map((share) => floorDivide(share * sign, denominator));
-  const left = amountMinor * sign - sum(parts);
+  const left = amountMinor * sign - total(parts);
   const byRemainder = shareNumerators
     .map((share, index) => ({
       remainder: share * sign - (parts[index] ?? 0n) * denominator,
@@ -59,7 +60,7 @@ export function allocateShares(
   const receivers = new Set(byRemainder.slice(0, Number(left)).map(({ index }) => index));
   const whole = parts.map((part, index) => (receivers.has(index) ? part + 1n : part) * sign);
 
-  invariant(sum(whole) === amountMinor, 'parts add up to the whole');
+  invariant(total(whole) === amountMinor, 'parts add up to the whole');
   return whole;
 }
 
@@ -67,8 +68,4 @@ export function allocateShares(
 function floorDivide(numerator: bigint, denominator: bigint): bigint {
   const cut = numerator / denominator;
   return cut * denominator > numerator ? cut - 1n : cut;
-}
-
-function sum(values: readonly bigint[]): bigint {
-  return values.reduce((total, value) => total + value, 0n);
 }

@@ -1,5 +1,5 @@
 import { groupBy } from '../../core/grouping';
-import { greater } from '../../core/money';
+import { greater, nonNegative } from '../../core/money';
 import type { AppliedRedemption, InvoiceDiscount } from '../coupons';
 import { returnedBy } from './domain/held-lines';
 import type { Invoice, InvoiceCoupon } from './domain/invoice';
@@ -75,8 +75,7 @@ function unusedOfCorrections(corrected: readonly InvoiceCoupon[]): bigint {
     corrected,
     ({ returnedMinor = 0n, ofRestMinor = 0n }) => returnedMinor - ofRestMinor,
   );
-  const restMinor = (first.restMinor ?? 0n) + change;
-  return restMinor > 0n ? restMinor : 0n;
+  return nonNegative((first.restMinor ?? 0n) + change);
 }
 
 function sumOf<One>(all: readonly One[], of: (one: One) => bigint): bigint {

@@ -1,4 +1,5 @@
 import { percentageBases } from '../../../core/discount';
+import { nonNegative } from '../../../core/money';
 import type { BilledBy, BilledByCoupon } from './billed-by';
 import {
   type CorrectedCoupon,
@@ -8,7 +9,7 @@ import {
   isUnused,
   mayApplyFirstToCorrection,
 } from './corrected-coupon';
-import { type CouponContext, remainingDiscountOf, nonNegative, redeemed } from './decide-coupons';
+import { type CouponContext, remainingDiscountOf, redeemed } from './decide-coupons';
 import { type FirstBill, usagePeriodKey } from './first-bill';
 import type { HeldDiscount } from './held-terms';
 import { correctedDiscounts } from './corrected-discounts';

@@ -1,8 +1,9 @@
 import { discountAdded } from '../../../core/discount';
+import { nonNegative } from '../../../core/money';
 import type { BilledBy } from './billed-by';
 import { afterUse, type CorrectedCoupon, couponKey } from './corrected-coupon';
 import { remainingKey } from './corrected-discounts';
-import { remainingDiscountOf, nonNegative } from './decide-coupons';
+import { remainingDiscountOf } from './decide-coupons';
 import type { HeldDiscount } from './held-terms';
 
 /** Remaining amounts of coupons during the usage corrections of one invoice. Each correction updates them. */

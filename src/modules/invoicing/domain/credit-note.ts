@@ -4,7 +4,7 @@ import {
   type CreditNoteLine,
   isOnlyTaxLeft,
 } from '../../../core/invoice';
-import { type AmountRange, lesser } from '../../../core/money';
+import { type AmountRange, lesser, nonNegative } from '../../../core/money';
 import type { InstantRange } from '../../../core/time';
 import { type BilledElsewhere, isBilledWith } from './billed-together';
 import type { HeldByInvoice, ReturnedAmounts, ReturnedMoney } from './given-back';
@@ -107,8 +107,7 @@ export function creditableOf(
     (elsewhere?.netMinor ?? 0n) - takenMinor,
   );
   const ownMinor = creditableMinor(toCreditable(line));
-  const creditable = lesser(leftMinor, ownMinor);
-  return creditable > 0n ? creditable : 0n;
+  return nonNegative(lesser(leftMinor, ownMinor));
 }
 
 /**
@@ -197,8 +196,7 @@ export function maxRefundableByNote(
   { amountPaid }: Pick<Invoice, 'amountPaid'>,
   given: Pick<GivenBack, 'toRefundMinor' | keyof ReturnedMoney>,
 ): bigint {
-  const maxMinor = amountPaid - lostForRefunds(amountPaid, given) - given.toRefundMinor;
-  return maxMinor > 0n ? maxMinor : 0n;
+  return nonNegative(amountPaid - lostForRefunds(amountPaid, given) - given.toRefundMinor);
 }
 
 /** Returns how much of the paid amount was lost in disputes, but at most the amount that was not refunded. */

@@ -1,5 +1,6 @@
 import { invariant } from '../../../core/invariant';
 import type { RedeemedCoupon } from '../../../core/discount';
+import { nonNegative } from '../../../core/money';
 import { periodAt, type Period } from '../../../core/time';
 import { correctedDiscounts } from './corrected-discounts';
 import { returnedBy } from './held-lines';
@@ -151,10 +152,6 @@ export function remainingDiscountOf(coupon: CouponContext, returnedMinor: bigint
   const leftMinor =
     duration === 'once' ? (remainingMinor ?? amountOffMinor) : amountOffMinor - takenMinor;
   return nonNegative(nonNegative(leftMinor) + returnedMinor);
-}
-
-export function nonNegative(amountMinor: bigint): bigint {
-  return amountMinor > 0n ? amountMinor : 0n;
 }
 
 /**

@@ -1,3 +1,4 @@
+import { nonNegative } from '../../../core/money';
 import { creditAfter, grantOf, type StoredCreditGrant } from './credit-grant';
 import type { BillingContext } from './decide-invoice';
 import { isWaiting } from './grace';
@@ -43,8 +44,4 @@ export function decideInSequence<Request extends Pick<BillingRequest, 'customerI
     credit.set(request.customerId, creditAfter(creditGrants, invoice.credits, shared));
     return { invoice, added };
   });
-}
-
-function nonNegative(amount: bigint): bigint {
-  return amount > 0n ? amount : 0n;
 }

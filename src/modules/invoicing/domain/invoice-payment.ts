@@ -1,5 +1,5 @@
 import { invariant } from '../../../core/invariant';
-import { lesser } from '../../../core/money';
+import { lesser, nonNegative } from '../../../core/money';
 import { nextVersion } from '../../../core/next-version';
 import { mayInvoiceBecome } from './finalize';
 import { amountRemaining, type Invoice } from './invoice';
@@ -11,8 +11,7 @@ export function unpaidOf(invoice: Invoice): bigint {
 
 /** Returns the unpaid amount that no pending payment has reserved: the most that can be charged now. */
 export function payableOf(invoice: Invoice): bigint {
-  const free = unpaidOf(invoice) - invoice.amountPending;
-  return free > 0n ? free : 0n;
+  return nonNegative(unpaidOf(invoice) - invoice.amountPending);
 }
 
 export type PaymentDecision =
