@@ -1,10 +1,11 @@
+import { parseArgs, type ParseArgsConfig } from 'node:util';
 import type { INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { EngineModule } from './engine.module';
 import { explainFailure } from './explain-failure';
+import { startDatabaseIfNone } from './own-database.module';
 import { loadConfiguration } from './platform/config';
 import { migrate } from './platform/database';
-import { startEmbeddedPostgres } from '../packages/embedded-postgres';
 import { ProblemError } from './platform/errors';
 import { createLogger, NestLogger } from './platform/logging';
 
@@ -23,6 +24,21 @@ export interface DatabaseCommand<Arguments> {
    */
   readonly readArguments: () => Arguments;
   readonly run: (app: INestApplicationContext, given: Arguments) => Promise<void>;
+}
+
+/**
+ * Parses the arguments of the process with `parseArgs` of Node.
+ * @throws {UsageError} with the reason, followed by `usage`
+ */
+export function parseArguments<Config extends ParseArgsConfig>(
+  usage: string,
+  config?: Config,
+): ReturnType<typeof parseArgs<Config>> {
+  try {
+    return parseArgs(config);
+  } catch (error) {
+    throw new UsageError(`${error instanceof Error ? error.message : ''}${usage}`);
+  }
 }
 
 /**
@@ -48,14 +64,7 @@ async function runOnDatabase<Arguments>({
   const given = readArguments();
   // With the role `api` the application does no background work. It does not listen, because no server is started.
   const configuration = loadConfiguration({ ROLE: 'api', LOG_LEVEL: 'error' });
-  const embedded =
-    configuration.databaseUrl === null
-      ? await startEmbeddedPostgres({
-          directory: configuration.dataDirectory,
-          database: 'billing',
-          log: () => undefined,
-        })
-      : null;
+  const embedded = await startDatabaseIfNone(configuration, () => undefined);
   try {
     const databaseUrl = embedded?.connectionString ?? configuration.databaseUrl ?? '';
     await migrate(databaseUrl, reportWait, configuration.migrationWaitMs);

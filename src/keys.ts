@@ -1,7 +1,6 @@
 import './supported-node';
-import { parseArgs } from 'node:util';
 import type { INestApplicationContext } from '@nestjs/common';
-import { runCommand, UsageError } from './command-line';
+import { parseArguments, runCommand, UsageError } from './command-line';
 import { ALL_SCOPES, type GrantedScope } from './core/access';
 import { ApiKeysService } from './modules/access';
 import { actAsCommand, type Principal } from './platform/access';
@@ -92,26 +91,18 @@ interface KeysArguments {
 }
 
 function readArguments(): KeysArguments {
-  const { values, positionals } = parseWords();
+  const { values, positionals } = parseArguments(`\n${USAGE}`, {
+    allowPositionals: true,
+    options: {
+      name: { type: 'string' },
+      scopes: { type: 'string' },
+      'expires-at': { type: 'string' },
+    },
+  });
   const [word, id = ''] = positionals;
   const command = COMMANDS.find((known) => known === word);
   if (command === undefined || (command === 'revoke' && id === '')) throw new UsageError(USAGE);
   return { options: values, command, id };
-}
-
-function parseWords() {
-  try {
-    return parseArgs({
-      allowPositionals: true,
-      options: {
-        name: { type: 'string' },
-        scopes: { type: 'string' },
-        'expires-at': { type: 'string' },
-      },
-    });
-  } catch (error) {
-    throw new UsageError(`${error instanceof Error ? error.message : ''}\n${USAGE}`);
-  }
 }
 
 async function run(

@@ -4,9 +4,10 @@ import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { Logger } from 'pino';
 import { EngineModule } from './engine.module';
 import { explainFailure } from './explain-failure';
+import { startDatabaseIfNone } from './own-database.module';
 import { type Configuration, loadConfiguration } from './platform/config';
 import { migrate } from './platform/database';
-import { type EmbeddedServer, startEmbeddedPostgres } from '../packages/embedded-postgres';
+import type { EmbeddedServer } from '../packages/embedded-postgres';
 import { HttpAdapter } from './platform/http';
 import { createLogger, NestLogger, showSourcePositions } from './platform/logging';
 import { MonitoringServer } from './platform/observability';
@@ -59,7 +60,9 @@ async function start(
   logger: Logger,
 ): Promise<void> {
   if (configuration.tracing) running.stopTracing = await startTracing(logger);
-  const starting = startDatabaseIfNone(configuration, logger);
+  const starting = startDatabaseIfNone(configuration, (message) => {
+    logger.info({ context: 'embedded-postgres' }, message);
+  });
   running.embedded = starting.catch(() => null);
   const embedded = await starting;
   const databaseUrl = embedded?.connectionString ?? configuration.databaseUrl ?? '';
@@ -87,20 +90,6 @@ async function start(
   await app.get(MonitoringServer).listen();
   if (configuration.answersHttp) announce(await app.getUrl(), embedded);
   else logger.info('worker started');
-}
-
-async function startDatabaseIfNone(
-  configuration: Configuration,
-  logger: Logger,
-): Promise<EmbeddedServer | null> {
-  if (configuration.databaseUrl !== null) return null;
-  return startEmbeddedPostgres({
-    directory: configuration.dataDirectory,
-    database: 'billing',
-    log: (message) => {
-      logger.info({ context: 'embedded-postgres' }, message);
-    },
-  });
 }
 
 /** Prints the addresses of the service to the standard output, as plain text instead of log lines. */

@@ -9,6 +9,15 @@ import { migrate } from './platform/database';
 
 const DATABASE = 'billing';
 
+/** Starts the embedded server in the data directory if `DATABASE_URL` is not set. Otherwise returns null. */
+export async function startDatabaseIfNone(
+  { databaseUrl, dataDirectory }: Configuration,
+  log: (message: string) => void,
+): Promise<EmbeddedServer | null> {
+  if (databaseUrl !== null) return null;
+  return startEmbeddedPostgres({ directory: dataDirectory, database: DATABASE, log });
+}
+
 /**
  * Opens the database of the application: the database at `DATABASE_URL` or, without this setting, an embedded server in
  * the data directory. With `NODE_ENV=test`, which Jest sets, the embedded server is temporary, so that test files can

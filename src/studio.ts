@@ -1,8 +1,7 @@
 import './supported-node';
-import { parseArgs } from 'node:util';
 import type { INestApplicationContext } from '@nestjs/common';
 import { isEmail } from 'class-validator';
-import { runCommand, UsageError } from './command-line';
+import { parseArguments, runCommand, UsageError } from './command-line';
 import { ADMIN_ROLES, type AdminRole } from './core/access';
 import { SecondFactorsService } from './modules/sessions';
 import { Passwords, StudioService } from './modules/studio';
@@ -43,28 +42,20 @@ interface StudioArguments {
 }
 
 function readArguments(): StudioArguments {
-  const { values, positionals } = parseWords();
+  const { values, positionals } = parseArguments(`\n\n${USAGE}`, {
+    allowPositionals: true,
+    options: {
+      email: { type: 'string' },
+      name: { type: 'string' },
+      role: { type: 'string' },
+      'password-stdin': { type: 'boolean' },
+    },
+  });
   const command = COMMANDS.find((known) => known === positionals[0]);
   if (command === undefined || positionals.length > 1) {
     throw new UsageError(`Name one command.\n\n${USAGE}`);
   }
   return { options: values, command };
-}
-
-function parseWords() {
-  try {
-    return parseArgs({
-      allowPositionals: true,
-      options: {
-        email: { type: 'string' },
-        name: { type: 'string' },
-        role: { type: 'string' },
-        'password-stdin': { type: 'boolean' },
-      },
-    });
-  } catch (error) {
-    throw new UsageError(`${error instanceof Error ? error.message : ''}\n\n${USAGE}`);
-  }
 }
 
 async function emailOf({ email }: StudioOptions): Promise<string> {
