@@ -54,6 +54,8 @@ import { isStudioPath, serveStudio, STUDIO_DIRECTORY } from './studio-pages';
 const KEEP_ALIVE_MS = 65_000;
 /** Longer than {@link KEEP_ALIVE_MS}, because Node applies this limit to idle connections too. */
 const HEADERS_MS = 70_000;
+/** Time without any traffic after which a connection is closed, for example if its client disappeared. */
+const SILENCE_MS = 3_600_000;
 const LARGEST_BODY_BYTES = 2 ** 20;
 /** Maximum body of a caller without a credential: enough for a sign-in, the only JSON that such a caller sends. */
 const LARGEST_ANONYMOUS_BODY_BYTES = 2 ** 14;
@@ -81,6 +83,10 @@ export function configureHttp(app: HttpApplication): void {
   refuseUnreadable(server);
   server.keepAliveTimeout = KEEP_ALIVE_MS;
   server.headersTimeout = HEADERS_MS;
+  // The readers of bodies limit the time of a body. Node would end every body after five minutes, even if it arrives
+  // fast enough or waits for this process.
+  server.requestTimeout = 0;
+  server.timeout = SILENCE_MS;
   const lifecycle = app.get(Lifecycle);
   // When the process stops, closes the connections of requests in flight soon after their responses.
   lifecycle.stopping.addEventListener('abort', () => {

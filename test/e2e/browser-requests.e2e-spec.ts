@@ -99,10 +99,9 @@ describe('requests from browsers', () => {
     it('succeed on a connection that was idle for a minute', async () => {
       const { headers } = await fetch(`${origin}/health/live`);
       expect(headers.get('keep-alive')).toBe('timeout=65');
-      const { headersTimeout, keepAliveTimeout, requestTimeout } = engine.app.getHttpServer();
+      const { headersTimeout, keepAliveTimeout } = engine.app.getHttpServer();
       expect(keepAliveTimeout).toBe(65_000);
       expect(headersTimeout).toBeGreaterThan(keepAliveTimeout);
-      expect(requestTimeout).toBeGreaterThan(headersTimeout);
     });
   });
 

@@ -1,3 +1,5 @@
+import { DataSource } from 'typeorm';
+import { poolOf } from '../../src/platform/database/pool-use';
 import { createCustomer, createPayment } from '../support/billing';
 import { Lists } from '../support/lists';
 import { startTestApp, type TestApp } from '../support/test-app';
@@ -283,5 +285,48 @@ describe('lists find', () => {
   ])('nothing, and name the field, if it is refused: %s', async (path, pointer) => {
     const { body } = await engine.http.get(`/v1/${path}`);
     expect(body).toMatchObject({ status: 400, code: 'validation_failed', errors: [{ pointer }] });
+  });
+
+  it.each([
+    ['renamed', `UPDATE customer SET name = 'zz' WHERE id = $1`],
+    ['deleted', 'DELETE FROM customer WHERE id = $1'],
+  ])(
+    'continues after the last row of a page that is %s while the page is read',
+    async (word, sql) => {
+      const ids: string[] = [];
+      for (const letter of ['a', 'b', 'c', 'd']) {
+        ids.push(await createCustomer(engine, { name: `${word} ${letter}` }));
+      }
+      const query = engine.database.query.bind(engine.database);
+      const reads = jest.spyOn(engine.database, 'query').mockImplementationOnce(async (...page) => {
+        const rows = await query(...page);
+        await query(sql, [ids[1]]);
+        return rows;
+      });
+      const first = await lists.page(`customers?q=${word}&sort=name&limit=2`);
+      reads.mockRestore();
+      const cursor = first.next_cursor ?? '';
+      const rest = await lists.page(`customers?q=${word}&sort=name&limit=2&cursor=${cursor}`);
+      expect([...first.data, ...rest.data].map(({ id }) => id)).toEqual(ids);
+    },
+  );
+
+  it('refuse an invalid value in a cursor without closing a connection to the database', async () => {
+    await createCustomer(engine);
+    const { next_cursor: cursor } = await lists.page('customers?sort=created_at&limit=1');
+    const [id = '', mark = ''] = Buffer.from(cursor ?? '', 'base64url')
+      .toString()
+      .split(' ');
+    const invalid = Buffer.from([id, mark, 'nonsense'].join(' ')).toString('base64url');
+    let closed = 0;
+    const count = (): void => {
+      closed += 1;
+    };
+    const pool = poolOf(engine.app.get(DataSource));
+    pool.on('remove', count);
+    const answer = await engine.http.get(`/v1/customers?sort=created_at&cursor=${invalid}`);
+    pool.off('remove', count);
+    expect(answer.body).toMatchObject({ status: 400, code: 'invalid_cursor' });
+    expect(closed).toBe(0);
   });
 });

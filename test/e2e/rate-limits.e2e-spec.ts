@@ -1,3 +1,4 @@
+import { OutcomeUnknownError } from '../../src/platform/database';
 import { RateLimits } from '../../src/platform/rate-limits';
 import { startTestApp, type TestApp } from '../support/test-app';
 
@@ -214,5 +215,20 @@ describe('rate limits', () => {
     } finally {
       await open.close();
     }
+  });
+
+  it('count requests once if the answer to an exchange is lost', async () => {
+    const counts = engine.app.get(RateLimits);
+    const { database } = engine;
+    const query = database.query.bind(database);
+    const exchange = jest.spyOn(database, 'query').mockImplementationOnce(async (...add) => {
+      await query(...add);
+      throw new OutcomeUnknownError(new Error('Connection terminated unexpectedly'));
+    });
+    for (let sent = 0; sent < 5; sent += 1) counts.take('default:lost', 10);
+    await counts.share();
+    exchange.mockRestore();
+    await counts.share();
+    expect(counts.take('default:lost', 10)).toMatchObject({ isExceeded: false, remaining: 4 });
   });
 });

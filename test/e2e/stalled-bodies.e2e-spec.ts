@@ -237,4 +237,8 @@ describe('a client that starts a body and does not finish it', () => {
       expect(stalled.every(({ destroyed }) => !destroyed)).toBe(true);
     },
   );
+
+  it('is not ended by a limit on the whole time of a request', () => {
+    expect(strict.app.getHttpServer()).toMatchObject({ requestTimeout: 0, timeout: 3_600_000 });
+  });
 });

@@ -2,7 +2,7 @@ import type { Pool, PoolClient, QueryConfig } from 'pg';
 import { type QueryRunner, QueryRunnerAlreadyReleasedError } from 'typeorm';
 import { isIdle } from './connection-settings';
 import { OutcomeUnknownError } from './outcome-unknown';
-import { isAnswerLost, isConnectionUnusable, violatedConstraint } from './postgres-errors';
+import { isAnswerLost, isConnectionUnusable } from './postgres-errors';
 
 /** Query with a client-side timeout. `pg` supports it for each query, but its types declare it for connections only. */
 export interface TimedQuery extends QueryConfig {
@@ -67,7 +67,7 @@ export async function sendAutocommit(
     connection.release();
     return rows as unknown[];
   } catch (error) {
-    connection.release(violatedConstraint(error) === null);
+    connection.release(isConnectionUnusable(error) || !isIdle(connection));
     const sql = typeof statement === 'string' ? statement : statement.text;
     throw isAnswerLost(error) && MAY_WRITE.test(sql) ? new OutcomeUnknownError(error) : error;
   }

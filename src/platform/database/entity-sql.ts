@@ -60,9 +60,12 @@ export class EntitySql<Entity extends ObjectLiteral> {
       .join(', ');
   }
 
-  /** @param tail SQL that follows `FROM <table>` */
-  select(tail: string): string {
-    return `SELECT ${this.list} FROM ${this.table} ${tail}`;
+  /**
+   * @param tail SQL that follows `FROM <table>`
+   * @param further SQL of columns that are not of the entity
+   */
+  select(tail: string, further: readonly string[] = []): string {
+    return `SELECT ${[this.list, ...further].join(', ')} FROM ${this.table} ${tail}`;
   }
 
   /** @param tail SQL that follows `UPDATE <table>` */

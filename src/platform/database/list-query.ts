@@ -18,6 +18,11 @@ interface ReferringColumn {
   readonly condition: string;
 }
 
+interface SortedRow {
+  /** Value by which the row is sorted, as text. Absent if the list is sorted by id. */
+  readonly sortValue?: string | null;
+}
+
 /** Builds the SQL of a list with filters: one statement for a page, and one for sums over all rows of the list. */
 export class ListQuery {
   private readonly parameters: unknown[] = [];
@@ -125,14 +130,14 @@ export class ListQuery {
     if (order.column !== 'id') this.conditions.push(`${order.column} IS NOT NULL`);
     if (position !== null) await this.continueAfter(database, order, position);
     const tail = this.tailOf(order, position?.id ?? null, limit + 1);
-    const found = await refuseInvalidCursor(position, () =>
-      database.select(entity, tail, this.parameters),
+    const sortValue = order.column === 'id' ? [] : [`${order.column}::text AS "sortValue"`];
+    const found: readonly (Entity & SortedRow)[] = await refuseInvalidCursor(position, () =>
+      database.select(entity, tail, this.parameters, sortValue),
     );
     const items = found.slice(0, limit);
     const last = found.length > limit ? items.at(-1) : undefined;
     if (last === undefined) return { items, next: null };
-    const value = await this.valueOf(database, order, last.id);
-    return { items, next: cursorAt({ id: last.id, value }, order) };
+    return { items, next: cursorAt({ id: last.id, value: last.sortValue ?? null }, order) };
   }
 
   /**
@@ -169,8 +174,8 @@ export class ListQuery {
       this.conditions.push(`(${this.endOf(order).join(', ')}) ${comparison} (${end.join(', ')})`);
       return;
     }
-    const isStored = position.value === null && order.hasLongValues === true;
-    const value = isStored ? await this.valueOf(database, order, position.id) : position.value;
+    const isTooLong = position.value === null && order.hasLongValues === true;
+    const value = isTooLong ? await this.storedValue(database, order, position.id) : position.value;
     if (value === null) throw invalidCursor();
     // Needs no cast: PostgreSQL gives the parameter the type of the column.
     const place = [this.bind(value), ...end];
@@ -179,9 +184,12 @@ export class ListQuery {
     );
   }
 
-  /** Returns the value by which the row with this id is sorted, as text; null if there is none. */
-  private valueOf(database: Database, { column }: ListOrder, id: string): Promise<string | null> {
-    if (column === 'id') return Promise.resolve(null);
+  /** Returns the present value by which the row with this id is sorted, as text; null if there is none. */
+  private storedValue(
+    database: Database,
+    { column }: ListOrder,
+    id: string,
+  ): Promise<string | null> {
     const sql = `SELECT ${column}::text FROM ${this.table} WHERE id = $1`;
     return database.queryValue<string | null>(sql, [id]);
   }

@@ -164,7 +164,7 @@ export const requestTimeout = defineProblem({
     'less than 500 bytes a second. Other bodies get 10 s, plus a second for each further 10 kB that arrived. Nothing was stored, ' +
     'and the connection is closed. Send the request again.',
   detail: (longestPauseMs: number) =>
-    `Too little of the body arrived within ${longestPauseMs} ms. Nothing was stored. Send the request again.`,
+    `Too little of the request arrived within ${longestPauseMs} ms. Nothing was stored. Send the request again.`,
 });
 
 export const unsupportedMediaType = defineProblem({

@@ -31,6 +31,8 @@ const NEVER: readonly (readonly [kind: string, ...addresses: readonly string[]])
   ['unspecified', '0.0.0.0', '0.0.0.1', '0.255.255.255', '::'],
   ['link-local', '169.254.0.1', '169.254.169.254', '169.254.255.255', 'fe80::1', 'febf::1'],
   ['metadata services', '100.100.100.200', '168.63.129.16', 'fd00:ec2::254', 'fd20:ce::254'],
+  ['metadata services over IPv6', 'fd00:42::42', 'fd00:a9fe:a9fe::1', 'fd00:c1::a9fe:a9fe'],
+  ['credentials of containers', 'fd00:ec2::23', 'fd00:ec2:ffff::1', 'fd00:100::100:200'],
   ['zone ids', 'fe80::1%eth0', '::1%lo', '2606:4700::1111%1'],
   ['IETF protocol assignments', '192.0.0.1', '192.0.0.192', '192.0.0.255', '2001:1::1'],
   ['documentation', '192.0.2.1', '198.51.100.1', '203.0.113.1', '2001:db8::1', '3fff::1'],

@@ -15,13 +15,17 @@ const PRIVATE_RANGES: ReadonlySet<string> = new Set([
 const GLOBAL_UNICAST = ipaddr.parseCIDR('2000::/3');
 
 /**
- * Addresses at which clouds (Alibaba, Azure, AWS, Google) give credentials to their machines, except link-local
- * addresses, which are refused anyway.
+ * Addresses at which clouds (Alibaba, Azure, AWS, Google, Linode, Oracle, Scaleway) give credentials to their machines,
+ * except link-local addresses, which are refused anyway.
  */
 const METADATA_SERVICES = [
   '100.100.100.200/32',
   '168.63.129.16/32',
-  'fd00:ec2::254/128',
+  'fd00:42::42/128',
+  'fd00:100::100:200/128',
+  'fd00:a9fe:a9fe::1/128',
+  'fd00:c1::a9fe:a9fe/128',
+  'fd00:ec2::/32',
   'fd20:ce::254/128',
 ].map((network) => ipaddr.parseCIDR(network));
 

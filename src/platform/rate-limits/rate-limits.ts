@@ -5,7 +5,8 @@ import {
   type OnModuleDestroy,
 } from '@nestjs/common';
 import { Clock } from '../clock';
-import { RateLimitRepository } from './rate-limit.repository';
+import { OutcomeUnknownError } from '../database';
+import { type BucketCount, RateLimitRepository } from './rate-limit.repository';
 
 const WINDOW_MS = 60_000;
 const SHARE_EVERY_MS = 1_000;
@@ -94,18 +95,41 @@ export class RateLimits implements OnApplicationBootstrap, OnModuleDestroy {
       .map(([bucket, { unshared }]) => ({ bucket, count: unshared }));
     if (counts.length === 0) return;
     try {
-      const windowStart = new Date(windowStartMs);
-      const totals = await this.repository.add(windowStart, counts);
-      const sent = new Map(counts.map(({ bucket, count }) => [bucket, count]));
-      for (const { bucket: name, count } of totals) {
-        const bucket = buckets.get(name);
-        if (bucket === undefined) continue;
-        bucket.unshared -= sent.get(name) ?? 0;
-        bucket.shared = count;
+      const totals = await this.addCounts(new Date(windowStartMs), counts);
+      for (const { bucket, count } of totals) {
+        const known = buckets.get(bucket);
+        if (known !== undefined) known.shared = count;
       }
       await this.repository.deleteBefore(new Date(windowStartMs - WINDOW_MS));
     } catch (error) {
       this.logger.warn({ err: error }, 'request counts were not shared; each process counts alone');
+    }
+  }
+
+  /**
+   * Writes counts, and returns the totals of all processes. If the outcome is unknown, the counts are not sent again,
+   * because a request that is counted twice could be refused too early.
+   */
+  private async addCounts(
+    windowStart: Date,
+    counts: readonly BucketCount[],
+  ): Promise<readonly BucketCount[]> {
+    const { buckets } = this;
+    const markSent = (): void => {
+      for (const { bucket, count } of counts) {
+        const known = buckets.get(bucket);
+        if (known === undefined) continue;
+        known.unshared -= count;
+        known.shared += count;
+      }
+    };
+    try {
+      const totals = await this.repository.add(windowStart, counts);
+      markSent();
+      return totals;
+    } catch (error) {
+      if (error instanceof OutcomeUnknownError) markSent();
+      throw error;
     }
   }
 
