@@ -131,6 +131,69 @@ describe('a subscription that starts far in the past', () => {
     expect((await invoiceNumbers()).length).toBe(13);
   });
 
+  const startedAt = '2025-03-18T00:00:00.000Z';
+  const seats = { name: 'Seats', model: 'per_unit', timing: 'in_advance', unit_amount: '3100' };
+
+  const subscribeMonthly = async (fields: object = {}): Promise<string> => {
+    const monthly = { code: 'monthly', name: 'Monthly', currency: 'USD', interval: 'month' };
+    const plan = await create('/v1/plans', { ...monthly, prices: [seats] });
+    return create('/v1/subscriptions', { customer_id: customerId, plan_id: plan, ...fields });
+  };
+
+  const totals = async (): Promise<readonly number[]> => {
+    const { body } = await engine.http.get(`/v1/invoices?limit=100&customer_id=${customerId}`);
+    return (body as { data: { total: number }[] }).data.map(({ total }) => total).reverse();
+  };
+
+  it.each([
+    ['cancel', { when: 'now' }, { status: 'canceled' }, []],
+    ['cancel', { when: 'period_end' }, { cancel_at: '2026-03-25T00:00:00.000Z' }, []],
+    ['pause', {}, { status: 'paused' }, []],
+    ['change', { quantity: '2', when: 'now' }, { quantity: '2' }, [2_657]],
+    ['change', { quantity: '2', when: 'now', proration: 'none' }, { quantity: '2' }, []],
+    ['coupons', { code: 'HALF' }, {}, []],
+  ])(
+    'bills the end of a trial and a year of renewals before the command %s %j',
+    async (command, body, changed, further) => {
+      const coupon = { code: 'HALF', type: 'percent', percent_off: '50', duration: 'once' };
+      await create('/v1/coupons', coupon);
+      const id = await subscribeMonthly({ start_at: startedAt, trial_days: 7 });
+      const answer = await send(`/v1/subscriptions/${id}/${command}`, body);
+      expect(answer.body).toMatchObject({
+        ...changed,
+        current_period_start: '2026-02-25T00:00:00.000Z',
+      });
+      await workOff();
+      expect(await totals()).toEqual([...Array.from({ length: 12 }, () => 3_100), ...further]);
+    },
+  );
+
+  it('bills a planned start, a trial and eleven months before a command', async () => {
+    const id = await subscribeMonthly({ start_at: daysAgo(-1), trial_days: 7 });
+    engine.clock.set('2027-02-10T00:00:00.000Z');
+    const answer = await send(`/v1/subscriptions/${id}/pause`, {});
+    expect(answer.body).toMatchObject({
+      status: 'paused',
+      current_period_start: '2027-02-09T09:30:00.000Z',
+    });
+    expect((await totals()).length).toBe(12);
+  });
+
+  it('refuses commands while many periods after a scheduled change to days are unbilled', async () => {
+    const id = await subscribeMonthly();
+    await send(`/v1/subscriptions/${id}/change`, { plan_id: planId, when: 'period_end' });
+    engine.clock.set('2026-04-20T12:00:00.000Z');
+    for (const path of ['cancel', 'cancel?preview=true']) {
+      const refused = await send(`/v1/subscriptions/${id}/${path}`, { when: 'now' });
+      expect(refused.body).toMatchObject({ status: 409, code: 'subscription_behind' });
+    }
+    expect(await totals()).toEqual([3_100]);
+    await workOff();
+    const canceled = await send(`/v1/subscriptions/${id}/cancel`, { when: 'now' });
+    expect(canceled.body).toMatchObject({ current_period_start: '2026-04-20T09:30:00.000Z' });
+    expect((await totals()).length).toBe(21);
+  });
+
   it('has its coupon on a period that is billed by a clock a little behind that of its start', async () => {
     const coupon = { code: 'HALF', type: 'percent', percent_off: '50', duration: 'forever' };
     await create('/v1/coupons', coupon);
@@ -201,7 +264,7 @@ describe('a subscription that starts far in the past', () => {
   it('on a test clock is completed by the next advance, in due order', async () => {
     const story = await Story.begin(engine, '2026-06-01T00:00:00.000Z');
     const { id } = await story.subscribe(planId, { start_at: '2026-04-02T00:00:00.000Z' });
-    expect((await story.invoices()).length).toBe(13);
+    expect((await story.invoices()).length).toBe(15);
     const answer = await send(`/v1/subscriptions/${id}/pause`, {});
     expect(answer.body).toMatchObject({ code: 'subscription_behind' });
     await story.advance('2026-06-02T00:00:00.000Z');

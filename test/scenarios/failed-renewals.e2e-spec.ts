@@ -1,7 +1,7 @@
 import { DueSubscriptions } from '../../src/modules/billing/subscriptions/due-subscriptions';
 import { RenewSubscriptionsWorkflow } from '../../src/modules/billing/subscriptions/renew-subscriptions.workflow';
-import { createCustomer } from '../support/billing';
-import { startTestApp, Story, type TestApp } from '../support/story';
+import { createCustomer, createMeter } from '../support/billing';
+import { post, startTestApp, Story, type TestApp } from '../support/story';
 
 const LARGEST = Number.MAX_SAFE_INTEGER;
 const LEASE_OVER_MS = 61_000;
@@ -112,6 +112,41 @@ describe('a renewal that cannot be billed', () => {
     }
     await engine.http.patch(`/v1/customers/${customerId}`).send({ tax_rate_ids: ids }).expect(200);
   };
+
+  it.each([9, 19])('refuses commands with its own code after %i days', async (days) => {
+    const event = { event_name: 'units', aggregation: 'sum', value_property: 'n' };
+    const meter_id = await createMeter(engine, event);
+    const price = { name: 'Units', model: 'per_unit', timing: 'in_arrears', meter_id };
+    const plan = await post(engine, '/v1/plans', {
+      code: 'daily',
+      name: 'Daily',
+      currency: 'USD',
+      interval: 'day',
+      prices: [{ ...price, unit_amount: String(LARGEST) }],
+    });
+    const customer_id = await createCustomer(engine);
+    const { id } = await post(engine, '/v1/subscriptions', { customer_id, plan_id: plan.id });
+    const timestamp = engine.clock.now().toISOString();
+    const usage = { customer_id, event_name: 'units', timestamp, properties: { n: 3 } };
+    await post(engine, '/v1/usage-events', { idempotency_key: 'use', ...usage });
+    engine.clock.advanceMs(days * 86_400_000);
+    const due = engine.app.get(DueSubscriptions);
+    await due.runDue();
+    const cancel = `/v1/subscriptions/${id}/cancel`;
+    const refused = await engine.http.post(cancel).send({ when: 'now' });
+    expect(refused.body).toMatchObject({ status: 422, code: 'invoice_too_large' });
+
+    await post(engine, '/v1/usage-events/void', { idempotency_key: 'use' });
+    const isBehind = days > 14;
+    const answer = await engine.http.post(cancel).send({ when: 'now' });
+    expect(answer.body).toMatchObject(
+      isBehind ? { code: 'subscription_behind' } : { status: 'canceled' },
+    );
+    engine.clock.advanceMs(LEASE_OVER_MS);
+    while (await due.runDue());
+    if (isBehind) await post(engine, cancel, { when: 'now' });
+    expect(await failureOf(id)).toEqual(NO_FAILURE);
+  });
 
   it('is sent once by two workers and at each retry, and again after a renewal that succeeded', async () => {
     const { id, customerId } = await subscribeTaxed();

@@ -1,3 +1,4 @@
+import { eventsOf } from '../support/test-app';
 import { startTestApp, Story, type TestApp } from '../support/story';
 
 const START = '2026-03-01T00:00:00.000Z';
@@ -18,10 +19,17 @@ describe('a subscription that resumes while its invoice is being paid', () => {
       'pm_sandbox_declined',
       '2026-03-01T12:00:00.000Z',
       'past_due',
+      ['subscription.past_due'],
     ],
-    ['unpaid after the last one', 'pm_sandbox_declined', '2026-03-20T00:00:00.000Z', 'unpaid'],
-    ['active during the first one', 'pm_sandbox_pending', '2026-03-01T12:00:00.000Z', 'active'],
-  ])('is %s', async (_, token, at, status) => {
+    [
+      'unpaid after the last one',
+      'pm_sandbox_declined',
+      '2026-03-20T00:00:00.000Z',
+      'unpaid',
+      ['subscription.updated'],
+    ],
+    ['active during the first one', 'pm_sandbox_pending', '2026-03-01T12:00:00.000Z', 'active', []],
+  ])('is %s', async (_, token, at, status, eventsOfStatus) => {
     const story = await Story.begin(engine, START);
     await engine.http
       .post(`/v1/customers/${story.customerId}/payment-methods`)
@@ -38,6 +46,9 @@ describe('a subscription that resumes while its invoice is being paid', () => {
       .send({ payment_method_id: 'pm_sandbox_pending' })
       .expect(status === 'active' ? 409 : 201);
     expect((await story.command(id, 'resume')).status).toBe(status);
+    const types = (await eventsOf(engine, id)).map(({ type }) => type);
+    const resumed = types.indexOf('subscription.resumed');
+    expect(types.slice(resumed)).toEqual(['subscription.resumed', ...eventsOfStatus]);
     await story.verify();
   });
 });

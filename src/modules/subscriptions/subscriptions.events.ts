@@ -5,13 +5,6 @@ import { SubscriptionDto, toSubscriptionDto } from './dto/subscription.dto';
 
 const subscriptionEvent = defineEvents(SubscriptionDto, toSubscriptionDto);
 
-const subscriptionPastDue = subscriptionEvent(
-  'subscription.past_due',
-  'An automatic payment for the subscription failed and is retried; or the subscription was unpaid and has another ' +
-    'payment method to try.',
-  { status: 'past_due' },
-);
-
 export const SUBSCRIPTION_RENEWAL_FAILED = subscriptionEvent(
   'subscription.renewal_failed',
   'Due work of a subscription, such as its renewal, failed with `renewal_failure_code` and is retried. Sent ' +
@@ -41,6 +34,12 @@ export const SUBSCRIPTION_EVENTS = {
     },
   ),
   renewed: subscriptionEvent('subscription.renewed', 'A further period of a subscription began.'),
+  past_due: subscriptionEvent(
+    'subscription.past_due',
+    'An automatic payment for the subscription failed and is retried; or the subscription was unpaid and has another ' +
+      'payment method to try.',
+    { status: 'past_due' },
+  ),
   paused: subscriptionEvent(
     'subscription.paused',
     'A subscription was paused: no further period begins.',
@@ -65,6 +64,6 @@ export const SUBSCRIPTION_EVENTS = {
 export function statusEventOf(
   status: SubscriptionStatus,
 ): DomainEvent<Subscription, SubscriptionDto> {
-  if (status === 'past_due') return subscriptionPastDue;
+  if (status === 'past_due') return SUBSCRIPTION_EVENTS.past_due;
   return status === 'active' ? SUBSCRIPTION_EVENTS.activated : SUBSCRIPTION_EVENTS.updated;
 }

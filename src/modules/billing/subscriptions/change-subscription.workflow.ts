@@ -115,11 +115,8 @@ export class ChangeSubscriptionWorkflow {
         return this.commands.uncancel(snapshot);
       case 'pause':
         return this.commands.pause(snapshot, now);
-      case 'resume': {
-        const outcome = this.commands.resume(snapshot, now);
-        const subscription = await this.status.afterPause(outcome.subscription);
-        return { ...outcome, subscription };
-      }
+      case 'resume':
+        return this.status.afterPause(this.commands.resume(snapshot, now));
     }
   }
 }

@@ -25,11 +25,14 @@ import {
 import { BillingLocks, type CustomerAt } from '../billing-locks';
 import { ApplyOutcomesWorkflow } from './apply-outcomes.workflow';
 
+/** Maximum number of overdue periods of a subscription that accepts a command: a year of monthly renewals. */
+const MAX_PERIODS_PER_REQUEST = 12;
+
 /**
- * Maximum number of pieces of due work, such as renewals, that one request does for a subscription: a year of monthly
- * renewals. Background work does the rest, one piece per commit.
+ * Maximum number of pieces of due work that one request does for a subscription: its renewals, and also the start and
+ * the announcement that a trial ends. Background work does the rest, one piece per commit.
  */
-const MAX_STEPS_PER_REQUEST = 12;
+const MAX_STEPS_PER_REQUEST = MAX_PERIODS_PER_REQUEST + 2;
 
 export interface CurrentSubscription extends CustomerAt {
   readonly snapshot: Snapshot;
@@ -134,12 +137,14 @@ export class RenewSubscriptionsWorkflow {
 
   /**
    * Locks a subscription for a command, in the caller's transaction, and first does its due work, so that the command
-   * acts on the current period. Does at most {@link MAX_STEPS_PER_REQUEST} pieces of due work, because each invoice
-   * locks the series of invoice numbers. The returned time is never before the last change of the subscription, even if
-   * a process with a faster clock made that change.
+   * acts on the current period. Refuses if work is still due after {@link MAX_STEPS_PER_REQUEST} pieces, because each
+   * invoice locks the series of invoice numbers. Refuses without doing any work if many periods are overdue, unless the
+   * work was refused before: its error then says why. The returned time is never before the last change of the
+   * subscription, even if a process with a faster clock made that change.
    * @param expected condition on the version of the subscription, checked after the due work is done
-   * @throws {ProblemError} `subscription_not_found`, `subscription_customer_deleted`, `subscription_behind` if too many
-   *   periods are due, `precondition_failed`, `test_clock_advancing`, `test_clock_failed`
+   * @throws {ProblemError} `subscription_not_found`, `subscription_customer_deleted`, `subscription_behind` if too
+   *   much work is due, `precondition_failed`, `test_clock_advancing`, `test_clock_failed`, and the errors of
+   *   `ApplyOutcomesWorkflow.applyAll`
    */
   async lockCurrent(id: string, expected: VersionCondition = 'any'): Promise<CurrentSubscription> {
     const found = (await this.subscriptions.find(id)) ?? raise(subscriptionNotFound(id));
@@ -148,9 +153,11 @@ export class RenewSubscriptionsWorkflow {
     if (customer.deletedAt !== null) throw subscriptionCustomerDeleted(id);
     const current = (await this.subscriptions.lock(id)) ?? raise(subscriptionNotFound(id));
     const now = updatedAtAfter(current, readAt);
-    if (periodsOverdue(current, now, MAX_STEPS_PER_REQUEST + 1) > MAX_STEPS_PER_REQUEST)
+    const overdue = periodsOverdue(current, now, MAX_PERIODS_PER_REQUEST + 1);
+    if (overdue > MAX_PERIODS_PER_REQUEST && current.renewalFailureCode === null)
       throw subscriptionBehind(current);
-    await this.runDueWork(current, now);
+    const latest = await this.runDueWork(current, now);
+    if (isDue(latest, now)) throw subscriptionBehind(latest);
     const snapshot = (await this.subscriptions.lockSnapshot(id)) ?? raise(subscriptionNotFound(id));
     assertVersion(expected, snapshot.subscription);
     return { snapshot, customer, now };

@@ -6,6 +6,7 @@ import { PaymentsService } from '../../payments';
 import {
   type PaymentEvent,
   afterPaymentEvent,
+  type Outcome,
   statusEventOf,
   type Subscription,
   SubscriptionsRepository,
@@ -45,14 +46,19 @@ export class SubscriptionStatusWorkflow {
   }
 
   /**
-   * Returns a resumed subscription with the status that follows from failed charges of its open invoices. Writes
-   * nothing.
+   * Returns the outcome of a resume with the status that follows from failed charges of the open invoices, and the
+   * event of this status. Writes nothing.
    */
-  async afterPause(subscription: Subscription): Promise<Subscription> {
-    const attempted = await this.collection.findAttempted(subscription.id);
+  async afterPause(resumed: Outcome): Promise<Outcome> {
+    const attempted = await this.collection.findAttempted(resumed.subscription.id);
     const inFlight = await this.payments.findBeingCharged(attempted.map(({ id }) => id));
     const failure = attemptsFailure(attempted, inFlight);
-    return failure === null ? subscription : afterPaymentEvent(subscription, failure);
+    if (failure === null) return resumed;
+    return {
+      ...resumed,
+      subscription: afterPaymentEvent(resumed.subscription, failure),
+      events: [...resumed.events, failure === 'failed' ? 'past_due' : 'updated'],
+    };
   }
 
   lockUnpaidOf(customerId: string): Promise<readonly Subscription[]> {

@@ -69,6 +69,7 @@ export type SubscriptionEventKind =
   | 'updated'
   | 'trial_ending'
   | 'renewed'
+  | 'past_due'
   | 'paused'
   | 'resumed'
   | 'expired'
