@@ -46,16 +46,14 @@ export class MrrLedgerCheck implements OnModuleInit {
 
   /**
    * Returns a message for each subscription whose recorded revenue differs from its current revenue. Skips
-   * subscriptions whose next billing is due. Also skips subscriptions that a process with a faster clock changed after
-   * `now`, because their new items have not started at `now`.
+   * subscriptions whose next billing is due.
    */
   private async differencesIn(
     page: readonly Subscription[],
     now: Date,
   ): Promise<readonly string[]> {
     const recorded = page.filter(
-      ({ nextBillingAt, updatedAt }) =>
-        updatedAt <= now && (nextBillingAt === null || nextBillingAt > now),
+      ({ nextBillingAt }) => nextBillingAt === null || nextBillingAt > now,
     );
     const sums = await this.changes.sumBySubscription(recorded.map(({ id }) => id));
     const amounts = await this.revenue.currentAmountsOf(recorded, now);

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { groupBy } from '../../core/grouping';
+import { updatedAtAfter } from '../../core/next-version';
 import type { Period } from '../../core/time';
 import type { Page, PageRequest } from '../../platform/database';
 import { newId } from '../../platform/ids';
@@ -34,6 +35,8 @@ export class RecurringRevenueService {
   /**
    * Records the current recurring revenue of subscriptions if it has changed. Must be called in the transaction that
    * locked and changed the subscriptions.
+   * @param now time of the process. If the last change of a subscription is later, its time counts instead: the
+   *   transaction may have waited for that change, or another process with a faster clock made it.
    * @param dueAt when the scheduled work that changed the subscription was due, by subscription id; null or absent:
    *   none did
    */
@@ -49,15 +52,20 @@ export class RecurringRevenueService {
     const changes = real.flatMap((subscription) => {
       const { id } = subscription;
       const before = last.get(id) ?? null;
-      const changedAt = countsFrom(subscription, before, dueAt.get(id) ?? null, now);
+      const changedAt = countsFrom(
+        subscription,
+        before,
+        dueAt.get(id) ?? null,
+        updatedAtAfter(subscription, now),
+      );
       return changeOf(subscription, before, { afterMinor: amounts.get(id) ?? 0n, changedAt });
     });
     await this.changes.insertAll(changes);
   }
 
   /**
-   * Returns the monthly recurring revenue of subscriptions at an instant in minor units, by subscription id. Leaves out
-   * subscriptions whose status gives no revenue.
+   * Returns the monthly recurring revenue of subscriptions in minor units, by subscription id: at an instant, or after
+   * the last change of the subscription if that is later. Leaves out subscriptions whose status gives no revenue.
    */
   async currentAmountsOf(
     subscriptions: readonly Subscription[],
@@ -70,7 +78,10 @@ export class RecurringRevenueService {
     return new Map(
       counted.map((subscription) => {
         const { id } = subscription;
-        const held = (items.get(id) ?? []).filter(({ startAt }) => startAt <= at);
+        const instant = updatedAtAfter(subscription, at);
+        const held = (items.get(id) ?? []).filter(
+          ({ startAt, endAt }) => startAt <= instant && (endAt === null || endAt > instant),
+        );
         return [id, amountOf(subscription, held, redemptions.get(id) ?? [])] as const;
       }),
     );
