@@ -46,24 +46,25 @@ export class MrrLedgerCheck implements OnModuleInit {
 
   /**
    * Returns a message for each subscription whose recorded revenue differs from its current revenue. Skips
-   * subscriptions whose next billing is due. Also skips subscriptions that a process with a faster clock changed after
-   * `now`, because their new items have not started at `now`.
+   * subscriptions whose next billing is due. Accepts amounts that release 0.1.0 recorded by its own rule for coupons
+   * (decision 246): they are corrected at the end of the billing period at the latest.
    */
   private async differencesIn(
     page: readonly Subscription[],
     now: Date,
   ): Promise<readonly string[]> {
-    const recorded = page.filter(
-      ({ nextBillingAt, updatedAt }) =>
-        updatedAt <= now && (nextBillingAt === null || nextBillingAt > now),
-    );
-    const sums = await this.changes.sumBySubscription(recorded.map(({ id }) => id));
-    const amounts = await this.revenue.currentAmountsOf(recorded, now);
-    return recorded.flatMap(({ id, currency }) => {
-      const [recordedMinor, currentMinor] = [sums.get(id) ?? 0n, amounts.get(id) ?? 0n];
-      return recordedMinor === currentMinor
-        ? []
-        : [`${id} ${currency}: recorded ${recordedMinor}, current ${currentMinor}`];
-    });
+    const idle = page.filter(({ nextBillingAt }) => nextBillingAt === null || nextBillingAt > now);
+    const sums = await this.changes.sumBySubscription(idle.map(({ id }) => id));
+    const amounts = await this.revenue.currentAmountsOf(idle, now);
+    const differs = ({ id }: Subscription, current: ReadonlyMap<string, bigint>): boolean =>
+      (sums.get(id) ?? 0n) !== (current.get(id) ?? 0n);
+    const differing = idle.filter((subscription) => differs(subscription, amounts));
+    const former = await this.revenue.currentAmountsOf(differing, now, 'present_plan');
+    return differing
+      .filter((subscription) => differs(subscription, former))
+      .map(({ id, currency }) => {
+        const [recorded, current] = [sums.get(id) ?? 0n, amounts.get(id) ?? 0n];
+        return `${id} ${currency}: recorded ${recorded}, current ${current}`;
+      });
   }
 }

@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { CatalogModule } from '../catalog';
 import { CouponsModule } from '../coupons';
 import { LedgerModule } from '../ledger';
 import { SubscriptionsModule } from '../subscriptions';
@@ -7,7 +8,7 @@ import { MrrLedgerCheck } from './mrr-ledger-check';
 import { RecurringRevenueService } from './recurring-revenue.service';
 
 @Module({
-  imports: [CouponsModule, LedgerModule, SubscriptionsModule],
+  imports: [CatalogModule, CouponsModule, LedgerModule, SubscriptionsModule],
   providers: [MrrChangesRepository, MrrLedgerCheck, RecurringRevenueService],
   exports: [RecurringRevenueService],
 })

@@ -1,8 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { groupBy } from '../../core/grouping';
+import { updatedAtAfter } from '../../core/next-version';
 import type { Period } from '../../core/time';
 import type { Page, PageRequest } from '../../platform/database';
 import { newId } from '../../platform/ids';
+import { CatalogService } from '../catalog';
 import { discountsPeriodFrom, type RedeemedTerms, RedemptionsService } from '../coupons';
 import {
   isMetered,
@@ -22,6 +24,9 @@ import {
 } from './domain/mrr-change';
 import { MrrChangesRepository } from './mrr-changes.repository';
 
+/** Price ids by plan id. */
+type PricesOfPlans = ReadonlyMap<string, readonly string[]>;
+
 /** Records changes of the monthly recurring revenue of subscriptions. Ignores subscriptions on test clocks. */
 @Injectable()
 export class RecurringRevenueService {
@@ -29,11 +34,14 @@ export class RecurringRevenueService {
     private readonly changes: MrrChangesRepository,
     private readonly subscriptions: SubscriptionsRepository,
     private readonly redemptions: RedemptionsService,
+    private readonly catalog: CatalogService,
   ) {}
 
   /**
    * Records the current recurring revenue of subscriptions if it has changed. Must be called in the transaction that
    * locked and changed the subscriptions.
+   * @param now time of the process. If the last change of a subscription is later, its time counts instead: the
+   *   transaction may have waited for that change, or another process with a faster clock made it.
    * @param dueAt when the scheduled work that changed the subscription was due, by subscription id; null or absent:
    *   none did
    */
@@ -49,29 +57,46 @@ export class RecurringRevenueService {
     const changes = real.flatMap((subscription) => {
       const { id } = subscription;
       const before = last.get(id) ?? null;
-      const changedAt = countsFrom(subscription, before, dueAt.get(id) ?? null, now);
+      const changedAt = countsFrom(
+        subscription,
+        before,
+        dueAt.get(id) ?? null,
+        updatedAtAfter(subscription, now),
+      );
       return changeOf(subscription, before, { afterMinor: amounts.get(id) ?? 0n, changedAt });
     });
     await this.changes.insertAll(changes);
   }
 
   /**
-   * Returns the monthly recurring revenue of subscriptions at an instant in minor units, by subscription id. Leaves out
-   * subscriptions whose status gives no revenue.
+   * Returns the monthly recurring revenue of subscriptions in minor units, by subscription id: at an instant, or after
+   * the last change of the subscription if that is later. Leaves out subscriptions whose status gives no revenue.
+   * @param rule which prices a coupon for certain plans discounts. `prices_of_plans`: the prices of these plans, as on
+   *   invoices. `present_plan`: all prices of the plan if the present plan of the subscription is one of them, as in
+   *   amounts that release 0.1.0 recorded.
    */
   async currentAmountsOf(
     subscriptions: readonly Subscription[],
     at: Date,
+    rule: 'prices_of_plans' | 'present_plan' = 'prices_of_plans',
   ): Promise<ReadonlyMap<string, bigint>> {
     const counted = subscriptions.filter(isCounted);
     const ids = counted.map(({ id }) => id);
     const items = await this.itemsOf(ids, at);
     const redemptions = await this.redemptions.runningRedemptions(ids);
+    const terms = [...redemptions.values()].flat();
+    const planIds = new Set(terms.flatMap(({ coupon }) => coupon.planIds));
+    const pricesOfPlans = await this.catalog.getPriceIdsOfPlans([...planIds]);
     return new Map(
       counted.map((subscription) => {
         const { id } = subscription;
-        const held = (items.get(id) ?? []).filter(({ startAt }) => startAt <= at);
-        return [id, amountOf(subscription, held, redemptions.get(id) ?? [])] as const;
+        const instant = updatedAtAfter(subscription, at);
+        const held = (items.get(id) ?? []).filter(
+          ({ startAt, endAt }) => startAt <= instant && (endAt === null || endAt > instant),
+        );
+        const pricesOf =
+          rule === 'prices_of_plans' ? pricesOfPlans : pricesOfPresentPlan(subscription, held);
+        return [id, amountOf(subscription, held, redemptions.get(id) ?? [], pricesOf)] as const;
       }),
     );
   }
@@ -106,18 +131,35 @@ function changeOf(
   return [{ id, subscriptionId, customerId, currency, ...change, changedAt, isBackfilled: false }];
 }
 
+function pricesOfPresentPlan(
+  { planId }: Subscription,
+  items: readonly SubscriptionItem[],
+): PricesOfPlans {
+  const ofPlan = items.filter(({ addonId }) => addonId === null);
+  return new Map([[planId, ofPlan.map(({ price }) => price.priceId)]]);
+}
+
 function amountOf(
   subscription: Subscription,
   items: readonly SubscriptionItem[],
   redemptions: readonly RedeemedTerms[],
+  pricesOf: PricesOfPlans,
 ): bigint {
   const { currentPeriodStartAt } = subscription;
+  const running = redemptions.filter(
+    ({ redemption }) =>
+      currentPeriodStartAt === null || discountsPeriodFrom(redemption, currentPeriodStartAt),
+  );
   return mrrOf({
     ...subscription,
     items: items.filter((item) => !isMetered(item)),
-    coupons: redemptions.filter(
-      ({ redemption }) =>
-        currentPeriodStartAt === null || discountsPeriodFrom(redemption, currentPeriodStartAt),
-    ),
+    coupons: running.map(({ redemption, coupon }) => ({
+      redemption,
+      coupon,
+      priceIds:
+        coupon.planIds.length === 0
+          ? null
+          : new Set(coupon.planIds.flatMap((planId) => pricesOf.get(planId) ?? [])),
+    })),
   });
 }

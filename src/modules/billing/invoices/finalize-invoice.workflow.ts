@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import { updatedAtAfter } from '../../../core/next-version';
 import { RefundedAmounts } from '../refunded-amounts';
 import { assertVersion, Database, type VersionCondition } from '../../../platform/database';
 import { raise } from '../../../platform/errors';
@@ -53,10 +52,7 @@ export class FinalizeInvoiceWorkflow {
         givenBack,
         now,
       );
-      if (subscription !== null) {
-        const at = updatedAtAfter(subscription, now);
-        await this.derivedState.updateAfterInvoices([subscription], at);
-      }
+      if (subscription !== null) await this.derivedState.updateAfterInvoices([subscription], now);
       return finalized;
     });
   }

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { changedAt, updatedAtAfter } from '../../../core/next-version';
+import { changedAt } from '../../../core/next-version';
 import { raise } from '../../../platform/errors';
 import { assertVersion, Database, type VersionCondition } from '../../../platform/database';
 import { type Invoice, invoiceNotFound, InvoicesService } from '../../invoicing';
@@ -46,10 +46,7 @@ export class VoidInvoiceWorkflow {
       const lost = await this.losses.lockLost([locked.invoice]);
       const now = changedAt(locked.now, ...lost);
       const invoice = await this.invoices.void(locked.invoice, now);
-      if (subscription !== null) {
-        const at = updatedAtAfter(subscription, now);
-        await this.derivedState.updateAfterInvoices([subscription], at);
-      }
+      if (subscription !== null) await this.derivedState.updateAfterInvoices([subscription], now);
       await this.losses.coverLosses(lost, { sourceId: id, occurredAt: now });
       await this.firstPayments.endInvoice(invoice, subscription, now);
       return invoice;

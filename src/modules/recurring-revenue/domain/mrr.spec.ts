@@ -1,9 +1,8 @@
 import { mrrOf, type RecurringCoupon, type RecurringItem } from './mrr';
 
 const START = new Date('2026-03-01T00:00:00.000Z');
-const PLAN = 'plan_1';
 
-const monthly = { planId: PLAN, interval: 'month', intervalCount: 1 } as const;
+const monthly = { interval: 'month', intervalCount: 1 } as const;
 
 let items = 0;
 function item(
@@ -13,8 +12,7 @@ function item(
   items += 1;
   return {
     id: `si_${items}`,
-    addonId: null,
-    price: { minimumMinor: null, maximumMinor: null, ...price },
+    price: { priceId: 'price_1', minimumMinor: null, maximumMinor: null, ...price },
     quantity: '1',
     ...fields,
   };
@@ -23,10 +21,13 @@ function item(
 const flat = (amountMinor: bigint, fields: Partial<RecurringItem> = {}) =>
   item({ rating: { model: 'flat', amountMinor } }, fields);
 
-function coupon(fields: Partial<RecurringCoupon['coupon']>): RecurringCoupon {
-  const terms = { percentOff: null, amountOff: null, duration: 'forever', planIds: [] } as const;
+function coupon(
+  fields: Partial<RecurringCoupon['coupon']>,
+  priceIds: RecurringCoupon['priceIds'] = null,
+): RecurringCoupon {
+  const terms = { percentOff: null, amountOff: null, duration: 'forever' } as const;
   const id = `red_${fields.percentOff ?? ''}${fields.amountOff ?? ''}`;
-  return { coupon: { ...terms, ...fields }, redemption: { id, redeemedAt: START } };
+  return { coupon: { ...terms, ...fields }, redemption: { id, redeemedAt: START }, priceIds };
 }
 
 describe('the recurring revenue per month of 100.00 for a billing period', () => {
@@ -42,7 +43,7 @@ describe('the recurring revenue per month of 100.00 for a billing period', () =>
     ['a day', 'day', 1, 304_167n],
     ['30 days', 'day', 30, 10_139n],
   ] as const)('of %s', (_, interval, intervalCount, expected) => {
-    const terms = { planId: PLAN, interval, intervalCount, items: [flat(10_000n)], coupons: [] };
+    const terms = { interval, intervalCount, items: [flat(10_000n)], coupons: [] };
     expect(mrrOf(terms)).toBe(expected);
   });
 
@@ -91,7 +92,6 @@ describe('recurring revenue', () => {
     expect(mrrOf({ ...monthly, items: [one], coupons: [] })).toBe(expected);
   });
 
-  const ofPlan = { planIds: [PLAN] };
   it.each<[string, readonly RecurringCoupon[], bigint]>([
     ['a lasting percentage', [coupon({ percentOff: '20' })], 12_000n],
     ['a lasting amount', [coupon({ amountOff: 1_000n })], 14_000n],
@@ -102,11 +102,14 @@ describe('recurring revenue', () => {
     ],
     ['no more than there is', [coupon({ amountOff: 20_000n })], 0n],
     ['nothing for one invoice', [coupon({ percentOff: '20', duration: 'once' })], 15_000n],
-    ['the prices of its plan', [coupon({ percentOff: '20', ...ofPlan })], 13_000n],
-    ['no prices of another plan', [coupon({ percentOff: '20', planIds: ['plan_2'] })], 15_000n],
+    ['some prices', [coupon({ percentOff: '20' }, new Set(['price_1']))], 13_000n],
+    ['no prices', [coupon({ percentOff: '20' }, new Set(['price_3']))], 15_000n],
     ['some months', [coupon({ percentOff: '20', duration: 'repeating' })], 12_000n],
   ])('of 150.00 less a coupon counts %s', (_, coupons, expected) => {
-    const sold = [flat(10_000n), flat(5_000n, { addonId: 'addon_1' })];
+    const sold = [
+      flat(10_000n),
+      item({ rating: { model: 'flat', amountMinor: 5_000n }, priceId: 'price_2' }),
+    ];
     expect(mrrOf({ ...monthly, items: sold, coupons })).toBe(expected);
   });
 });

@@ -14,9 +14,7 @@ const PER_MONTH: Readonly<Record<Interval, Rational>> = {
 /** A price of a subscription, with the terms at which it was sold. Never metered. */
 export interface RecurringItem {
   readonly id: string;
-  /** Null: a price of the plan. */
-  readonly addonId: string | null;
-  readonly price: LimitedPrice;
+  readonly price: LimitedPrice & { readonly priceId: string };
   /** Decimal string. */
   readonly quantity: string;
 }
@@ -28,14 +26,13 @@ export interface RecurringCoupon {
     readonly duration: RedeemedCoupon['duration'];
     readonly percentOff: string | null;
     readonly amountOff: bigint | null;
-    /** Plans whose prices the coupon discounts; empty: all prices. */
-    readonly planIds: readonly string[];
   };
+  /** Prices that the coupon discounts; null: all prices. */
+  readonly priceIds: ReadonlySet<string> | null;
 }
 
 /** Terms from which the amount of a full billing period is calculated. */
 export interface RecurringTerms {
-  readonly planId: string;
   readonly interval: Interval;
   readonly intervalCount: number;
   readonly items: readonly RecurringItem[];
@@ -47,7 +44,7 @@ export interface RecurringTerms {
  * to a month. Discounts of coupons with duration `once` are not subtracted. Usage and added taxes do not count. Amounts
  * of the period are rounded as on its invoice; the amount per month is rounded once, half away from zero.
  */
-export function mrrOf({ planId, interval, intervalCount, items, coupons }: RecurringTerms): bigint {
+export function mrrOf({ interval, intervalCount, items, coupons }: RecurringTerms): bigint {
   const lines = items.map(({ id, price, quantity }) => ({
     lineId: id,
     amountMinor: periodAmountOf(price, quantity),
@@ -56,7 +53,7 @@ export function mrrOf({ planId, interval, intervalCount, items, coupons }: Recur
   const gross = lines.reduce((sum, { amountMinor }) => sum + amountMinor, 0n);
   const discounts = applyCoupons(
     lines,
-    lasting.map((coupon) => redeemedOn(coupon, planId, items)),
+    lasting.map((coupon) => redeemedOn(coupon, items)),
   );
   const perMonth = multiply(PER_MONTH[interval], rational(1n, BigInt(intervalCount)));
   return roundToInteger(multiply(rational(gross - discounts.totalMinor), perMonth));
@@ -68,17 +65,16 @@ function isLasting({ coupon }: { readonly coupon: Pick<RedeemedCoupon, 'duration
 }
 
 function redeemedOn(
-  { redemption, coupon }: RecurringCoupon,
-  planId: string,
+  { redemption, coupon, priceIds }: RecurringCoupon,
   items: readonly RecurringItem[],
 ): RedeemedCoupon {
-  const { duration, percentOff, amountOff, planIds } = coupon;
-  const ofPlan = items.filter(({ addonId }) => addonId === null && planIds.includes(planId));
+  const { duration, percentOff, amountOff } = coupon;
+  const discounted = items.filter(({ price }) => priceIds?.has(price.priceId));
   return {
     redemptionId: redemption.id,
     redeemedAt: redemption.redeemedAt,
     duration,
-    lineIds: planIds.length === 0 ? 'all' : new Set(ofPlan.map(({ id }) => id)),
+    lineIds: priceIds === null ? 'all' : new Set(discounted.map(({ id }) => id)),
     off:
       percentOff === null
         ? { type: 'amount', amountOffMinor: amountOff ?? 0n }
