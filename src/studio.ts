@@ -127,10 +127,11 @@ async function setPassword(
 async function removeSecondFactor(
   app: INestApplicationContext,
   options: StudioOptions,
+  caller: Principal,
 ): Promise<void> {
   const studio = app.get(StudioService, { strict: false });
   const { id, email } = await studio.getByEmail(await emailOf(options));
-  await app.get(SecondFactorsService, { strict: false }).remove(id);
+  await app.get(SecondFactorsService, { strict: false }).remove(id, caller);
   printRow(id, email, 'has no second factor');
 }
 
@@ -153,7 +154,7 @@ async function run(
       case 'set-password':
         return setPassword(app, options, caller);
       case 'remove-second-factor':
-        return removeSecondFactor(app, options);
+        return removeSecondFactor(app, options, caller);
       case 'list':
         return list(app);
     }

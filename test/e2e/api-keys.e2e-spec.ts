@@ -410,6 +410,38 @@ describe('API keys', () => {
       await first.close();
     });
 
+    it.each([
+      ['without an overlap', [0]],
+      ['twice', [600, 0]],
+    ])(
+      'are not stored if they were secrets of another key that was rolled %s',
+      async (_, overlaps) => {
+        const first = await startWithKey();
+        const send = async (path: string, body: object): Promise<Key> => {
+          const authorized = { Authorization: `Bearer ${BOOTSTRAP}` };
+          return (await first.http.post(path).set(authorized).send(body)).body as Key;
+        };
+        const { id, secret } = await send('/v1/api-keys', {
+          name: 'K',
+          scopes: ['customers:read'],
+        });
+        expect(await restart(first, secret, [secret])).toEqual([200]);
+        const former: string[] = [];
+        let current = secret;
+        for (const overlap_seconds of overlaps) {
+          former.push(current);
+          current = (await send(`/v1/api-keys/${id}/roll`, { overlap_seconds })).secret;
+        }
+        for (const setting of former) {
+          expect(await restart(first, setting, [...former, current])).toEqual([
+            ...former.map(() => 401),
+            200,
+          ]);
+        }
+        await first.close();
+      },
+    );
+
     it('are remembered when a key that the previous release stored is rolled', async () => {
       const first = await startWithKey();
       await forgetFirstSecret(first);

@@ -1,5 +1,8 @@
+import { CustomersService } from '../../src/modules/customers';
 import { createAdmin, pageOf, PASSWORD } from '../support/admins';
 import { bearing, BOOTSTRAP_KEY, createKey, WITH_KEYS } from '../support/keys';
+import { untilSessionsWait } from '../support/lock-waits';
+import { openTransaction } from '../support/open-transaction';
 import { signedIn } from '../support/signed-in';
 import { eventsOf, startTestApp, type TestApp } from '../support/test-app';
 import { until } from '../support/until';
@@ -197,6 +200,27 @@ describe('customer tokens', () => {
     await until('the token is refused', async () => (await read(token)).status === 403);
     await require(false).expect(200);
     await until('the token is accepted', async () => (await read(token)).status === 200);
+  });
+
+  it('end when their customer is deleted, and are not issued for it at the same time', async () => {
+    const created = await engine.http
+      .post('/v1/customers')
+      .set(bearing(BOOTSTRAP_KEY))
+      .send({ name: 'Bob' });
+    const { id } = created.body as { readonly id: string };
+    const { token } = (await issue({}, BOOTSTRAP_KEY, id)).body as Issued;
+    const list = `/v1/invoices?customer_id=${id}`;
+    expect((await read(token, list)).status).toBe(200);
+    const customers = engine.app.get(CustomersService, { strict: false });
+    const commit = await openTransaction(engine.database, () => customers.delete(id, 'any'));
+    const late = issue({}, BOOTSTRAP_KEY, id).then((answer) => answer);
+    await untilSessionsWait(engine.database);
+    await commit();
+    const { status, body } = await late;
+    expect([status, body]).toEqual([404, expect.objectContaining({ code: 'customer_not_found' })]);
+    // Credentials are read again within a second.
+    await until('the token is refused', async () => (await read(token, list)).status === 401);
+    expect((await read(token, list)).body).toMatchObject({ reason: 'revoked' });
   });
 
   it.each([

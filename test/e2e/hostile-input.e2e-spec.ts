@@ -195,6 +195,21 @@ describe('hostile input gives no 5xx', () => {
     expect(detail).toBe(`The query parameter ${name} holds a NUL byte.`);
   });
 
+  it.each([
+    '2026-02-30T00:00:00.000Z a b',
+    '2026-03-01T00:00:00.000Z a b\0',
+    '-99999999999999.0',
+    '99999999999999.999999999999999999',
+    '999999999999999.1.1',
+  ])('in the cursor: %j', async (text) => {
+    const cursor = Buffer.from(text).toString('base64url');
+    for (const { method, path } of operations) {
+      if (method !== 'get' || path.includes('{')) continue;
+      const answer = await engine.http.get(`${path}?cursor=${cursor}`);
+      expect([path, answer.status < 500]).toEqual([path, true]);
+    }
+  });
+
   it.each(['', ' ', 'x'.repeat(256), 'é'])('in the Idempotency-Key: %j', async (key) => {
     for (const { method, path } of operations) {
       if (method !== 'post') continue;

@@ -110,11 +110,14 @@ describe('rate limits', () => {
       expect(await statuses(4, () => get('/v1/customers', greater, unlimited))).toEqual([
         200, 200, 200, 429,
       ]);
-      const renamed = await unlimited.http
-        .patch(`/v1/api-keys/${id}`)
-        .set('Authorization', `Bearer ${BOOTSTRAP}`)
-        .send({ name: 'Renamed' });
-      expect(renamed.status).toBe(200);
+      const change = (body: object) =>
+        unlimited.http
+          .patch(`/v1/api-keys/${id}`)
+          .set('Authorization', `Bearer ${BOOTSTRAP}`)
+          .send(body);
+      expect((await change({ name: 'Renamed' })).status).toBe(200);
+      expect((await change({ name: 'Again', requests_per_minute: 100 })).status).toBe(200);
+      expect((await change({ requests_per_minute: 99 })).status).toBe(422);
       const none = await send(unlimited, 0);
       expect(none.status).toBe(400);
     } finally {

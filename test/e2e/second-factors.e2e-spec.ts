@@ -1,10 +1,13 @@
 import type { Response } from 'supertest';
-import type { AdminRole } from '../../src/core/access';
+import { type AdminRole, scopesOfRole } from '../../src/core/access';
+import { ProvidedAdmins } from '../../src/modules/studio';
 import type TestAgent from 'supertest/lib/agent';
 import { codeAt, createAdmin, type PageHeaders, pageOf, PASSWORD } from '../support/admins';
 import { checkedClient } from '../support/checked-client';
-import { bearing, BOOTSTRAP_KEY, WITH_KEYS } from '../support/keys';
+import { bearing, BOOTSTRAP_KEY, createKey, WITH_KEYS } from '../support/keys';
 import { captureLog, contentsOfTables } from '../support/leaks';
+import { untilSessionsWait } from '../support/lock-waits';
+import { openTransaction } from '../support/open-transaction';
 import { eventsOf, startTestApp, type TestApp } from '../support/test-app';
 
 const STEP_MS = 30_000;
@@ -302,6 +305,23 @@ describe('second factors', () => {
         'studio_admin_not_found',
       ]);
     }
+  });
+
+  it('are not removed by a caller without all scopes of a role that the admin gets meanwhile', async () => {
+    const { id, email, page } = await enrol('viewer');
+    const scopes = new Set([...scopesOfRole('viewer'), 'studio:read', 'studio:write']);
+    const { secret } = await createKey(engine, ...scopes);
+    const person = { email, name: 'viewer', role: 'owner' } as const;
+    const admins = engine.app.get(ProvidedAdmins, { strict: false });
+    const commit = await openTransaction(engine.database, () => admins.accountOf(person, false));
+    const answer = http()
+      .delete(`/v1/studio/${id}/second-factor`)
+      .set(bearing(secret))
+      .then((one) => one);
+    await untilSessionsWait(engine.database);
+    await commit();
+    expect(problem(await answer)).toEqual([403, 'scope_not_held']);
+    expect(await isActive(page)).toBe(true);
   });
 
   it('belong to signed-in admins only', async () => {

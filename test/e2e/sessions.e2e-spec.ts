@@ -1,5 +1,6 @@
 import type { Response } from 'supertest';
 import { ExpiredSessions } from '../../src/modules/sessions/expired-sessions';
+import { Passwords } from '../../src/modules/studio';
 import { captureLog, contentsOfTables } from '../support/leaks';
 import { eventsOf, startTestApp, type TestApp } from '../support/test-app';
 
@@ -419,6 +420,31 @@ describe('sessions', () => {
       const keys = await engine.database.query<{ key: string }>('SELECT key FROM sign_in_attempt');
       expect(keys).toHaveLength(6);
       expect(JSON.stringify(keys)).not.toContain('nobody');
+    });
+
+    it('are not counted if the password is not checked, because too many checks wait', async () => {
+      const { email } = await createAdmin();
+      const passwords = engine.app.get(Passwords, { strict: false });
+      const slow = '$2b$13$R9h/cIPz0gi.URNNX3kh2OPST9/PgBkqquzi.Ss7KIUgO2t0jWMUW';
+      const checks = Array.from({ length: 34 }, (_, index) =>
+        passwords.verify('wrong', index < 2 ? slow : HASH),
+      );
+      const busy = await trySignIn(email);
+      expect([busy.status, busy.headers['retry-after']]).toEqual([429, '2']);
+      const counted = 'SELECT key FROM sign_in_attempt WHERE cardinality(tried_at) > 0';
+      expect(await engine.database.query(counted)).toEqual([]);
+      await Promise.all(checks);
+    });
+
+    it('of an account without attempts left are not counted for the address', async () => {
+      const locked = await createAdmin();
+      for (let attempt = 0; attempt < 5; attempt += 1) await trySignIn(locked.email, 'wrong');
+      await engine.database.query(`DELETE FROM sign_in_attempt WHERE key LIKE 'address:%'`);
+      for (let attempt = 0; attempt < 5; attempt += 1) {
+        expect((await trySignIn(locked.email)).status).toBe(429);
+      }
+      const { email } = await createAdmin();
+      expect((await trySignIn(email)).status).toBe(201);
     });
 
     it('that succeed are not counted', async () => {

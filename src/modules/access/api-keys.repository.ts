@@ -40,7 +40,13 @@ const HAS_FIRST_SECRET = `created_by = 'bootstrap' AND (version = 1 OR prefix = 
 const REMEMBER_FIRST_SECRETS = `
   UPDATE api_key SET bootstrap_hash = hash WHERE bootstrap_hash IS NULL AND ${HAS_FIRST_SECRET}`;
 
+/** Remembers the previous secret too, which a process of the previous release does not do when it rolls a key. */
 const ROLL = `
+  WITH former AS (
+    INSERT INTO api_key_former_secret (hash)
+    SELECT secret.hash FROM api_key CROSS JOIN LATERAL unnest(ARRAY[hash, previous_hash]) AS secret (hash)
+    WHERE id = $1 AND secret.hash IS NOT NULL
+    ON CONFLICT DO NOTHING)
   UPDATE api_key
   SET bootstrap_hash = coalesce(bootstrap_hash, CASE WHEN ${HAS_FIRST_SECRET} THEN hash END),
     previous_hash = CASE WHEN $4::timestamptz IS NULL THEN NULL ELSE hash END,
@@ -48,7 +54,8 @@ const ROLL = `
   WHERE id = $1`;
 
 const BOOTSTRAP_KEYS = `
-  SELECT coalesce(bool_or($1 IN (hash, previous_hash, bootstrap_hash)), false) AS "isKnown",
+  SELECT coalesce(bool_or($1 IN (hash, previous_hash, bootstrap_hash)), false)
+      OR EXISTS (SELECT FROM api_key_former_secret WHERE hash = $1) AS "isKnown",
     coalesce(bool_or(created_by = 'bootstrap' AND bootstrap_hash IS NULL), false) AS "isUncertain"
   FROM api_key`;
 
@@ -84,7 +91,10 @@ export class ApiKeysRepository {
     await this.database.update(ApiKeyEntity, key.id, columns);
   }
 
-  /** Stores the hash of a new secret. Keeps the hash of the previous secret only if `key.previousExpiresAt` is set. */
+  /**
+   * Stores the hash of a new secret, and remembers that of the present one. The present secret still works if
+   * `key.previousExpiresAt` is set.
+   */
   async roll(key: ApiKey, hash: string): Promise<void> {
     const { lastFour, previousExpiresAt, prefix, version, updatedAt } = key;
     const values = [key.id, hash, lastFour, previousExpiresAt, prefix, version, updatedAt];
@@ -111,8 +121,8 @@ export class ApiKeysRepository {
   }
 
   /**
-   * Returns `known` if this is the hash of the current, the previous or the first secret of a key, `uncertain` if it may
-   * be the first secret of a key whose hash is lost, and otherwise `new`.
+   * Returns `known` if this is the hash of a present or former secret of a key, `uncertain` if it may be the first secret
+   * of a bootstrap key whose hash is lost, and otherwise `new`.
    */
   async statusOfBootstrapSecret(hash: string): Promise<'known' | 'uncertain' | 'new'> {
     const [row] = await this.database.query<{ isKnown: boolean; isUncertain: boolean }>(

@@ -122,9 +122,12 @@ export class ApiKeysService {
       if (after.expiresAt?.getTime() !== before.expiresAt?.getTime()) {
         this.requireFuture(after.expiresAt);
       }
+      // A limit above a ceiling that was lowered may stay.
+      const changed = (limit: 'requestsPerMinute' | 'usageRequestsPerMinute') =>
+        after[limit] === before[limit] ? null : after[limit];
       this.requireBelowCeilings({
-        requestsPerMinute: change.requestsPerMinute ?? null,
-        usageRequestsPerMinute: change.usageRequestsPerMinute ?? null,
+        requestsPerMinute: changed('requestsPerMinute'),
+        usageRequestsPerMinute: changed('usageRequestsPerMinute'),
       });
       await this.keys.update(after);
       await this.outbox.record(apiKeyUpdated, { after, before, occurredAt: after.updatedAt });

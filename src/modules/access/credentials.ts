@@ -81,9 +81,9 @@ export class Credentials {
   }
 
   /**
-   * Returns the rights that a customer token gives; null if the token is unknown. The token stops working when the API
-   * key that issued it expires or is revoked, or when the admin who issued it becomes inactive. It gives only those of
-   * its scopes that the issuer still has.
+   * Returns the rights that a customer token gives; null if the token is unknown. The token stops working when its
+   * customer is deleted, when the API key that issued it expires or is revoked, or when the admin who issued it becomes
+   * inactive. It gives only those of its scopes that the issuer still has.
    */
   private async tokenHolder(hash: string, freshUntil: number): Promise<Holder | null> {
     const row = await this.tokens.findHolder(hash);
@@ -103,7 +103,9 @@ export class Credentials {
         requestLimits: { perMinute: row.issuer_requests_per_minute, usagePerMinute: null },
       },
       revokedAt:
-        row.issuer_revoked_at ?? (admin?.isActive === false ? admin.sessionsValidFrom : null),
+        row.customer_deleted_at ??
+        row.issuer_revoked_at ??
+        (admin?.isActive === false ? admin.sessionsValidFrom : null),
       expiresAtMs: Math.min(...ends),
       freshUntil,
     };

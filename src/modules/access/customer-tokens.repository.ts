@@ -4,7 +4,7 @@ import { Database } from '../../platform/database';
 import { CustomerTokenEntity } from './customer-token.entity';
 import type { CustomerScope, CustomerToken } from './domain/customer-token';
 
-/** Columns of a customer token, and of the API key that issued it, that are needed to check the token. */
+/** Columns of a customer token, its customer, and the API key that issued it, that are needed to check the token. */
 export interface TokenHolderRow {
   readonly id: string;
   readonly customer_id: string;
@@ -13,6 +13,7 @@ export interface TokenHolderRow {
   /** Id of the API key or admin that issued the token; `open` if the caller had no credential (`AUTH=open`). */
   readonly created_by: string;
   readonly issuer_used_password: boolean;
+  readonly customer_deleted_at: Date | null;
   /**
    * This and the next three columns: state of the API key that issued the token. All four are null if no API key issued
    * it.
@@ -25,9 +26,11 @@ export interface TokenHolderRow {
 
 const FIND_HOLDER = `
   SELECT token.id, token.customer_id, token.scopes, token.expires_at, token.created_by, token.issuer_used_password,
-    issuer.revoked_at AS issuer_revoked_at, issuer.expires_at AS issuer_expires_at, issuer.scopes AS issuer_scopes,
+    customer.deleted_at AS customer_deleted_at, issuer.revoked_at AS issuer_revoked_at,
+    issuer.expires_at AS issuer_expires_at, issuer.scopes AS issuer_scopes,
     issuer.requests_per_minute AS issuer_requests_per_minute
-  FROM customer_token AS token LEFT JOIN api_key AS issuer ON issuer.id = token.created_by
+  FROM customer_token AS token JOIN customer ON customer.id = token.customer_id
+    LEFT JOIN api_key AS issuer ON issuer.id = token.created_by
   WHERE token.hash = $1`;
 
 const REMOVE_EXPIRED = `
@@ -55,7 +58,7 @@ export class CustomerTokensRepository {
     return token;
   }
 
-  /** Returns the token with this hash, together with its issuer; null if there is none. */
+  /** Returns the token with this hash, together with its customer and issuer; null if there is none. */
   async findHolder(hash: string): Promise<TokenHolderRow | null> {
     const [row] = await this.database.queryPrepared<TokenHolderRow>(
       'find_customer_token',

@@ -64,7 +64,7 @@ export class CustomerTokensService implements OnModuleInit {
       createdAt: now,
     };
     return this.database.transaction(async () => {
-      await this.customers.get(customerId);
+      await this.customers.lockForReference(customerId);
       await this.tokens.insert(token, hashOf(secret));
       await this.outbox.record(customerTokenCreated, { after: token, occurredAt: now });
       return { token, secret };

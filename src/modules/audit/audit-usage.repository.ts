@@ -48,11 +48,13 @@ export class AuditUsageRepository {
   }
 }
 
-const CURSOR = /^(\d{4}-\d\d-\d\dT\d\d:00:00\.000Z) ([\w-]{1,40}) (.{1,80})$/;
+/** PostgreSQL has no year 0. */
+const CURSOR = /^((?!0000)\d{4}-\d\d-\d\dT\d\d:00:00\.000Z) ([\w-]{1,40}) (.{1,80})$/;
 
 function positionOf(cursor: string): readonly string[] {
   const [, ...parts] = CURSOR.exec(cursor) ?? [];
-  const [hour] = parts;
-  if (hour === undefined || Number.isNaN(Date.parse(hour))) throw invalidCursor();
+  const hour = new Date(parts[0] ?? '');
+  // `Date` reads 30 February as 2 March.
+  if (Number.isNaN(hour.getTime()) || hour.toISOString() !== parts[0]) throw invalidCursor();
   return parts;
 }

@@ -198,6 +198,14 @@ export class CustomersService {
   }
 
   /**
+   * Like {@link requireForReference}, for an id in the path of the request.
+   * @throws {ProblemError} `customer_not_found`
+   */
+  async lockForReference(id: string): Promise<Customer> {
+    return (await this.customers.lock(id, 'reference')) ?? raise(customerNotFound(id));
+  }
+
+  /**
    * Returns the customer, locked until the caller's transaction ends. Other callers of this method wait, so that only
    * one transaction at a time counts objects against a limit per customer. Other transactions may still refer to the
    * customer.

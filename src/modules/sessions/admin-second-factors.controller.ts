@@ -1,10 +1,9 @@
 import { Controller, Delete, Get, Param } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { scopesOfRole } from '../../core/access';
-import { Caller, type Principal, requireHeldScopes } from '../../platform/access';
-import { raise, scopeNotHeld } from '../../platform/errors';
+import { Caller, type Principal } from '../../platform/access';
+import { scopeNotHeld } from '../../platform/errors';
 import { IdPipe, Operation } from '../../platform/http';
-import { type AdminAccount, AdminAccounts, studioAdminNotFound } from '../studio';
+import { AdminAccounts, studioAdminNotFound } from '../studio';
 import { SecondFactorDto, toSecondFactorDto } from './dto/second-factor.dto';
 import { SecondFactorsService } from './second-factors.service';
 import { secondFactorNotFound } from './sessions.errors';
@@ -28,7 +27,7 @@ export class AdminSecondFactorsController {
     problems: [studioAdminNotFound, secondFactorNotFound],
   })
   async getAdminSecondFactor(@Param('id', adminId) id: string): Promise<SecondFactorDto> {
-    await this.adminOf(id);
+    if ((await this.admins.find(id)) === null) throw studioAdminNotFound(id);
     return toSecondFactorDto(await this.secondFactors.get(id));
   }
 
@@ -45,12 +44,6 @@ export class AdminSecondFactorsController {
     @Param('id', adminId) id: string,
     @Caller() caller: Principal,
   ): Promise<void> {
-    const { role } = await this.adminOf(id);
-    requireHeldScopes(scopesOfRole(role), caller);
-    await this.secondFactors.remove(id);
-  }
-
-  private async adminOf(id: string): Promise<AdminAccount> {
-    return (await this.admins.find(id)) ?? raise(studioAdminNotFound(id));
+    await this.secondFactors.remove(id, caller);
   }
 }

@@ -1,4 +1,6 @@
 import { Injectable } from '@nestjs/common';
+import { scopesOfRole } from '../../core/access';
+import { type Principal, requireHeldScopes } from '../../platform/access';
 import { raise } from '../../platform/errors';
 import { AuditTrail } from '../../platform/audit';
 import { Clock } from '../../platform/clock';
@@ -7,7 +9,7 @@ import { Database } from '../../platform/database';
 import { newId } from '../../platform/ids';
 import { Outbox } from '../../platform/outbox';
 import { SecretBox } from '../../platform/secrets';
-import { type AdminAccount, AdminAccounts } from '../studio';
+import { type AdminAccount, AdminAccounts, studioAdminNotFound } from '../studio';
 import {
   afterProof,
   type Enrolment,
@@ -152,11 +154,16 @@ export class SecondFactorsService {
   }
 
   /**
-   * Removes the factor of an admin who can no longer send a code, and ends all sessions of the admin.
-   * @throws {ProblemError} `second_factor_not_found`
+   * Removes the factor of an admin who can no longer send a code, and ends all sessions of the admin. The caller must
+   * have all scopes of the role of the admin.
+   * @throws {ProblemError} `studio_admin_not_found`, `scope_not_held`, `second_factor_not_found`
    */
-  remove(adminId: string): Promise<void> {
-    return this.database.transaction(async () => this.end(await this.lockEnabled(adminId)));
+  remove(adminId: string, caller: Pick<Principal, 'scopes'>): Promise<void> {
+    return this.database.transaction(async () => {
+      const { role } = (await this.admins.lock(adminId)) ?? raise(studioAdminNotFound(adminId));
+      requireHeldScopes(scopesOfRole(role), caller);
+      await this.end(await this.lockEnabled(adminId));
+    });
   }
 
   /**

@@ -23,10 +23,12 @@ export class SignInLimit {
    * @throws {ProblemError} `too_many_sign_ins`
    */
   async countAttempt(attempt: SignInAttempt, now: Date): Promise<void> {
-    // The address comes first: an address without attempts left must not use up the attempts of the account.
+    // The address comes first: an address without attempts left must not use up the attempts of the account. An account
+    // without attempts left does not use up those of the address either.
     for (const key of [addressKey(attempt), accountKey(attempt)]) {
       const allowedAt = await this.attempts.add(key, now);
       if (allowedAt === null) continue;
+      if (key === accountKey(attempt)) await this.attempts.removeLast(addressKey(attempt));
       throw tooManySignIns(Math.max(1, Math.ceil((allowedAt.getTime() - now.getTime()) / 1_000)));
     }
   }

@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
 import { actAsAdmin } from '../../platform/access';
-import { raise } from '../../platform/errors';
 import { Clock } from '../../platform/clock';
 import { AdminAccounts } from '../studio';
 import type { SecondFactorCode } from './domain/second-factor';
@@ -33,7 +32,12 @@ export class SignInService {
     const { email, password, code } = credentials;
     const attempt = { email, address: browser.address };
     await this.limit.countAttempt(attempt, this.clock.now());
-    const admin = (await this.admins.withPassword(email, password)) ?? raise(signInFailed());
+    const admin = await this.admins.withPassword(email, password).catch(async (error: unknown) => {
+      // The password was not checked.
+      await this.limit.removeAttempt(attempt);
+      throw error;
+    });
+    if (admin === null) throw signInFailed();
     actAsAdmin(admin.id);
     const proof = await this.secondFactors.use(admin.id, code);
     if (proof === 'missing') {

@@ -23,6 +23,20 @@ describe('passwords', () => {
     expect(Math.min(...times)).toBeLessThan(5);
   });
 
+  it.each([
+    ['ln=15,r=1,p=1', true],
+    ['ln=16,r=1,p=1', false],
+    ['ln=1,r=1,p=8192', true],
+    ['ln=1,r=1,p=8193', false],
+    ['ln=4,r=1,p=100000', false],
+    ['ln=1,r=8192,p=1', true],
+  ])('can be checked against scrypt with %s: %s', async (parameters, expected) => {
+    const passwords = new Passwords();
+    const hash = `$scrypt$${parameters}$c29tZXNhbHQ$${'A'.repeat(43)}`;
+    expect(passwords.canCheck(hash)).toBe(expected);
+    expect(await passwords.verify(PASSWORD, hash)).toBe(false);
+  });
+
   it('are checked a few at once, and refused when too many wait', async () => {
     const passwords = new Passwords();
     const checks = await Promise.allSettled(

@@ -4,7 +4,7 @@ import { Injectable } from '@nestjs/common';
 import { hash as hashArgon2, verify as verifyArgon2 } from '@node-rs/argon2';
 import { verify as verifyBcrypt } from '@node-rs/bcrypt';
 import { ConcurrencyLimiter } from '../../platform/concurrency';
-import { isAffordable, scryptBytes } from './domain/password-cost';
+import { isAffordable } from './domain/password-cost';
 import { parsePasswordHash, type PasswordHash } from './domain/password-hash';
 import { tooManySignIns } from './studio.errors';
 
@@ -19,15 +19,13 @@ const BUSY_SECONDS = 2;
 
 const derive = {
   pbkdf2: promisify(pbkdf2),
-  scrypt: (password: string, { salt, hash, ...rest }: Scrypt): Promise<Buffer> =>
+  scrypt: (password: string, { salt, hash, costLog2, ...rest }: Scrypt): Promise<Buffer> =>
     new Promise((resolve, reject) => {
-      const options = {
-        cost: 2 ** rest.costLog2,
-        blockSize: rest.blockSize,
-        parallelization: rest.parallelization,
-        // Node needs somewhat more than the 128 N r bytes of RFC 7914.
-        maxmem: 2 * scryptBytes({ salt, hash, ...rest }) + 2 ** 20,
-      };
+      const { blockSize, parallelization } = rest;
+      const cost = 2 ** costLog2;
+      // The memory that OpenSSL allocates.
+      const maxmem = 128 * blockSize * (cost + parallelization + 2);
+      const options = { cost, blockSize, parallelization, maxmem };
       scrypt(password, salt, hash.length, options, (error, key) => {
         if (error === null) resolve(key);
         else reject(error);

@@ -129,25 +129,25 @@ export function WithPaging<Filter extends object>(
  * @throws {ProblemError} `invalid_cursor` if the cursor does not begin with an id with this prefix
  */
 export function toPageRequest(query: ListQueryDto, prefix: IdPrefix): PageRequest {
-  return {
-    limit: query.limit ?? DEFAULT_PAGE_SIZE,
-    after: query.cursor === undefined ? null : decodeCursor(query.cursor, prefix),
-  };
+  const request = toOpaquePageRequest(query);
+  const [id = ''] = (request.after ?? '').split(' ', 1);
+  if (request.after !== null && !isId(prefix, id)) throw invalidCursor();
+  return request;
 }
 
-/** Returns the page request of a list with other cursors. The code that reads the list must validate the cursor. */
+/**
+ * Returns the page request of a list with other cursors. The code that reads the list must validate the cursor.
+ * @throws {ProblemError} `invalid_cursor` if the cursor contains a NUL character
+ */
 export function toOpaquePageRequest(query: ListQueryDto): PageRequest {
   const { limit = DEFAULT_PAGE_SIZE, cursor } = query;
-  return {
-    limit,
-    after: cursor === undefined ? null : Buffer.from(cursor, 'base64url').toString(),
-  };
+  return { limit, after: cursor === undefined ? null : decodeCursor(cursor) };
 }
 
-function decodeCursor(cursor: string, prefix: IdPrefix): string {
+/** PostgreSQL refuses NUL in text. */
+function decodeCursor(cursor: string): string {
   const after = Buffer.from(cursor, 'base64url').toString();
-  const [id = ''] = after.split(' ', 1);
-  if (!isId(prefix, id) || after.includes('\0')) throw invalidCursor();
+  if (after.includes('\0')) throw invalidCursor();
   return after;
 }
 

@@ -57,7 +57,7 @@ const EVENTS = `
   WHERE stream.id = ANY($1::bigint[])
   ORDER BY event.stream_id, event.occurred_at, event.idempotency_key`;
 
-const FILES = 'WHERE (month, number) < ($1, $2) ORDER BY month DESC, number DESC LIMIT $3';
+const FILES = 'WHERE (month, number) < ($1, $2::bigint) ORDER BY month DESC, number DESC LIMIT $3';
 
 const LAST_FILE_OF_NEWEST_MONTH = 'ORDER BY month DESC, number DESC LIMIT 1';
 

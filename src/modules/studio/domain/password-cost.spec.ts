@@ -47,6 +47,9 @@ describe('the cost of a password hash', () => {
     ['ln=15,r=8,p=16', false],
     ['ln=1,r=4294967295,p=1', false],
     ['ln=1,r=1,p=4294967295', false],
+    ['ln=1,r=8192,p=1', true],
+    ['ln=1,r=1,p=8192', true],
+    ['ln=1,r=1,p=8193', false],
   ])('is paid for scrypt with %s: %s', (parameters, expected) => {
     expect(affordable(`$scrypt$${parameters}$${SALT}$${HASH}`)).toBe(expected);
   });

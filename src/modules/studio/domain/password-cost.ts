@@ -20,6 +20,8 @@ const MAX_PBKDF2_ITERATIONS = 2_000_000;
 const PBKDF2_BLOCK_BYTES = 32;
 /** Maximum number of bytes that scrypt writes: memory times parallelization. */
 const MAX_SCRYPT_BYTES = 256 * MIB;
+/** Maximum number of bytes that scrypt makes with PBKDF2, which takes much longer for each byte than the rest. */
+const MAX_SCRYPT_PBKDF2_BYTES = MIB;
 
 /** Returns true if checking a password against the hash takes an acceptable amount of time and memory. */
 export function isAffordable(hash: PasswordHash): boolean {
@@ -31,20 +33,18 @@ export function isAffordable(hash: PasswordHash): boolean {
     case 'bcrypt':
       return hash.costLog2 <= MAX_BCRYPT_COST;
     case 'scrypt': {
-      const bytes = scryptBytes(hash);
-      return bytes <= MAX_MEMORY_BYTES && bytes * hash.parallelization <= MAX_SCRYPT_BYTES;
+      const { costLog2, blockSize, parallelization } = hash;
+      // RFC 7914: 128 r bytes are one block, the memory is N blocks, and PBKDF2 makes p blocks.
+      const bytes = 128 * blockSize * 2 ** costLog2;
+      return (
+        bytes <= MAX_MEMORY_BYTES &&
+        bytes * parallelization <= MAX_SCRYPT_BYTES &&
+        128 * blockSize * parallelization <= MAX_SCRYPT_PBKDF2_BYTES
+      );
     }
     case 'pbkdf2-sha256': {
       const blocks = Math.ceil(hash.hash.length / PBKDF2_BLOCK_BYTES);
       return hash.rounds * blocks <= MAX_PBKDF2_ITERATIONS;
     }
   }
-}
-
-/** Returns the memory that one scrypt computation needs, in bytes: 128 N r (RFC 7914). */
-export function scryptBytes({
-  costLog2,
-  blockSize,
-}: Extract<PasswordHash, { readonly scheme: 'scrypt' }>): number {
-  return 128 * 2 ** costLog2 * blockSize;
 }

@@ -52,6 +52,7 @@ describe('the scheme of a password hash', () => {
     ['bcrypt a character long', `${BCRYPT}a`],
     ['bcrypt with a letter outside its alphabet', BCRYPT.replace('R9h', 'R+h')],
     ['scrypt with no cost', SCRYPT.replace('ln=16', 'ln=0')],
+    ['scrypt with a cost that its block size does not allow', SCRYPT.replace('r=8', 'r=1')],
     ['scrypt with a cost beyond all memory', SCRYPT.replace('ln=16', 'ln=32')],
     ['scrypt in another form', '$7$C6..../....SodiumChloride$kBGj9fHznVYFQMEn'],
     ['PBKDF2 with SHA-512', PASSLIB.replace('sha256', 'sha512')],

@@ -156,7 +156,8 @@ function fits(groups: HashParts['groups'], minBytes: HashFormat['minBytes']): bo
     bytesOf(salt) >= minBytes.salt &&
     hashBytes >= minBytes.hash &&
     [ln, m, p, l, ...Object.values(others)].every((text) => Number(text ?? 1) <= LARGEST_32_BIT) &&
-    (ln === undefined || Number(ln) <= LARGEST_LN) &&
+    // RFC 7914: N is less than 2^(16 r).
+    (ln === undefined || Number(ln) < Math.min(LARGEST_LN + 1, 16 * Number(others['r']))) &&
     // RFC 9106: at least 8 KiB of memory per degree of parallelism.
     (m === undefined || Number(m) >= 8 * Number(p)) &&
     (l === undefined || Number(l) === hashBytes)
