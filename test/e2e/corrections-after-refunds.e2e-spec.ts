@@ -1,4 +1,4 @@
-import { startTestApp, Story, type TestApp } from '../support/story';
+import { post, startTestApp, Story, type TestApp } from '../support/story';
 
 const on = (date: string): string => `2026-${date}T00:00:00.000Z`;
 const perUnit = { name: 'Calls', model: 'per_unit', timing: 'in_arrears', unit_amount: '1000' };
@@ -130,5 +130,55 @@ describe('corrections of usage whose payment was refunded', () => {
     expect(await balanceAt(life, '04-02')).toBe(1_000);
     const [, ...others] = await life.story.invoices();
     expect(others.map(({ reason }) => reason)).toContain('late_usage');
+  });
+});
+
+/** 14 calls at 0.01 in March with 10 % tax, billed with the base of April, and 14 late ones, billed with that of May. */
+describe('corrections of usage that two invoices billed', () => {
+  let engine: TestApp;
+
+  beforeAll(async () => {
+    engine = await startTestApp();
+  });
+
+  afterAll(() => engine.close());
+
+  it.each([
+    ['all that is left if nothing was refunded', 'nothing', -28, -2],
+    ['all that is left if refunds only paid out a credit note', 'the note', -28, -2],
+    ['the most that fits with its tax rounded up after another refund', 'the base', -27, -2],
+  ])('give back %s', async (_, refunded, amount, tax) => {
+    const rate = { name: 'VAT', percentage: '10', inclusive: false };
+    const { id: rateId } = await post(engine, '/v1/tax-rates', rate);
+    const story = await Story.begin(engine, on('03-01'), { tax_rate_ids: [rateId] });
+    const { id: meter_id, event } = await story.meter();
+    const { id: planId } = await story.planOf([
+      { name: 'Base', model: 'flat', timing: 'in_advance', amount: 3_000 },
+      { ...perUnit, unit_amount: '1', meter_id },
+    ]);
+    await story.subscribe(planId, { collection: 'send_invoice' });
+    const keys = [await story.reportUsage(event, on('03-01'), { n: 14 })];
+    await story.advance(on('04-01'));
+    keys.push(await story.reportUsage(event, on('03-01'), { n: 14 }));
+    await story.advance(on('05-01'));
+    const invoice = (await story.invoices()).at(-1);
+    expect(invoice).toMatchObject({ subtotal: 3_014, tax: 301 });
+    const pay = { provider: 'sandbox', payment_method_id: 'pm_sandbox_ok' };
+    const payment = await post(engine, `/v1/invoices/${invoice?.id}/pay`, pay);
+    const base = { invoice_line_id: invoice?.lines[0]?.id, amount: 3_000 };
+    const credit_note = { lines: [base], reason: 'Outage' };
+    const how = { nothing: null, 'the note': { credit_note }, 'the base': { amount: 3_300 } };
+    const refund = how[refunded as keyof typeof how];
+    if (refund !== null) {
+      const made = await post(engine, `/v1/refunds/payment/${payment.id}`, refund);
+      expect(made).toMatchObject({ amount: 3_300, status: 'succeeded' });
+    }
+    for (const idempotency_key of keys) {
+      await engine.http.post('/v1/usage-events/void').send({ idempotency_key }).expect(200);
+    }
+    await story.advance(on('06-01'));
+    const corrections = ((await story.invoices()).at(-1)?.lines ?? []).slice(1);
+    expect(corrections).toMatchObject([{ quantity: '-28', amount, tax }]);
+    await story.verify();
   });
 });

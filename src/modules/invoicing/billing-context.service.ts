@@ -151,7 +151,7 @@ export class BillingContextService {
     return (request) => ({ ...contextOf(request), coupons: couponsOf(request) });
   }
 
-  /** Returns, by id of each refunded invoice, the amount that can still be credited, in minor units. */
+  /** Returns the amounts, by invoice id, to which refunds and disputes limit credits, in minor units. */
   private async creditableOf(
     requests: readonly ContextRequest[],
   ): Promise<ReadonlyMap<string, bigint>> {
@@ -160,10 +160,10 @@ export class BillingContextService {
     );
     const held = await this.held.heldBy([...refunded.keys()]);
     return new Map(
-      [...held].map(([id, heldBy]) => [
-        id,
-        maxCreditable(heldBy, refunded.get(id) ?? NOTHING_REFUNDED),
-      ]),
+      [...held].flatMap(([id, heldBy]) => {
+        const maxMinor = maxCreditable(heldBy, refunded.get(id) ?? NOTHING_REFUNDED);
+        return maxMinor === null ? [] : [[id, maxMinor]];
+      }),
     );
   }
 }

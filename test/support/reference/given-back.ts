@@ -111,9 +111,10 @@ export class CreditLimits {
     return { amount, back: { ...given.back, returned } };
   }
 
-  /** Returns as much of an amount as the invoice can still give back after refunds, and counts this as given back. */
+  /** Returns as much of an amount as refunds have left of the invoice, and counts this as given back. */
   private within(invoice: ReferenceInvoice, { back }: Given, wanted: bigint): bigint {
     const most = this.left(invoice);
+    if (most === null) return wanted;
     let amount = wanted;
     // Takes off a quarter of the excess, which is never too much if the tax is below 100 %.
     for (let excess = costOf(back, amount) - most; amount > 0n && excess > 0n;) {
@@ -132,11 +133,12 @@ export class CreditLimits {
     return this.owner.invoices.find((one) => lines.some((line) => one.lines.includes(line)));
   }
 
-  private left(invoice: ReferenceInvoice): bigint {
+  /** Returns the amount that refunds have left; null if all refunds pay out credit notes. */
+  private left(invoice: ReferenceInvoice): bigint | null {
     const { payments, creditNotes } = this.owner;
     const beyond = payments.refundedOf(invoice) - creditNotes.givenOf(invoice).refunds;
-    const standing = standingOf(invoice, this.owner) - (beyond > 0n ? beyond : 0n);
-    return standing - (this.used.get(invoice.lines) ?? 0n);
+    if (beyond <= 0n) return null;
+    return standingOf(invoice, this.owner) - beyond - (this.used.get(invoice.lines) ?? 0n);
   }
 }
 

@@ -56,14 +56,14 @@ export interface HeldByInvoice {
 
 /**
  * Returns how much of an invoice may still be credited: what is left of its charges, less the amounts that went back to
- * the customer without a credit note.
+ * the customer without a credit note. Null if no amount did: then what is left of the credited lines is the only limit.
  */
 export function maxCreditable(
   { heldMinor, toRefundMinor }: HeldByInvoice,
   { moneyMinor, creditMinor }: RefundedAmount,
-): bigint {
+): bigint | null {
   const withoutNoteMinor = greater(moneyMinor - toRefundMinor, 0n) + creditMinor;
-  return greater(heldMinor - withoutNoteMinor, 0n);
+  return withoutNoteMinor === 0n ? null : greater(heldMinor - withoutNoteMinor, 0n);
 }
 
 /**
@@ -145,8 +145,8 @@ function totalOf(parts: readonly TakenFrom[]): bigint {
 
 /**
  * Returns a function that limits the credits on a new invoice.
- * @param creditable how much of each refunded invoice may still be credited, in minor units; invoices without an entry
- *   have no limit
+ * @param creditable how much of an invoice may still be credited, in minor units; invoices without an entry have no
+ *   limit
  */
 export function limitCredits(creditable: ReadonlyMap<string, bigint>): LimitCredit {
   const left = new Map(creditable);
