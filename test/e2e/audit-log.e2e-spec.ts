@@ -1,6 +1,9 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
 import { AuditTrail } from '../../src/platform/audit';
 import { AuditUsageCounts } from '../../src/modules/audit';
 import { runSealing, sealAll } from '../support/audit-seals';
+import { untilSessionsWait } from '../support/lock-waits';
 import { looksForWriters, openTransaction } from '../support/open-transaction';
 import { startTestApp, type TestApp } from '../support/test-app';
 import { until } from '../support/until';
@@ -323,6 +326,86 @@ describe('the audit log', () => {
     const cursor = Buffer.from(text).toString('base64url');
     const { body } = await call('get', `/v1/audit-log/usage-counts?cursor=${cursor}`);
     expect(body).toMatchObject({ status: 400, code: 'invalid_cursor' });
+  });
+
+  describe('of usage that is still being stored', () => {
+    const serials = ['a', 'b', 'c', 'd', 'e'][Symbol.iterator]();
+
+    /** Returns a usage event with a key of its own, as JSON text. */
+    const usage = (customer: string): string =>
+      JSON.stringify({
+        idempotency_key: `waiting-${serials.next().value}`,
+        customer_id: customer,
+        event_name: 'call',
+        timestamp: engine.clock.now().toISOString(),
+      });
+
+    /** Sends requests over one connection, without waiting for their answers. */
+    async function send(to: TestApp, type: string, bodies: readonly string[]): Promise<Socket> {
+      const socket = connect({ port: Number(new URL(await to.app.getUrl()).port) });
+      await once(socket, 'connect');
+      const requests = bodies.map(
+        (body) =>
+          `POST /v1/usage-events HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${BOOTSTRAP}\r\n` +
+          `Content-Type: ${type}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+      );
+      socket.write(requests.join(''));
+      return socket;
+    }
+
+    const holdUsage = () =>
+      openTransaction(engine.database, () =>
+        engine.database.query('LOCK TABLE usage_event IN SHARE MODE'),
+      );
+
+    const stored = async (): Promise<number> =>
+      (await engine.database.query('SELECT FROM usage_event')).length;
+
+    const counted = async (): Promise<number> =>
+      Number(await engine.database.queryValue('SELECT sum(request_count) FROM audit_usage_count'));
+
+    it.each([
+      ['an event', 'application/json', 1],
+      ['NDJSON', 'application/x-ndjson', 1],
+      ['several events over one connection', 'application/json', 2],
+    ])('counts %s although the client disconnects before the answer', async (_, type, requests) => {
+      const customer = await createCustomer('disconnected');
+      const before = [await stored(), await counted()];
+      const commit = await holdUsage();
+      try {
+        const bodies = Array.from({ length: requests }, () => usage(customer));
+        const socket = await send(engine, type, bodies);
+        await untilSessionsWait(engine.database);
+        const closed = once(socket, 'close');
+        socket.destroy();
+        await closed;
+      } finally {
+        await commit();
+      }
+      await until('it is stored and counted', async () => {
+        await engine.app.get(AuditUsageCounts).write();
+        const now = [await stored(), await counted()];
+        return now.every((count, index) => count === (before[index] ?? 0) + requests);
+      });
+    });
+
+    it('counts requests that are answered while the service stops', async () => {
+      const environment = { AUTH: 'required', BOOTSTRAP_API_KEY: BOOTSTRAP };
+      const stopping = await startTestApp({ environment, databaseUrl: engine.databaseUrl });
+      const customer = await createCustomer('stopping');
+      const before = await counted();
+      const commit = await holdUsage();
+      const socket = await send(stopping, 'application/json', [usage(customer)]);
+      const answer = once(socket, 'data');
+      await untilSessionsWait(engine.database);
+      const closed = stopping.close();
+      const server = stopping.app.getHttpServer();
+      await until('it no longer listens', () => !server.listening);
+      await commit();
+      expect(String((await answer)[0])).toMatch(/^HTTP\/1\.1 200 /);
+      await closed;
+      expect(await counted()).toBe(before + 1);
+    });
   });
 
   it('refuses updates, deletes and truncation in the database', async () => {

@@ -1,5 +1,6 @@
 import { DeliveryWorker } from '../../src/modules/webhooks/delivery/delivery-worker';
 import { EventDispatcher } from '../../src/modules/webhooks/delivery/event-dispatcher';
+import { EventLog } from '../../src/platform/outbox';
 import { sealAll } from '../support/audit-seals';
 import { createCustomer } from '../support/billing';
 import { type Receiver, startReceiver } from '../support/receiver';
@@ -41,6 +42,14 @@ const UNREADABLE = [
   'ALTER TABLE event_pack RENAME TO stored_event_pack',
   `CREATE VIEW event_pack AS
    SELECT id, CASE WHEN id = $1 THEN unreadable(data) ELSE data END AS data FROM stored_event_pack`,
+];
+
+/** Makes changes of one pack fail, as they do when PostgreSQL cannot read its compressed value, or also its page. */
+const unreadableOn = (changes: string): readonly string[] => [
+  `CREATE FUNCTION unreadable_pack() RETURNS trigger LANGUAGE plpgsql AS $$
+   BEGIN RAISE 'missing chunk number 0 for toast value' USING ERRCODE = 'XX001'; END $$`,
+  `CREATE TRIGGER unreadable BEFORE ${changes} ON event_pack
+   FOR EACH ROW WHEN (OLD.id = $1) EXECUTE FUNCTION unreadable_pack()`,
 ];
 
 const MISSING_CHANGES = ['UPDATE audit_change SET pack = NULL WHERE position = $1'];
@@ -193,6 +202,65 @@ describe('events whose stored data is damaged', () => {
         attempts: [{ status_code: null, error: expect.stringContaining('event_damaged') }],
       });
       expect(await engine.database.query('SELECT FROM webhook_failure')).toEqual([]);
+    });
+  });
+
+  describe('because their pack cannot be read', () => {
+    const storedEvents = () =>
+      engine.database.query<{ id: string; pack_id: string | null; pack_place: number }>(
+        'SELECT id, pack_id, pack_place FROM event ORDER BY id',
+      );
+
+    const packs = () =>
+      engine.database.query<{ id: string; data: (object | null)[] }>(
+        'SELECT id, data FROM event_pack ORDER BY id',
+      );
+
+    /** Deletes all events that may be deleted. Returns how many were deleted. */
+    const deleteOldest = async (): Promise<number> => {
+      const tomorrow = new Date(Date.now() + 86_400_000);
+      return (await engine.app.get(EventLog).deleteOldest(tomorrow, 500, '')).deleted;
+    };
+
+    it.each([
+      ['value', 'UPDATE', 0],
+      ['page', 'UPDATE OR DELETE', 1],
+    ])('do not keep others from being deleted (the %s)', async (_, changes, packsLeft) => {
+      await dispatchAll();
+      const before = await storedEvents();
+      const bothInvoices = [damaged.invoice, whole.invoice];
+      const kept = await engine.database.queryValues<string>(
+        `INSERT INTO event_dispatch (event_id, type, object_id, sequence, occurred_at)
+         SELECT DISTINCT ON (object_id) id, type, object_id, sequence, occurred_at FROM event
+         WHERE object_id = ANY ($1) ORDER BY object_id, id DESC RETURNING event_id`,
+        [bothInvoices],
+      );
+      await damage(unreadableOn(changes), 'event');
+      expect(await deleteOldest()).toBe(before.length - 2);
+      const left = await storedEvents();
+      expect(left.map(({ id }) => id)).toEqual(kept.sort());
+      const [unreadable, cleared] = await packs();
+      expect(unreadable?.data).not.toContain(null);
+      const { pack_place: place } = left.find(({ pack_id: id }) => id === cleared?.id) ?? {};
+      cleared?.data.forEach((data, index) => {
+        if (index + 1 === place) expect(data).not.toBeNull();
+        else expect(data).toBeNull();
+      });
+      expect(await damagedReads('event')).toBe(1);
+      await dispatchAll();
+      expect(await deleteOldest()).toBe(2);
+      expect(await storedEvents()).toEqual([]);
+      expect(await packs()).toHaveLength(packsLeft);
+    });
+
+    it('do not keep the events of a deleted object from being deleted', async () => {
+      await damage(unreadableOn('UPDATE'), 'event');
+      await engine.database.transaction(() =>
+        engine.app.get(EventLog).remove([damaged.invoice, whole.invoice], []),
+      );
+      expect(await list(`events?object_id=${damaged.invoice}`)).toEqual([]);
+      expect(await list(`events?object_id=${whole.invoice}`)).toEqual([]);
+      expect(await damagedReads('event')).toBeGreaterThan(0);
     });
   });
 

@@ -3,11 +3,13 @@ import {
   Injectable,
   Logger,
   type OnApplicationBootstrap,
+  type OnApplicationShutdown,
 } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
 import { operationOf, type Principal, principalOf } from '../../platform/access';
 import { Clock } from '../../platform/clock';
 import type { Page, PageRequest } from '../../platform/database';
+import { ANSWERED } from '../../platform/http';
 import { AuditUsageRepository } from './audit-usage.repository';
 import type { UsageCount } from './domain/audit-entry';
 
@@ -19,7 +21,9 @@ const HOUR_MS = 3_600_000;
  * to the database every 10 s and when the process stops. A killed process loses the counts of up to 10 s.
  */
 @Injectable()
-export class AuditUsageCounts implements OnApplicationBootstrap, BeforeApplicationShutdown {
+export class AuditUsageCounts
+  implements OnApplicationBootstrap, BeforeApplicationShutdown, OnApplicationShutdown
+{
   private readonly logger = new Logger('audit-usage');
   private counts = new Map<string, UsageCount>();
   private timer: NodeJS.Timeout | undefined;
@@ -33,16 +37,22 @@ export class AuditUsageCounts implements OnApplicationBootstrap, BeforeApplicati
     this.timer = setInterval(() => void this.write(), WRITE_EVERY_MS).unref();
   }
 
-  async beforeApplicationShutdown(): Promise<void> {
+  /** Nest then waits for the requests in flight. If they do not end in time, the process ends without the last write. */
+  beforeApplicationShutdown(): Promise<void> {
+    return this.write();
+  }
+
+  /** Runs after the last request, and before the database is closed. */
+  async onApplicationShutdown(): Promise<void> {
     clearInterval(this.timer);
     await this.write();
   }
 
-  /** Returns a middleware that counts the accepted requests for which `isCounted` is true. */
+  /** Returns a middleware that counts the accepted requests for which `isCounted` is true. They are answered with JSON. */
   count(isCounted: (request: Request) => boolean) {
     return (request: Request, response: Response, next: NextFunction): void => {
       if (isCounted(request)) {
-        response.once('finish', () => {
+        response.once(ANSWERED, () => {
           if (response.statusCode < 400) this.add(principalOf(request), operationOf(request));
         });
       }

@@ -1,6 +1,9 @@
 import type { Express, Response } from 'express';
 import { changesWithinVersion, etagOf } from './versions';
 
+/** Event of a response whose status and JSON body are known. Unlike `finish`, it comes even if the client has left. */
+export const ANSWERED = Symbol('answered');
+
 const JSON_TYPE = 'application/json; charset=utf-8';
 
 /**
@@ -19,6 +22,7 @@ export function useFastJson({ response }: Express): void {
     return send.call(this, body);
   };
   response.json = function plainJson(this: Response, body: unknown): Response {
+    this.emit(ANSWERED);
     const etag = etagOf(body);
     if (etag !== undefined) this.setHeader('ETag', etag);
     // Without this header, Express does not answer 304.

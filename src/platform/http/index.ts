@@ -82,7 +82,7 @@ export {
   WithPaging,
 } from './list';
 export type { PageDto } from './list';
-export { useFastJson } from './fast-json';
+export { ANSWERED, useFastJson } from './fast-json';
 export { HttpAdapter } from './http-adapter';
 export { linesOf } from './ndjson';
 export type { LineLimits } from './ndjson';

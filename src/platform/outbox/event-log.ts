@@ -1,10 +1,12 @@
 import { Injectable } from '@nestjs/common';
+import { groupBy } from '../../core/grouping';
 import {
   cursorAt,
   Database,
   idTime,
   type ListOrder,
   NEWEST_FIRST,
+  nullIfUnreadable,
   type Page,
   type PageRequest,
   positionOf,
@@ -46,6 +48,8 @@ interface PlaceRow {
   readonly pack_id: string | null;
   readonly pack_place: number | null;
 }
+
+type PackedRow = PlaceRow & { readonly pack_id: string };
 
 /** Columns of an {@link EventHead} except its id. */
 const HEAD = 'type, object_id AS "objectId", sequence, occurred_at AS "occurredAt"';
@@ -135,6 +139,8 @@ const CLEAR_PLACES = `
     SELECT id, array_agg(place) AS places FROM unnest($1::bigint[], $2::smallint[]) AS deleted (id, place)
     GROUP BY id) AS cleared
   WHERE pack.id = cleared.id`;
+
+const PACKED = 'SELECT id FROM event WHERE pack_id = ANY ($1) ORDER BY id';
 
 const HEADS_AFTER = `
   SELECT id, ${HEAD} FROM event
@@ -259,14 +265,36 @@ export class EventLog {
     });
   }
 
-  /** Removes the data of deleted events from their packs. Deletes a pack if all its events are deleted. */
+  /**
+   * Removes the data of deleted events from their packs. Deletes a pack if all its events are deleted. Leaves packs as
+   * they are that PostgreSQL cannot read, and reports their other events.
+   */
   private async removeData(deleted: readonly PlaceRow[]): Promise<void> {
-    const packed = deleted.filter(({ pack_id: id }) => id !== null);
-    if (packed.length === 0) return;
+    const packed = deleted.filter((row): row is PackedRow => row.pack_id !== null);
+    if (packed.length === 0 || (await this.clear(packed))) return;
+    const packs = [...groupBy(packed, ({ pack_id: id }) => id)];
+    const unreadable: string[] = [];
+    // In the order in which LOCK_PACKS locks.
+    for (const [id, rows] of packs.sort(([a], [b]) => Number(a) - Number(b))) {
+      if (!(await this.clear(rows))) unreadable.push(id);
+    }
+    const ids = await this.database.queryValues<string>(PACKED, [unreadable]);
+    this.database.afterCommit(() => {
+      this.damagedReads.report('event', ids);
+    });
+  }
+
+  /** Returns false, without any change, if PostgreSQL cannot read one of the packs. */
+  private async clear(packed: readonly PackedRow[]): Promise<boolean> {
     const ids = packed.map(({ pack_id: id }) => id);
-    await this.database.query(LOCK_PACKS, [ids]);
-    await this.database.query(REMOVE_PACKS, [ids]);
-    await this.database.query(CLEAR_PLACES, [ids, packed.map(({ pack_place: place }) => place)]);
+    const places = packed.map(({ pack_place: place }) => place);
+    const cleared = await nullIfUnreadable(this.database, async () => {
+      await this.database.query(LOCK_PACKS, [ids]);
+      await this.database.query(REMOVE_PACKS, [ids]);
+      await this.database.query(CLEAR_PLACES, [ids, places]);
+      return true;
+    });
+    return cleared ?? false;
   }
 
   /**
