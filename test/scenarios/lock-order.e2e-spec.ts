@@ -8,6 +8,7 @@ import { startTestApp, Story, type TestApp } from '../support/story';
 const START = '2026-03-01T00:00:00.000Z';
 const INVOICES = 'SELECT FROM invoice WHERE customer_id = $1 FOR UPDATE';
 const CUSTOMER = 'SELECT FROM customer WHERE id = $1 FOR UPDATE';
+const SUBSCRIPTIONS = 'SELECT FROM subscription WHERE customer_id = $1 FOR UPDATE NOWAIT';
 const STREAMS = 'SELECT FROM usage_stream WHERE customer_id = $1 FOR UPDATE';
 const FIRST_ACCESS = 'INSERT INTO customer_access (customer_id, version) VALUES ($1, 1)';
 const ACCESS = 'SELECT FROM customer_access WHERE customer_id = $1 FOR UPDATE NOWAIT';
@@ -65,6 +66,40 @@ describe('the order of locks is kept', () => {
     const locked = await lockLater(customerId, [INVOICES, ACCESS], () => addCard('pm_sandbox_ok'));
     expect(locked).toBe(1);
     expect((await story.subscription(id)).status).toBe('past_due');
+  });
+
+  describe('for a subscription, after its customer,', () => {
+    /** Returns how many subscriptions are not locked while the work waits for the customer. */
+    const unlockedBy = ({ customerId }: Story, work: () => PromiseLike<{ status: number }>) =>
+      lockLater(customerId, [CUSTOMER, SUBSCRIPTIONS], work);
+    const advance = ({ clockId }: Story, to: string) =>
+      engine.http.post(`/v1/test-clocks/${clockId}/advance`).send({ to });
+
+    it('by a renewal', async () => {
+      const story = await Story.begin(engine, START);
+      await story.subscribe(await story.plan(1_000), { collection: 'send_invoice' });
+      expect(await unlockedBy(story, () => advance(story, '2026-04-01T00:00:00.000Z'))).toBe(1);
+    });
+
+    it('by the end of the grace period of a renewal', async () => {
+      const story = await Story.begin(engine, START, { invoice_grace_hours: 24 });
+      await story.subscribe(await story.plan(1_000), { collection: 'send_invoice' });
+      await story.advance('2026-04-01T00:00:00.000Z');
+      expect(await unlockedBy(story, () => advance(story, '2026-04-02T00:00:00.000Z'))).toBe(1);
+    });
+
+    it('by an invoice for late usage', async () => {
+      const story = await Story.begin(engine, START);
+      const { id: meter_id, event } = await story.meter();
+      const price = { name: 'Usage', model: 'per_unit', timing: 'in_arrears', unit_amount: '5' };
+      const { id } = await story.planOf([{ ...price, meter_id }]);
+      const subscription = await story.subscribe(id, { collection: 'send_invoice' });
+      await story.reportUsage(event, START, { n: 1 });
+      await story.advance('2026-03-10T00:00:00.000Z');
+      await story.command(subscription.id, 'cancel', { when: 'now' });
+      await story.reportUsage(event, START, { n: 2 });
+      expect(await unlockedBy(story, () => advance(story, '2026-03-11T00:00:00.000Z'))).toBe(1);
+    });
   });
 
   describe('for a balance that has no window yet', () => {
