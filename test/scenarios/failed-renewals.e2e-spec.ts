@@ -1,6 +1,8 @@
+import { Client } from 'pg';
 import { DueSubscriptions } from '../../src/modules/billing/subscriptions/due-subscriptions';
 import { RenewSubscriptionsWorkflow } from '../../src/modules/billing/subscriptions/renew-subscriptions.workflow';
 import { createCustomer, createMeter } from '../support/billing';
+import { untilSessionsWait } from '../support/lock-waits';
 import { post, startTestApp, Story, type TestApp } from '../support/story';
 
 const LARGEST = Number.MAX_SAFE_INTEGER;
@@ -91,8 +93,8 @@ describe('a renewal that cannot be billed', () => {
     await story.verify();
   });
 
-  const subscribeTaxed = async (): Promise<{ id: string; customerId: string }> => {
-    const prices = [{ name: 'Base', model: 'flat', timing: 'in_advance', amount: LARGEST }];
+  const subscribe = async (amount: number): Promise<{ id: string; customerId: string }> => {
+    const prices = [{ name: 'Base', model: 'flat', timing: 'in_advance', amount }];
     const plan = { code: 'base', name: 'Base', currency: 'USD', interval: 'month', prices };
     const { body: created } = await engine.http.post('/v1/plans').send(plan).expect(201);
     const customerId = await createCustomer(engine);
@@ -102,6 +104,8 @@ describe('a renewal that cannot be billed', () => {
       .expect(201);
     return { id: (body as { id: string }).id, customerId };
   };
+
+  const subscribeTaxed = () => subscribe(LARGEST);
 
   const setTax = async (customerId: string, percentage: string | null): Promise<void> => {
     const ids: string[] = [];
@@ -200,6 +204,62 @@ describe('a renewal that cannot be billed', () => {
     await engine.app.get(DueSubscriptions).runDue();
     expect(await failureOf(id)).toEqual(NO_FAILURE);
     expect(await eventsOf(id, 'subscription.renewal_failed')).toEqual([]);
+  });
+
+  describe('while its customer is deleted', () => {
+    /**
+     * Begins two pieces of work, one after the other, while rows are locked that the first one needs. Unlocks the rows
+     * once both wait, or once the second has ended.
+     */
+    async function beginBoth(
+      rows: string,
+      [first, second]: readonly [() => Promise<unknown>, () => Promise<unknown>],
+    ): Promise<void> {
+      const holder = new Client({ connectionString: engine.databaseUrl });
+      await holder.connect();
+      try {
+        await holder.query(`BEGIN; SELECT FROM ${rows} FOR UPDATE`);
+        const begun = first();
+        await untilSessionsWait(engine.database);
+        const following = second();
+        await Promise.race([following, untilSessionsWait(engine.database, 2)]);
+        await holder.query('ROLLBACK');
+        await Promise.all([begun, following]);
+      } finally {
+        await holder.end();
+      }
+    }
+
+    async function begin() {
+      const { id, customerId } = await subscribe(1_000);
+      await post(engine, `/v1/subscriptions/${id}/change`, { quantity: '2', when: 'period_end' });
+      engine.clock.advanceMs(32 * 86_400_000);
+      const renew = () => engine.app.get(DueSubscriptions).runDue();
+      const remove = () => engine.http.delete(`/v1/customers/${customerId}`).expect(204).then();
+      const expectEvents = async (expected: readonly string[]): Promise<void> => {
+        expect(await failureOf(id)).toEqual(NO_FAILURE);
+        const { body } = await engine.http.get(`/v1/events?object_id=${id}`);
+        const types = (body as { data: readonly StoredEvent[] }).data.map(({ type }) => type);
+        expect(types.reverse().slice(3)).toEqual(expected);
+      };
+      return { renew, remove, expectEvents };
+    }
+
+    it('is done if it has begun first, and the deletion waits', async () => {
+      const { renew, remove, expectEvents } = await begin();
+      await beginBoth('scheduled_change', [renew, remove]);
+      const renewed = ['subscription.renewed', 'subscription.updated'];
+      await expectEvents(renewed);
+      engine.clock.advanceMs(32 * 86_400_000);
+      await renew();
+      await expectEvents([...renewed, 'subscription.canceled']);
+    });
+
+    it('waits if the deletion has begun first, and then ends the subscription', async () => {
+      const { renew, remove, expectEvents } = await begin();
+      await beginBoth('customer_access', [remove, renew]);
+      await expectEvents(['subscription.canceled']);
+    });
   });
 
   it('is not noted where the engine or its database failed', async () => {

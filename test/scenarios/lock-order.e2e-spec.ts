@@ -3,11 +3,13 @@ import { createEntitlement } from '../support/allowances';
 import { createMeter } from '../support/billing';
 import { createTestDatabase, type TestDatabase } from '../support/databases';
 import { untilSessionsWait } from '../support/lock-waits';
-import { startTestApp, Story, type TestApp } from '../support/story';
+import { post, startTestApp, Story, type TestApp } from '../support/story';
 
 const START = '2026-03-01T00:00:00.000Z';
 const INVOICES = 'SELECT FROM invoice WHERE customer_id = $1 FOR UPDATE';
 const CUSTOMER = 'SELECT FROM customer WHERE id = $1 FOR UPDATE';
+const SUBSCRIPTIONS = 'SELECT FROM subscription WHERE customer_id = $1 FOR UPDATE NOWAIT';
+const PAYMENTS = 'SELECT FROM payment WHERE customer_id = $1 FOR UPDATE NOWAIT';
 const STREAMS = 'SELECT FROM usage_stream WHERE customer_id = $1 FOR UPDATE';
 const FIRST_ACCESS = 'INSERT INTO customer_access (customer_id, version) VALUES ($1, 1)';
 const ACCESS = 'SELECT FROM customer_access WHERE customer_id = $1 FOR UPDATE NOWAIT';
@@ -65,6 +67,89 @@ describe('the order of locks is kept', () => {
     const locked = await lockLater(customerId, [INVOICES, ACCESS], () => addCard('pm_sandbox_ok'));
     expect(locked).toBe(1);
     expect((await story.subscription(id)).status).toBe('past_due');
+  });
+
+  describe('for a subscription, after its customer,', () => {
+    /** Returns how many subscriptions are not locked while the work waits for the customer. */
+    const unlockedBy = ({ customerId }: Story, work: () => PromiseLike<{ status: number }>) =>
+      lockLater(customerId, [CUSTOMER, SUBSCRIPTIONS], work);
+    const advance = ({ clockId }: Story, to: string) =>
+      engine.http.post(`/v1/test-clocks/${clockId}/advance`).send({ to });
+    const addCard = ({ customerId }: Story, token: string) =>
+      post(engine, `/v1/customers/${customerId}/payment-methods`, {
+        ...{ provider: 'sandbox', is_default: true },
+        token,
+      });
+
+    it('by a renewal', async () => {
+      const story = await Story.begin(engine, START);
+      await story.subscribe(await story.plan(1_000), { collection: 'send_invoice' });
+      expect(await unlockedBy(story, () => advance(story, '2026-04-01T00:00:00.000Z'))).toBe(1);
+    });
+
+    it('by the end of the grace period of a renewal', async () => {
+      const story = await Story.begin(engine, START, { invoice_grace_hours: 24 });
+      await story.subscribe(await story.plan(1_000), { collection: 'send_invoice' });
+      await story.advance('2026-04-01T00:00:00.000Z');
+      expect(await unlockedBy(story, () => advance(story, '2026-04-02T00:00:00.000Z'))).toBe(1);
+    });
+
+    it('by an invoice for late usage', async () => {
+      const story = await Story.begin(engine, START);
+      const { id: meter_id, event } = await story.meter();
+      const price = { name: 'Usage', model: 'per_unit', timing: 'in_arrears', unit_amount: '5' };
+      const { id } = await story.planOf([{ ...price, meter_id }]);
+      const subscription = await story.subscribe(id, { collection: 'send_invoice' });
+      await story.reportUsage(event, START, { n: 1 });
+      await story.advance('2026-03-10T00:00:00.000Z');
+      await story.command(subscription.id, 'cancel', { when: 'now' });
+      await story.reportUsage(event, START, { n: 2 });
+      expect(await unlockedBy(story, () => advance(story, '2026-03-11T00:00:00.000Z'))).toBe(1);
+    });
+
+    it('by the outcome of a payment', async () => {
+      const story = await Story.begin(engine, START);
+      await addCard(story, 'pm_sandbox_pending');
+      await story.subscribe(await story.plan(1_000));
+      await story.advance(START);
+      const { body } = await engine.http.get(`/v1/payments?customer_id=${story.customerId}`);
+      const [{ id } = { id: '' }] = (body as { data: { id: string }[] }).data;
+      const settle = () =>
+        engine.http.post(`/v1/sandbox/payments/${id}/settle`).send({ outcome: 'succeeded' });
+      expect(await unlockedBy(story, settle)).toBe(1);
+    });
+  });
+
+  describe('for a payment, after its customer,', () => {
+    const pay = ({ customerId }: Story, fields: object = {}) =>
+      post(engine, '/v1/payments', {
+        ...{ customer_id: customerId, amount: 1_000, currency: 'USD', provider: 'sandbox' },
+        ...fields,
+      });
+
+    it('by its outcome, without an invoice', async () => {
+      const story = await Story.begin(engine, START);
+      const { id } = await pay(story, { payment_method_id: 'pm_sandbox_pending' });
+      const settle = () =>
+        engine.http.post(`/v1/sandbox/payments/${id}/settle`).send({ outcome: 'succeeded' });
+      expect(await lockLater(story.customerId, [CUSTOMER, PAYMENTS], settle)).toBe(1);
+    });
+
+    it('by a refund', async () => {
+      const story = await Story.begin(engine, START);
+      const { id } = await pay(story);
+      const refund = () => engine.http.post(`/v1/refunds/payment/${id}`).send({ amount: 400 });
+      expect(await lockLater(story.customerId, [CUSTOMER, PAYMENTS], refund)).toBe(1);
+    });
+
+    it('by the outcome of a refund', async () => {
+      const story = await Story.begin(engine, START);
+      const { id } = await pay(story, { payment_method_id: 'pm_sandbox_refund_pending' });
+      const refund = await post(engine, `/v1/refunds/payment/${id}`, { amount: 400 });
+      const settle = () =>
+        engine.http.post(`/v1/sandbox/refunds/${refund.id}/settle`).send({ outcome: 'succeeded' });
+      expect(await lockLater(story.customerId, [CUSTOMER, PAYMENTS], settle)).toBe(1);
+    });
   });
 
   describe('for a balance that has no window yet', () => {

@@ -44,7 +44,18 @@ export class PaymentRecordsService {
     return payment;
   }
 
-  /** Locks a payment. A payment is locked after its invoice and before its refunds. */
+  /** Locks the customer of a payment that the caller has already read, also if the customer is deleted. */
+  async lockCustomer(id: string): Promise<void> {
+    await this.customers.lockForHistory(id);
+  }
+
+  /** Locks the customer of a payment, then the payment. */
+  async lockWithCustomer(id: string): Promise<Payment> {
+    await this.lockCustomer((await this.get(id)).customerId);
+    return this.lock(id);
+  }
+
+  /** Locks a payment. A payment is locked after its customer and its invoice, and before its refunds. */
   async lock(id: string): Promise<Payment> {
     const payment = await this.payments.lock(id);
     invariant(payment !== null, `The payment ${id} is gone.`);

@@ -205,8 +205,8 @@ export class PaymentRefundsService {
   }
 
   /**
-   * Locks and returns a payment, and `others`: the credit of the customer from credit notes and negative invoices.
-   * `freeMinor` is the amount that can be refunded without `others`.
+   * Locks the customer of a payment. Then locks and returns the payment, and `others`: the credit of the customer from
+   * credit notes and negative invoices. `freeMinor` is the amount that can be refunded without `others`.
    */
   private async lockRefundable(paymentId: string) {
     const { payment, ...ofCredit } = await this.lockForRefund(paymentId);
@@ -220,8 +220,9 @@ export class PaymentRefundsService {
   private async lockForRefund(
     paymentId: string,
   ): Promise<LostCreditOfInvoice & { readonly payment: Payment }> {
-    const { invoiceId } =
+    const { customerId, invoiceId } =
       (await this.payments.find(paymentId)) ?? raise(paymentNotFound(paymentId));
+    await this.records.lockCustomer(customerId);
     const { payment, ...ofCredit } = await this.losses.lockForRefund(paymentId, invoiceId);
     return { payment: payment ?? raise(paymentNotFound(paymentId)), ...ofCredit };
   }

@@ -43,7 +43,7 @@ export class ProviderRefundsService {
   record(paymentId: string, unrecorded: UnrecordedRefund): Promise<void> {
     const { outcome } = unrecorded;
     return this.database.transaction(async () => {
-      const payment = await this.payments.lock(paymentId);
+      const payment = await this.payments.lockWithCustomer(paymentId);
       const known = await this.findKnown(paymentId, unrecorded);
       if (known === null && outcome.kind !== 'succeeded' && outcome.kind !== 'pending') {
         await this.waiting.forget(paymentId, unrecorded);

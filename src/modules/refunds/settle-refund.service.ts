@@ -54,7 +54,7 @@ export class SettleRefundService {
   async correct(id: string, reference: string, discrepancy: Discrepancy): Promise<void> {
     const found = (await this.refunds.find(id)) ?? raise(refundNotFound(id));
     const { paymentId, amount } = found;
-    const locked = await this.payments.lock(paymentId);
+    const locked = await this.payments.lockWithCustomer(paymentId);
     const recorded = await this.refunds.findByReference(paymentId, reference);
     if (recorded !== null && recorded.id !== id) {
       throw discrepancyNotApplicable(discrepancy, recorded.id);
@@ -77,7 +77,7 @@ export class SettleRefundService {
   settle({ id, paymentId, leasedBy, dueAt }: Refund, outcome: ProviderOutcome): Promise<Refund> {
     const answeredAt = this.clock.now();
     return this.database.transaction(async () => {
-      const payment = await this.payments.lock(paymentId);
+      const payment = await this.payments.lockWithCustomer(paymentId);
       const now = await this.payments.followingTimeOf(payment);
       const before = await this.refunds.lock(id);
       invariant(before !== null, `The refund ${id} is gone.`);

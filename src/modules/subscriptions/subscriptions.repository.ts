@@ -7,6 +7,7 @@ import {
   type Page,
   type PageRequest,
   Reports,
+  ROW_LOCKS,
 } from '../../platform/database';
 import type { DueTable } from '../test-clocks';
 import type { Outcome } from './domain/outcome';
@@ -34,6 +35,11 @@ export const DUE_SUBSCRIPTIONS: DueTable<DueSubscription> = {
   dueColumn: 'next_billing_at',
   columns: { dueAt: 'next_billing_at' },
 };
+
+const LOCK_CUSTOMERS = `
+  SELECT id FROM customer
+  WHERE id = ANY (ARRAY(SELECT customer_id FROM subscription WHERE id = ANY ($1))) AND deleted_at IS NULL
+  ORDER BY id ${ROW_LOCKS.reference}`;
 
 const WITHOUT_AUTOMATIC_CHARGES = `
   SELECT id, status = 'unpaid' AS "isUnpaid" FROM subscription
@@ -140,6 +146,16 @@ export class SubscriptionsRepository {
     const { id, renewalFailedAt, renewalFailureCode, version, updatedAt } = subscription;
     const failure = { renewalFailedAt, renewalFailureCode };
     await this.database.update(SubscriptionEntity, id, { ...failure, version, updatedAt });
+  }
+
+  /**
+   * Locks the customers of subscriptions against deletion until the transaction ends, and returns their ids. Leaves out
+   * deleted customers. Waits for running deletions. Call it before locking the subscriptions, because a deletion locks
+   * the customer first.
+   */
+  async lockCustomersOf(ids: readonly string[]): Promise<ReadonlySet<string>> {
+    this.database.requireTransaction();
+    return new Set(await this.database.queryValues<string>(LOCK_CUSTOMERS, [ids]));
   }
 
   async lockSnapshot(id: string): Promise<Snapshot | null> {

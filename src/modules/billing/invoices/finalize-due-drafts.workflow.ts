@@ -8,8 +8,8 @@ import { DerivedState } from '../subscriptions/derived-state';
 /**
  * Finalizes renewal drafts whose grace period is over.
  *
- * 1. Locks the subscriptions, so that no other transaction uses their coupons or bills their late usage meanwhile.
- *    (Late usage is usage accepted after its period was billed.)
+ * 1. Locks the customers, then the subscriptions, so that no other transaction uses their coupons or bills their late
+ *    usage meanwhile. (Late usage is usage accepted after its period was billed.)
  * 2. Locks the drafts, except those that were finalized or deleted meanwhile.
  * 3. Reads, for each subscription, the time up to which charges in advance are recognized as revenue.
  * 4. Locks the payments of earlier invoices whose usage has changed, so that no money is both refunded and credited.
@@ -36,6 +36,7 @@ export class FinalizeDueDraftsWorkflow {
   finalizeDue(drafts: readonly DueDraft[], now: Date): Promise<void> {
     return this.database.transaction(async () => {
       const subscriptionIds = drafts.map(({ subscriptionId }) => subscriptionId);
+      await this.subscriptions.lockCustomersOf(subscriptionIds);
       const subscriptions = await this.subscriptions.lockAll(subscriptionIds);
       const waiting = await this.finalizeInvoices.lockWaiting(drafts.map(({ id }) => id));
       if (waiting.length === 0) return;

@@ -39,8 +39,8 @@ type LeasedPayment = Pick<Payment, 'id' | 'leasedBy' | 'dueAt'>;
 /**
  * Writes the outcome of a charge. This is the second of the two commits of a payment.
  *
- * 1. If the outcome makes the payment method unusable, locks the method. Then locks the subscription, the invoice and
- *    the payment. If step 4 may follow, also locks the invoices and payments that step 4 changes.
+ * 1. Locks the customer and, if the outcome makes the payment method unusable, the method. Then locks the subscription,
+ *    the invoice and the payment. If step 4 may follow, also locks the invoices and payments that step 4 changes.
  * 2. Pays the invoice, or frees the amount that the payment reserved, and sets the status of the subscription.
  * 3. Writes the payment and its event. Posts a succeeded payment to the ledger; the part that the invoice does not need
  *    becomes credit of the customer.
@@ -76,6 +76,7 @@ export class SettlePaymentWorkflow {
     const askedAt = this.clock.now();
     return this.database.transaction(async () => {
       const found = await this.payments.get(id);
+      await this.payments.lockCustomer(found.customerId);
       const declined = await this.retries.lockDeclined(found, outcome);
       const owed = await this.lockDebt(found, isReserved);
       const locked = await this.lockPayment(found, owed);
@@ -97,6 +98,7 @@ export class SettlePaymentWorkflow {
   async correct(id: string, reference: string): Promise<Payment> {
     // The failure freed the amount that the payment had reserved.
     const found = await this.payments.get(id);
+    await this.payments.lockCustomer(found.customerId);
     const owed = await this.lockDebt(found, false);
     const locked = await this.lockPayment(found, owed);
     const corrected = correctedToSucceeded(locked.before, reference, locked.now);

@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { RefundedAmounts } from '../refunded-amounts';
 import { Database } from '../../../platform/database';
-import { CustomersService } from '../../customers';
 import { IssueInvoiceService } from '../../invoicing';
 import { FinalUsageService } from '../../metering';
 import { SubscriptionsRepository } from '../../subscriptions';
@@ -13,7 +12,7 @@ import { DerivedState } from './derived-state';
  * Bills ended subscriptions whose usage changed after their last invoice (late usage). Each subscription gets an
  * invoice of its own.
  *
- * 1. Locks the ended subscriptions.
+ * 1. Locks the customers that are not deleted, then the ended subscriptions.
  * 2. Drops the late usage of deleted customers, who are not billed.
  * 3. Locks the payments of the invoices that billed the changed usage, so that no money is both refunded and credited.
  * 4. Calls {@link BillingLocks.lockBeforeInvoices}, then makes the invoices.
@@ -24,7 +23,6 @@ export class BillLateUsageWorkflow {
   constructor(
     private readonly database: Database,
     private readonly subscriptions: SubscriptionsRepository,
-    private readonly customers: CustomersService,
     private readonly finalUsage: FinalUsageService,
     private readonly refundedAmounts: RefundedAmounts,
     private readonly locks: BillingLocks,
@@ -34,11 +32,9 @@ export class BillLateUsageWorkflow {
 
   billAll(ids: readonly string[], now: Date): Promise<void> {
     return this.database.transaction(async () => {
+      const customerIds = await this.subscriptions.lockCustomersOf(ids);
       const snapshots = await this.subscriptions.lockSnapshots(ids);
       const ended = snapshots.map(({ subscription }) => subscription);
-      const customerIds = await this.customers.findExistingIds(
-        ended.map(({ customerId }) => customerId),
-      );
       const billed = ended.filter(({ customerId }) => customerIds.has(customerId));
       const billedIds = new Set(billed.map(({ id }) => id));
       await this.finalUsage.forget(ids.filter((id) => !billedIds.has(id)));

@@ -3,7 +3,6 @@ import { changedAt, nextVersion, updatedAtAfter } from '../../../core/next-versi
 import { raise } from '../../../platform/errors';
 import { assertVersion, Database, type VersionCondition } from '../../../platform/database';
 import { Outbox } from '../../../platform/outbox';
-import { CustomersService } from '../../customers';
 import { InvoiceCollectionService } from '../../invoicing';
 import {
   decideEndOfDeletedCustomer,
@@ -50,7 +49,7 @@ interface DueSubscriptionsRead {
  * Does the due work of subscriptions: the start, the end of a trial, the renewal at the end of a period, a scheduled
  * change, a scheduled end, and the expiry of a subscription without a first payment.
  *
- * 1. Locks the subscriptions with due work, and reads which of their customers are deleted.
+ * 1. Locks the customers that are not deleted, then the subscriptions with due work.
  * 2. Locks the invoices of subscriptions that wait for their first payment, and reads which of these subscriptions have
  *    a pending payment.
  * 3. Decides what changes for each subscription. The subscription of a deleted customer ends.
@@ -61,7 +60,6 @@ export class RenewSubscriptionsWorkflow {
   constructor(
     private readonly database: Database,
     private readonly subscriptions: SubscriptionsRepository,
-    private readonly customers: CustomersService,
     private readonly collection: InvoiceCollectionService,
     private readonly locks: BillingLocks,
     private readonly outcomes: ApplyOutcomesWorkflow,
@@ -123,11 +121,9 @@ export class RenewSubscriptionsWorkflow {
   }
 
   private async setup(ids: readonly string[], now: Date): Promise<DueSubscriptionsRead> {
+    const customerIds = await this.subscriptions.lockCustomersOf(ids);
     const locked = await this.subscriptions.lockSnapshots(ids);
     const snapshots = locked.filter(({ subscription }) => isDue(subscription, now));
-    const customerIds = await this.customers.findExistingIds(
-      snapshots.map(({ subscription }) => subscription.customerId),
-    );
     const waiting = snapshots.filter(({ subscription }) => isAwaitingPayment(subscription));
     const beingPaid = await this.collection.lockBeingPaid(
       waiting.map(({ subscription }) => subscription.id),

@@ -64,7 +64,7 @@ export class DisputesService {
    */
   record(paymentId: string, reported: ReportedDispute, knownVersion: number): Promise<boolean> {
     return this.database.transaction(async () => {
-      const payment = await this.payments.lock(paymentId);
+      const payment = await this.payments.lockWithCustomer(paymentId);
       const { customerId, provider, currency } = payment;
       const found = await this.disputes.findByReference(provider, reported.providerReference);
       const now = changedAt(await this.payments.followingTimeOf(payment), found);
