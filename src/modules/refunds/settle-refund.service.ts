@@ -60,14 +60,14 @@ export class SettleRefundService {
     if (recorded !== null && recorded.id !== id) {
       throw discrepancyNotApplicable(discrepancy, recorded.id);
     }
+    const now = await this.payments.followingTimeOf(locked);
     const before = await this.refunds.lock(id);
     invariant(before !== null, `The refund ${id} is gone.`);
-    const now = changedAt(await this.payments.followingTimeOf(locked), before);
     // The failure released the reserved amount, so it is reserved again.
     const payment = await this.paymentRefunds.reserveForLateSuccess(locked, amount, now);
     const after = correctedToSucceeded(before, reference, now);
     await this.refunds.updateOutcome(after);
-    await this.outcomes.apply(before, after, payment, now);
+    await this.outcomes.apply(before, after, payment, changedAt(now, before));
   }
 
   /**
@@ -79,16 +79,17 @@ export class SettleRefundService {
     const answeredAt = this.clock.now();
     return this.database.transaction(async () => {
       const payment = await this.payments.lock(paymentId);
+      const now = await this.payments.followingTimeOf(payment);
       const before = await this.refunds.lock(id);
       invariant(before !== null, `The refund ${id} is gone.`);
-      const now = changedAt(await this.payments.followingTimeOf(payment), before);
       const after = withOutcome(
         before,
         toRefundOutcome(outcome, before, { answeredAt, leasedBy, dueAt }),
         now,
       );
       if (after !== before) await this.refunds.updateOutcome(after);
-      if (after.status !== before.status) await this.outcomes.apply(before, after, payment, now);
+      if (after.status !== before.status)
+        await this.outcomes.apply(before, after, payment, changedAt(now, before));
       await this.idempotency.completeFor(id, refundAnswer(after));
       const reported = { paymentId, refundId: id, status: before.status, providerReference: null };
       const discrepancy = after === before ? discrepancyOf(reported, outcome) : null;
