@@ -3,11 +3,17 @@ import { DeleteTestClockService } from '../../src/modules/test-clocks/delete-tes
 import { createCoupon } from '../support/coupons';
 import { untilSessionsWait } from '../support/lock-waits';
 import { startTestApp, Story, type TestApp } from '../support/story';
+import { until } from '../support/until';
 
 const START = '2026-03-01T00:00:00.000Z';
 const LEASE_MS = 60_000;
 /** Number of the advisory lock for which the frozen portion waits. */
 const ICE = 4_712;
+
+/** Other work waits 5 s for a lock. */
+const WAITS_LONG = `
+  SELECT FROM pg_stat_activity
+  WHERE wait_event_type = 'Lock' AND datname = current_database() AND query_start < clock_timestamp() - interval '5.2 s'`;
 
 describe('while a portion of a purge runs for a long time', () => {
   let engine: TestApp;
@@ -84,6 +90,40 @@ describe('while a portion of a purge runs for a long time', () => {
       expect(body).toMatchObject({ times_redeemed: 1 });
     },
   );
+
+  it('it waits longer than other work for a coupon, in the order of their ids', async () => {
+    const story = await Story.begin(engine, START);
+    const plan = await story.plan(1_000);
+    const percent = { type: 'percent', percent_off: '10', duration: 'forever' };
+    const coupons: string[] = [];
+    for (let made = 0; made < 5; made += 1) {
+      const { id, code } = await createCoupon(engine, percent);
+      coupons.push(id);
+      await story.subscribe(plan, { coupon: code });
+    }
+    await markDeleted(story);
+    const [first, ...later] = coupons.sort();
+    // Moves its row behind the others, so that a statement without an order locks the others first.
+    await ice.query('UPDATE coupon SET version = version + 1 WHERE id = $1', [first]);
+    await ice.query('BEGIN');
+    await ice.query('SELECT FROM coupon WHERE id = $1 FOR UPDATE', [first]);
+    const purge = deletion.runDue();
+    await untilSessionsWait(engine.database);
+    try {
+      const isFree = 'SELECT FROM coupon WHERE id = ANY ($1) FOR UPDATE NOWAIT';
+      await engine.database.query(isFree, [later]);
+      await until('the portion has waited longer than other work', async () => {
+        const waits = await engine.database.query(WAITS_LONG);
+        return waits.length === 1;
+      });
+    } finally {
+      await ice.query('ROLLBACK');
+      await purge;
+    }
+    await finish();
+    const left = 'SELECT FROM coupon WHERE id = ANY ($1) AND times_redeemed = 0';
+    expect(await engine.database.query(left, [coupons])).toHaveLength(5);
+  });
 
   it('another process leaves the deletion alone, even after the end of the lease', async () => {
     const story = await Story.begin(engine, START);

@@ -155,15 +155,26 @@ describe('deliveries to an endpoint that ends', () => {
     expect(await countOf(endpoint, 'discarded')).toBe(QUEUED);
   });
 
-  it('do not count as waiting while they are discarded', async () => {
-    const endpoint = await registerWithQueue();
-    receiver.behave(answer(410));
-    await deliver();
-    await change(endpoint, { is_active: true });
-    expect(await countOf(endpoint, 'pending')).toBeGreaterThan(0);
-    const rows = engine.app.get(WaitingRowsRepository);
-    expect(await rows.count(WAITING_DELIVERIES, QUEUED)).toMatchObject({ waiting: 0 });
-  });
+  it.each([false, true])(
+    'do not count as waiting, but later ones do (ordered: %s)',
+    async (ordered) => {
+      const endpoint = await registerWithQueue();
+      await change(endpoint, { ordered });
+      receiver.behave(answer(410));
+      await deliver();
+      await change(endpoint, { is_active: true });
+      expect(await countOf(endpoint, 'pending')).toBeGreaterThan(0);
+      const rows = engine.app.get(WaitingRowsRepository);
+      const count = () => rows.count(WAITING_DELIVERIES, QUEUED);
+      expect(await count()).toMatchObject({ waiting: 0 });
+      await createCustomer();
+      await engine.database.query(
+        `UPDATE webhook_delivery SET due_at = now() - interval '1 hour' WHERE object_id LIKE 'cus_%'`,
+      );
+      expect((await count()).waiting).toBe(1);
+      expect((await count()).oldestSeconds).toBeGreaterThanOrEqual(3_600);
+    },
+  );
 
   it('are found without reading former deliveries', async () => {
     const endpoint = await registerWithQueue();

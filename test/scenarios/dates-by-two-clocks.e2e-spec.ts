@@ -1,3 +1,6 @@
+import { DueCollections } from '../../src/modules/billing/payments/due-collections';
+import { DueSubscriptions } from '../../src/modules/billing/subscriptions/due-subscriptions';
+import { RenewSubscriptionsWorkflow } from '../../src/modules/billing/subscriptions/renew-subscriptions.workflow';
 import { createCustomer } from '../support/billing';
 import { recordDispute } from '../support/disputes';
 import { verifyLedger } from '../support/ledger';
@@ -200,9 +203,25 @@ describe('a command by a clock that is behind is not dated before', () => {
       interval: 'month',
       prices: [{ name: 'Base', model: 'flat', timing: 'in_advance', amount }],
     });
-  const subscribe = async (code: string) => {
+  const subscribe = async (code: string, fields: object = {}) => {
     const { id: plan_id } = await planOf(code, 3_000);
-    return post(engine, '/v1/subscriptions', { customer_id: customer, plan_id });
+    return post(engine, '/v1/subscriptions', { customer_id: customer, plan_id, ...fields });
+  };
+  const patch = (path: string): Promise<unknown> =>
+    engine.http
+      .patch(path)
+      .send({ metadata: { team: 'blue' } })
+      .expect(200);
+  const firstInvoiceOf = async (id: string): Promise<DatedInvoice> => {
+    const path = `/v1/invoices?subscription_id=${id}`;
+    const [first] = (await read<{ data: readonly DatedInvoice[] }>(path)).data;
+    if (first === undefined) throw new Error('The first period is billed.');
+    return first;
+  };
+  const timesOf = async (id: string, type: string): Promise<readonly string[]> => {
+    const path = `/v1/events?object_id=${id}&type=${type}`;
+    const { data } = await read<{ data: readonly { readonly timestamp: string }[] }>(path);
+    return data.map(({ timestamp }) => timestamp);
   };
 
   it('the invoice of a subscription that a change credits', async () => {
@@ -266,13 +285,61 @@ describe('a command by a clock that is behind is not dated before', () => {
     expect(await note(invoice, 500)).toMatchObject({ created_at: '2026-04-01T00:00:04.000Z' });
   });
 
+  it('the last change of the invoice that it charges automatically', async () => {
+    await post(engine, `/v1/customers/${customer}/payment-methods`, {
+      provider: 'sandbox',
+      token: 'pm_sandbox_ok',
+      is_default: true,
+    });
+    const first = await firstInvoiceOf((await subscribe('dated-charge')).id);
+    engine.clock.advanceMs(3_000);
+    await patch(`/v1/invoices/${first.id}`);
+    setBack();
+    await engine.app.get(DueCollections).runDue();
+    await engine.app.get(DueCollections).idle();
+    const payments = await read<object>(`/v1/payments?customer_id=${customer}`);
+    expect(payments).toMatchObject({ data: [{ created_at: '2026-04-01T00:00:04.000Z' }] });
+  });
+
   it('the last change of a subscription, in its events', async () => {
     const { id } = await subscribe('dated-events');
     setBack();
-    const body = { metadata: { team: 'blue' } };
-    await engine.http.patch(`/v1/subscriptions/${id}`).send(body).expect(200);
-    const path = `/v1/events?object_id=${id}&type=subscription.updated`;
-    const { data } = await read<{ data: readonly { readonly timestamp: string }[] }>(path);
-    expect(data).toMatchObject([{ timestamp: beginsAt }]);
+    await patch(`/v1/subscriptions/${id}`);
+    expect(await timesOf(id, 'subscription.updated')).toEqual([beginsAt]);
+  });
+
+  it('the last change of a subscription, in the events of its renewal', async () => {
+    const { id } = await subscribe('dated-renewal');
+    const [dueAt, patchedAt] = ['2026-05-01T00:00:01.000Z', '2026-05-01T00:00:04.000Z'];
+    engine.clock.set(patchedAt);
+    await patch(`/v1/subscriptions/${id}`);
+    setBack();
+    const due = { id, dueAt: new Date(dueAt) };
+    const renewals = engine.app.get(RenewSubscriptionsWorkflow);
+    await renewals.recordFailure(due, 'invoice_too_large', engine.clock.now());
+    expect(await timesOf(id, 'subscription.renewal_failed')).toEqual([patchedAt]);
+    await engine.app.get(DueSubscriptions).runDue();
+    expect(await timesOf(id, 'subscription.renewed')).toEqual([patchedAt]);
+  });
+
+  it('the last change of the invoice that a new payment method pays, in its events', async () => {
+    const first = await firstInvoiceOf((await subscribe('dated-method')).id);
+    setBack();
+    await post(engine, `/v1/customers/${customer}/payment-methods`, {
+      provider: 'sandbox',
+      token: 'pm_sandbox_ok',
+      is_default: true,
+    });
+    expect(await timesOf(first.id, 'invoice.updated')).toEqual([beginsAt]);
+  });
+
+  it('the time limit of a first payment, which is not over by that clock', async () => {
+    const { id } = await subscribe('dated-limit', { payment_behavior: 'default_incomplete' });
+    const first = await firstInvoiceOf(id);
+    engine.clock.set('2026-04-01T23:00:02.000Z');
+    await patch(`/v1/invoices/${first.id}`);
+    setBack();
+    await pay(first.id, 'pm_sandbox_declined');
+    expect(await read(`/v1/subscriptions/${id}`)).toMatchObject({ status: 'incomplete' });
   });
 });

@@ -1,6 +1,9 @@
 import { postRevenueRelease } from '../../src/core/ledger';
 import { LedgerService } from '../../src/modules/ledger';
+import { DueCollections } from '../../src/modules/billing/payments/due-collections';
+import { DueSubscriptions } from '../../src/modules/billing/subscriptions/due-subscriptions';
 import { createCustomer } from '../support/billing';
+import { recordDispute } from '../support/disputes';
 import { verifyLedger } from '../support/ledger';
 import { post } from '../support/requests';
 import type { Invoice } from '../support/story';
@@ -47,6 +50,13 @@ describe('a clock that is wrong', () => {
       .patch(`/v1/subscriptions/${id}`)
       .send({ metadata: { team: 'blue' } })
       .expect(200);
+  const topUp = (amount: number, token = 'pm_sandbox_ok'): Promise<Dated> =>
+    post(engine, '/v1/payments', {
+      customer_id: customer,
+      amount,
+      currency: 'USD',
+      payment_method_id: token,
+    });
   const pay = (id: string, token: string): Promise<Dated> =>
     post(engine, `/v1/invoices/${id}/pay`, { provider: 'sandbox', payment_method_id: token });
   const subscribe = async (code: string, fields: object) => {
@@ -74,7 +84,8 @@ describe('a clock that is wrong', () => {
         .get('/v1/ledger/transactions')
         .query({ customer_id: customer });
       const { data } = body as { data: readonly { readonly occurred_at: string }[] };
-      for (const { occurred_at: at } of data) expect(at).toBe(beginsAt);
+      const now = engine.clock.now().toISOString();
+      for (const { occurred_at: at } of data) expect([beginsAt, now]).toContain(at);
       expect(await verifyLedger(engine)).toMatchObject({ ok: true });
     });
 
@@ -119,6 +130,72 @@ describe('a clock that is wrong', () => {
       expect(await read(`/v1/invoices/${invoice.id}`)).toMatchObject({ status: 'open' });
     });
 
+    const cancel = async ({ id }: { readonly id: string }, terms: object): Promise<unknown> =>
+      (await engine.http.post(`/v1/subscriptions/${id}/cancel`).send(terms).expect(200)).body;
+    const incomplete = { payment_behavior: 'default_incomplete' };
+    const settle = (payment: Dated, outcome: string): Promise<unknown> =>
+      engine.http.post(`/v1/sandbox/payments/${payment.id}/settle`).send({ outcome }).expect(200);
+
+    it('the end of a subscription whose first payment failed, nor the credit that it returns', async () => {
+      await topUp(1_000);
+      const { subscription, invoice } = await subscribe('wrong-5', incomplete);
+      await aheadBy(20, () => patch(subscription));
+      const payment = await pay(invoice.id, 'pm_sandbox_pending');
+      engine.clock.advanceMs(2 * 86_400_000);
+      await settle(payment, 'failed');
+      const endedAt = engine.clock.now().toISOString();
+      expect(await read(`/v1/subscriptions/${subscription.id}`)).toMatchObject({
+        status: 'incomplete_expired',
+        ended_at: endedAt,
+      });
+      expect(await read(`/v1/invoices/${invoice.id}`)).toMatchObject({ voided_at: endedAt });
+      const accounts = `/v1/ledger/accounts?customer_id=${customer}&at=2026-04-03T00:00:01Z`;
+      const { data } = await read<{ data: readonly { balance: string }[] }>(accounts);
+      const owed = data.filter(({ balance }) => balance !== '0');
+      expect(owed).toMatchObject([
+        { account: 'cash_clearing:sandbox', balance: '1000' },
+        { account: 'customer_credit', balance: '-1000' },
+      ]);
+    });
+
+    it('the outcome of a refund or dispute that it began', async () => {
+      const payment = await topUp(1_000, 'pm_sandbox_refund_pending');
+      let refund = { id: '' };
+      const dispute = {
+        providerReference: `dp_${payment.id}`,
+        status: 'inquiry',
+        reason: null,
+        amount: 300n,
+        amountWithdrawn: 0n,
+        amountReinstated: 0n,
+        isRefundable: true,
+        evidenceDueAt: null,
+      } as const;
+      await aheadBy(20, async () => {
+        refund = await post(engine, `/v1/refunds/payment/${payment.id}`, { amount: 100 });
+        await recordDispute(engine, payment.id, dispute);
+      });
+      await engine.http
+        .post(`/v1/sandbox/refunds/${refund.id}/settle`)
+        .send({ outcome: 'succeeded' })
+        .expect(200);
+      await recordDispute(engine, payment.id, {
+        ...dispute,
+        status: 'lost',
+        amountWithdrawn: 300n,
+      });
+    });
+
+    it('the end of a subscription whose first invoice is voided', async () => {
+      const { subscription, invoice } = await subscribe('wrong-6', incomplete);
+      await aheadBy(20, () => patch(subscription));
+      await engine.http.post(`/v1/invoices/${invoice.id}/void`).send({}).expect(200);
+      expect(await read(`/v1/subscriptions/${subscription.id}`)).toMatchObject({
+        status: 'incomplete_expired',
+        ended_at: beginsAt,
+      });
+    });
+
     it('the date of a draft that is finalized, nor its due date', async () => {
       let draft = { id: '' };
       await aheadBy(20, async () => {
@@ -126,6 +203,74 @@ describe('a clock that is wrong', () => {
       });
       const { body } = await engine.http.post(`/v1/invoices/${draft.id}/finalize`).send({});
       expect(body).toMatchObject({ finalized_at: beginsAt, due_at: '2026-04-02T00:00:00.000Z' });
+      const events = `/v1/events?object_id=${draft.id}&type=invoice.finalized`;
+      expect(await read(events)).toMatchObject({ data: [{ timestamp: beginsAt }] });
+    });
+
+    it('the cancellation of a subscription at the end of its period, which is not billed again', async () => {
+      const { subscription } = await subscribe('wrong-7', { collection: 'send_invoice' });
+      await aheadBy(40, () => patch(subscription));
+      expect(await cancel(subscription, { when: 'period_end' })).toMatchObject({
+        canceled_at: beginsAt,
+        cancel_at: '2026-05-01T00:00:00.000Z',
+      });
+      const invoices = `/v1/invoices?subscription_id=${subscription.id}`;
+      expect((await read<{ data: readonly object[] }>(invoices)).data).toHaveLength(1);
+    });
+
+    it('the cancellation of a subscription that waits for its first payment', async () => {
+      const { subscription } = await subscribe('wrong-8', incomplete);
+      await aheadBy(2, () => patch(subscription));
+      expect(await cancel(subscription, { when: 'now' })).toMatchObject({
+        status: 'canceled',
+        ended_at: beginsAt,
+      });
+    });
+
+    it('an automatic charge, nor the status of a subscription after its failure', async () => {
+      await post(engine, `/v1/customers/${customer}/payment-methods`, {
+        provider: 'sandbox',
+        token: 'pm_sandbox_declined',
+        is_default: true,
+      });
+      const { subscription, invoice } = await subscribe('wrong-11', {});
+      await aheadBy(20, async () => {
+        await patch(subscription);
+        await engine.http
+          .patch(`/v1/invoices/${invoice.id}`)
+          .send({ metadata: { team: 'blue' } })
+          .expect(200);
+      });
+      await engine.app.get(DueCollections).runDue();
+      await engine.app.get(DueCollections).idle();
+      const payments = `/v1/payments?customer_id=${customer}`;
+      expect(await read(payments)).toMatchObject({
+        data: [{ status: 'failed', created_at: beginsAt }],
+      });
+      const events = `/v1/events?object_id=${subscription.id}&type=subscription.past_due`;
+      expect(await read(events)).toMatchObject({ data: [{ timestamp: beginsAt }] });
+      const graces = await engine.database.query(
+        'SELECT started_at FROM entitlement_grace WHERE subscription_id = $1',
+        [subscription.id],
+      );
+      expect(graces).toEqual([{ started_at: new Date(beginsAt) }]);
+    });
+
+    it('the end of a paused subscription whose customer it changed', async () => {
+      const { subscription } = await subscribe('wrong-9', { collection: 'send_invoice' });
+      await engine.http.post(`/v1/subscriptions/${subscription.id}/pause`).send({}).expect(200);
+      engine.clock.set('2026-05-01T00:00:00.000Z');
+      const deletedAt = engine.clock.now().toISOString();
+      await engine.app.get(DueSubscriptions).runDue();
+      await aheadBy(40, () =>
+        engine.http.patch(`/v1/customers/${customer}`).send({ name: 'Grace Hopper' }).expect(200),
+      );
+      engine.clock.set(deletedAt);
+      await engine.http.delete(`/v1/customers/${customer}`).expect(204);
+      expect(await read(`/v1/subscriptions/${subscription.id}`)).toMatchObject({
+        status: 'canceled',
+        ended_at: deletedAt,
+      });
     });
   });
 
@@ -144,9 +289,30 @@ describe('a clock that is wrong', () => {
     expect(await verifyLedger(engine)).toMatchObject({ ok: true });
   });
 
+  it('changes a subscription, and a later command credits what that change charged', async () => {
+    const { subscription } = await subscribe('wrong-10', { collection: 'send_invoice' });
+    const { id } = subscription;
+    const large = await post(engine, '/v1/plans', {
+      code: 'wrong-large',
+      name: 'Plan',
+      currency: 'USD',
+      interval: 'month',
+      prices: [{ name: 'Large', model: 'flat', timing: 'in_advance', amount: 6_000 }],
+    });
+    await aheadBy(10, () =>
+      post(engine, `/v1/subscriptions/${id}/change`, { plan_id: large.id, when: 'now' }),
+    );
+    await post(engine, `/v1/subscriptions/${id}/cancel`, { when: 'now', credit_unused: true });
+    const { data } = await read<{ data: readonly Invoice[] }>(`/v1/invoices?subscription_id=${id}`);
+    expect(data.map(({ lines }) => lines.map(({ amount }) => amount))).toEqual([
+      [-3_800],
+      [4_000, -2_000],
+      [3_000],
+    ]);
+    expect(await verifyLedger(engine)).toMatchObject({ ok: true });
+  });
+
   describe('has transactions in the ledger,', () => {
-    const topUp = (): Promise<Dated> =>
-      post(engine, '/v1/payments', { customer_id: customer, amount: 500, currency: 'USD' });
     const finalized = async (): Promise<unknown> => {
       const { id } = await makeDraft();
       return (await engine.http.post(`/v1/invoices/${id}/finalize`).send({}).expect(200)).body;
@@ -157,7 +323,7 @@ describe('a clock that is wrong', () => {
       [60_001, beginsAt],
     ])('which an invoice with credit follows up to a minute: %d ms', async (ms, finalized_at) => {
       engine.clock.advanceMs(ms);
-      await topUp();
+      await topUp(500);
       engine.clock.set(beginsAt);
       expect(await finalized()).toMatchObject({ credit_applied: 500, finalized_at });
     });
@@ -165,7 +331,7 @@ describe('a clock that is wrong', () => {
     it('which objects of a customer on a test clock do not follow', async () => {
       const clock = await post(engine, '/v1/test-clocks', { name: 'Clock', now: beginsAt });
       customer = await createCustomer(engine, { currency: 'USD', test_clock_id: clock.id });
-      const payment = await topUp();
+      const payment = await topUp(500);
       await engine.database.transaction(() =>
         engine.app.get(LedgerService).post(postRevenueRelease('USD', 1n), {
           sourceId: 'sub_1',

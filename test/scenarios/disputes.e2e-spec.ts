@@ -375,14 +375,17 @@ describe('a dispute', () => {
           return { customer, payment, subscription, amount };
         }),
       );
-      for (const { payment } of customers) await lose(payment);
       story.engine.clock.advanceMs(24 * 60 * 60 * 1_000);
+      for (const { payment } of customers) await lose(payment);
+      const lostAt = story.engine.clock.now().toISOString();
+      // The invoices are not void before the loss, even if another process with a slower clock ends the subscriptions.
+      story.engine.clock.advanceMs(-3_000);
       await story.engine.app.get(DueSubscriptions).runDue();
       for (const { customer, subscription, amount } of customers) {
         const { data } = await story.get<{ data: { id: string; status: string }[] }>(
           `/v1/invoices?subscription_id=${subscription}`,
         );
-        expect(data).toMatchObject([{ status: 'void' }]);
+        expect(data).toMatchObject([{ status: 'void', voided_at: lostAt }]);
         expect((await postingsOf(story.engine, data[0]?.id ?? '')).at(-1)).toEqual([
           'dispute_lost',
           { customer_credit: amount, dispute_losses: -amount },

@@ -115,6 +115,26 @@ describe('a refund at Stripe that its payment cannot give yet', () => {
     ]);
   });
 
+  it('is dated when the discrepancy is applied, even if a wrong clock failed the payment', async () => {
+    const now = story.engine.clock.now().toISOString();
+    story.engine.clock.advanceMs(20 * 86_400_000);
+    const { customer, payment, discrepancy } = await succeededLate();
+    story.engine.clock.set(now);
+    await refundThere(payment, 800);
+    await resolve(discrepancy, 'apply');
+    const [refund] = (await refundsOf(payment)) as { id: string; created_at: string }[];
+    expect(refund).toMatchObject({ created_at: now });
+    const events = `/v1/events?object_id=${refund?.id ?? ''}&type=refund.created`;
+    expect(await story.get(events)).toMatchObject({ data: [{ timestamp: now }] });
+    await story.run(DueRefunds);
+    const path = `/v1/ledger/transactions?customer_id=${customer}`;
+    const { data } = await story.get<{ data: object[] }>(path);
+    expect(data).toMatchObject([
+      { kind: 'refund', occurred_at: now },
+      { kind: 'payment', occurred_at: now },
+    ]);
+  });
+
   it('is recorded once if its notification arrives while the discrepancy is applied', async () => {
     const { payment, discrepancy } = await succeededLate();
     story.stripe.webhooks.fate = () => 'double';

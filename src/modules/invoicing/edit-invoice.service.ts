@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Metadata } from '../../core/metadata';
+import { changedAt } from '../../core/next-version';
 import { assertVersion, Database, revise, type VersionCondition } from '../../platform/database';
 import { raise } from '../../platform/errors';
 import { Outbox } from '../../platform/outbox';
@@ -36,7 +37,11 @@ export class EditInvoiceService {
       const after = revise(before, { metadata: sent }, now);
       if (after === before) return before;
       await this.invoices.update(after);
-      await this.outbox.record(invoiceUpdated, { after, before, occurredAt: after.updatedAt });
+      await this.outbox.record(invoiceUpdated, {
+        after,
+        before,
+        occurredAt: changedAt(now, before),
+      });
       return after;
     });
   }

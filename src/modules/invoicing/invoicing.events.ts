@@ -68,7 +68,8 @@ export const creditNoteVoided = creditNoteEvent(
  * @param draft the invoice before it was finalized, as the API shows it
  */
 export function eventsOfFinalizing(draft: InvoiceDto, invoice: Invoice): readonly EventRecord[] {
-  const change = { after: toInvoiceDto(invoice), before: draft, occurredAt: invoice.updatedAt };
+  const occurredAt = invoice.finalizedAt ?? invoice.updatedAt;
+  const change = { after: toInvoiceDto(invoice), before: draft, occurredAt };
   const finalizing = shownEventRecord(invoiceFinalized, change);
   if (invoice.status !== 'paid') return [finalizing];
   return [finalizing, shownEventRecord(invoicePaid, change)];

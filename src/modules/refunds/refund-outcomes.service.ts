@@ -22,52 +22,46 @@ export class RefundOutcomesService {
    * Applies a new status of a refund: updates the refunded and reserved amounts of the payment, posts to the ledger,
    * and records the event. If a part of the payment becomes refundable again, stores the refunds that waited for this
    * ({@link WaitingRefundsService}).
+   * @param now date of the change. `after.updatedAt` may be later, because it keeps the date of a wrong clock
    */
-  async apply(before: Refund, after: Refund, payment: Payment): Promise<void> {
+  async apply(before: Refund, after: Refund, payment: Payment, now: Date): Promise<void> {
     invariant(after.status !== 'pending', `The refund ${after.id} went back to pending.`);
     if (after.status === 'succeeded') {
-      const fromCreditMinor = await this.payments.markRefunded(
-        after.id,
-        payment,
-        after.amount,
-        after.updatedAt,
-      );
-      await this.post(before, after, payment, fromCreditMinor);
+      const { id, amount } = after;
+      const fromCreditMinor = await this.payments.markRefunded(id, payment, amount, now);
+      await this.post(before, after, payment, fromCreditMinor, now);
     } else if (before.status === 'succeeded') {
-      const { id, amount, updatedAt } = after;
-      const parts = await this.payments.markReturned(id, payment, amount, updatedAt);
-      await this.postReturned(after, payment, parts);
+      const parts = await this.payments.markReturned(after.id, payment, after.amount, now);
+      await this.postReturned(after, payment, parts, now);
     } else {
-      await this.payments.releaseReserve(after.id, payment, after.amount, after.updatedAt);
+      await this.payments.releaseReserve(after.id, payment, after.amount, now);
     }
-    await this.outbox.record(REFUND_EVENTS[after.status], {
-      after,
-      before,
-      occurredAt: after.updatedAt,
-    });
-    if (after.status !== 'succeeded') await this.waiting.beginAll(payment, after.updatedAt);
+    await this.outbox.record(REFUND_EVENTS[after.status], { after, before, occurredAt: now });
+    if (after.status !== 'succeeded') await this.waiting.beginAll(payment, now);
   }
 
   private async post(
     before: Refund,
-    { id, version, currency, amount, updatedAt }: Refund,
+    { id, version, currency, amount }: Refund,
     { provider, customerId }: Payment,
     fromCreditMinor: bigint,
+    occurredAt: Date,
   ): Promise<void> {
     const refund = { currency, provider, amountMinor: amount, fromCreditMinor };
     // A refund that succeeds after it failed may have succeeded before, and may be returned again.
     const sourceVersion = before.status === 'pending' ? 0 : version;
-    const source = { sourceId: id, sourceVersion, customerId, occurredAt: updatedAt };
+    const source = { sourceId: id, sourceVersion, customerId, occurredAt };
     await this.ledger.post(postRefund(refund), source);
   }
 
   private async postReturned(
-    { id, version: sourceVersion, currency, amount, updatedAt }: Refund,
+    { id, version: sourceVersion, currency, amount }: Refund,
     { provider, customerId }: Payment,
     parts: { readonly toCreditMinor: bigint; readonly recoveredMinor: bigint },
+    occurredAt: Date,
   ): Promise<void> {
     const returned = { currency, provider, amountMinor: amount, ...parts };
-    const source = { sourceId: id, sourceVersion, customerId, occurredAt: updatedAt };
+    const source = { sourceId: id, sourceVersion, customerId, occurredAt };
     await this.ledger.post(postRefundReturned(returned), source);
   }
 }

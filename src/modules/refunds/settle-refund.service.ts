@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { raise } from '../../platform/errors';
 import { invariant } from '../../core/invariant';
+import { changedAt } from '../../core/next-version';
 import { Clock } from '../../platform/clock';
 import { Database } from '../../platform/database';
 import { Idempotency } from '../../platform/idempotency';
@@ -66,7 +67,7 @@ export class SettleRefundService {
     const payment = await this.paymentRefunds.reserveForLateSuccess(locked, amount, now);
     const after = correctedToSucceeded(before, reference, now);
     await this.refunds.updateOutcome(after);
-    await this.outcomes.apply(before, after, payment);
+    await this.outcomes.apply(before, after, payment, changedAt(now, before));
   }
 
   /**
@@ -87,7 +88,8 @@ export class SettleRefundService {
         now,
       );
       if (after !== before) await this.refunds.updateOutcome(after);
-      if (after.status !== before.status) await this.outcomes.apply(before, after, payment);
+      if (after.status !== before.status)
+        await this.outcomes.apply(before, after, payment, changedAt(now, before));
       await this.idempotency.completeFor(id, refundAnswer(after));
       const reported = { paymentId, refundId: id, status: before.status, providerReference: null };
       const discrepancy = after === before ? discrepancyOf(reported, outcome) : null;

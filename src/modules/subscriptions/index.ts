@@ -31,7 +31,7 @@ export {
   type DueSubscription,
   SubscriptionsRepository,
 } from './subscriptions.repository';
-export { periodsOverdue, usageSoFar } from './domain/periods';
+export { commandTime, periodsOverdue, usageSoFar } from './domain/periods';
 export { UnbillableUsageService } from './unbillable-usage.service';
 export { type PaymentEvent, afterPaymentEvent } from './domain/payment-event';
 export {

@@ -21,8 +21,8 @@ const EVERY_MS = 10_000;
  */
 const LONGEST_REQUEST_MS = 10_000;
 
-/** Statement timeout of background work for a single customer. It is long because a portion cannot be smaller. */
-const SINGLE_CUSTOMER = { statementMs: 600_000 };
+/** Timeouts of background work for a single customer. They are long because a portion cannot be smaller. */
+const SINGLE_CUSTOMER = { statementMs: 600_000, lockMs: 60_000 };
 
 const NO_LEASE: TestClockLease = { leaseEndsAt: null, leasedBy: null };
 

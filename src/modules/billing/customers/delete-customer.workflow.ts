@@ -29,7 +29,7 @@ export class DeleteCustomerWorkflow {
   delete(id: string, expected: VersionCondition): Promise<void> {
     return this.database.transaction(async () => {
       const customer = await this.customers.delete(id, expected);
-      await this.renewals.endPaused(id, customer.updatedAt);
+      await this.renewals.endPaused(id, customer.deletedAt ?? customer.updatedAt);
       await this.streams.invalidateAll(id);
       await this.balances.invalidate(customer);
     });

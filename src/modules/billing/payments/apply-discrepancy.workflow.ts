@@ -53,8 +53,8 @@ export class ApplyDiscrepancyWorkflow {
   }
 
   private async correctPayment(id: string, reference: string): Promise<void> {
-    const payment = await this.settlePayment.correct(id, reference);
-    await this.losses.coverLosses([payment], { sourceId: id, occurredAt: payment.updatedAt });
-    await this.waitingRefunds.beginAll(payment, payment.updatedAt);
+    const { payment, now } = await this.settlePayment.correct(id, reference);
+    await this.losses.coverLosses([payment], { sourceId: id, occurredAt: now });
+    await this.waitingRefunds.beginAll(payment, now);
   }
 }

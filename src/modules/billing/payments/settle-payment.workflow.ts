@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { changedAt } from '../../../core/next-version';
 import { Clock } from '../../../platform/clock';
 import { Database } from '../../../platform/database';
-import { type Invoice, InvoicePaymentsService, type RetryPlan } from '../../invoicing';
+import { type Invoice, InvoicePaymentsService } from '../../invoicing';
 import {
   correctedToSucceeded,
   hasEnded,
@@ -94,15 +94,19 @@ export class SettlePaymentWorkflow {
    * Books a failed or canceled payment as succeeded, in the caller's transaction, with its ledger postings. The payment
    * pays the unpaid amount of its invoice, as far as its money suffices.
    * @param reference the provider's id of the charge
+   * @returns the payment, and the date of the change
    */
-  async correct(id: string, reference: string): Promise<Payment> {
+  async correct(
+    id: string,
+    reference: string,
+  ): Promise<{ readonly payment: Payment; readonly now: Date }> {
     // The failure freed the amount that the payment had reserved.
     const found = await this.payments.get(id);
     await this.payments.lockCustomer(found.customerId);
     const owed = await this.lockDebt(found, false);
     const locked = await this.lockPayment(found, owed);
     const corrected = correctedToSucceeded(locked.before, reference, locked.now);
-    return this.write(locked, corrected, owed);
+    return { payment: await this.write(locked, corrected, owed), now: locked.now };
   }
 
   /** Returns null if the payment has no invoice. */
@@ -127,7 +131,7 @@ export class SettlePaymentWorkflow {
     owed: LockedDebt | null,
   ): Promise<Payment> {
     const { before, readAt, now } = locked;
-    const after = owed === null ? updated : await this.applyTo(owed, updated, locked);
+    const after = owed === null ? updated : await this.applyTo(owed, updated, now);
     await this.payments.write(before, after, now);
     if (after.status === 'succeeded')
       await this.payments.postSucceeded(after, owed?.invoice ?? null, now);
@@ -145,12 +149,11 @@ export class SettlePaymentWorkflow {
   private async applyTo(
     { subscription, invoice, isReserved }: LockedDebt,
     payment: Payment,
-    { readAt, now }: LockedPayment,
+    now: Date,
   ): Promise<Payment> {
     const { amount } = payment;
     // A first payment is not retried after its time limit.
-    const plan = this.retries.planUntil(subscription?.incompleteExpiresAt ?? null);
-    const retry: RetryPlan = (attemptCount) => plan(attemptCount, readAt);
+    const retry = this.retries.planUntil(subscription?.incompleteExpiresAt ?? null);
     switch (payment.status) {
       case 'succeeded': {
         const succeeded = { amount, reserved: isReserved ? amount : 0n };

@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
 import { invariant } from '../../../core/invariant';
-import { updatedAtAfter } from '../../../core/next-version';
 import { type Invoice, InvoiceCollectionService } from '../../invoicing';
 import {
   decideEndUnpaid,
@@ -83,8 +82,9 @@ export class FirstPaymentsWorkflow {
     const snapshot = await this.subscriptions.lockSnapshot(id);
     invariant(snapshot !== null, `The subscription ${id} exists.`);
     // The subscription may begin after `now`, if the clock of the process that made it was wrong.
-    const at = updatedAtAfter(snapshot.subscription, now);
-    const outcome = decideEndUnpaid(snapshot, at, 'incomplete_expired');
-    await this.outcomes.apply(snapshot.subscription, outcome, at);
+    const beginsAt = snapshot.period?.startAt ?? now;
+    const endedAt = beginsAt > now ? beginsAt : now;
+    const outcome = decideEndUnpaid(snapshot, endedAt, 'incomplete_expired');
+    await this.outcomes.apply(snapshot.subscription, outcome, now);
   }
 }

@@ -1,10 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { changedAt, nextVersion, updatedAtAfter } from '../../../core/next-version';
+import { changedAt, nextVersion } from '../../../core/next-version';
 import { raise } from '../../../platform/errors';
 import { assertVersion, Database, type VersionCondition } from '../../../platform/database';
 import { Outbox } from '../../../platform/outbox';
 import { InvoiceCollectionService } from '../../invoicing';
 import {
+  commandTime,
   decideEndOfDeletedCustomer,
   decideDue,
   decideExpiry,
@@ -135,8 +136,8 @@ export class RenewSubscriptionsWorkflow {
    * Locks a subscription for a command, in the caller's transaction, and first does its due work, so that the command
    * acts on the current period. Refuses if work is still due after {@link MAX_STEPS_PER_REQUEST} pieces, because each
    * invoice locks the series of invoice numbers. Refuses without doing any work if many periods are overdue, unless the
-   * work was refused before: its error then says why. The returned time is never before the last change of the
-   * subscription, even if a process with a faster clock made that change.
+   * work was refused before: its error then says why. The returned time is that of {@link changedAt} and
+   * {@link commandTime}, even if a process with a faster clock made the last change.
    * @param expected condition on the version of the subscription, checked after the due work is done
    * @throws {ProblemError} `subscription_not_found`, `subscription_customer_deleted`, `subscription_behind` if too
    *   much work is due, `precondition_failed`, `test_clock_advancing`, `test_clock_failed`, and the errors of
@@ -148,7 +149,7 @@ export class RenewSubscriptionsWorkflow {
       (await this.locks.lockCustomer(found.customerId)) ?? raise(subscriptionNotFound(id));
     if (customer.deletedAt !== null) throw subscriptionCustomerDeleted(id);
     const current = (await this.subscriptions.lock(id)) ?? raise(subscriptionNotFound(id));
-    const now = updatedAtAfter(current, readAt);
+    const now = changedAt(readAt, current);
     const overdue = periodsOverdue(current, now, MAX_PERIODS_PER_REQUEST + 1);
     if (overdue > MAX_PERIODS_PER_REQUEST && current.renewalFailureCode === null)
       throw subscriptionBehind(current);
@@ -156,7 +157,7 @@ export class RenewSubscriptionsWorkflow {
     if (isDue(latest, now)) throw subscriptionBehind(latest);
     const snapshot = (await this.subscriptions.lockSnapshot(id)) ?? raise(subscriptionNotFound(id));
     assertVersion(expected, snapshot.subscription);
-    return { snapshot, customer, now };
+    return { snapshot, customer, now: commandTime(snapshot, now) };
   }
 
   /**

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { nextVersion } from '../../../core/next-version';
+import { changedAt, nextVersion } from '../../../core/next-version';
 import { Outbox } from '../../../platform/outbox';
 import { attemptsFailure, InvoiceCollectionService } from '../../invoicing';
 import { PaymentsService } from '../../payments';
@@ -34,7 +34,7 @@ export class SubscriptionStatusWorkflow {
     if (changed === before) return;
     const after = nextVersion(before, now, changed);
     await this.subscriptions.updateStatus(after);
-    const occurredAt = after.updatedAt;
+    const occurredAt = changedAt(now, before);
     await this.derivedState.update([{ before, after }], occurredAt);
     await this.outbox.record(statusEventOf(after.status), { after, before, occurredAt });
   }

@@ -76,16 +76,19 @@ export class DisputesService {
       if ((found?.version ?? 0) !== knownVersion) return false;
       if (found === null) await this.disputes.insert(after);
       else await this.disputes.update(after);
-      await this.recordEvents(found, after);
+      await this.recordEvents(found, after, now);
       const totals = await this.disputes.totalsOf(paymentId);
-      await this.post(after, money, { ...payment, amountLost: totals.amountLost });
+      await this.post(after, money, { ...payment, amountLost: totals.amountLost }, now);
       await this.payments.recordDisputes(payment, totals, now);
       return true;
     });
   }
 
-  private async recordEvents(found: Dispute | null, after: Dispute): Promise<void> {
-    const occurredAt = after.updatedAt;
+  private async recordEvents(
+    found: Dispute | null,
+    after: Dispute,
+    occurredAt: Date,
+  ): Promise<void> {
     if (found === null) await this.outbox.record(disputeCreated, { after, occurredAt });
     const isClosed = isDecided(after) && (found === null || !isDecided(found));
     if (isClosed) {
@@ -96,9 +99,14 @@ export class DisputesService {
   }
 
   /** @param payment the payment with the `amountLost` that results from the report */
-  private async post(dispute: Dispute, money: DisputeMoney, payment: Payment): Promise<void> {
-    const { id: sourceId, customerId, paymentId, provider, currency, updatedAt } = dispute;
-    const source = { sourceId, customerId, occurredAt: updatedAt };
+  private async post(
+    dispute: Dispute,
+    money: DisputeMoney,
+    payment: Payment,
+    occurredAt: Date,
+  ): Promise<void> {
+    const { id: sourceId, customerId, paymentId, provider, currency } = dispute;
+    const source = { sourceId, customerId, occurredAt };
     const { withdrawnMinor, reinstatedMinor, recoveredMinor, lostMinor } = money;
     const withdrawn = { currency, provider, amountMinor: withdrawnMinor };
     await this.ledger.post(postDisputeWithdrawn(withdrawn), source);

@@ -5,6 +5,7 @@ import type { ChargeLine, UsageLine } from './outcome';
 import {
   advanceCharges,
   arrearsCharges,
+  commandTime,
   nextPeriod,
   periodsBegun,
   periodsOverdue,
@@ -183,6 +184,25 @@ describe('the number of periods', () => {
     expect(periodsOverdue(subscription, at('03-31T23:59:59'), 12)).toBe(0);
     expect(periodsOverdue(subscription, END, 12)).toBe(1);
     expect(periodsOverdue({ ...subscription, nextBillingAt: null }, END, 12)).toBe(0);
+  });
+});
+
+describe('the time of a command', () => {
+  const CHANGE = at('03-11T09:00:00');
+
+  test.each<[string, Partial<SubscriptionItem>, Date | null, Date]>([
+    ['the start of an item', { startAt: CHANGE }, null, CHANGE],
+    ['the end of an item', { endAt: CHANGE }, null, CHANGE],
+    ['a pause', {}, CHANGE, CHANGE],
+    ['the start of the period', {}, null, START],
+    ['no planned start', { startAt: END }, null, START],
+    ['no planned end', { endAt: END }, null, START],
+  ])('is not before %s', (_, parts, pausedAt, expected) => {
+    const paused = { ...subscription, pausedAt };
+    const snapshot = { subscription: paused, items: [item(parts)], period, pending: null };
+    expect(commandTime(snapshot, at('02-01T00:00:00'))).toEqual(expected);
+    expect(commandTime(snapshot, at('03-12T00:00:00'))).toEqual(at('03-12T00:00:00'));
+    expect(commandTime({ ...snapshot, period: null }, START)).toEqual(START);
   });
 });
 

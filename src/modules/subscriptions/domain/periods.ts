@@ -87,6 +87,21 @@ export function periodsOverdue(subscription: Subscription, at: Date, max: number
   return periodsBegunBy(anchorOf({ ...subscription, anchorAt }), at, max);
 }
 
+/**
+ * Returns when a command acts: at `now`, but not before the last change of what is billed. This is the start of the
+ * period, a pause, or the start or end of an item. By an earlier time, a change by a process with a faster clock would
+ * count as planned, and what it charged would not be credited. Ignores what is planned for the end of the period.
+ */
+export function commandTime({ subscription, items, period }: Snapshot, now: Date): Date {
+  if (period === null) return now;
+  const ofItems = items.flatMap(({ startAt, endAt }) => [startAt, endAt]);
+  const changes = ofItems.filter((at) => at !== null && at < period.endAt);
+  return [period.startAt, subscription.pausedAt, ...changes].reduce<Date>(
+    (latest, at) => (at !== null && at > latest ? at : latest),
+    now,
+  );
+}
+
 /** Counted in days of local time. */
 export function trialEnd(startAt: Date, days: number, timeZone: string): Date {
   const trial = { mode: 'anniversary', startAt, timeZone, interval: 'day' } as const;

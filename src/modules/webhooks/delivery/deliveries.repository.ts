@@ -14,19 +14,26 @@ import { WebhookDeliveryEntity } from './webhook-delivery.entity';
 
 /**
  * Due deliveries to active endpoints. The SQL reads one endpoint after the other, because the indexes begin with the
- * endpoint. For an ordered endpoint, only the first pending delivery about each object counts.
+ * endpoint. For an ordered endpoint, only the first pending delivery about each object counts. While deliveries to an
+ * endpoint are being discarded, only later ones count; they wait for the end of this work.
  */
 export const WAITING_DELIVERIES: WaitingRows = {
   table: `(
     SELECT delivery.due_at FROM webhook_endpoint AS endpoint CROSS JOIN LATERAL (
       (SELECT due_at FROM webhook_delivery
-       WHERE NOT endpoint.ordered AND endpoint_id = endpoint.id AND status = 'pending' AND due_at <= now()
+       WHERE NOT endpoint.ordered AND endpoint.discard_to IS NULL
+         AND endpoint_id = endpoint.id AND status = 'pending' AND due_at <= now()
        ORDER BY due_at LIMIT 10000)
       UNION ALL
       (SELECT due_at FROM webhook_head
-       WHERE endpoint.ordered AND endpoint_id = endpoint.id AND due_at <= now()
-       ORDER BY due_at LIMIT 10000)) AS delivery
-    WHERE endpoint.is_active AND endpoint.deleted_at IS NULL AND endpoint.discard_to IS NULL) AS delivery`,
+       WHERE endpoint.ordered AND endpoint.discard_to IS NULL AND endpoint_id = endpoint.id AND due_at <= now()
+       ORDER BY due_at LIMIT 10000)
+      UNION ALL
+      (SELECT due_at FROM webhook_delivery
+       WHERE endpoint.discard_to IS NOT NULL AND due_at <= now() AND (endpoint_id, status) <= (endpoint.id, 'pending')
+         AND (endpoint_id, status, id) > (endpoint.id, 'pending', endpoint.discard_to)
+       ORDER BY endpoint_id, status, id LIMIT 10000)) AS delivery
+    WHERE endpoint.is_active AND endpoint.deleted_at IS NULL) AS delivery`,
   dueAt: 'due_at',
 };
 
