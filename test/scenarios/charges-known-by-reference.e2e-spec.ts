@@ -1,4 +1,5 @@
 import { DuePayments } from '../../src/modules/billing/payments/due-payments';
+import { DueReconciliations } from '../../src/modules/reconciliations/due-reconciliations';
 import { DueRefunds } from '../../src/modules/refunds/due-refunds';
 import { createTestDatabase, type TestDatabase } from '../support/databases';
 import { verifyLedger } from '../support/ledger';
@@ -109,6 +110,24 @@ describe('a charge at Stripe whose id is stored', () => {
     const refunds = await story.get(`/v1/refunds?payment_id=${payment}`);
     expect(refunds).toMatchObject({ data: [{ id, amount: 300, status: 'succeeded' }] });
     expect([...stripe.account.refunds.values()]).toHaveLength(1);
+  });
+
+  it('has no differences while a refund waits that was sent before ENVIRONMENT_NAME was changed', async () => {
+    const { payment } = await story.paid();
+    await story.notified();
+    stripe.webhooks.fate = () => 'lose';
+    stripe.faults.plan('reset_after', { operation: 'refunds.create', times: 2 });
+    await story.post(`/v1/refunds/payment/${payment}`, { amount: 300 });
+    await restartAs('prod');
+    engine.clock.advanceMs(HOUR_MS);
+    const { id } = await story.post('/v1/reconciliations', { provider: 'stripe' });
+    while ((await story.get(`/v1/reconciliations/${id}`)).status === 'running')
+      await story.run(DueReconciliations);
+    expect(await story.get(`/v1/reconciliations/${id}`)).toMatchObject({
+      status: 'completed',
+      refunds_listed: 1,
+      differences_found: 0,
+    });
   });
 
   it('is found, not made again, if ENVIRONMENT_NAME was changed before its id was stored', async () => {

@@ -1,6 +1,7 @@
 import { DuePayments } from '../../src/modules/billing/payments/due-payments';
 import { AutomaticChargesService } from '../../src/modules/payments/collection/automatic-charges.service';
 import { MissedProviderEvents } from '../../src/modules/payments/provider-events/missed-provider-events';
+import { Database } from '../../src/platform/database';
 import { FREQUENT_ATTEMPTS } from '../../src/platform/processes';
 import { captureLog, type CapturedLog } from '../support/leaks';
 import { type EngineWithStripe, startEngineWithStripe } from '../support/stripe/engine-with-stripe';
@@ -146,6 +147,132 @@ describe('with the key of another Stripe account', () => {
       // The key may be right now.
       expect(await waitMs()).toBe(10_000);
       await own.notified();
+      expect(await waitMs()).toBe(0);
+    });
+
+    const minuteLater = async () => {
+      own.engine.clock.advanceMs(60_000);
+      await listEvents();
+    };
+
+    /** Stores events whose objects Stripe did not have, oldest first, and whose next attempt is in `dueInMs`. */
+    async function storeWaiting(objects: readonly string[], dueInMs = HOUR_MS): Promise<void> {
+      const now = own.engine.clock.now().getTime();
+      await own.engine.database.query(
+        `INSERT INTO provider_event
+          (id, provider, type, subject_id, object_id, created_at, received_at, due_at, attempts)
+         SELECT 'evt_' || number, 'stripe', 'refund.created', object, object, at, at, $3, $4
+         FROM unnest($1::text[]) WITH ORDINALITY AS waiting (object, number),
+           LATERAL (SELECT $2::timestamptz + number * interval '1 second' AS at) AS received`,
+        [objects, new Date(now - HOUR_MS), new Date(now + dueInMs), FREQUENT_ATTEMPTS],
+      );
+    }
+
+    const ofOtherAccount = (count: number) =>
+      Array.from({ length: count }, (_, index) => `re_of_other_account_${index}`);
+
+    /** Returns the number of due events that are not tried only once an hour. */
+    const dueCount = () =>
+      own.engine.database.queryValue<number>(
+        'SELECT count(*)::integer FROM provider_event WHERE due_at <= $1 AND attempts < $2',
+        [own.engine.clock.now(), FREQUENT_ATTEMPTS],
+      );
+
+    async function applyDue(): Promise<void> {
+      while ((await dueCount()) !== 0) await own.notified();
+    }
+
+    it.each([HOUR_MS, -1])(
+      'delays charges after a start only until the latest 50 were tried (due in %d ms)',
+      async (dueInMs) => {
+        await listEvents();
+        await storeWaiting(ofOtherAccount(55), dueInMs);
+        await waitMs();
+        expect(await dueCount()).toBe(50);
+        await minuteLater();
+        expect(await waitMs()).toBe(10_000);
+        await applyDue();
+        expect(await waitMs()).toBe(0);
+      },
+    );
+
+    it('is tried after new notifications', async () => {
+      await listEvents();
+      const { payment } = await own.paid();
+      await own.notified();
+      await storeWaiting(ofOtherAccount(10));
+      await waitMs();
+      own.engine.clock.advanceMs(1_000);
+      const charge = own.intentOf(payment);
+      await own.stripe.client().refunds.create({ payment_intent: charge, amount: 300 });
+      await own.notified();
+      expect(await own.get(`/v1/payments/${payment}`)).toMatchObject({ amount_refunded: 300 });
+      expect(await dueCount()).toBeGreaterThan(0);
+    });
+
+    it('delays charges until all were tried if one of the latest 50 is found', async () => {
+      await listEvents();
+      const { payment } = await own.paid();
+      const charge = own.intentOf(payment);
+      own.stripe.webhooks.fate = () => 'lose';
+      const found = await own.stripe.client().refunds.create({ payment_intent: charge });
+      await own.notified();
+      await storeWaiting([...ofOtherAccount(55), found.id]);
+      await waitMs();
+      await minuteLater();
+      await applyDue();
+      expect(await waitMs()).toBe(10_000);
+      expect(await dueCount()).toBe(55);
+      expect(await waitMs()).toBe(10_000);
+      await applyDue();
+      expect(await waitMs()).toBe(0);
+    });
+
+    it('is tried again in a session even if the first transaction was rolled back', async () => {
+      await listEvents();
+      await storeWaiting(ofOtherAccount(1));
+      const rolledBack = own.engine.app.get(Database).transaction(async () => {
+        await waitMs();
+        throw new Error('rolled back');
+      });
+      await expect(rolledBack).rejects.toThrow('rolled back');
+      await waitMs();
+      expect(await dueCount()).toBe(1);
+    });
+
+    it('delays charges after a start while Stripe does not answer about it', async () => {
+      await listEvents();
+      await storeWaiting(ofOtherAccount(1));
+      await waitMs();
+      await minuteLater();
+      own.stripe.faults.plan('error_500_before', { operation: 'refunds.retrieve', times: 2 });
+      await own.notified();
+      own.stripe.faults.clear();
+      expect(await waitMs()).toBe(10_000);
+      own.engine.clock.advanceMs(150_000);
+      await own.notified();
+      expect(await waitMs()).toBe(0);
+    });
+
+    it('delays charges after a start if a process has died during an attempt', async () => {
+      await listEvents();
+      await storeWaiting(ofOtherAccount(1), 150_000);
+      await own.engine.database.query('UPDATE provider_event SET leased_by = 999999');
+      await waitMs();
+      await minuteLater();
+      expect(await waitMs()).toBe(10_000);
+      own.engine.clock.advanceMs(150_000);
+      await own.notified();
+      expect(await waitMs()).toBe(0);
+    });
+
+    it('delays no charges after a start if it is about a payment that is stored here', async () => {
+      await listEvents();
+      const { payment } = await own.paid();
+      await own.notified();
+      await storeWaiting([payment]);
+      await waitMs();
+      await minuteLater();
       expect(await waitMs()).toBe(0);
     });
 

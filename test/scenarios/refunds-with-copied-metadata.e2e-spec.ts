@@ -1,9 +1,12 @@
 import type { RefundSource, RefundStatus } from '../../src/modules/refunds/domain/refund';
+import { DueReconciliations } from '../../src/modules/reconciliations/due-reconciliations';
 import { DueRefunds } from '../../src/modules/refunds/due-refunds';
 import { newId } from '../../src/platform/ids';
 import { verifyLedger } from '../support/ledger';
 import { type EngineWithStripe, startEngineWithStripe } from '../support/stripe/engine-with-stripe';
 import { invalidRequest } from '../support/stripe/errors';
+
+const HOUR_MS = 3_600_000;
 
 interface Refund {
   readonly id: string;
@@ -226,5 +229,66 @@ describe('a refund at Stripe whose metadata somebody changed', () => {
       { id: other, status: 'failed' },
     ]);
     expect(await refundedOf(payment)).toBe(300);
+  });
+
+  it('is not taken for another one that waits for its outcome if it is stored', async () => {
+    const { payment } = await story.paid();
+    const made = story.stripe.account.refunds.size;
+    const id = await neverReceived(payment, 300);
+    const other = newId('ref');
+    await refundThere(payment, 300, other);
+    madeFor(other).metadata = { environment: 'live', refund_id: id };
+    await pollFor8Hours();
+    expect(await refundsOf(payment)).toMatchObject([
+      { source: 'provider', amount: 300, status: 'succeeded' },
+      { id, status: 'succeeded' },
+    ]);
+    expect(await refundedOf(payment)).toBe(600);
+    expect(story.stripe.account.refunds.size).toBe(made + 2);
+  });
+
+  describe('compared with the books by a reconciliation', () => {
+    /** Returns the differences of refunds of the given payments. */
+    async function differencesOf(...payments: string[]): Promise<readonly object[]> {
+      story.engine.clock.advanceMs(HOUR_MS);
+      const { id } = await story.post('/v1/reconciliations', { provider: 'stripe' });
+      while ((await story.get(`/v1/reconciliations/${id}`)).status === 'running')
+        await story.run(DueReconciliations);
+      const { data } = await story.get<{ data: { payment_id: string }[] }>(
+        `/v1/reconciliations/${id}/differences`,
+      );
+      return data.filter(({ payment_id: payment }) => payments.includes(payment));
+    }
+
+    it.each([
+      ['failed', refused],
+      ['pending', neverReceived],
+    ] as const)(
+      'is missing if it names a %s refund of another amount or payment',
+      async (_, request) => {
+        const { payment } = await story.paid();
+        const { payment: other } = await story.paid();
+        const named = [await request(payment, 500), await request(payment, 200)] as const;
+        story.stripe.webhooks.fate = () => 'lose';
+        await refundThere(payment, 300, named[0]);
+        await refundThere(other, 200, named[1]);
+        const found = await differencesOf(payment, other);
+        expect(found).toHaveLength(2);
+        expect(found).toEqual(
+          expect.arrayContaining([
+            expect.objectContaining({ type: 'missing_here', payment_id: payment, refund_id: null }),
+            expect.objectContaining({ type: 'missing_here', payment_id: other, refund_id: null }),
+          ]),
+        );
+      },
+    );
+
+    it('is the one that it names if that one failed here and agrees with it', async () => {
+      const { payment } = await story.paid();
+      const id = await refused(payment, 300);
+      story.stripe.webhooks.fate = () => 'lose';
+      await refundThere(payment, 300, id);
+      expect(await differencesOf(payment)).toMatchObject([{ type: 'status', refund_id: id }]);
+    });
   });
 });

@@ -25,9 +25,9 @@ export class BookedMovementsService {
 
   /**
    * Returns a function that finds the booked payment or refund for a reported charge or refund: first by the provider's
-   * id, then by our id. The function returns null if nothing is booked. A refund with another id at the provider than
-   * the booked one is not that one: somebody has copied the metadata. A charge of this kind is a second one of the
-   * payment.
+   * id, then by our id. The function returns null if nothing is booked. A refund is not the booked one that it names if
+   * that one has another id at the provider, another payment or another amount: somebody has copied the metadata. A
+   * charge with another id at the provider than the booked one is a second charge of the payment.
    */
   async finderFor(
     kind: MovementKind,
@@ -38,27 +38,38 @@ export class BookedMovementsService {
     const found = await this.find(kind, ids, references);
     const byId = new Map(found.map((booked) => [booked.id, booked]));
     const byReference = new Map(found.map((booked) => [booked.reference, booked]));
-    return ({ subjectId, reference }) => {
-      const named = byId.get(subjectId ?? '') ?? null;
-      const isOther = kind === 'refund' && named !== null && named.reference !== null;
-      return byReference.get(reference) ?? (isOther ? null : named);
+    const namedBy = ({ subjectId }: ProviderMovement) => byId.get(subjectId ?? '') ?? null;
+    const payments = await this.paymentsOf(
+      reported.filter((movement) => namedBy(movement)?.reference === null),
+    );
+    return (movement) => {
+      const { reference, chargeReference, amount } = movement;
+      const named = namedBy(movement);
+      const isSame =
+        kind === 'charge' ||
+        (named?.reference === null &&
+          named.paymentId === payments.get(chargeReference ?? '') &&
+          named.amount === amount);
+      return byReference.get(reference) ?? (isSame ? named : null);
     };
   }
 
   /**
-   * Returns those of the reported charges or refunds that belong to this service: those with our id in their metadata,
-   * those that are booked with the provider's id, and refunds of booked charges.
+   * Returns those of the reported charges or refunds that belong to this service: those with our id and environment in
+   * their metadata, those that are booked with the provider's id, and refunds of booked charges.
    */
   async filterOwn(
     kind: MovementKind,
     reported: readonly ProviderMovement[],
   ): Promise<readonly ProviderMovement[]> {
-    const others = reported.filter(({ subjectId }) => subjectId === null);
+    const isMarked = ({ subjectId, isOfOtherEnvironment }: ProviderMovement): boolean =>
+      subjectId !== null && isOfOtherEnvironment !== true;
+    const others = reported.filter((movement) => !isMarked(movement));
     const bookedOf = await this.finderFor(kind, others);
     const payments = await this.paymentsOf(others);
     return reported.filter(
       (movement) =>
-        movement.subjectId !== null ||
+        isMarked(movement) ||
         bookedOf(movement) !== null ||
         payments.has(movement.chargeReference ?? ''),
     );
@@ -74,6 +85,7 @@ export class BookedMovementsService {
   /** Returns the ids of the payments that the refunds belong to, by the provider's id of the charge. */
   async paymentsOf(refunds: readonly ProviderMovement[]): Promise<ReadonlyMap<string, string>> {
     const references = refunds.flatMap(({ chargeReference }) => chargeReference ?? []);
+    if (references.length === 0) return new Map();
     const payments = await this.payments.findReported([], references);
     return new Map(payments.map(({ providerReference, id }) => [providerReference ?? '', id]));
   }

@@ -3,4 +3,9 @@ export { Claims } from './claims';
 export { ClockCheck } from './clock-check';
 export { ProcessSession } from './process-session';
 export { ProcessesModule } from './processes.module';
-export { FREQUENT_ATTEMPTS, type HeldLease, ReturnedLeases } from './returned-leases';
+export {
+  FREQUENT_ATTEMPTS,
+  type HeldLease,
+  LATE_ATTEMPTS,
+  ReturnedLeases,
+} from './returned-leases';

@@ -17,6 +17,8 @@ const MAX_LATE_COMMIT_TRIES = 10;
 const MAX_RETRY_DELAY_S = 150;
 /** Number of failed attempts, made in about 50 minutes, after which work is tried only once an hour. */
 export const FREQUENT_ATTEMPTS = 26;
+/** Number of failed attempts after which work is claimed only if no other work is due. */
+export const LATE_ATTEMPTS = 20;
 
 /** A lease of this process on rows of a table with `due_at`, `leased_by` and `attempts`. */
 export interface HeldLease {
@@ -55,7 +57,10 @@ export class ReturnedLeases implements OnModuleDestroy, BeforeApplicationShutdow
     this.countedTables.add(table);
   }
 
-  /** Leases up to `limit` due rows of a table, those due longest first. Returns their ids. */
+  /**
+   * Leases up to `limit` due rows of a table, those due longest first. Rows with {@link LATE_ATTEMPTS} or more attempts
+   * come after all others, so that work that fails for hours does not delay new work. Returns the ids of the rows.
+   */
   claim(
     table: string,
     { owner, endsAt }: { readonly owner: number; readonly endsAt: Date },
@@ -154,9 +159,13 @@ export class ReturnedLeases implements OnModuleDestroy, BeforeApplicationShutdow
 }
 
 function claimSql(table: string): string {
+  const due = (attempts: string): string => `
+      SELECT id FROM ${table} WHERE due_at <= $1 AND attempts ${attempts} ${LATE_ATTEMPTS} ORDER BY due_at`;
   return `
-    UPDATE ${table} SET due_at = $2, leased_by = $4 WHERE id IN (
-      SELECT id FROM ${table} WHERE due_at <= $1 ORDER BY due_at LIMIT $3 FOR UPDATE SKIP LOCKED)
+    WITH early AS (${due('<')} LIMIT $3 FOR UPDATE SKIP LOCKED),
+    late AS (${due('>=')} LIMIT $3 - (SELECT count(*) FROM early) FOR UPDATE SKIP LOCKED)
+    UPDATE ${table} SET due_at = $2, leased_by = $4
+    WHERE id IN (SELECT id FROM early UNION ALL SELECT id FROM late)
     RETURNING id`;
 }
 

@@ -1,6 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { Clock } from '../../../platform/clock';
 import { Configuration } from '../../../platform/config';
+import { Database } from '../../../platform/database';
 import { ProcessSession } from '../../../platform/processes';
 import type { Payment } from '../domain/payment';
 import type { ProviderName, ProviderOutcome } from '../domain/payment-provider';
@@ -11,6 +12,22 @@ const MINUTE_MS = 60_000;
 const DAY_MS = 1_440 * MINUTE_MS;
 const FIRST_READ_MS = 10_000;
 const RENEWALS_WAIT_MS = 15 * MINUTE_MS;
+/** Number of events without an object at the provider that are tried again when this process connects to the database. */
+const RETRIED_EVENTS = 50;
+
+/** State of the reading of the provider's events since this process connected to the database. */
+interface ReadingSession {
+  /** Number of this process. It changes when the process connects to the database again; null: it was not connected. */
+  readonly number: number | null;
+  /** Time of the first call of `hasReadInSession` after this process connected to the database. */
+  readonly since: Date;
+  /** Ids of the events that are tried again. If one of them is applied, all others are tried again too. */
+  readonly retried: readonly string[];
+  /** True if the provider's events up to `since` are stored and processed. */
+  hasRead: boolean;
+  /** True if a wait that lasts was logged. */
+  isLogged: boolean;
+}
 
 /**
  * Sends automatic charges to providers. Works out how long charges and renewals must wait until the provider's events
@@ -20,18 +37,7 @@ const RENEWALS_WAIT_MS = 15 * MINUTE_MS;
 export class AutomaticChargesService {
   private readonly logger = new Logger('collect-invoices');
   /** Result of the last call of `hasReadInSession`; null before the first call. */
-  private session: {
-    /**
-     * Number of this process. It changes when the process connects to the database again; null: it was not connected.
-     */
-    readonly number: number | null;
-    /** Time of the first call of `hasReadInSession` after this process connected to the database. */
-    readonly since: Date;
-    /** True if the provider's events up to `since` are stored and processed. */
-    hasRead: boolean;
-    /** True if a wait that lasts was logged. */
-    isLogged: boolean;
-  } | null = null;
+  private session: ReadingSession | null = null;
 
   constructor(
     private readonly gateway: ProviderGateway,
@@ -39,6 +45,7 @@ export class AutomaticChargesService {
     private readonly clock: Clock,
     private readonly configuration: Configuration,
     private readonly processes: ProcessSession,
+    private readonly database: Database,
   ) {}
 
   /**
@@ -99,20 +106,35 @@ export class AutomaticChargesService {
 
   /**
    * Returns true if the provider's events were read and processed since this process connected to the database, or if
-   * they were never listed. The first call after connecting makes the next listing due at once, and one more attempt at
-   * each event that waits.
+   * they were never listed. The first call after connecting makes the next listing due at once, and tries the latest
+   * events again whose object the provider does not have. If one of them is applied, the key of the provider has been
+   * corrected, and all others are tried again. If the transaction is rolled back, the next call repeats these changes.
    */
   private async hasReadInSession(provider: ProviderName): Promise<boolean> {
     const { number } = this.processes;
-    let { session } = this;
+    const { session } = this;
     if (session?.number !== number) {
-      session = { number, since: this.clock.now(), hasRead: false, isLogged: false };
-      this.session = session;
-      await this.events.makeCursorDue(provider, session.since);
-      await this.events.tryWaitingAgain(provider, session.since);
+      const since = this.clock.now();
+      await this.events.makeCursorDue(provider, since);
+      const retried = await this.events.tryWaitingAgain(provider, since, RETRIED_EVENTS);
+      this.setAfterCommit({ number, since, retried, hasRead: false, isLogged: false });
+      return this.events.hasReadSince(provider, since);
     }
-    session.hasRead ||= await this.events.hasReadSince(provider, session.since);
-    return session.hasRead;
+    if (session.hasRead) return true;
+    if (!(await this.events.hasReadSince(provider, session.since))) return false;
+    if (await this.events.areSomeProcessed(session.retried)) {
+      await this.events.tryWaitingAgain(provider, this.clock.now(), null);
+      this.setAfterCommit({ ...session, retried: [] });
+      return false;
+    }
+    session.hasRead = true;
+    return true;
+  }
+
+  private setAfterCommit(session: ReadingSession): void {
+    this.database.afterCommit(() => {
+      this.session = session;
+    });
   }
 
   charge(payment: Payment): Promise<ProviderOutcome> {

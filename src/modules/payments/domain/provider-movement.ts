@@ -18,6 +18,11 @@ export interface ProviderMovement {
    * by another service, or its metadata were changed.
    */
   readonly subjectId: string | null;
+  /**
+   * For a refund: true if its metadata name another environment than ours, such as a former one. The charge then decides
+   * if the refund is ours.
+   */
+  readonly isOfOtherEnvironment?: boolean;
   /** For a refund: the provider's id of the refunded charge. Null for a charge. */
   readonly chargeReference: string | null;
   /** Minor units of `currency`. */

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../../platform/database';
-import { FREQUENT_ATTEMPTS } from '../../../platform/processes';
+import { FREQUENT_ATTEMPTS, LATE_ATTEMPTS } from '../../../platform/processes';
 import type { ProviderName } from '../domain/payment-provider';
 import type { ProviderEvent } from '../domain/provider-event';
 import type { ProviderCursorEntity } from './provider-cursor.entity';
@@ -49,10 +49,23 @@ const RESTART_LISTING = `
 const MAKE_CURSOR_DUE = `
   UPDATE provider_cursor SET due_at = $2 WHERE provider = $1 AND due_at > $2`;
 
-/** The events then count in {@link HAS_READ} until one more attempt at processing. */
+/**
+ * The events then count in {@link HAS_READ} until the provider has answered, or until about 15 minutes later. Leaves out
+ * events that report no charge that is missing here: those of stored payments, of refunds and of setups.
+ */
 const TRY_WAITING_AGAIN = `
-  UPDATE provider_event SET due_at = $2, attempts = ${FREQUENT_ATTEMPTS - 1}
-  WHERE provider = $1 AND due_at > $2 AND leased_by IS NULL AND attempts >= ${FREQUENT_ATTEMPTS}`;
+  UPDATE provider_event SET attempts = ${LATE_ATTEMPTS},
+    due_at = CASE WHEN leased_by IS NULL THEN least(due_at, $2) ELSE due_at END
+  WHERE id IN (
+    SELECT id FROM provider_event
+    WHERE provider = $1 AND due_at IS NOT NULL AND attempts >= ${FREQUENT_ATTEMPTS}
+      AND left(subject_id, 4) NOT IN ('ref_', 'pms_')
+      AND NOT EXISTS (SELECT FROM payment WHERE payment.id = subject_id)
+    ORDER BY received_at DESC, id LIMIT $3 FOR UPDATE)
+  RETURNING id`;
+
+const ARE_SOME_PROCESSED = `
+  SELECT EXISTS (SELECT FROM provider_event WHERE id = ANY ($1) AND due_at IS NULL)`;
 
 const HAS_READ = `
   SELECT NOT EXISTS (
@@ -107,8 +120,8 @@ export class ProviderEventsRepository {
   }
 
   /**
-   * Counts the attempt that now fails as number {@link FREQUENT_ATTEMPTS}. The event is then tried once an hour, and
-   * automatic charges do not wait for it.
+   * Counts the attempt that now fails as number {@link FREQUENT_ATTEMPTS}. The event is then tried once an hour.
+   * Automatic charges do not wait for it, except after a start ({@link tryWaitingAgain}).
    */
   async endFrequentAttempts(id: string): Promise<void> {
     await this.database.query(END_FREQUENT_ATTEMPTS, [id]);
@@ -172,9 +185,22 @@ export class ProviderEventsRepository {
     await this.database.query(MAKE_CURSOR_DUE, [provider, now]);
   }
 
-  /** Makes the events due that are tried once an hour, because the key of the provider may have been corrected. */
-  async tryWaitingAgain(provider: ProviderName, now: Date): Promise<void> {
-    await this.database.query(TRY_WAITING_AGAIN, [provider, now]);
+  /**
+   * Makes events due that are tried once an hour and may report a charge that is missing here. Automatic charges wait
+   * until the provider has answered about them. Returns their ids.
+   * @param limit maximum number of events, the latest ones; null: all
+   */
+  tryWaitingAgain(
+    provider: ProviderName,
+    now: Date,
+    limit: number | null,
+  ): Promise<readonly string[]> {
+    return this.database.queryValues<string>(TRY_WAITING_AGAIN, [provider, now, limit]);
+  }
+
+  /** Returns true if at least one of the events is processed. */
+  async areSomeProcessed(ids: readonly string[]): Promise<boolean> {
+    return (await this.database.queryValue<boolean>(ARE_SOME_PROCESSED, [ids])) ?? false;
   }
 
   /**

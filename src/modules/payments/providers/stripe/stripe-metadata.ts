@@ -43,7 +43,7 @@ export function chargeOf(intent: Stripe.PaymentIntent | string | null): Reported
  * Returns our id of a refund, or null if this service did not make the refund. Accepts the id from any environment,
  * because the charge decides if a refund is ours, and `ENVIRONMENT_NAME` may have changed.
  */
-function ownRefundIdOf(metadata: Stripe.Metadata | null): string | null {
+export function ownRefundIdOf(metadata: Stripe.Metadata | null): string | null {
   const id = metadata?.['refund_id'];
   return id !== undefined && isId('ref', id) ? id : null;
 }

@@ -14,6 +14,7 @@ import type {
 import { fromStripeAmount } from './stripe-amounts';
 import { StripeClient } from './stripe-client';
 import { isMissing } from './stripe-errors';
+import { ownRefundIdOf } from './stripe-metadata';
 
 const PAGE_SIZE = 100;
 const SECOND_MS = 1_000;
@@ -89,7 +90,7 @@ export class StripeMovements implements ProviderMovements {
     return {
       kind: 'charge',
       reference,
-      subjectId: this.ownIdIn(metadata, 'payment_id', 'pay'),
+      subjectId: this.ownPaymentIdIn(metadata),
       chargeReference: null,
       amount: fromStripeAmount(
         status === 'succeeded' ? intent.amount_received : intent.amount,
@@ -108,7 +109,8 @@ export class StripeMovements implements ProviderMovements {
     return {
       kind: 'refund',
       reference,
-      subjectId: this.ownIdIn(metadata, 'refund_id', 'ref'),
+      subjectId: ownRefundIdOf(metadata),
+      isOfOtherEnvironment: metadata?.['environment'] !== this.client.environment,
       chargeReference: typeof intent === 'string' ? intent : (intent?.id ?? null),
       amount: fromStripeAmount(refund.amount, currency),
       currency,
@@ -116,15 +118,10 @@ export class StripeMovements implements ProviderMovements {
     };
   }
 
-  /** Returns our id in the metadata of an object, or null if this service did not write the metadata. */
-  private ownIdIn(
-    metadata: Stripe.Metadata | null,
-    field: 'payment_id' | 'refund_id',
-    prefix: 'pay' | 'ref',
-  ): string | null {
-    const id = metadata?.[field];
-    const isOurs = metadata?.['environment'] === this.client.environment;
-    return isOurs && id !== undefined && isId(prefix, id) ? id : null;
+  /** Returns our id in the metadata of a payment intent, or null if this service did not write the metadata. */
+  private ownPaymentIdIn({ environment, payment_id: id }: Stripe.Metadata): string | null {
+    const isOurs = environment === this.client.environment;
+    return isOurs && id !== undefined && isId('pay', id) ? id : null;
   }
 }
 
