@@ -30,6 +30,7 @@ import {
   ignoreCacheControl,
   composeMiddleware,
   encodingOf,
+  endUnreadBodies,
   isJson,
   limitBodiesInFlight,
   readJson,
@@ -56,6 +57,8 @@ const KEEP_ALIVE_MS = 65_000;
 const HEADERS_MS = 70_000;
 /** Time without any traffic after which a connection is closed, for example if its client disappeared. */
 const SILENCE_MS = 3_600_000;
+/** Time for which the body of an answered request may still arrive. */
+const UNREAD_BODY_MS = 300_000;
 const LARGEST_BODY_BYTES = 2 ** 20;
 /** Maximum body of a caller without a credential: enough for a sign-in, the only JSON that such a caller sends. */
 const LARGEST_ANONYMOUS_BODY_BYTES = 2 ** 14;
@@ -83,8 +86,8 @@ export function configureHttp(app: HttpApplication): void {
   refuseUnreadable(server);
   server.keepAliveTimeout = KEEP_ALIVE_MS;
   server.headersTimeout = HEADERS_MS;
-  // The readers of bodies limit the time of a body. Node would end every body after five minutes, even if it arrives
-  // fast enough or waits for this process.
+  // The readers of bodies limit the time of a body, and `endUnreadBodies` that of other bodies. Node would end every body
+  // after five minutes, even if it arrives fast enough or waits for this process.
   server.requestTimeout = 0;
   server.timeout = SILENCE_MS;
   const lifecycle = app.get(Lifecycle);
@@ -95,6 +98,7 @@ export function configureHttp(app: HttpApplication): void {
   express.use(
     composeMiddleware(
       startRequestSpan,
+      endUnreadBodies(UNREAD_BODY_MS),
       requestLog(logger),
       app.get(Metrics).measure,
       lifecycle.closeWhenDraining,

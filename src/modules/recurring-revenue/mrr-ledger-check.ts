@@ -1,4 +1,5 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { updatedAtAfter } from '../../core/next-version';
 import { Clock } from '../../platform/clock';
 import { LedgerChecks } from '../ledger';
 import { type Subscription, SubscriptionsRepository } from '../subscriptions';
@@ -46,14 +47,16 @@ export class MrrLedgerCheck implements OnModuleInit {
 
   /**
    * Returns a message for each subscription whose recorded revenue differs from its current revenue. Skips
-   * subscriptions whose next billing is due. Accepts amounts that release 0.1.0 recorded by its own rule for coupons
+   * subscriptions whose next billing is due, also at the time of their last change. Accepts amounts that release 0.1.0 recorded by its own rule for coupons
    * (decision 246): they are corrected at the end of the billing period at the latest.
    */
   private async differencesIn(
     page: readonly Subscription[],
     now: Date,
   ): Promise<readonly string[]> {
-    const idle = page.filter(({ nextBillingAt }) => nextBillingAt === null || nextBillingAt > now);
+    const idle = page.filter(
+      (one) => one.nextBillingAt === null || one.nextBillingAt > updatedAtAfter(one, now),
+    );
     const sums = await this.changes.sumBySubscription(idle.map(({ id }) => id));
     const amounts = await this.revenue.currentAmountsOf(idle, now);
     const differs = ({ id }: Subscription, current: ReadonlyMap<string, bigint>): boolean =>

@@ -36,8 +36,8 @@ export const SUBSCRIPTION_EVENTS = {
   renewed: subscriptionEvent('subscription.renewed', 'A further period of a subscription began.'),
   past_due: subscriptionEvent(
     'subscription.past_due',
-    'An automatic payment for the subscription failed and is retried; or the subscription was unpaid and has another ' +
-      'payment method to try.',
+    'An automatic payment failed and is retried; or a paused subscription whose payment had failed was resumed; or the ' +
+      'subscription was unpaid and has another payment method to try.',
     { status: 'past_due' },
   ),
   paused: subscriptionEvent(

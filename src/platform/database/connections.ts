@@ -2,7 +2,12 @@ import type { Pool, PoolClient, QueryConfig } from 'pg';
 import { type QueryRunner, QueryRunnerAlreadyReleasedError } from 'typeorm';
 import { isIdle } from './connection-settings';
 import { OutcomeUnknownError } from './outcome-unknown';
-import { isAnswerLost, isConnectionUnusable } from './postgres-errors';
+import {
+  isAnswerLost,
+  isConnectionUnusable,
+  isDataException,
+  violatedConstraint,
+} from './postgres-errors';
 
 /** Query with a client-side timeout. `pg` supports it for each query, but its types declare it for connections only. */
 export interface TimedQuery extends QueryConfig {
@@ -67,7 +72,8 @@ export async function sendAutocommit(
     connection.release();
     return rows as unknown[];
   } catch (error) {
-    connection.release(isConnectionUnusable(error) || !isIdle(connection));
+    // After another error, the connection may be broken, or one of its prepared statements useless.
+    connection.release(violatedConstraint(error) === null && !isDataException(error));
     const sql = typeof statement === 'string' ? statement : statement.text;
     throw isAnswerLost(error) && MAY_WRITE.test(sql) ? new OutcomeUnknownError(error) : error;
   }

@@ -59,7 +59,7 @@ export function announcedBytes({ headers }: Request): number | null {
 }
 
 /** Returns false if the headers announce no body, or a body of 0 bytes. */
-export function hasBody(request: Request): boolean {
+export function hasBody(request: Pick<Request, 'headers'>): boolean {
   const length = request.headers['content-length'];
   return (
     request.headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0')

@@ -8,6 +8,7 @@ export {
   isLosslessJson,
   isStorable,
 } from './body-guard';
+export { endUnreadBodies } from './unread-body';
 export { encodingOf, requireReadEncoding } from './encodings';
 export {
   DECIMAL_TEXT,

@@ -154,7 +154,7 @@ export class RenewSubscriptionsWorkflow {
     if (overdue > MAX_PERIODS_PER_REQUEST && current.renewalFailureCode === null)
       throw subscriptionBehind(current);
     const latest = await this.runDueWork(current, now);
-    if (isDue(latest, now)) throw subscriptionBehind(latest);
+    if (isDue(latest, now)) throw subscriptionBehind(current);
     const snapshot = (await this.subscriptions.lockSnapshot(id)) ?? raise(subscriptionNotFound(id));
     assertVersion(expected, snapshot.subscription);
     return { snapshot, customer, now: commandTime(snapshot, now) };

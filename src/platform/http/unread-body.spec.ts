@@ -1,0 +1,46 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { endUnreadBodies } from './unread-body';
+
+const HEAD = 'POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\n\r\n';
+
+describe('a body that nothing reads', () => {
+  let server: Server;
+  let client: Socket;
+  let received = '';
+
+  beforeEach(async () => {
+    received = '';
+    server = createServer((request, response) => {
+      endUnreadBodies(50)(request, response, () => {
+        response.writeHead(401).end();
+      });
+    });
+    server.requestTimeout = 0;
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    client = connect((server.address() as AddressInfo).port, '127.0.0.1');
+    client.on('data', (data) => (received += data.toString()));
+    client.on('error', () => undefined);
+  });
+
+  afterEach(() => {
+    client.destroy();
+    server.close();
+  });
+
+  it('is ended some time after the answer', async () => {
+    client.write(HEAD);
+    await once(client, 'close');
+    expect(received).toMatch(/^HTTP\/1\.1 401 /);
+  });
+
+  it('may arrive after the answer, and the connection serves the next request', async () => {
+    client.write(HEAD);
+    await once(client, 'data');
+    client.write(`12345${HEAD}`);
+    await once(client, 'data');
+    expect(received.match(/HTTP\/1\.1 401 /g)).toHaveLength(2);
+  });
+});
