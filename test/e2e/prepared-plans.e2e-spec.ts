@@ -75,4 +75,15 @@ describe('the plans of prepared statements', () => {
       ]),
     );
   });
+
+  it('fail one call only after the type of a column has changed', async () => {
+    const { database } = engine;
+    await database.query('CREATE TABLE changed (value varchar(10))');
+    const read = () => database.queryPrepared('read_changed', 'SELECT value FROM changed', []);
+    await read();
+    await database.query('ALTER TABLE changed ALTER COLUMN value TYPE text');
+    await expect(read()).rejects.toThrow('cached plan must not change result type');
+    for (let index = 0; index < 3; index += 1) expect(await read()).toEqual([]);
+    await database.query('DROP TABLE changed');
+  });
 });
