@@ -80,10 +80,6 @@ export class RedemptionsRepository {
     );
   }
 
-  exists(couponId: string, subscriptionId: string): Promise<boolean> {
-    return this.database.repository(CouponRedemptionEntity).existsBy({ couponId, subscriptionId });
-  }
-
   async findOpen(subscriptionIds: readonly string[]): Promise<readonly RedeemedTerms[]> {
     if (subscriptionIds.length === 0) return [];
     const tail = 'WHERE subscription_id = ANY ($1) AND ended_at IS NULL ORDER BY id';
