@@ -106,6 +106,16 @@ describe('redemptions of coupons', () => {
     expect(deletion.body).toMatchObject({ code: 'coupon_in_use' });
   });
 
+  it('by a clock that is behind do not set updated_at of the coupon back', async () => {
+    const { id, code } = await createCoupon();
+    const updatedAt = engine.clock.now().toISOString();
+    engine.clock.advanceMs(-3_000);
+    await redeem(request(code));
+    engine.clock.advanceMs(3_000);
+    const { body } = await engine.http.get(`/v1/coupons/${id}`);
+    expect(body).toMatchObject({ times_redeemed: 1, updated_at: updatedAt });
+  });
+
   it('are limited to five with a hundred concurrent requests', async () => {
     const { id, code } = await createCoupon({ ...percent, max_redemptions: 5 });
     const outcomes = await Promise.allSettled(

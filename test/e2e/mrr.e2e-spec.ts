@@ -57,6 +57,32 @@ describe('monthly recurring revenue', () => {
     while (await engine.app.get(DueSubscriptions).runDue());
   };
 
+  it.each([
+    ['day', 296_127_098_786_005, 9_007_199_254_740_985],
+    ['week', 2_072_889_691_502_036, 9_007_199_254_740_990],
+  ])(
+    'of a price per %s is at most the largest amount of the API',
+    async (interval, most, perMonth) => {
+      const id = await subscribe(await planOf(most, { interval }));
+      expect(await changes(id)).toEqual([['new', 0, perMonth, AT('03-10')]]);
+      const { body } = await engine.http.post('/v1/subscriptions').send({
+        customer_id: await createCustomer(engine),
+        plan_id: await planOf(most + 1, { interval }),
+      });
+      expect(body).toMatchObject({ status: 422, code: 'subscription_too_large' });
+    },
+  );
+
+  it('above the largest amount of the API, from a former release, is shown rounded', async () => {
+    const id = await subscribe(await planOf(1_000));
+    const set = (minor: string) =>
+      withoutTriggers(engine, [`UPDATE mrr_change SET after_minor = ${minor}`]);
+    await set('273968977331705143');
+    const rounded = Number(273968977331705143n);
+    expect(await changes(id)).toEqual([['new', 0, rounded, AT('03-10')]]);
+    await set('1000');
+  });
+
   it('follows plans, quantities, coupons, pauses and ends, each in the commit of the change', async () => {
     const small = await planOf(1_000);
     const yearly = await planOf(12_000, { interval: 'year' });

@@ -303,6 +303,26 @@ describe('plans', () => {
       expect(rest.body).toEqual({ data: all.data.slice(2), next_cursor: null });
     });
 
+    it('listed by number, also if a process whose clock is behind made the last one', async () => {
+      const plan = await createPlan();
+      await newVersion(plan.id, { prices: [] });
+      await engine.database.query(
+        `INSERT INTO plan_version SELECT (jsonb_populate_record(one, jsonb_build_object(
+           'id', 'planv_00000000000000000000000000', 'number', 3))).* FROM plan_version AS one WHERE id = $1`,
+        [plan.version_id],
+      );
+      const list = async (query: object): Promise<PageBody> =>
+        (await engine.http.get(`/v1/plans/${plan.id}/versions`).query(query)).body as PageBody;
+      const all = await list({});
+      expect(all.data.map(({ version }) => version)).toEqual([3, 2, 1]);
+      const [first, ...others] = all.data;
+      const cursor = Buffer.from(first?.id ?? '').toString('base64url');
+      expect(await list({ limit: 1 })).toEqual({ data: [first], next_cursor: cursor });
+      expect(await list({ cursor })).toEqual({ data: others, next_cursor: null });
+      const unknown = Buffer.from('planv_01h455vb4pex5vsknk084sn02q').toString('base64url');
+      expect(await list({ cursor: unknown })).toMatchObject({ code: 'invalid_cursor' });
+    });
+
     it('once, when the same request is repeated with its key', async () => {
       const plan = await createPlan();
       const send = () =>

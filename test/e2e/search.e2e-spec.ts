@@ -189,6 +189,17 @@ describe('a search', () => {
     expect((await search(id)).map((one) => one.id)).toEqual([id]);
   });
 
+  it('leaves out archived tax rates, which cannot be read either', async () => {
+    const made = await engine.http
+      .post('/v1/tax-rates')
+      .send({ name: 'Old VAT', percentage: '19' })
+      .expect(201);
+    const { id } = made.body as { id: string };
+    expect(await titles(id)).toEqual(['Old VAT']);
+    await engine.http.delete(`/v1/tax-rates/${id}`).expect(204);
+    expect(await titles(id)).toEqual([]);
+  });
+
   it('leaves out deleted customers and types that were not asked for', async () => {
     const id = await createCustomer(engine, { name: 'Vanished' });
     expect(await titles('vanished', '&types=invoice,plan')).toEqual([]);

@@ -52,6 +52,15 @@ describe('test clocks', () => {
     });
   });
 
+  it('keep updated_at when a process whose clock is behind advances them', async () => {
+    const { body } = await create('2030-01-31T00:00:00Z');
+    const { id, updated_at } = body as { id: string; updated_at: string };
+    engine.clock.advanceMs(-3_000);
+    const advanced = await advance(id, '2030-02-28T00:00:00Z');
+    engine.clock.advanceMs(3_000);
+    expect(advanced.body).toMatchObject({ now: '2030-02-28T00:00:00.000Z', updated_at });
+  });
+
   it('have times in the years 1970 to 9000 in UTC', async () => {
     const refused = (pointer: string) => ({
       status: 400,

@@ -1,3 +1,4 @@
+import { DueSubscriptions } from '../../src/modules/billing/subscriptions/due-subscriptions';
 import { SubscriptionStatusWorkflow } from '../../src/modules/billing/subscriptions/subscription-status.workflow';
 import { SubscriptionsRepository } from '../../src/modules/subscriptions';
 import { verifyLedger } from '../support/ledger';
@@ -71,6 +72,46 @@ describe('commands by a clock that is behind that of the last change', () => {
     expect((body as { data: readonly { readonly after: number }[] }).data).toMatchObject([
       { after: 2_000 },
       { after: 1_000 },
+    ]);
+  });
+
+  it.each([
+    [0, 400],
+    [-3_000, 800],
+  ])('and coupons apply as they were redeemed, by clocks %d ms apart', async (apartMs, amount) => {
+    engine.clock.set('2026-03-01T00:00:00.000Z');
+    const plan_id = await planOf(amount);
+    const addon_id = await send('/v1/addons', {
+      code: `support-${amount}`,
+      name: 'Support',
+      currency: 'USD',
+      prices: [{ name: 'Support', model: 'flat', timing: 'in_advance', amount }],
+    });
+    const off = { type: 'amount', amount_off: amount, currency: 'USD', duration: 'forever' };
+    const [first, second] = [`ANY-${amount}`, `PLAN-${amount}`];
+    await send('/v1/coupons', { ...off, code: first });
+    await send('/v1/coupons', { ...off, code: second, plan_ids: [plan_id] });
+    const customer_id = await send('/v1/customers', { name: 'Ada Lovelace' });
+    const addons = [{ addon_id }];
+    const id = await send('/v1/subscriptions', { customer_id, plan_id, addons });
+    const coupons = `/v1/subscriptions/${id}/coupons`;
+    engine.clock.set('2026-03-01T00:00:10.000Z');
+    await send(coupons, { code: first });
+    engine.clock.advanceMs(apartMs);
+    const preview = await engine.http.post(coupons).query({ preview: true }).send({ code: second });
+    await send(coupons, { code: second });
+    const listed = await engine.http.get(coupons);
+    engine.clock.set('2026-04-01T00:00:00.000Z');
+    await engine.app.get(DueSubscriptions).runDue();
+    const { body } = await engine.http.get('/v1/invoices').query({ subscription_id: id });
+
+    // The first coupon takes half of its amount off each price, so half of the plan's price is left for the second.
+    const expected = { discount: 1.5 * amount, total: amount / 2 };
+    expect(preview.body).toMatchObject(expected);
+    expect((body as { data: readonly Invoice[] }).data[0]).toMatchObject(expected);
+    expect((listed.body as { data: unknown }).data).toMatchObject([
+      { code: second, redeemed_at: '2026-03-01T00:00:10.001Z' },
+      { code: first, redeemed_at: '2026-03-01T00:00:10.000Z' },
     ]);
   });
 });

@@ -1,5 +1,5 @@
 export { chargeEvents, type ChargedEvents } from './percentage';
-export { type LimitedPrice, periodAmountOf } from './period-amount';
+export { type LimitedPrice, monthlyAmountOf, periodAmountOf } from './period-amount';
 export type { PercentagePrice, Price, Tier } from './price';
 export { exactAtLine, rate, roundAtLine, type Usage } from './rate';
 export type { TraceStep } from './trace';

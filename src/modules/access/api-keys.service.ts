@@ -155,7 +155,7 @@ export class ApiKeysService {
         previousExpiresAt: overlapMs === 0 ? null : new Date(now.getTime() + overlapMs),
       });
       await this.keys.roll(after, hashOf(secret));
-      await this.outbox.record(apiKeyRolled, { after, before, occurredAt: now });
+      await this.outbox.record(apiKeyRolled, { after, before, occurredAt: after.updatedAt });
       this.database.afterCommit(() => this.credentials.forgetAll());
       return { key: after, secret };
     });

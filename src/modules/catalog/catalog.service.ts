@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { changedAt } from '../../core/next-version';
 import { invariant } from '../../core/invariant';
 import { Clock } from '../../platform/clock';
 import {
@@ -90,7 +91,7 @@ export class CatalogService {
     return this.database.transaction(async () => {
       const before = (await this.addons.lock(id, 'deletion')) ?? raise(addonNotFound(id));
       assertVersion(expected, before);
-      const now = this.clock.now();
+      const now = changedAt(this.clock.now(), before);
       const after = revise(before, { archivedAt: now }, now);
       await this.addons.update(after);
       await this.outbox.record(addonArchived, { after, before, occurredAt: now });

@@ -10,7 +10,7 @@ import {
   ROW_LOCKS,
   violatedConstraint,
 } from '../../platform/database';
-import { referenceNotFound } from '../../platform/errors';
+import { invalidCursor, raise, referenceNotFound } from '../../platform/errors';
 import { planCodeTaken } from './catalog.errors';
 import type { Plan, PlanEntitlement, PlanName, PlanVersion } from './domain/plan';
 import { PlanEntitlementEntity } from './plan-entitlement.entity';
@@ -23,6 +23,9 @@ const BY_ID = 'WHERE id = $1';
 const NOT_ARCHIVED = `${BY_ID} AND archived_at IS NULL`;
 const ACTIVE_VERSIONS = `
   WHERE (plan_id, number) IN (SELECT * FROM unnest($1::text[], $2::integer[]))`;
+const VERSION_NUMBER = 'SELECT number FROM plan_version WHERE plan_id = $1 AND id = $2';
+const LAST_VERSIONS = `
+  WHERE plan_id = $1 AND ($2::integer IS NULL OR number < $2) ORDER BY number DESC LIMIT $3`;
 
 type PlanRow = Omit<Plan, 'activeVersion'> & { readonly activeNumber: number };
 type VersionRow = Omit<PlanVersion, 'prices' | 'entitlements'>;
@@ -99,10 +102,24 @@ export class PlansRepository {
     return { currency: plan.currency, prices: [...prices.values()].flat() };
   }
 
-  async pageVersions(planId: string, request: PageRequest): Promise<Page<PlanVersion>> {
-    const query = new ListQuery('plan_version').where('plan_id = $', planId);
-    const { items, next } = await query.page(this.database, PlanVersionEntity, request);
-    return { items: await this.withContents(items), next };
+  /**
+   * Sorts by number, the last first: ids of two processes whose clocks differ may be in another order. The cursor is the
+   * id of the last version on the page.
+   * @throws {ProblemError} `invalid_cursor` if it is not the id of a version of the plan
+   */
+  async pageVersions(planId: string, { limit, after }: PageRequest): Promise<Page<PlanVersion>> {
+    const below =
+      after === null
+        ? null
+        : ((await this.database.queryValue<number>(VERSION_NUMBER, [planId, after])) ??
+          raise(invalidCursor()));
+    const found = await this.database.select(PlanVersionEntity, LAST_VERSIONS, [
+      planId,
+      below,
+      limit + 1,
+    ]);
+    const items = await this.withContents(found.slice(0, limit));
+    return { items, next: found.length > limit ? (items.at(-1)?.id ?? null) : null };
   }
 
   async update({ activeVersion, ...plan }: Plan): Promise<void> {

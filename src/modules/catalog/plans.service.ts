@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { nextVersion } from '../../core/next-version';
+import { changedAt, nextVersion } from '../../core/next-version';
 import { raise } from '../../platform/errors';
 import { Clock } from '../../platform/clock';
 import {
@@ -116,7 +116,7 @@ export class PlansService {
       if (change.entitlements !== undefined) {
         await this.references.assertEntitlements(change.entitlements, '/entitlements');
       }
-      const now = this.clock.now();
+      const now = changedAt(this.clock.now(), before);
       const activeVersion = versionOf(id, before.activeVersion.number + 1, terms, now);
       const after = nextVersion(before, now, { activeVersion });
       await this.plans.insertVersion(activeVersion);
@@ -135,7 +135,7 @@ export class PlansService {
     return this.database.transaction(async () => {
       const before = (await this.plans.lock(id, 'deletion')) ?? raise(planNotFound(id));
       assertVersion(expected, before);
-      const now = this.clock.now();
+      const now = changedAt(this.clock.now(), before);
       const after = revise(before, { archivedAt: now }, now);
       await this.plans.update(after);
       await this.outbox.record(planArchived, { after, before, occurredAt: now });

@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
+import { changedAt } from '../../core/next-version';
 import { raise } from '../../platform/errors';
 import { Clock } from '../../platform/clock';
 import {
@@ -88,7 +89,8 @@ export class CouponsService {
       assertVersion(expected, coupon);
       if (coupon.timesRedeemed > 0) throw couponInUse(id);
       await this.coupons.delete(id);
-      await this.outbox.record(couponDeleted, { after: coupon, occurredAt: this.clock.now() });
+      const occurredAt = changedAt(this.clock.now(), coupon);
+      await this.outbox.record(couponDeleted, { after: coupon, occurredAt });
     });
   }
 }

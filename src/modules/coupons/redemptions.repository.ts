@@ -17,7 +17,8 @@ import type { CouponRedemption, EndedSubscription, RedeemedTerms } from './domai
  * redemptions may have reached them since the caller read the coupon.
  */
 const COUNT = `
-  UPDATE coupon SET times_redeemed = times_redeemed + 1, version = version + 1, updated_at = $3
+  UPDATE coupon SET times_redeemed = times_redeemed + 1, version = version + 1,
+    updated_at = greatest(updated_at, $3)
   WHERE id = $1 AND is_active AND (redeem_by IS NULL OR redeem_by >= $2)
     AND (max_redemptions IS NULL OR times_redeemed < max_redemptions)
   RETURNING id`;
@@ -51,7 +52,7 @@ export class RedemptionsRepository {
   /**
    * Returns false, without a change, if the coupon is inactive, expired or exhausted.
    * @param now instant of the redemption, on the clock of the customer
-   * @param updatedAt real time at which the row of the coupon changes
+   * @param updatedAt real time at which the row of the coupon changes; ignored if its last change is later
    */
   async count(couponId: string, now: Date, updatedAt: Date): Promise<boolean> {
     this.database.requireTransaction();
@@ -78,10 +79,6 @@ export class RedemptionsRepository {
       'coupon_redemption_subscription_unique',
       () => couponAlreadyRedeemed(code),
     );
-  }
-
-  exists(couponId: string, subscriptionId: string): Promise<boolean> {
-    return this.database.repository(CouponRedemptionEntity).existsBy({ couponId, subscriptionId });
   }
 
   async findOpen(subscriptionIds: readonly string[]): Promise<readonly RedeemedTerms[]> {

@@ -26,6 +26,7 @@ import {
   isUsedUp,
   type EndedSubscription,
   type InvoiceDiscount,
+  redeemedAfter,
   redemptionOf,
   type RedeemedTerms,
   refusalOf,
@@ -59,15 +60,15 @@ export class RedemptionsService {
    */
   async redeem(request: RedemptionRequest, now: Date): Promise<RedeemedTerms> {
     this.database.requireTransaction();
-    const { coupon } = await this.preview(request, now);
+    const { coupon, redemption } = await this.preview(request, now);
     if (!(await this.redemptions.count(coupon.id, now, this.clock.now()))) {
       const seen = await this.requireCoupon(request.code);
       throw refusal(refusalOf(seen, request, now) ?? 'exhausted', seen, request);
     }
-    const redemption = redemptionOf(newId('red'), coupon, request, now);
     await this.redemptions.insert(redemption, coupon.code);
-    await this.outbox.record(couponRedeemed, { after: { redemption, coupon }, occurredAt: now });
-    return { redemption, coupon };
+    const after = { redemption, coupon };
+    await this.outbox.record(couponRedeemed, { after, occurredAt: redemption.redeemedAt });
+    return after;
   }
 
   /**
@@ -83,9 +84,10 @@ export class RedemptionsService {
     if (before?.redemption.subscriptionId !== subscriptionId)
       throw couponRedemptionNotFound(redemptionId);
     if (before.redemption.removedAt !== null) return;
-    const after = { ...before, redemption: removed(before.redemption, now) };
-    await this.redemptions.updateAll([after.redemption]);
-    await this.outbox.record(couponRemoved, { before, after, occurredAt: now });
+    const redemption = removed(before.redemption, now);
+    await this.redemptions.updateAll([redemption]);
+    const change = { before, after: { ...before, redemption } };
+    await this.outbox.record(couponRemoved, { ...change, occurredAt: redemption.removedAt });
   }
 
   /**
@@ -96,11 +98,13 @@ export class RedemptionsService {
   async preview(request: RedemptionRequest, now: Date): Promise<RedeemedTerms> {
     const coupon = await this.requireCoupon(request.code);
     const reason = refusalOf(coupon, request, now);
-    if (await this.redemptions.exists(coupon.id, request.subscriptionId)) {
+    const found = await this.redemptions.findBySubscriptions([request.subscriptionId]);
+    const before = found.map(({ redemption }) => redemption);
+    if (before.some(({ couponId }) => couponId === coupon.id))
       throw couponAlreadyRedeemed(coupon.code);
-    }
     if (reason !== null) throw refusal(reason, coupon, request);
-    return { coupon, redemption: redemptionOf(newId('red'), coupon, request, now) };
+    const redeemedAt = redeemedAfter(before, now);
+    return { coupon, redemption: redemptionOf(newId('red'), coupon, request, redeemedAt) };
   }
 
   /**

@@ -182,7 +182,7 @@ export class CustomersService {
       const now = await this.currentTimeOf(before);
       const after = nextVersion(before, now, { deletedAt: now });
       await this.customers.update(after);
-      await this.outbox.record(customerDeleted, { after, before, occurredAt: now });
+      await this.outbox.record(customerDeleted, { after, before, occurredAt: after.updatedAt });
       return after;
     });
   }
@@ -277,7 +277,7 @@ export class CustomersService {
     const now = await this.currentTimeOf(before);
     const after = nextVersion(before, now, columns);
     await this.customers.update(after);
-    await this.outbox.record(customerUpdated, { after, before, occurredAt: now });
+    await this.outbox.record(customerUpdated, { after, before, occurredAt: after.updatedAt });
     return after;
   }
 }

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { changedAt } from '../../core/next-version';
 import { raise } from '../../platform/errors';
 import { Clock } from '../../platform/clock';
 import { assertVersion, Database, revise, type VersionCondition } from '../../platform/database';
@@ -114,7 +115,7 @@ export class AddonEntitlementsService {
       await this.features.invalidateBalances(link.entitlementId);
       await this.outbox.record(addonEntitlementDeleted, {
         after: link,
-        occurredAt: this.clock.now(),
+        occurredAt: changedAt(this.clock.now(), link),
       });
     });
   }

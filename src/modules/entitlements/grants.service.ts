@@ -97,7 +97,7 @@ export class GrantsService {
       await this.repository.update({ ...row, expiredGrantUsage: counter.expiredGrantUsage });
       await this.recalculate(record, now);
       const after = viewOf(voided, key, new Map());
-      await this.outbox.record(grantVoided, { after, before, occurredAt: now });
+      await this.outbox.record(grantVoided, { after, before, occurredAt: voided.updatedAt });
       return after;
     });
   }

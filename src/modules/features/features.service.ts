@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { changedAt } from '../../core/next-version';
 import { invariant } from '../../core/invariant';
 import { Clock } from '../../platform/clock';
 import {
@@ -162,6 +163,7 @@ export class FeaturesService {
   async delete(feature: Feature): Promise<void> {
     this.database.requireTransaction();
     await this.features.delete(feature.id);
-    await this.outbox.record(entitlementDeleted, { after: feature, occurredAt: this.clock.now() });
+    const occurredAt = changedAt(this.clock.now(), feature);
+    await this.outbox.record(entitlementDeleted, { after: feature, occurredAt });
   }
 }

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { invariant } from '../../core/invariant';
-import { nextVersion } from '../../core/next-version';
+import { changedAt, nextVersion } from '../../core/next-version';
 import { Clock } from '../../platform/clock';
 import {
   assertVersion,
@@ -140,7 +140,7 @@ export class MetersService {
       const before = (await this.meters.lock(id, 'deletion')) ?? raise(meterNotFound(id));
       assertVersion(expected, before);
       if (before.archivedAt !== null) return;
-      const now = this.clock.now();
+      const now = changedAt(this.clock.now(), before);
       const after = revise(before, { archivedAt: now }, now);
       await this.meters.update(after);
       await this.outbox.record(meterArchived, { after, before, occurredAt: now });
@@ -164,7 +164,7 @@ export class MetersService {
   async activate(id: string, countedFromAt: Date | null): Promise<void> {
     const before = await this.meters.lock(id, 'change');
     invariant(before !== null, `The meter ${id} exists.`);
-    const now = this.clock.now();
+    const now = changedAt(this.clock.now(), before);
     const after: Meter = nextVersion(before, now, { status: 'active', countedFromAt });
     await this.meters.update(after);
     await this.outbox.record(meterActivated, { after, before, occurredAt: now });

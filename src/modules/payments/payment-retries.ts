@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { nextVersion } from '../../core/next-version';
 import { Configuration } from '../../platform/config';
 import { isId } from '../../platform/ids';
 import { Outbox } from '../../platform/outbox';
@@ -6,7 +7,7 @@ import type { RetryPlan } from '../invoicing';
 import { nextAttemptAt } from './collection/domain/attempt';
 import { hasEnded, type Payment } from './domain/payment';
 import { finalDeclineOf, type ProviderOutcome } from './domain/payment-provider';
-import { type PaymentMethod, withFinalDecline } from './methods/domain/payment-method';
+import type { PaymentMethod } from './methods/domain/payment-method';
 import { paymentMethodUpdated } from './methods/payment-methods.events';
 import { PaymentMethodsRepository } from './methods/payment-methods.repository';
 
@@ -57,8 +58,10 @@ export class PaymentRetries {
   ): Promise<void> {
     const failureCode = finalDeclineOf(outcome);
     if (before === null || failureCode === null) return;
-    const after = withFinalDecline(before, failureCode, now);
+    const unusable = { unusableSince: now, unusableReason: failureCode };
+    const after = nextVersion(before, now, unusable);
     await this.methods.update(after);
-    await this.outbox.record(paymentMethodUpdated, { after, before, occurredAt: now });
+    const occurredAt = after.updatedAt;
+    await this.outbox.record(paymentMethodUpdated, { after, before, occurredAt });
   }
 }

@@ -92,7 +92,7 @@ const SOURCES: Readonly<Record<SearchType, SearchSource>> = {
     exact: [isQuery('one.number')],
   },
   entitlement: { from: 'entitlement AS one', title: 'one.name', detail: 'one.key' },
-  tax_rate: { from: 'tax_rate AS one', title: 'one.name' },
+  tax_rate: { from: 'tax_rate AS one', where: 'one.archived_at IS NULL', title: 'one.name' },
   event: { from: 'event AS one', title: 'one.type' },
   webhook_endpoint: {
     from: 'webhook_endpoint AS one',

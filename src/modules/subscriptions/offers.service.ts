@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { isWireSafe } from '../../core/money';
-import { periodAmountOf } from '../../core/rating';
+import { monthlyAmountOf, periodAmountOf } from '../../core/rating';
 import { referenceNotFound } from '../../platform/errors';
 import { type Addon, CatalogService, type PlanVersion, type CatalogPrice } from '../catalog';
 import type { ChangeSubscription, PlanVersionChoice } from './domain/commands';
@@ -120,10 +120,11 @@ export class OffersService {
         items.push({ addonId, price: toSoldPrice(price), quantity: count });
       }
     }
-    assertBillable(items);
     const { id: planVersionId, planId, interval, intervalCount, proration } = version;
     const terms = { planId, planVersionId, interval, intervalCount, proration };
-    return { offer: { ...terms, quantity, addons, items }, version, currency };
+    const offer = { ...terms, quantity, addons, items };
+    assertBillable(offer);
+    return { offer, version, currency };
   }
 
   private async addon(id: string, heldIds: ReadonlySet<string>, pointer: string): Promise<Addon> {
@@ -148,14 +149,14 @@ function assertFits(
 
 /**
  * Refuses an offer whose unmetered prices cost more in a full period than an invoice can bill, because each renewal
- * would fail.
+ * would fail. They must also not cost more in a month, because the API returns recurring revenue per month as an integer.
  */
-function assertBillable(items: Offer['items']): void {
-  const amounts = items
+function assertBillable(offer: Offer): void {
+  const amounts = offer.items
     .filter((item) => !isMetered(item))
     .map(({ price, quantity }) => periodAmountOf(price, quantity));
   const total = amounts.reduce((sum, amount) => sum + amount, 0n);
-  if (!isWireSafe(total)) throw subscriptionTooLarge();
+  if (![total, monthlyAmountOf(total, offer)].every(isWireSafe)) throw subscriptionTooLarge();
 }
 
 function toSoldPrice(price: CatalogPrice): SoldPrice {

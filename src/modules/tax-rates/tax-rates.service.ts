@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { changedAt } from '../../core/next-version';
 import { invariant } from '../../core/invariant';
 import { Clock } from '../../platform/clock';
 import {
@@ -79,7 +80,7 @@ export class TaxRatesService {
     return this.database.transaction(async () => {
       const before = (await this.rates.lock(id)) ?? raise(taxRateNotFound(id));
       assertVersion(expected, before);
-      const now = this.clock.now();
+      const now = changedAt(this.clock.now(), before);
       const after = revise(before, { archivedAt: now }, now);
       await this.rates.update(after);
       await this.outbox.record(taxRateArchived, { after, before, occurredAt: now });

@@ -20,10 +20,12 @@ const WHERE_HELD = `${WHERE_ID} AND version = $4`;
 
 const MOVE = `
   SET instant = greatest(instant, $2), lease_ends_at = $5, leased_by = $6, version = version + 1,
-    updated_at = $3
+    updated_at = greatest(updated_at, $3)
   ${WHERE_HELD}`;
 
-const RELEASE_LEASE = `lease_ends_at = NULL, leased_by = NULL, version = version + 1, updated_at = $3 ${WHERE_HELD}`;
+const RELEASE_LEASE = `
+  lease_ends_at = NULL, leased_by = NULL, version = version + 1, updated_at = greatest(updated_at, $3)
+  ${WHERE_HELD}`;
 
 const END = {
   ready: `SET status = 'ready', instant = $2, target_at = NULL, ${RELEASE_LEASE}`,

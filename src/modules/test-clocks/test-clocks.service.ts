@@ -1,4 +1,5 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import { nextVersion } from '../../core/next-version';
 import { AuditTrail } from '../../platform/audit';
 import { Clock } from '../../platform/clock';
 import { Database, type Page, type PageRequest } from '../../platform/database';
@@ -229,14 +230,8 @@ export class TestClocksService implements OnModuleInit {
       case 'too_far':
         throw testClockCannotReach(id, clock.instant.toISOString());
       case null: {
-        const begun: TestClock = {
-          ...clock,
-          status: 'advancing',
-          targetAt: to,
-          ...newLease(now, leasedBy),
-          version: clock.version + 1,
-          updatedAt: now,
-        };
+        const lease = newLease(now, leasedBy);
+        const begun = nextVersion(clock, now, { status: 'advancing', targetAt: to, ...lease });
         await this.clocks.update(begun);
         return begun;
       }

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { nextVersion } from '../../core/next-version';
+import { changedAt, nextVersion } from '../../core/next-version';
 import { raise } from '../../platform/errors';
 import { Clock } from '../../platform/clock';
 import {
@@ -151,7 +151,7 @@ export class WebhookEndpointsService {
     return this.database.transaction(async () => {
       const before = await this.lockExclusive(id);
       assertVersion(expected, before);
-      const now = this.clock.now();
+      const now = changedAt(this.clock.now(), before);
       const version = before.version + 1;
       await this.endpoints.update({ ...before, version, deletedAt: now, updatedAt: now });
       await this.secrets.deleteAll(id);
@@ -178,7 +178,11 @@ export class WebhookEndpointsService {
       const rotated = await this.secrets.rotate(id, now);
       const after = nextVersion(before, now);
       await this.endpoints.update(after);
-      await this.outbox.record(webhookEndpointUpdated, { after, before, occurredAt: now });
+      await this.outbox.record(webhookEndpointUpdated, {
+        after,
+        before,
+        occurredAt: after.updatedAt,
+      });
       return rotated;
     });
   }
@@ -197,7 +201,7 @@ export class WebhookEndpointsService {
         disabledReason: reason,
       });
       await this.endpoints.update(after);
-      const change = { after, before, occurredAt: now };
+      const change = { after, before, occurredAt: after.updatedAt };
       const { id: changeId } = await this.outbox.record(webhookEndpointDisabled, change);
       if (reason === 'gone') await this.queue.discard(id, now);
       else await this.queue.applySettings(before, after, changeId);

@@ -15,7 +15,6 @@ import {
   toDto,
   ToField,
   toInstantRange,
-  toWireAmount,
 } from '../../../platform/http';
 import { ExpandCustomerField } from '../../customers';
 import {
@@ -146,10 +145,14 @@ export function toMrrChangeFilter(query: ListMrrChangesDto): MrrChangeFilter {
   };
 }
 
+/**
+ * Rounds amounts beyond +-(2^53-1) to about 16 digits. Earlier releases stored such changes, and one of them must not make the
+ * list unreadable. `subscription_too_large` prevents others.
+ */
 export function toMrrChangeDto(change: MrrChange): MrrChangeDto {
   return toDto(MrrChangeDto, {
     ...change,
-    before: toWireAmount(change.beforeMinor),
-    after: toWireAmount(change.afterMinor),
+    before: Number(change.beforeMinor),
+    after: Number(change.afterMinor),
   });
 }

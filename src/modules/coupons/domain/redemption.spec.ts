@@ -3,8 +3,10 @@ import {
   type CouponRedemption,
   discountsPeriodFrom,
   isUsedUp,
+  redeemedAfter,
   redemptionOf,
   refusalOf,
+  removed,
   withApplied,
   withoutInvoice,
 } from './redemption';
@@ -76,6 +78,26 @@ describe('a coupon can be redeemed', () => {
     ['inactive', { ...percent, isActive: false, redeemBy: at(-1) }],
   ] as const)('but not when it is %s', (reason, coupon) => {
     expect(refusalOf(coupon, request, NOW)).toBe(reason);
+  });
+});
+
+describe('a redemption', () => {
+  it.each([
+    [0, [], 0],
+    [0, [-2], 0],
+    [0, [0], 1],
+    [0, [70_000, 5], 70_001],
+  ])('at %d ms after those at %j ms is dated %d ms', (now, before, expected) => {
+    const earlier = before.map((ms) => ({ redeemedAt: at(ms) }));
+    expect(redeemedAfter(earlier, at(now))).toEqual(at(expected));
+  });
+
+  it.each([
+    [5, 5],
+    [-5, 0],
+  ])('that is removed %d ms after it is removed at %d ms', (ms, expected) => {
+    const removedAt = at(expected);
+    expect(removed(redeemed(amount), at(ms))).toMatchObject({ endedAt: removedAt, removedAt });
   });
 });
 

@@ -8,6 +8,7 @@ export interface CouponRedemption {
   readonly customerId: string;
   /** Currency of the subscription; ISO 4217. */
   readonly currency: string;
+  /** See {@link redeemedAfter}: gives the order in which the coupons of a subscription apply. */
   readonly redeemedAt: Date;
   /**
    * Billing periods that start at this instant or later are not discounted. The instant is `duration_in_months` after
@@ -76,12 +77,24 @@ export function refusalOf(
   return null;
 }
 
+/**
+ * Returns the time of the next redemption on a subscription: `now`, or 1 ms after its last redemption if that is later.
+ * Clocks of processes differ, and a test clock can stand still.
+ * @param before all redemptions of the subscription
+ */
+export function redeemedAfter(
+  before: readonly Pick<CouponRedemption, 'redeemedAt'>[],
+  now: Date,
+): Date {
+  return new Date(Math.max(now.getTime(), ...before.map((one) => one.redeemedAt.getTime() + 1)));
+}
+
 /** Returns a new redemption. Does not check the coupon: call {@link refusalOf} first. */
 export function redemptionOf(
   id: string,
   coupon: Coupon,
   request: RedemptionRequest,
-  now: Date,
+  redeemedAt: Date,
 ): CouponRedemption {
   const { subscriptionId, customerId, currency } = request;
   return {
@@ -90,7 +103,7 @@ export function redemptionOf(
     subscriptionId,
     customerId,
     currency,
-    redeemedAt: now,
+    redeemedAt,
     endsAt: null,
     remainingAmount: coupon.duration === 'once' ? coupon.amountOff : null,
     appliedAmount: 0n,
@@ -100,8 +113,14 @@ export function redemptionOf(
   };
 }
 
-export function removed(redemption: CouponRedemption, now: Date): CouponRedemption {
-  return { ...redemption, endedAt: redemption.endedAt ?? now, removedAt: now };
+/** Returns the redemption as removed now, or when it was redeemed if that is later. */
+export function removed(
+  redemption: CouponRedemption,
+  now: Date,
+): CouponRedemption & { readonly removedAt: Date } {
+  const { redeemedAt, endedAt } = redemption;
+  const removedAt = redeemedAt > now ? redeemedAt : now;
+  return { ...redemption, endedAt: endedAt ?? removedAt, removedAt };
 }
 
 /**

@@ -118,10 +118,10 @@ export class DiscrepanciesService {
 
   /** Sets the final status of a locked, open discrepancy, and records the event of this status. */
   async resolve(before: Discrepancy, status: ResolvedStatus): Promise<Discrepancy> {
-    const now = this.clock.now();
-    const after = nextVersion(before, now, { status });
+    const after = nextVersion(before, this.clock.now(), { status });
     await this.discrepancies.updateStatus(after);
-    await this.outbox.record(RESOLVED_EVENTS[status], { after, before, occurredAt: now });
+    const occurredAt = after.updatedAt;
+    await this.outbox.record(RESOLVED_EVENTS[status], { after, before, occurredAt });
     return after;
   }
 

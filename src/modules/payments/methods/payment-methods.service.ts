@@ -154,7 +154,11 @@ export class PaymentMethodsService {
         dueAt: isKept ? this.clock.now() : null,
       });
       await this.methods.update(after);
-      await this.outbox.record(paymentMethodDeleted, { after, before, occurredAt: now });
+      await this.outbox.record(paymentMethodDeleted, {
+        after,
+        before,
+        occurredAt: after.updatedAt,
+      });
     });
   }
 
@@ -230,7 +234,7 @@ export class PaymentMethodsService {
   ): Promise<PaymentMethod> {
     const after = nextVersion(before, now, { isDefault });
     await this.methods.update(after);
-    await this.outbox.record(paymentMethodUpdated, { after, before, occurredAt: now });
+    await this.outbox.record(paymentMethodUpdated, { after, before, occurredAt: after.updatedAt });
     return after;
   }
 }

@@ -1,15 +1,6 @@
-import { multiply, rational, type Rational, roundToInteger } from '../../../core/decimal';
 import { applyCoupons, type RedeemedCoupon } from '../../../core/discount';
-import { type LimitedPrice, periodAmountOf } from '../../../core/rating';
+import { type LimitedPrice, monthlyAmountOf, periodAmountOf } from '../../../core/rating';
 import type { Interval } from '../../../core/time';
-
-/** Billing intervals per month. A year has 365 days, a week has 7 days, and a month is a twelfth of a year. */
-const PER_MONTH: Readonly<Record<Interval, Rational>> = {
-  day: rational(365n, 12n),
-  week: rational(365n, 84n),
-  month: rational(1n),
-  year: rational(1n, 12n),
-};
 
 /** A price of a subscription, with the terms at which it was sold. Never metered. */
 export interface RecurringItem {
@@ -55,8 +46,7 @@ export function mrrOf({ interval, intervalCount, items, coupons }: RecurringTerm
     lines,
     lasting.map((coupon) => redeemedOn(coupon, items)),
   );
-  const perMonth = multiply(PER_MONTH[interval], rational(1n, BigInt(intervalCount)));
-  return roundToInteger(multiply(rational(gross - discounts.totalMinor), perMonth));
+  return monthlyAmountOf(gross - discounts.totalMinor, { interval, intervalCount });
 }
 
 /** Returns true for a coupon that lowers recurring revenue: one that lasts longer than one invoice. */

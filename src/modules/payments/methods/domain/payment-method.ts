@@ -44,15 +44,6 @@ export interface NewPaymentMethod {
  */
 export interface AttachedPaymentMethod extends NewPaymentMethod, MethodDetails {}
 
-export function withFinalDecline(
-  method: PaymentMethod,
-  failureCode: string,
-  now: Date,
-): PaymentMethod {
-  const version = method.version + 1;
-  return { ...method, unusableSince: now, unusableReason: failureCode, version, updatedAt: now };
-}
-
 /**
  * Method that a payment charges. For a stored method: its id and its token. For a sandbox token: this token in both
  * fields. Both fields are null if the payment has no method.

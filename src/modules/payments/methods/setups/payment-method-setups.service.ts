@@ -141,11 +141,10 @@ export class PaymentMethodSetupsService {
     state: ProviderSetupState,
     paymentMethodId: string | null,
   ): Promise<void> {
-    const now = this.clock.now();
-    const after = applyProviderState(before, state, paymentMethodId, now);
+    const after = applyProviderState(before, state, paymentMethodId, this.clock.now());
     await this.setups.update(after);
     if (after.version === before.version) return;
     const event = after.status === 'pending' ? setupUpdated : SETUP_EVENTS[after.status];
-    await this.outbox.record(event, { after, before, occurredAt: now });
+    await this.outbox.record(event, { after, before, occurredAt: after.updatedAt });
   }
 }

@@ -54,6 +54,14 @@ describe('a setup of a payment method', () => {
     expect(after(DECLINED, DECLINED)).toMatchObject({ version: 2, attempts: 2 });
   });
 
+  it.each([DECLINED, SET_UP, CANCELED, REFUSED])(
+    'keeps updatedAt if the clock is behind: %j',
+    (state) => {
+      const changed = applyProviderState(pending, state, 'pm_2', later(-1));
+      expect(changed).toMatchObject({ version: 2, updatedAt: NOW });
+    },
+  );
+
   it('is abandoned if the provider has not answered a day after it expired', () => {
     expect(isAbandoned(pending, later(48 * 60 - 1))).toBe(false);
     expect(isAbandoned(pending, later(48 * 60))).toBe(true);

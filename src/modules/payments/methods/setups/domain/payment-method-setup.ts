@@ -1,3 +1,4 @@
+import { nextVersion } from '../../../../../core/next-version';
 import { isTerminal, type Transitions } from '../../../../../core/states';
 import { pollAgainLater } from '../../../domain/poll-lease';
 import type { ProviderSetupState } from '../../../domain/payment-provider';
@@ -105,21 +106,20 @@ export function applyProviderState(
   paymentMethodId: string | null,
   now: Date,
 ): PaymentMethodSetup {
-  const ended = { ...setup, dueAt: null, leasedBy: null, version: setup.version + 1 };
+  const ended = nextVersion(setup, now, { dueAt: null, leasedBy: null });
   switch (state.kind) {
     case 'set_up':
-      return { ...ended, status: 'succeeded', paymentMethodId, failureCode: null, updatedAt: now };
+      return { ...ended, status: 'succeeded', paymentMethodId, failureCode: null };
     case 'canceled': {
       const status = setup.failureCode === null ? 'expired' : 'failed';
-      return { ...ended, status, updatedAt: now };
+      return { ...ended, status };
     }
     case 'refused':
-      return { ...ended, status: 'failed', failureCode: state.failureCode, updatedAt: now };
+      return { ...ended, status: 'failed', failureCode: state.failureCode };
     case 'waiting': {
       const next = { ...setup, ...planned(setup, now) };
       if (state.failureCode === setup.failureCode) return next;
-      const { failureCode } = state;
-      return { ...next, failureCode, version: setup.version + 1, updatedAt: now };
+      return nextVersion(next, now, { failureCode: state.failureCode });
     }
     case 'unknown':
       return { ...setup, ...planned(setup, now) };
