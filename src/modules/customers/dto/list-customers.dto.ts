@@ -33,7 +33,7 @@ export class CustomerFilterDto {
   })
   readonly email?: string;
   @TextField(
-    'Only customers whose name, e-mail address or external id has all these words. Upper and lower case are the same. Words of one or two characters match beginnings of words.',
+    'Only customers whose name, e-mail address or external id has all these words. Upper and lower case are the same. Words of one or two characters match beginnings of words after a plain space.',
     { max: MAX_QUERY_LENGTH, optional: true, example: 'ada' },
   )
   readonly q?: string;

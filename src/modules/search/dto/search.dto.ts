@@ -13,7 +13,7 @@ const MAX_RESULTS = 50;
 
 export class SearchQueryDto {
   @TextField(
-    'Words, or the beginning of an id. Every word must occur in the name, e-mail address, number or code, in upper or lower case. Words of one or two characters match beginnings of words. One character finds nothing.',
+    'Words, or the beginning of an id. Every word must occur in the name, e-mail address, number or code, in upper or lower case. Words of one or two characters match beginnings of words after a plain space. One character finds nothing.',
     { min: 0, max: MAX_QUERY_LENGTH, example: 'ada' },
   )
   readonly q!: string;
