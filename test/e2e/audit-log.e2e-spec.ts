@@ -389,6 +389,21 @@ describe('the audit log', () => {
       });
     });
 
+    it('counts consumption with and without an idempotency key, and repeated', async () => {
+      const customer = await createCustomer('consuming');
+      await call('post', '/v1/entitlements').send({ key: 'calls', name: 'Calls', type: 'metered' });
+      const path = `/v1/customers/${customer}/entitlements/calls`;
+      await call('post', `${path}/grants`).send({ value: '10' });
+      const before = await counted();
+      for (const key of [null, 'consumed-once', 'consumed-once']) {
+        const body = { quantity: '1', idempotency_key: `consumption ${String(key)}` };
+        const request = call('post', `${path}/consume`).send(body);
+        await (key === null ? request : request.set('Idempotency-Key', key)).expect(200);
+      }
+      await engine.app.get(AuditUsageCounts).write();
+      expect(await counted()).toBe(before + 3);
+    });
+
     it('counts requests that are answered while the service stops', async () => {
       const environment = { AUTH: 'required', BOOTSTRAP_API_KEY: BOOTSTRAP };
       const stopping = await startTestApp({ environment, databaseUrl: engine.databaseUrl });

@@ -42,13 +42,13 @@ export class AuditUsageCounts
     return this.write();
   }
 
-  /** Runs after the last request, and before the database is closed. */
+  /** Runs after the last answer, and before the database is closed. A request whose client has left may end later. */
   async onApplicationShutdown(): Promise<void> {
     clearInterval(this.timer);
     await this.write();
   }
 
-  /** Returns a middleware that counts the accepted requests for which `isCounted` is true. They are answered with JSON. */
+  /** Returns a middleware that counts the accepted requests for which `isCounted` is true. Their bodies must not be streamed. */
   count(isCounted: (request: Request) => boolean) {
     return (request: Request, response: Response, next: NextFunction): void => {
       if (isCounted(request)) {

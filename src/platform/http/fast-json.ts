@@ -1,7 +1,10 @@
 import type { Express, Response } from 'express';
 import { changesWithinVersion, etagOf } from './versions';
 
-/** Event of a response whose status and JSON body are known. Unlike `finish`, it comes even if the client has left. */
+/**
+ * Event of a response whose status and body are known. Unlike `finish`, it comes even if the client has left. It can come
+ * twice. It does not come for a streamed body.
+ */
 export const ANSWERED = Symbol('answered');
 
 const JSON_TYPE = 'application/json; charset=utf-8';
@@ -17,6 +20,7 @@ const JSON_TYPE = 'application/json; charset=utf-8';
 export function useFastJson({ response }: Express): void {
   const { json, send } = response;
   response.send = function sendUnlessUnchanged(this: Response, body: unknown): Response {
+    this.emit(ANSWERED);
     // `If-None-Match: *` would turn every answer into a 304.
     if (!this.hasHeader('ETag')) delete this.req.headers['if-none-match'];
     return send.call(this, body);

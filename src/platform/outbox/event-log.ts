@@ -284,17 +284,21 @@ export class EventLog {
     });
   }
 
-  /** Returns false, without any change, if PostgreSQL cannot read one of the packs. */
+  /** Returns false if PostgreSQL cannot read one of the packs. Then none of them is changed, but empty ones are deleted. */
   private async clear(packed: readonly PackedRow[]): Promise<boolean> {
     const ids = packed.map(({ pack_id: id }) => id);
     const places = packed.map(({ pack_place: place }) => place);
-    const cleared = await nullIfUnreadable(this.database, async () => {
-      await this.database.query(LOCK_PACKS, [ids]);
-      await this.database.query(REMOVE_PACKS, [ids]);
-      await this.database.query(CLEAR_PLACES, [ids, places]);
-      return true;
-    });
-    return cleared ?? false;
+    const isDone = (statement: string, parameters: unknown[]): Promise<boolean | null> =>
+      nullIfUnreadable(this.database, async () => {
+        await this.database.query(statement, parameters);
+        return true;
+      });
+    // The lock stays if only the data cannot be read, so that the transaction that deletes the last event sees this one.
+    return (
+      (await isDone(LOCK_PACKS, [ids])) === true &&
+      (await isDone(REMOVE_PACKS, [ids])) === true &&
+      (await isDone(CLEAR_PLACES, [ids, places])) === true
+    );
   }
 
   /**
