@@ -59,14 +59,16 @@ describe('a clock that is wrong', () => {
     });
   const pay = (id: string, token: string): Promise<Dated> =>
     post(engine, `/v1/invoices/${id}/pay`, { provider: 'sandbox', payment_method_id: token });
-  const subscribe = async (code: string, fields: object) => {
-    const plan = await post(engine, '/v1/plans', {
+  const makePlan = (code: string, amount: number): Promise<{ readonly id: string }> =>
+    post(engine, '/v1/plans', {
       code,
       name: 'Plan',
       currency: 'USD',
       interval: 'month',
-      prices: [{ name: 'Base', model: 'flat', timing: 'in_advance', amount: 3_000 }],
+      prices: [{ name: 'Base', model: 'flat', timing: 'in_advance', amount }],
     });
+  const subscribe = async (code: string, fields: object) => {
+    const plan = await makePlan(code, 3_000);
     const subscription = await post(engine, '/v1/subscriptions', {
       customer_id: customer,
       plan_id: plan.id,
@@ -292,13 +294,7 @@ describe('a clock that is wrong', () => {
   it('changes a subscription, and a later command credits what that change charged', async () => {
     const { subscription } = await subscribe('wrong-10', { collection: 'send_invoice' });
     const { id } = subscription;
-    const large = await post(engine, '/v1/plans', {
-      code: 'wrong-large',
-      name: 'Plan',
-      currency: 'USD',
-      interval: 'month',
-      prices: [{ name: 'Large', model: 'flat', timing: 'in_advance', amount: 6_000 }],
-    });
+    const large = await makePlan('wrong-large', 6_000);
     await aheadBy(10, () =>
       post(engine, `/v1/subscriptions/${id}/change`, { plan_id: large.id, when: 'now' }),
     );
@@ -310,6 +306,64 @@ describe('a clock that is wrong', () => {
       [3_000],
     ]);
     expect(await verifyLedger(engine)).toMatchObject({ ok: true });
+  });
+
+  describe('changes a subscription, whose MRR', () => {
+    interface Change {
+      readonly kind: string;
+      readonly changed_at: string;
+    }
+    const changes = async () => {
+      const path = `/v1/analytics/mrr/changes?customer_id=${customer}`;
+      const { data } = await read<{ data: readonly Change[] }>(path);
+      return data.map(({ kind, changed_at: at }) => [kind, at]).toReversed();
+    };
+    const change = async (
+      { id }: { readonly id: string },
+      code: string,
+      terms: object,
+    ): Promise<void> => {
+      const { id: plan_id } = await makePlan(code, 6_000);
+      await post(engine, `/v1/subscriptions/${id}/change`, { plan_id, when: 'now', ...terms });
+    };
+    const isBegun = ['new', beginsAt];
+
+    afterEach(async () => {
+      expect(await verifyLedger(engine)).toMatchObject({ ok: true });
+    });
+
+    it('ends when the subscription is canceled', async () => {
+      const { subscription } = await subscribe('wrong-12', { collection: 'send_invoice' });
+      await aheadBy(20, () => patch(subscription));
+      engine.clock.advanceMs(86_400_000);
+      await post(engine, `/v1/subscriptions/${subscription.id}/cancel`, { when: 'now' });
+      expect(await changes()).toEqual([isBegun, ['churn', '2026-04-02T00:00:00.000Z']]);
+    });
+
+    it('follows the prices that it changed, and then a command', async () => {
+      const { subscription } = await subscribe('wrong-13', { collection: 'send_invoice' });
+      await aheadBy(10, () => change(subscription, 'wrong-large-13', {}));
+      expect(await verifyLedger(engine)).toMatchObject({ ok: true });
+      await engine.http.post(`/v1/subscriptions/${subscription.id}/pause`).send({}).expect(200);
+      const changedAt = '2026-04-11T00:00:00.000Z';
+      expect(await changes()).toEqual([isBegun, ['expansion', changedAt], ['churn', changedAt]]);
+    });
+
+    it.each(['before', 'after'])(
+      'follows the prices of the next period, chosen %s its change, once they begin',
+      async (order) => {
+        const { subscription } = await subscribe(`wrong-${order}`, { collection: 'send_invoice' });
+        const wrong = () => aheadBy(40, () => patch(subscription));
+        if (order === 'after') await wrong();
+        await change(subscription, `wrong-large-${order}`, { proration: 'none' });
+        if (order === 'before') await wrong();
+        expect(await changes()).toEqual([isBegun]);
+        expect(await verifyLedger(engine)).toMatchObject({ ok: true });
+        engine.clock.set('2026-05-01T00:00:00.000Z');
+        await engine.app.get(DueSubscriptions).runDue();
+        expect(await changes()).toEqual([isBegun, ['expansion', '2026-05-01T00:00:00.000Z']]);
+      },
+    );
   });
 
   describe('has transactions in the ledger,', () => {

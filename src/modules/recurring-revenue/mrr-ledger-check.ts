@@ -1,5 +1,5 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { updatedAtAfter } from '../../core/next-version';
+import { changedAt } from '../../core/next-version';
 import { Clock } from '../../platform/clock';
 import { LedgerChecks } from '../ledger';
 import { type Subscription, SubscriptionsRepository } from '../subscriptions';
@@ -47,26 +47,27 @@ export class MrrLedgerCheck implements OnModuleInit {
 
   /**
    * Returns a message for each subscription whose recorded revenue differs from its current revenue. Skips
-   * subscriptions whose next billing is due, also at the time of their last change. Accepts amounts that release 0.1.0 recorded by its own rule for coupons
-   * (decision 246): they are corrected at the end of the billing period at the latest.
+   * subscriptions whose next billing is due, also by the time of {@link changedAt}. Accepts amounts that release 0.1.0
+   * recorded by its own rule for coupons (decision 246): they are corrected at the end of the billing period at the
+   * latest.
    */
   private async differencesIn(
     page: readonly Subscription[],
     now: Date,
   ): Promise<readonly string[]> {
     const idle = page.filter(
-      (one) => one.nextBillingAt === null || one.nextBillingAt > updatedAtAfter(one, now),
+      (one) => one.nextBillingAt === null || one.nextBillingAt > changedAt(now, one),
     );
     const sums = await this.changes.sumBySubscription(idle.map(({ id }) => id));
-    const amounts = await this.revenue.currentAmountsOf(idle, now);
-    const differs = ({ id }: Subscription, current: ReadonlyMap<string, bigint>): boolean =>
-      (sums.get(id) ?? 0n) !== (current.get(id) ?? 0n);
-    const differing = idle.filter((subscription) => differs(subscription, amounts));
-    const former = await this.revenue.currentAmountsOf(differing, now, 'present_plan');
+    const revenue = await this.revenue.currentRevenueOf(idle, now);
+    const differs = ({ id }: Subscription, current: typeof revenue): boolean =>
+      (sums.get(id) ?? 0n) !== (current.get(id)?.amountMinor ?? 0n);
+    const differing = idle.filter((subscription) => differs(subscription, revenue));
+    const former = await this.revenue.currentRevenueOf(differing, now, 'present_plan');
     return differing
       .filter((subscription) => differs(subscription, former))
       .map(({ id, currency }) => {
-        const [recorded, current] = [sums.get(id) ?? 0n, amounts.get(id) ?? 0n];
+        const [recorded, current] = [sums.get(id) ?? 0n, revenue.get(id)?.amountMinor ?? 0n];
         return `${id} ${currency}: recorded ${recorded}, current ${current}`;
       });
   }

@@ -1,12 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { groupBy } from '../../core/grouping';
-import { updatedAtAfter } from '../../core/next-version';
+import { changedAt } from '../../core/next-version';
 import type { Period } from '../../core/time';
 import type { Page, PageRequest } from '../../platform/database';
 import { newId } from '../../platform/ids';
 import { CatalogService } from '../catalog';
 import { discountsPeriodFrom, type RedeemedTerms, RedemptionsService } from '../coupons';
 import {
+  commandTime,
   isMetered,
   type Subscription,
   type SubscriptionItem,
@@ -27,6 +28,13 @@ import { MrrChangesRepository } from './mrr-changes.repository';
 /** Price ids by plan id. */
 type PricesOfPlans = ReadonlyMap<string, readonly string[]>;
 
+/** Recurring revenue of a subscription at an instant. */
+interface CurrentRevenue {
+  readonly at: Date;
+  /** Minor units per month; 0 if the status gives no revenue. */
+  readonly amountMinor: bigint;
+}
+
 /** Records changes of the monthly recurring revenue of subscriptions. Ignores subscriptions on test clocks. */
 @Injectable()
 export class RecurringRevenueService {
@@ -40,8 +48,7 @@ export class RecurringRevenueService {
   /**
    * Records the current recurring revenue of subscriptions if it has changed. Must be called in the transaction that
    * locked and changed the subscriptions.
-   * @param now time of the process. If the last change of a subscription is later, its time counts instead: the
-   *   transaction may have waited for that change, or another process with a faster clock made it.
+   * @param now time of the process. A change counts from the instant of {@link currentRevenueOf}.
    * @param dueAt when the scheduled work that changed the subscription was due, by subscription id; null or absent:
    *   none did
    */
@@ -53,50 +60,49 @@ export class RecurringRevenueService {
     const real = changed.filter(({ testClockId }) => testClockId === null);
     if (real.length === 0) return;
     const last = await this.changes.findLast(real.map(({ id }) => id));
-    const amounts = await this.currentAmountsOf(real, now);
+    const revenue = await this.currentRevenueOf(real, now);
     const changes = real.flatMap((subscription) => {
       const { id } = subscription;
       const before = last.get(id) ?? null;
-      const changedAt = countsFrom(
-        subscription,
-        before,
-        dueAt.get(id) ?? null,
-        updatedAtAfter(subscription, now),
-      );
-      return changeOf(subscription, before, { afterMinor: amounts.get(id) ?? 0n, changedAt });
+      const { at, amountMinor: afterMinor } = revenue.get(id) ?? { at: now, amountMinor: 0n };
+      const countsAt = countsFrom(subscription, before, dueAt.get(id) ?? null, at);
+      return changeOf(subscription, before, { afterMinor, changedAt: countsAt });
     });
     await this.changes.insertAll(changes);
   }
 
   /**
-   * Returns the monthly recurring revenue of subscriptions in minor units, by subscription id: at an instant, or after
-   * the last change of the subscription if that is later. Leaves out subscriptions whose status gives no revenue.
+   * Returns the monthly recurring revenue of subscriptions, by subscription id. The instant is `now`, or later by the
+   * rule for commands ({@link changedAt} and {@link commandTime}): the transaction may have waited for a change, or
+   * another process with a faster clock made it.
    * @param rule which prices a coupon for certain plans discounts. `prices_of_plans`: the prices of these plans, as on
    *   invoices. `present_plan`: all prices of the plan if the present plan of the subscription is one of them, as in
    *   amounts that release 0.1.0 recorded.
    */
-  async currentAmountsOf(
+  async currentRevenueOf(
     subscriptions: readonly Subscription[],
-    at: Date,
+    now: Date,
     rule: 'prices_of_plans' | 'present_plan' = 'prices_of_plans',
-  ): Promise<ReadonlyMap<string, bigint>> {
+  ): Promise<ReadonlyMap<string, CurrentRevenue>> {
+    const items = await this.itemsOf(subscriptions, now);
     const counted = subscriptions.filter(isCounted);
-    const ids = counted.map(({ id }) => id);
-    const items = await this.itemsOf(ids, at);
-    const redemptions = await this.redemptions.runningRedemptions(ids);
+    const redemptions = await this.redemptions.runningRedemptions(counted.map(({ id }) => id));
     const terms = [...redemptions.values()].flat();
     const planIds = new Set(terms.flatMap(({ coupon }) => coupon.planIds));
     const pricesOfPlans = await this.catalog.getPriceIdsOfPlans([...planIds]);
     return new Map(
-      counted.map((subscription) => {
+      subscriptions.map((subscription) => {
         const { id } = subscription;
-        const instant = updatedAtAfter(subscription, at);
-        const held = (items.get(id) ?? []).filter(
-          ({ startAt, endAt }) => startAt <= instant && (endAt === null || endAt > instant),
+        const billed = items.get(id) ?? [];
+        const at = commandTime({ subscription, items: billed }, changedAt(now, subscription));
+        if (!isCounted(subscription)) return [id, { at, amountMinor: 0n }];
+        const held = billed.filter(
+          ({ startAt, endAt }) => startAt <= at && (endAt === null || endAt > at),
         );
         const pricesOf =
           rule === 'prices_of_plans' ? pricesOfPlans : pricesOfPresentPlan(subscription, held);
-        return [id, amountOf(subscription, held, redemptions.get(id) ?? [], pricesOf)] as const;
+        const redeemed = redemptions.get(id) ?? [];
+        return [id, { at, amountMinor: amountOf(subscription, held, redeemed, pricesOf) }];
       }),
     );
   }
@@ -112,10 +118,11 @@ export class RecurringRevenueService {
   }
 
   private async itemsOf(
-    subscriptionIds: readonly string[],
+    subscriptions: readonly Subscription[],
     at: Date,
   ): Promise<ReadonlyMap<string, readonly SubscriptionItem[]>> {
-    const items = await this.subscriptions.itemsBilledAfter(subscriptionIds, at);
+    const ids = subscriptions.map(({ id }) => id);
+    const items = await this.subscriptions.itemsBilledAfter(ids, at);
     return groupBy(items, ({ subscriptionId }) => subscriptionId);
   }
 }

@@ -199,10 +199,11 @@ describe('the time of a command', () => {
     ['no planned end', { endAt: END }, null, START],
   ])('is not before %s', (_, parts, pausedAt, expected) => {
     const paused = { ...subscription, pausedAt };
-    const snapshot = { subscription: paused, items: [item(parts)], period, pending: null };
+    const snapshot = { subscription: paused, items: [item(parts)] };
     expect(commandTime(snapshot, at('02-01T00:00:00'))).toEqual(expected);
     expect(commandTime(snapshot, at('03-12T00:00:00'))).toEqual(at('03-12T00:00:00'));
-    expect(commandTime({ ...snapshot, period: null }, START)).toEqual(START);
+    const planned = { ...paused, currentPeriodStartAt: null, currentPeriodEndAt: null };
+    expect(commandTime({ ...snapshot, subscription: planned }, START)).toEqual(START);
   });
 });
 

@@ -92,11 +92,15 @@ export function periodsOverdue(subscription: Subscription, at: Date, max: number
  * period, a pause, or the start or end of an item. By an earlier time, a change by a process with a faster clock would
  * count as planned, and what it charged would not be credited. Ignores what is planned for the end of the period.
  */
-export function commandTime({ subscription, items, period }: Snapshot, now: Date): Date {
-  if (period === null) return now;
+export function commandTime(
+  { subscription, items }: Pick<Snapshot, 'subscription' | 'items'>,
+  now: Date,
+): Date {
+  const { currentPeriodStartAt, currentPeriodEndAt, pausedAt } = subscription;
+  if (currentPeriodEndAt === null) return now;
   const ofItems = items.flatMap(({ startAt, endAt }) => [startAt, endAt]);
-  const changes = ofItems.filter((at) => at !== null && at < period.endAt);
-  return [period.startAt, subscription.pausedAt, ...changes].reduce<Date>(
+  const changes = ofItems.filter((at) => at !== null && at < currentPeriodEndAt);
+  return [currentPeriodStartAt, pausedAt, ...changes].reduce<Date>(
     (latest, at) => (at !== null && at > latest ? at : latest),
     now,
   );
