@@ -1,14 +1,13 @@
 import { Client } from 'pg';
 import { DeleteTestClockService } from '../../src/modules/test-clocks/delete-test-clock.service';
 import { createCoupon } from '../support/coupons';
+import { whileFrozen } from '../support/frozen-work';
 import { untilSessionsWait } from '../support/lock-waits';
 import { startTestApp, Story, type TestApp } from '../support/story';
 import { until } from '../support/until';
 
 const START = '2026-03-01T00:00:00.000Z';
 const LEASE_MS = 60_000;
-/** Number of the advisory lock for which the frozen portion waits. */
-const ICE = 4_712;
 
 /** Other work waits 5 s for a lock. */
 const WAITS_LONG = `
@@ -36,26 +35,8 @@ describe('while a portion of a purge runs for a long time', () => {
   });
 
   /** Purges a portion that stands still before it deletes rows of this table, and continues once `act` has ended. */
-  async function purgeFrozenAt(table: string, act: () => Promise<void>): Promise<void> {
-    await ice.query(`
-      CREATE FUNCTION stand_still() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-        PERFORM set_config('lock_timeout', '0', true);
-        PERFORM pg_advisory_xact_lock(${ICE});
-        RETURN NULL;
-      END $$`);
-    await ice.query(
-      `CREATE TRIGGER stand_still BEFORE DELETE ON ${table} FOR EACH STATEMENT EXECUTE FUNCTION stand_still()`,
-    );
-    await ice.query('SELECT pg_advisory_lock($1)', [ICE]);
-    const purge = deletion.runDue();
-    try {
-      await untilSessionsWait(engine.database);
-      await act();
-    } finally {
-      await ice.query('SELECT pg_advisory_unlock_all()');
-      await purge.finally(() => ice.query('DROP FUNCTION stand_still CASCADE'));
-    }
-  }
+  const purgeFrozenAt = (table: string, act: () => Promise<void>): Promise<void> =>
+    whileFrozen(engine, `DELETE ON ${table}`, () => deletion.runDue(), act);
 
   /** Marks the clock as deleted, so that background work purges its customers. */
   async function markDeleted({ clockId }: Story): Promise<void> {

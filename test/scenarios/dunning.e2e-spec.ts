@@ -1,7 +1,8 @@
 import { CollectInvoicesWorkflow } from '../../src/modules/billing/payments/collect-invoices.workflow';
 import { DueCollections } from '../../src/modules/billing/payments/due-collections';
 import { DuePayments } from '../../src/modules/billing/payments/due-payments';
-import { type Invoice, startTestApp, Story, type TestApp } from '../support/story';
+import { overlap } from '../support/frozen-work';
+import { type Invoice, post, startTestApp, Story, type TestApp } from '../support/story';
 import { eventsOf } from '../support/test-app';
 
 const START = '2026-03-01T00:00:00.000Z';
@@ -535,31 +536,47 @@ describe('automatic collection', () => {
       await Promise.all(others.map((other) => other.close()));
     });
 
+    /** Creates a customer with a card, and an open invoice of 100. */
+    async function openInvoice(token: string): Promise<{ id: string; customerId: string }> {
+      const { id: customerId } = await post(own, '/v1/customers', { name: 'Ada', currency: 'EUR' });
+      const path = `/v1/customers/${customerId}/payment-methods`;
+      await post(own, path, { provider: 'sandbox', token });
+      const lines = [{ description: 'Work', amount: 100 }];
+      const { id } = await post(own, '/v1/invoices', { customer_id: customerId, lines });
+      await post(own, `/v1/invoices/${id}/finalize`);
+      return { id, customerId };
+    }
+
+    const read = async (id: string): Promise<object> =>
+      (await own.http.get(`/v1/invoices/${id}`)).body as object;
+
+    it('waits for a running deletion of the customer, and then charges nothing', async () => {
+      const { id, customerId } = await openInvoice('pm_sandbox_ok');
+      const collections = own.app.get(DueCollections);
+      const remove = () => own.http.delete(`/v1/customers/${customerId}`).expect(204).then();
+      await overlap(own, 'INSERT OR UPDATE ON customer_access', [
+        remove,
+        () => collections.runDue().finally(() => collections.idle()),
+      ]);
+      const expected = { status: 'open', attempt_count: 0, amount_pending: 0 };
+      expect(await read(id)).toMatchObject({ ...expected, next_attempt_at: null });
+      const { body } = await own.http.get(`/v1/payments?invoice_id=${id}`);
+      expect(body).toMatchObject({ data: [] });
+    });
+
     it('started by a process that died is finished with the due payments, once', async () => {
-      const customer = await own.http.post('/v1/customers').send({ name: 'Ada', currency: 'EUR' });
-      const { id: customerId } = customer.body as { id: string };
-      await own.http
-        .post(`/v1/customers/${customerId}/payment-methods`)
-        .send({ provider: 'sandbox', token: 'pm_sandbox_declined' })
-        .expect(201);
-      const draft = await own.http
-        .post('/v1/invoices')
-        .send({ customer_id: customerId, lines: [{ description: 'Work', amount: 100 }] });
-      const { id } = draft.body as { id: string };
-      await own.http.post(`/v1/invoices/${id}/finalize`).send({}).expect(200);
+      const { id } = await openInvoice('pm_sandbox_declined');
       const begun = await own.app.get(CollectInvoicesWorkflow).begin(null, own.clock.now(), 5);
       expect(begun).toMatchObject({ examined: 1, payments: [{ collectionAttempt: 1 }] });
       const collections = own.app.get(DueCollections);
       await collections.runDue();
       await collections.idle();
-      const invoice = async (): Promise<object> =>
-        (await own.http.get(`/v1/invoices/${id}`)).body as object;
-      expect(await invoice()).toMatchObject({ attempt_count: 1, amount_pending: 100 });
+      expect(await read(id)).toMatchObject({ attempt_count: 1, amount_pending: 100 });
       own.clock.advanceMs(150_000);
       const payments = own.app.get(DuePayments);
       await payments.runDue();
       await payments.idle();
-      expect(await invoice()).toMatchObject({
+      expect(await read(id)).toMatchObject({
         status: 'open',
         attempt_count: 1,
         amount_pending: 0,

@@ -1,8 +1,7 @@
-import { Client } from 'pg';
 import { DueSubscriptions } from '../../src/modules/billing/subscriptions/due-subscriptions';
 import { RenewSubscriptionsWorkflow } from '../../src/modules/billing/subscriptions/renew-subscriptions.workflow';
 import { createCustomer, createMeter } from '../support/billing';
-import { untilSessionsWait } from '../support/lock-waits';
+import { overlap } from '../support/frozen-work';
 import { post, startTestApp, Story, type TestApp } from '../support/story';
 
 const LARGEST = Number.MAX_SAFE_INTEGER;
@@ -207,29 +206,6 @@ describe('a renewal that cannot be billed', () => {
   });
 
   describe('while its customer is deleted', () => {
-    /**
-     * Begins two pieces of work, one after the other, while rows are locked that the first one needs. Unlocks the rows
-     * once both wait, or once the second has ended.
-     */
-    async function beginBoth(
-      rows: string,
-      [first, second]: readonly [() => Promise<unknown>, () => Promise<unknown>],
-    ): Promise<void> {
-      const holder = new Client({ connectionString: engine.databaseUrl });
-      await holder.connect();
-      try {
-        await holder.query(`BEGIN; SELECT FROM ${rows} FOR UPDATE`);
-        const begun = first();
-        await untilSessionsWait(engine.database);
-        const following = second();
-        await Promise.race([following, untilSessionsWait(engine.database, 2)]);
-        await holder.query('ROLLBACK');
-        await Promise.all([begun, following]);
-      } finally {
-        await holder.end();
-      }
-    }
-
     async function begin() {
       const { id, customerId } = await subscribe(1_000);
       await post(engine, `/v1/subscriptions/${id}/change`, { quantity: '2', when: 'period_end' });
@@ -247,7 +223,7 @@ describe('a renewal that cannot be billed', () => {
 
     it('is done if it has begun first, and the deletion waits', async () => {
       const { renew, remove, expectEvents } = await begin();
-      await beginBoth('scheduled_change', [renew, remove]);
+      await overlap(engine, 'INSERT OR UPDATE OR DELETE ON scheduled_change', [renew, remove]);
       const renewed = ['subscription.renewed', 'subscription.updated'];
       await expectEvents(renewed);
       engine.clock.advanceMs(32 * 86_400_000);
@@ -257,7 +233,7 @@ describe('a renewal that cannot be billed', () => {
 
     it('waits if the deletion has begun first, and then ends the subscription', async () => {
       const { renew, remove, expectEvents } = await begin();
-      await beginBoth('customer_access', [remove, renew]);
+      await overlap(engine, 'INSERT OR UPDATE ON customer_access', [remove, renew]);
       await expectEvents(['subscription.canceled']);
     });
   });

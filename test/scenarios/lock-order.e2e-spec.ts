@@ -1,7 +1,13 @@
 import { Client } from 'pg';
+import { ResumePaymentWorkflow } from '../../src/modules/billing/payments/resume-payment.workflow';
+import type { ProviderOutcome } from '../../src/modules/payments/domain/payment-provider';
+import { SandboxProvider } from '../../src/modules/payments/providers/sandbox.provider';
+import { ProviderRefundsService } from '../../src/modules/refunds/provider-refunds.service';
+import { RefundsService } from '../../src/modules/refunds/refunds.service';
 import { createEntitlement } from '../support/allowances';
 import { createMeter } from '../support/billing';
 import { createTestDatabase, type TestDatabase } from '../support/databases';
+import { recordDispute } from '../support/disputes';
 import { untilSessionsWait } from '../support/lock-waits';
 import { post, startTestApp, Story, type TestApp } from '../support/story';
 
@@ -118,9 +124,23 @@ describe('the order of locks is kept', () => {
         engine.http.post(`/v1/sandbox/payments/${id}/settle`).send({ outcome: 'succeeded' });
       expect(await unlockedBy(story, settle)).toBe(1);
     });
+
+    it('by the end of the collection of a void invoice', async () => {
+      const story = await Story.begin(engine, START);
+      await addCard(story, 'pm_sandbox_declined');
+      await story.subscribe(await story.plan(1_000));
+      await story.advance(START);
+      const [{ id } = { id: '' }] = await story.invoices();
+      await post(engine, `/v1/invoices/${id}/void`);
+      expect(await unlockedBy(story, () => advance(story, '2026-03-03T00:00:00.000Z'))).toBe(1);
+    });
   });
 
   describe('for a payment, after its customer,', () => {
+    const BOTH = `
+      SELECT FROM payment JOIN provider_discrepancy ON payment_id = payment.id
+      WHERE customer_id = $1 FOR UPDATE NOWAIT`;
+    const PAID: ProviderOutcome = { kind: 'succeeded', reference: 'pm_sandbox_ok/late' };
     const pay = ({ customerId }: Story, fields: object = {}) =>
       post(engine, '/v1/payments', {
         ...{ customer_id: customerId, amount: 1_000, currency: 'USD', provider: 'sandbox' },
@@ -149,6 +169,50 @@ describe('the order of locks is kept', () => {
       const settle = () =>
         engine.http.post(`/v1/sandbox/refunds/${refund.id}/settle`).send({ outcome: 'succeeded' });
       expect(await lockLater(story.customerId, [CUSTOMER, PAYMENTS], settle)).toBe(1);
+    });
+
+    it('by a dispute', async () => {
+      const story = await Story.begin(engine, START);
+      const { id } = await pay(story);
+      const dispute = async () => {
+        await recordDispute(engine, id, {
+          ...{ providerReference: `dp_${id}`, status: 'open', reason: null },
+          ...{ amount: 1_000n, amountWithdrawn: 1_000n, amountReinstated: 0n },
+          ...{ isRefundable: false, evidenceDueAt: null },
+        });
+        return { status: 200 };
+      };
+      expect(await lockLater(story.customerId, [CUSTOMER, PAYMENTS], dispute)).toBe(1);
+    });
+
+    it('by a refund made at the provider', async () => {
+      const story = await Story.begin(engine, START);
+      const { id } = await pay(story);
+      const reported = { reference: `re_${id}`, refundId: null, amount: 400n, reason: null };
+      const record = async () => {
+        await engine.app.get(ProviderRefundsService).record(id, { ...reported, outcome: PAID });
+        return { status: 200 };
+      };
+      expect(await lockLater(story.customerId, [CUSTOMER, PAYMENTS], record)).toBe(1);
+    });
+
+    it.each(['payment', 'refund'])('by an applied discrepancy of a %s', async (subject) => {
+      const story = await Story.begin(engine, START);
+      const sandbox = engine.app.get(SandboxProvider);
+      if (subject === 'payment') {
+        const { id } = await pay(story, { payment_method_id: 'pm_sandbox_declined' });
+        jest.spyOn(sandbox, 'charge').mockResolvedValueOnce(PAID);
+        await engine.app.get(ResumePaymentWorkflow).resume(id);
+      } else {
+        const { id } = await pay(story, { payment_method_id: 'pm_sandbox_refund_fails' });
+        const refund = await post(engine, `/v1/refunds/payment/${id}`, { amount: 400 });
+        jest.spyOn(sandbox, 'refund').mockResolvedValueOnce(PAID);
+        await engine.app.get(RefundsService).resume(refund.id);
+      }
+      const { body } = await engine.http.get('/v1/provider-discrepancies?status=open');
+      const [{ id } = { id: '' }] = (body as { data: { id: string }[] }).data;
+      const apply = () => engine.http.post(`/v1/provider-discrepancies/${id}/apply`).send({});
+      expect(await lockLater(story.customerId, [CUSTOMER, BOTH], apply)).toBe(1);
     });
   });
 

@@ -23,6 +23,9 @@ const TEST_CLOCKS = `
   SELECT id, test_clock_id AS clock FROM customer
   WHERE id = ANY (${listOfAnyLength('$1', 'text')}) AND deleted_at IS NULL`;
 
+const LOCK_EXISTING = `
+  SELECT id FROM customer WHERE id = ANY ($1) AND deleted_at IS NULL ORDER BY id ${ROW_LOCKS.reference}`;
+
 const EXISTING = 'WHERE id = $1 AND deleted_at IS NULL';
 
 const NO_CLOCK = 'none';
@@ -69,6 +72,12 @@ export class CustomersRepository {
       'SELECT id FROM customer WHERE id = ANY ($1) AND deleted_at IS NULL',
       [ids],
     );
+  }
+
+  /** Locks the existing customers by ascending id, so that two transactions do not deadlock. Returns their ids. */
+  lockExistingIds(ids: readonly string[]): Promise<readonly string[]> {
+    this.database.requireTransaction();
+    return this.database.queryValues<string>(LOCK_EXISTING, [ids]);
   }
 
   /** Returns the customer, deleted or not. */

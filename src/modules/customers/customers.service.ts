@@ -92,6 +92,14 @@ export class CustomersService {
     return new Set(await this.customers.findExistingIds(ids));
   }
 
+  /**
+   * Returns the same ids as {@link findExistingIds}, after it waited for running deletions. Locks these customers against
+   * deletion until the caller's transaction ends.
+   */
+  async lockExistingIds(ids: readonly string[]): Promise<ReadonlySet<string>> {
+    return new Set(await this.customers.lockExistingIds(ids));
+  }
+
   /** Returns the ids of the customers on a test clock, deleted ones included. */
   idsOnTestClock(testClockId: string): Promise<readonly string[]> {
     return this.customers.idsOnTestClock(testClockId);

@@ -49,9 +49,16 @@ export class PaymentRecordsService {
     await this.customers.lockForHistory(id);
   }
 
+  /** Reads a payment and locks its customer, also if the customer is deleted. */
+  async lockCustomerOf(id: string): Promise<Payment> {
+    const payment = await this.get(id);
+    await this.lockCustomer(payment.customerId);
+    return payment;
+  }
+
   /** Locks the customer of a payment, then the payment. */
   async lockWithCustomer(id: string): Promise<Payment> {
-    await this.lockCustomer((await this.get(id)).customerId);
+    await this.lockCustomerOf(id);
     return this.lock(id);
   }
 

@@ -46,7 +46,7 @@ export class SettleRefundService {
   ) {}
 
   /**
-   * Changes a failed or canceled refund to succeeded, in the caller's transaction.
+   * Changes a failed or canceled refund to succeeded, in the caller's transaction. The caller has locked the customer.
    * @param reference the provider's id of the refund
    * @param discrepancy the report of the success
    * @throws {ProblemError} `refund_not_found`, `refund_amount_exceeds_refundable`,
@@ -55,7 +55,7 @@ export class SettleRefundService {
   async correct(id: string, reference: string, discrepancy: Discrepancy): Promise<void> {
     const found = (await this.refunds.find(id)) ?? raise(refundNotFound(id));
     const { paymentId, amount } = found;
-    const locked = await this.payments.lockWithCustomer(paymentId);
+    const locked = await this.payments.lock(paymentId);
     const recorded = await this.refunds.findByReference(paymentId, reference);
     if (recorded !== null && recorded.id !== id) {
       throw discrepancyNotApplicable(discrepancy, recorded.id);

@@ -6,6 +6,7 @@ import {
   discrepancyNotApplicable,
   isApplicable,
   LostCreditService,
+  PaymentRecordsService,
 } from '../../payments';
 import { SettleRefundService, WaitingRefundsService } from '../../refunds';
 import { SettlePaymentWorkflow } from './settle-payment.workflow';
@@ -14,7 +15,7 @@ import { SettlePaymentWorkflow } from './settle-payment.workflow';
  * Books a failed or canceled payment or refund as succeeded, because the provider reported its success later. All steps
  * are one commit.
  *
- * 1. Locks the discrepancy.
+ * 1. Locks the customer of the payment, then the discrepancy.
  * 2. Changes the payment or refund to succeeded, and does all that follows from a success, such as ledger postings.
  * 3. If the payment has already lost money in a dispute, covers the loss with credit that came from the payment.
  * 4. Stores refunds that were made at the provider while the payment was still failed or canceled here, so that no
@@ -26,6 +27,7 @@ export class ApplyDiscrepancyWorkflow {
   constructor(
     private readonly database: Database,
     private readonly discrepancies: DiscrepanciesService,
+    private readonly payments: PaymentRecordsService,
     private readonly settlePayment: SettlePaymentWorkflow,
     private readonly settleRefund: SettleRefundService,
     private readonly waitingRefunds: WaitingRefundsService,
@@ -40,6 +42,8 @@ export class ApplyDiscrepancyWorkflow {
    */
   apply(id: string): Promise<Discrepancy> {
     return this.database.transaction(async () => {
+      const found = await this.discrepancies.get(id);
+      await this.payments.lockCustomerOf(found.paymentId);
       const discrepancy = await this.discrepancies.lockFor(id, 'applied');
       if (discrepancy.status === 'applied') return discrepancy;
       const { paymentId, refundId, providerReference } = discrepancy;

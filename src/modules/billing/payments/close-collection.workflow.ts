@@ -1,12 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../../platform/database';
+import { CustomersService } from '../../customers';
 import { InvoiceCollectionService, InvoicePaymentsService, type TimeScope } from '../../invoicing';
 import { BillingLocks } from '../billing-locks';
 import { SubscriptionStatusWorkflow } from '../subscriptions/subscription-status.workflow';
 
 /**
  * Stops the collection of invoices that are void, written off or wholly credited, each in a commit of its own. Locks
- * the subscription and the invoice. Makes the subscription active again if it has no other open invoice.
+ * the customer, the subscription and the invoice. Makes the subscription active again if it has no other open invoice.
  */
 @Injectable()
 export class CloseCollectionWorkflow {
@@ -14,6 +15,7 @@ export class CloseCollectionWorkflow {
     private readonly database: Database,
     private readonly locks: BillingLocks,
     private readonly invoices: InvoicePaymentsService,
+    private readonly customers: CustomersService,
     private readonly collection: InvoiceCollectionService,
     private readonly status: SubscriptionStatusWorkflow,
   ) {}
@@ -27,7 +29,8 @@ export class CloseCollectionWorkflow {
 
   private close(id: string, now: Date): Promise<void> {
     return this.database.transaction(async () => {
-      const { subscriptionId } = await this.invoices.get(id);
+      const { customerId, subscriptionId } = await this.invoices.get(id);
+      await this.customers.lockForHistory(customerId);
       const subscription = await this.locks.lockSubscription(subscriptionId);
       const invoice = await this.invoices.lock(id);
       if (invoice.collectAt === null) return;

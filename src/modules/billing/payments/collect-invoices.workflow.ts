@@ -32,7 +32,8 @@ type ChooseMethod = (invoice: Invoice) => ChosenMethod | null;
  * Charges due invoices that are collected automatically, in two commits with the call to the provider between them. If
  * several processes try to charge an invoice at the same time, only the first to lock the invoice charges it.
  *
- * 1. First commit: locks due invoices, and chooses the default payment methods of their customers. Stops the collection
+ * 1. First commit: locks due invoices and their customers, and chooses the default payment methods of customers that are
+ *    not deleted. Stops the collection
  *    of invoices that cannot be charged automatically now. Postpones an invoice by a day if its provider is switched
  *    off, or by a minute or less while recent notifications of the provider are still unprocessed. For each other
  *    invoice, reserves the amount and writes a pending payment.
@@ -114,7 +115,7 @@ export class CollectInvoicesWorkflow {
    */
   private async methodsFor(due: readonly Invoice[], now: Date): Promise<ChooseMethod> {
     const customerIds = due.map(({ customerId }) => customerId);
-    const existing = await this.customers.findExistingIds(customerIds);
+    const existing = await this.customers.lockExistingIds(customerIds);
     const methods = await this.methods.findDefaultMethods([...existing]);
     const subscriptionIds = due.flatMap(({ subscriptionId }) => subscriptionId ?? []);
     const notCharged = await this.subscriptions.withoutAutomaticCharges(subscriptionIds, now);

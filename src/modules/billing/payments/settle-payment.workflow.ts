@@ -75,8 +75,7 @@ export class SettlePaymentWorkflow {
   ): Promise<Payment> {
     const askedAt = this.clock.now();
     return this.database.transaction(async () => {
-      const found = await this.payments.get(id);
-      await this.payments.lockCustomer(found.customerId);
+      const found = await this.payments.lockCustomerOf(id);
       const declined = await this.retries.lockDeclined(found, outcome);
       const owed = await this.lockDebt(found, isReserved);
       const locked = await this.lockPayment(found, owed);
@@ -92,7 +91,7 @@ export class SettlePaymentWorkflow {
 
   /**
    * Books a failed or canceled payment as succeeded, in the caller's transaction, with its ledger postings. The payment
-   * pays the unpaid amount of its invoice, as far as its money suffices.
+   * pays the unpaid amount of its invoice, as far as its money suffices. The caller has locked the customer.
    * @param reference the provider's id of the charge
    * @returns the payment, and the date of the change
    */
@@ -102,7 +101,6 @@ export class SettlePaymentWorkflow {
   ): Promise<{ readonly payment: Payment; readonly now: Date }> {
     // The failure freed the amount that the payment had reserved.
     const found = await this.payments.get(id);
-    await this.payments.lockCustomer(found.customerId);
     const owed = await this.lockDebt(found, false);
     const locked = await this.lockPayment(found, owed);
     const corrected = correctedToSucceeded(locked.before, reference, locked.now);

@@ -49,7 +49,10 @@ export class DiscrepanciesRepository {
     return this.database.query<RefundReport>(REFUND_REPORTS, [paymentId]);
   }
 
-  /** Locks a discrepancy until the transaction ends. A discrepancy is locked before its payment and its refund. */
+  /**
+   * Locks a discrepancy until the transaction ends. A discrepancy is locked after its customer, and before its payment
+   * and its refund.
+   */
   lock(id: string): Promise<Discrepancy | null> {
     return this.database.selectOne(DiscrepancyEntity, 'WHERE id = $1 FOR UPDATE', [id]);
   }

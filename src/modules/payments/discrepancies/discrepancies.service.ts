@@ -106,8 +106,8 @@ export class DiscrepanciesService {
   }
 
   /**
-   * Locks and returns a discrepancy, which must be open or have the status `status` already. Must be called before any
-   * other lock is taken.
+   * Locks and returns a discrepancy, which must be open or have the status `status` already. Must be called before
+   * any other lock than that of the customer is taken.
    * @throws {ProblemError} `provider_discrepancy_not_found`, `invalid_transition`
    */
   async lockFor(id: string, status: ResolvedStatus): Promise<Discrepancy> {
