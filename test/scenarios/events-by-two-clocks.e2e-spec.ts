@@ -1,3 +1,5 @@
+import { createEntitlement } from '../support/allowances';
+import { createCustomer } from '../support/billing';
 import { startTestApp, type TestApp } from '../support/test-app';
 
 const NOW = '2026-03-01T00:00:00.000Z';
@@ -74,5 +76,33 @@ describe('events of changes by a clock that is behind that of the last change', 
     expect(data).toHaveLength(4 + commands.length);
     const after = data.slice(0, -2).map(({ timestamp }) => timestamp);
     expect(new Set(after)).toEqual(new Set([expected]));
+  });
+
+  it.each([
+    [3_000, '2026-03-01T00:00:03.000Z'],
+    [3_600_000, NOW],
+  ])('payment methods and grants made %d ms ahead', async (aheadMs, expected) => {
+    engine.clock.set(NOW);
+    const customer = `/v1/customers/${await createCustomer(engine)}`;
+    const { key } = await createEntitlement(engine);
+    engine.clock.advanceMs(aheadMs);
+    const post = async (path: string, body: object): Promise<string> =>
+      ((await engine.http.post(`${customer}/${path}`).send(body)).body as { id: string }).id;
+    const method = await post('payment-methods', { provider: 'sandbox', token: 'pm_sandbox_ok' });
+    const grant = await post(`entitlements/${key}/grants`, { value: '5' });
+    engine.clock.set(NOW);
+    const methods = `${customer}/payment-methods/${method}`;
+    await engine.http.patch(methods).send({ is_default: false }).expect(200);
+    await engine.http.delete(methods).expect(204);
+    await post(`entitlements/${key}/grants/${grant}/void`, {});
+    for (const [object_id, count] of [
+      [method, 2],
+      [grant, 1],
+    ] as const) {
+      const { body } = await engine.http.get('/v1/events').query({ object_id });
+      const after = (body as { data: unknown[] }).data.slice(0, -1);
+      expect(after).toHaveLength(count);
+      expect(after).toMatchObject(after.map(() => ({ timestamp: expected })));
+    }
   });
 });
