@@ -256,7 +256,7 @@ describe('redemptions of coupons', () => {
     ]);
   });
 
-  it('of a subscription are ended together, and stay ended', async () => {
+  it('of a subscription are ended together, not before they began, and stay ended', async () => {
     const subscriptionId = newId('sub');
     for (let count = 0; count < 3; count += 1) {
       const { code } = await createCoupon({ ...percent, duration: 'forever' });
@@ -275,7 +275,44 @@ describe('redemptions of coupons', () => {
       'SELECT ended_at FROM coupon_redemption WHERE subscription_id = $1 ORDER BY id',
       [subscriptionId],
     );
-    expect(rows.map((row) => row.ended_at)).toEqual([endedAt, endedAt, endedAt]);
+    // The clock stands still, so redemptions are 1 ms apart.
+    const expected = [0, 1, 2].map((ms) => new Date(endedAt.getTime() + ms));
+    expect(rows.map((row) => row.ended_at)).toEqual(expected);
+  });
+
+  it('after one that a wrong clock dated an hour ahead are later, but their events are not', async () => {
+    const now = engine.clock.now();
+    const hourLater = new Date(now.getTime() + 3_600_000);
+    const asked = request((await createCoupon()).code);
+    await redeem(asked, hourLater);
+    const { code } = await createCoupon();
+    const { redemption } = await redeem({ ...asked, code }, now);
+    expect(redemption.redeemedAt).toEqual(new Date(hourLater.getTime() + 1));
+    await engine.database.transaction(() =>
+      redemptions().remove(asked.subscriptionId, redemption.id, now),
+    );
+    const timestamp = now.toISOString();
+    const { body } = await engine.http.get('/v1/events').query({ object_id: redemption.id });
+    expect(body).toMatchObject({ data: [{ timestamp }, { timestamp }] });
+  });
+
+  it('of a subscription are listed by redeemed_at, whatever their ids', async () => {
+    const asked = request('');
+    const ids: string[] = [];
+    for (const after of [2, 1, 3]) {
+      const { code } = await createCoupon();
+      const { redemption } = await redeem({ ...asked, code });
+      await engine.database.query('UPDATE coupon_redemption SET redeemed_at = $2 WHERE id = $1', [
+        redemption.id,
+        new Date(engine.clock.now().getTime() + after),
+      ]);
+      ids[3 - after] = redemption.id;
+    }
+    const page = (after: string | null) =>
+      redemptions().listBySubscription(asked.subscriptionId, { limit: 2, after });
+    const { items, next } = await page(null);
+    const rest = await page(next);
+    expect([...items, ...rest.items].map(({ redemption }) => redemption.id)).toEqual(ids);
   });
 
   it('are listed newest first, page by page', async () => {

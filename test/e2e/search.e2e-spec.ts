@@ -189,14 +189,14 @@ describe('a search', () => {
     expect((await search(id)).map((one) => one.id)).toEqual([id]);
   });
 
-  it('leaves out archived tax rates, which cannot be read either', async () => {
-    const made = await engine.http
-      .post('/v1/tax-rates')
-      .send({ name: 'Old VAT', percentage: '19' })
-      .expect(201);
+  it.each([
+    ['tax-rates', { name: 'Old VAT', percentage: '19' }],
+    ['test-clocks', { name: 'Old clock', now: '2026-01-01T00:00:00Z' }],
+  ])('leaves out deleted %s, which cannot be read either', async (path, body) => {
+    const made = await engine.http.post(`/v1/${path}`).send(body).expect(201);
     const { id } = made.body as { id: string };
-    expect(await titles(id)).toEqual(['Old VAT']);
-    await engine.http.delete(`/v1/tax-rates/${id}`).expect(204);
+    expect(await titles(id)).toEqual([body.name]);
+    await engine.http.delete(`/v1/${path}/${id}`).expect(204);
     expect(await titles(id)).toEqual([]);
   });
 

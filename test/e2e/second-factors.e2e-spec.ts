@@ -307,6 +307,21 @@ describe('second factors', () => {
     }
   });
 
+  it('are not removed before their last change, which a clock that is ahead dated', async () => {
+    const { id, factorId } = await enrol('support');
+    advance(-STEP_MS);
+    const changedAt = engine.clock.now().toISOString();
+    advance(-3_000);
+    await http().delete(`/v1/studio/${id}/second-factor`).set(owner).expect(204);
+    const { body } = await http().get('/v1/events').query({ object_id: factorId }).set(owner);
+    const object = { updated_at: changedAt };
+    expect((body as { data: unknown[] }).data[0]).toMatchObject({
+      type: 'second_factor.disabled',
+      timestamp: changedAt,
+      data: { object },
+    });
+  });
+
   it('are not removed by a caller without all scopes of a role that the admin gets meanwhile', async () => {
     const { id, email, page } = await enrol('viewer');
     const scopes = new Set([...scopesOfRole('viewer'), 'studio:read', 'studio:write']);

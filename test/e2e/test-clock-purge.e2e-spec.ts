@@ -164,13 +164,15 @@ describe('deleting a test clock', () => {
       ]),
     );
 
+    engine.clock.advanceMs(1_000);
     expect((await remove(story.clockId)).status).toBe(204);
     // The sandbox plays the provider, which keeps its records.
     expect(await tablesWith([...gone, story.clockId])).toEqual(['sandbox_operation']);
     expect(await tablesWith(kept)).toEqual(before);
     expect(await bucketsOf(engine, meter)).toMatchObject([{ events: 1 }]);
     const redeemed = (await engine.http.get(`/v1/coupons/${String(coupon['id'])}`)).body as object;
-    expect(redeemed).toMatchObject({ times_redeemed: 1 });
+    const updated_at = engine.clock.now().toISOString();
+    expect(redeemed).toMatchObject({ times_redeemed: 1, updated_at });
     await other.advance('2026-06-01T00:00:00.000Z');
     await other.verify();
     expect((await remove(story.clockId)).body).toMatchObject({

@@ -236,4 +236,16 @@ describe('deliveries to an endpoint that ends', () => {
     const { body } = await engine.http.get(`/v1/webhooks/endpoints/${endpoint}`).expect(200);
     expect(body).toMatchObject({ is_active: false, disabled_reason: 'gone' });
   });
+
+  it('keep updated_at when a process whose clock is behind discards them', async () => {
+    const id = await register();
+    engine.clock.advanceMs(3_000);
+    await createCustomer();
+    const updatedAt = engine.clock.now();
+    engine.clock.advanceMs(-3_000);
+    await engine.http.delete(`/v1/webhooks/endpoints/${id}`).expect(204);
+    expect(await engine.database.query('SELECT status, updated_at FROM webhook_delivery')).toEqual([
+      { status: 'discarded', updated_at: updatedAt },
+    ]);
+  });
 });

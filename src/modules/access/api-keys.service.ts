@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { nextVersion } from '../../core/next-version';
+import { changedAt, nextVersion } from '../../core/next-version';
 import { raise } from '../../platform/errors';
 import { hashOf, newSecret, type Principal, requireHeldScopes } from '../../platform/access';
 import { Clock } from '../../platform/clock';
@@ -116,7 +116,8 @@ export class ApiKeysService {
     return this.database.transaction(async () => {
       const before = await this.lockUsable(id, caller);
       assertVersion(expected, before);
-      const after = withChange(before, change, this.clock.now());
+      const now = this.clock.now();
+      const after = withChange(before, change, now);
       if (after === before) return before;
       requireHeldScopes(after.scopes, caller);
       if (after.expiresAt?.getTime() !== before.expiresAt?.getTime()) {
@@ -130,7 +131,11 @@ export class ApiKeysService {
         usageRequestsPerMinute: changed('usageRequestsPerMinute'),
       });
       await this.keys.update(after);
-      await this.outbox.record(apiKeyUpdated, { after, before, occurredAt: after.updatedAt });
+      await this.outbox.record(apiKeyUpdated, {
+        after,
+        before,
+        occurredAt: changedAt(now, before),
+      });
       this.database.afterCommit(() => this.credentials.forgetAll());
       return after;
     });
@@ -155,7 +160,7 @@ export class ApiKeysService {
         previousExpiresAt: overlapMs === 0 ? null : new Date(now.getTime() + overlapMs),
       });
       await this.keys.roll(after, hashOf(secret));
-      await this.outbox.record(apiKeyRolled, { after, before, occurredAt: after.updatedAt });
+      await this.outbox.record(apiKeyRolled, { after, before, occurredAt: changedAt(now, before) });
       this.database.afterCommit(() => this.credentials.forgetAll());
       return { key: after, secret };
     });
@@ -169,10 +174,15 @@ export class ApiKeysService {
     return this.database.transaction(async () => {
       const before = (await this.keys.lock(id)) ?? raise(apiKeyNotFound(id));
       assertVersion(expected, before);
-      const after = revoked(before, this.clock.now());
+      const now = this.clock.now();
+      const after = revoked(before, now);
       if (after === before) return;
       await this.keys.update(after);
-      await this.outbox.record(apiKeyRevokedEvent, { after, before, occurredAt: after.updatedAt });
+      await this.outbox.record(apiKeyRevokedEvent, {
+        after,
+        before,
+        occurredAt: changedAt(now, before),
+      });
       this.database.afterCommit(() => this.credentials.forgetAll());
     });
   }

@@ -74,10 +74,11 @@ export class CatalogService {
     return this.database.transaction(async () => {
       const before = (await this.addons.lock(id, 'change')) ?? raise(addonNotFound(id));
       assertVersion(expected, before);
-      const after = revise(before, change, this.clock.now());
+      const now = this.clock.now();
+      const after = revise(before, change, now);
       if (after === before) return before;
       await this.addons.update(after);
-      await this.outbox.record(addonUpdated, { after, before, occurredAt: after.updatedAt });
+      await this.outbox.record(addonUpdated, { after, before, occurredAt: changedAt(now, before) });
       return after;
     });
   }

@@ -94,10 +94,11 @@ export class PlansService {
     return this.database.transaction(async () => {
       const before = (await this.plans.lock(id, 'change')) ?? raise(planNotFound(id));
       assertVersion(expected, before);
-      const after = revise(before, change, this.clock.now());
+      const now = this.clock.now();
+      const after = revise(before, change, now);
       if (after === before) return before;
       await this.plans.update(after);
-      await this.outbox.record(planUpdated, { after, before, occurredAt: after.updatedAt });
+      await this.outbox.record(planUpdated, { after, before, occurredAt: changedAt(now, before) });
       return after;
     });
   }

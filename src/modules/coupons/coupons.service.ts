@@ -67,13 +67,14 @@ export class CouponsService {
     return this.database.transaction(async () => {
       const before = (await this.coupons.lock(id)) ?? raise(couponNotFound(id));
       assertVersion(expected, before);
-      const after = revise(before, change, this.clock.now());
+      const now = this.clock.now();
+      const after = revise(before, change, now);
       if (after === before) return before;
       await this.coupons.update(after);
       await this.outbox.record(couponUpdated, {
         after,
         before,
-        occurredAt: after.updatedAt,
+        occurredAt: changedAt(now, before),
       });
       return after;
     });

@@ -1,4 +1,5 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Clock } from '../../platform/clock';
 import { TestClockParticipants } from '../test-clocks';
 import { RedemptionsRepository } from './redemptions.repository';
 
@@ -11,6 +12,7 @@ export class RedemptionsPurge implements OnModuleInit {
   constructor(
     private readonly testClocks: TestClockParticipants,
     private readonly redemptions: RedemptionsRepository,
+    private readonly clock: Clock,
   ) {}
 
   onModuleInit(): void {
@@ -18,7 +20,8 @@ export class RedemptionsPurge implements OnModuleInit {
       name: 'redemptions',
       purge: async (customerIds, runLast) => {
         const removed = await this.redemptions.removeOf(customerIds);
-        runLast(() => this.redemptions.subtract(removed.map(({ couponId }) => couponId)));
+        const couponIds = removed.map(({ couponId }) => couponId);
+        runLast(() => this.redemptions.subtract(couponIds, this.clock.now()));
         return removed.map(({ id }) => id);
       },
     });

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import {
   Database,
+  type ListOrder,
   ListQuery,
   onViolation,
   type Page,
@@ -27,17 +28,21 @@ const SUBTRACT = `
   WITH locked AS MATERIALIZED (
     SELECT id FROM coupon WHERE id = ANY ($1) ORDER BY id FOR NO KEY UPDATE
   )
-  UPDATE coupon SET times_redeemed = times_redeemed - used.times, version = version + 1
+  UPDATE coupon SET times_redeemed = times_redeemed - used.times, version = version + 1,
+    updated_at = greatest(updated_at, $2)
   FROM locked JOIN (
     SELECT coupon_id, count(*)::int AS times FROM unnest($1::text[]) AS removed (coupon_id)
     GROUP BY coupon_id) used ON locked.id = used.coupon_id
   WHERE coupon.id = locked.id`;
 
+/** Ids follow the clocks of processes, but `redeemed_at` has the order in which coupons apply. */
+const LAST_REDEEMED_FIRST: ListOrder = { column: 'redeemed_at', isAscending: false };
+
 const REMOVE_OF = `
   DELETE FROM coupon_redemption WHERE customer_id = ANY ($1) RETURNING id, coupon_id AS "couponId"`;
 
 const END_ALL = `
-  UPDATE coupon_redemption SET ended_at = ended.at
+  UPDATE coupon_redemption SET ended_at = greatest(ended.at, redeemed_at)
   FROM unnest($1::text[], $2::timestamptz[]) AS ended (subscription_id, at)
   WHERE coupon_redemption.subscription_id = ended.subscription_id AND ended_at IS NULL`;
 
@@ -67,10 +72,14 @@ export class RedemptionsRepository {
     return this.database.query(REMOVE_OF, [customerIds]);
   }
 
-  /** Subtracts deleted redemptions from `times_redeemed`. @param couponIds the coupon of each redemption */
-  async subtract(couponIds: readonly string[]): Promise<void> {
+  /**
+   * Subtracts deleted redemptions from `times_redeemed`.
+   * @param couponIds the coupon of each redemption
+   * @param updatedAt as for {@link count}
+   */
+  async subtract(couponIds: readonly string[], updatedAt: Date): Promise<void> {
     this.database.requireTransaction();
-    await this.database.query(SUBTRACT, [couponIds]);
+    await this.database.query(SUBTRACT, [couponIds, updatedAt]);
   }
 
   async insert(redemption: CouponRedemption, code: string): Promise<void> {
@@ -112,19 +121,16 @@ export class RedemptionsRepository {
   }
 
   pageByCoupon(couponId: string, request: PageRequest): Promise<Page<RedeemedTerms>> {
-    return this.page('coupon_id = $', couponId, request);
+    const query = new ListQuery('coupon_redemption').where('coupon_id = $', couponId);
+    return this.page(query, request);
   }
 
   pageBySubscription(subscriptionId: string, request: PageRequest): Promise<Page<RedeemedTerms>> {
-    return this.page('subscription_id = $', subscriptionId, request);
+    const query = new ListQuery('coupon_redemption', 'id', LAST_REDEEMED_FIRST);
+    return this.page(query.where('subscription_id = $', subscriptionId), request);
   }
 
-  private async page(
-    condition: string,
-    id: string,
-    request: PageRequest,
-  ): Promise<Page<RedeemedTerms>> {
-    const query = new ListQuery('coupon_redemption').where(condition, id);
+  private async page(query: ListQuery, request: PageRequest): Promise<Page<RedeemedTerms>> {
     const { items, next } = await query.page(this.database, CouponRedemptionEntity, request);
     return { items: await this.withCoupons(items), next };
   }

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { raise } from '../../platform/errors';
 import { groupBy } from '../../core/grouping';
 import { invariant } from '../../core/invariant';
+import { changedAt } from '../../core/next-version';
 import { Clock } from '../../platform/clock';
 import { Database, type Page, type PageRequest } from '../../platform/database';
 import type { ProblemError } from '../../platform/errors';
@@ -67,7 +68,10 @@ export class RedemptionsService {
     }
     await this.redemptions.insert(redemption, coupon.code);
     const after = { redemption, coupon };
-    await this.outbox.record(couponRedeemed, { after, occurredAt: redemption.redeemedAt });
+    await this.outbox.record(couponRedeemed, {
+      after,
+      occurredAt: eventTime(redemption.redeemedAt, now),
+    });
     return after;
   }
 
@@ -87,7 +91,10 @@ export class RedemptionsService {
     const redemption = removed(before.redemption, now);
     await this.redemptions.updateAll([redemption]);
     const change = { before, after: { ...before, redemption } };
-    await this.outbox.record(couponRemoved, { ...change, occurredAt: redemption.removedAt });
+    await this.outbox.record(couponRemoved, {
+      ...change,
+      occurredAt: eventTime(redemption.removedAt, now),
+    });
   }
 
   /**
@@ -108,7 +115,7 @@ export class RedemptionsService {
   }
 
   /**
-   * Returns the redemptions whose `endedAt` is null, by subscription id, in the order of redemption. Includes repeating
+   * Returns the redemptions whose `endedAt` is null, by subscription id, sorted by their own ids. Includes repeating
    * coupons whose months are over, because `endsAt` is not checked. `redeemedAt` is not compared with the time of an
    * invoice, because the clocks of processes differ. Instead, the order in which transactions lock the subscription
    * decides whether a redemption precedes an invoice.
@@ -121,7 +128,7 @@ export class RedemptionsService {
   }
 
   /**
-   * Returns the redemptions that are neither used up nor removed, by subscription id, in the order of redemption.
+   * Returns the redemptions that are neither used up nor removed, by subscription id, sorted by their own ids.
    * Includes redemptions that ended with their subscription.
    */
   async unusedRedemptions(
@@ -229,6 +236,11 @@ export class RedemptionsService {
   private async requireCoupon(code: string): Promise<Coupon> {
     return (await this.redemptions.findCoupon(code)) ?? raise(couponCodeUnknown(code));
   }
+}
+
+/** Returns the time of a redemption or its end for its event: `now` if a wrong clock dated it more than a minute ahead. */
+function eventTime(at: Date, now: Date): Date {
+  return changedAt(now, { updatedAt: at });
 }
 
 function refusal(

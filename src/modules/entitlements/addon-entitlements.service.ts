@@ -91,7 +91,8 @@ export class AddonEntitlementsService {
     return this.database.transaction(async () => {
       const before = (await this.links.lock(id)) ?? raise(addonEntitlementNotFound(id));
       assertVersion(expected, before);
-      const after = revise(before, change, this.clock.now());
+      const now = this.clock.now();
+      const after = revise(before, change, now);
       if (after === before) return before;
       const entitlement = await this.features.get(before.entitlementId);
       assertFits(entitlement.type, after);
@@ -100,7 +101,7 @@ export class AddonEntitlementsService {
       await this.outbox.record(addonEntitlementUpdated, {
         after,
         before,
-        occurredAt: after.updatedAt,
+        occurredAt: changedAt(now, before),
       });
       return after;
     });

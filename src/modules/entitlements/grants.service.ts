@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type Rational } from '../../core/decimal';
-import { nextVersion } from '../../core/next-version';
+import { changedAt, nextVersion } from '../../core/next-version';
 import { Database, type Page, type PageRequest } from '../../platform/database';
 import { invalidTransition, raise } from '../../platform/errors';
 import { newId } from '../../platform/ids';
@@ -97,7 +97,7 @@ export class GrantsService {
       await this.repository.update({ ...row, expiredGrantUsage: counter.expiredGrantUsage });
       await this.recalculate(record, now);
       const after = viewOf(voided, key, new Map());
-      await this.outbox.record(grantVoided, { after, before, occurredAt: voided.updatedAt });
+      await this.outbox.record(grantVoided, { after, before, occurredAt: changedAt(now, grant) });
       return after;
     });
   }

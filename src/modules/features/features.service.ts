@@ -85,10 +85,15 @@ export class FeaturesService {
       assertVersion(expected, before);
       const faults = faultsOfFeature({ ...before, thresholds: change.thresholds ?? [] });
       if (faults.length > 0) throw entitlementTermsContradict(faults);
-      const after = revise(before, change, this.clock.now());
+      const now = this.clock.now();
+      const after = revise(before, change, now);
       if (after === before) return before;
       await this.features.update(after);
-      await this.outbox.record(entitlementUpdated, { after, before, occurredAt: after.updatedAt });
+      await this.outbox.record(entitlementUpdated, {
+        after,
+        before,
+        occurredAt: changedAt(now, before),
+      });
       return after;
     });
   }

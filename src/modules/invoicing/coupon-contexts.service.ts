@@ -130,7 +130,7 @@ export class CouponContextsService {
     }));
   }
 
-  /** Returns, by subscription id, the coupon redemptions that apply to the requests, in the order of redemption. */
+  /** Returns, by subscription id, the coupon redemptions that apply to the requests, sorted by their own ids. */
   private async runningFor(
     requests: readonly CouponRequest[],
   ): Promise<ReadonlyMap<string, readonly RedeemedTerms[]>> {

@@ -122,10 +122,11 @@ export class MetersService {
     return this.database.transaction(async () => {
       const before = (await this.meters.lock(id, 'change')) ?? raise(meterNotFound(id));
       assertVersion(expected, before);
-      const after = revise(before, change, this.clock.now());
+      const now = this.clock.now();
+      const after = revise(before, change, now);
       if (after === before) return before;
       await this.meters.update(after);
-      await this.outbox.record(meterUpdated, { after, before, occurredAt: after.updatedAt });
+      await this.outbox.record(meterUpdated, { after, before, occurredAt: changedAt(now, before) });
       return after;
     });
   }

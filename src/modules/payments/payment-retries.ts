@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { nextVersion } from '../../core/next-version';
+import { changedAt, nextVersion } from '../../core/next-version';
 import { Configuration } from '../../platform/config';
 import { isId } from '../../platform/ids';
 import { Outbox } from '../../platform/outbox';
@@ -61,7 +61,10 @@ export class PaymentRetries {
     const unusable = { unusableSince: now, unusableReason: failureCode };
     const after = nextVersion(before, now, unusable);
     await this.methods.update(after);
-    const occurredAt = after.updatedAt;
-    await this.outbox.record(paymentMethodUpdated, { after, before, occurredAt });
+    await this.outbox.record(paymentMethodUpdated, {
+      after,
+      before,
+      occurredAt: changedAt(now, before),
+    });
   }
 }

@@ -100,7 +100,7 @@ const SOURCES: Readonly<Record<SearchType, SearchSource>> = {
     title: 'one.url',
   },
   webhook_delivery: { from: 'webhook_delivery AS one', title: 'one.event_type' },
-  test_clock: { from: 'test_clock AS one', title: 'one.name' },
+  test_clock: { from: 'test_clock AS one', where: 'one.deleted_at IS NULL', title: 'one.name' },
   ledger_transaction: {
     from: 'ledger_transaction AS one',
     title: 'one.kind',

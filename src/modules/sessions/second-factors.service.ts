@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { scopesOfRole } from '../../core/access';
+import { changedAt, updatedAtAfter } from '../../core/next-version';
 import { type Principal, requireHeldScopes } from '../../platform/access';
 import { raise } from '../../platform/errors';
 import { AuditTrail } from '../../platform/audit';
@@ -215,7 +216,7 @@ export class SecondFactorsService {
     await this.outbox.record(secondFactorUpdatedEvent, {
       before,
       after,
-      occurredAt: after.updatedAt,
+      occurredAt: changedAt(this.clock.now(), before),
     });
   }
 
@@ -223,7 +224,9 @@ export class SecondFactorsService {
     const now = this.clock.now();
     await this.factors.delete(before.id);
     await this.admins.endSessions(before.adminId, now);
-    const after = { ...before, enabledAt: null, recoveryHashes: [], updatedAt: now };
-    await this.outbox.record(secondFactorDisabledEvent, { before, after, occurredAt: now });
+    const updatedAt = updatedAtAfter(before, now);
+    const after = { ...before, enabledAt: null, recoveryHashes: [], updatedAt };
+    const occurredAt = changedAt(now, before);
+    await this.outbox.record(secondFactorDisabledEvent, { before, after, occurredAt });
   }
 }

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { AdminRole } from '../../core/access';
+import { changedAt } from '../../core/next-version';
 import { actAsAdmin } from '../../platform/access';
 import { Clock } from '../../platform/clock';
 import { Database } from '../../platform/database';
@@ -76,9 +77,14 @@ export class ProvidedAdmins {
       if (role === null || role === before.role || isLastOwner(before, locked)) {
         return toAccount(before);
       }
-      const after = withRole(before, role, this.clock.now());
+      const now = this.clock.now();
+      const after = withRole(before, role, now);
       await this.admins.update(after);
-      await this.outbox.record(studioAdminUpdated, { before, after, occurredAt: after.updatedAt });
+      await this.outbox.record(studioAdminUpdated, {
+        before,
+        after,
+        occurredAt: changedAt(now, before),
+      });
       return toAccount(after);
     });
   }

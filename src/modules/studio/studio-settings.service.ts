@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { changedAt } from '../../core/next-version';
 import { type Principal, requireHeldScopes } from '../../platform/access';
 import { Clock } from '../../platform/clock';
 import { assertVersion, Database, type VersionCondition } from '../../platform/database';
@@ -40,7 +41,8 @@ export class StudioSettingsService {
     return this.database.transaction(async () => {
       const before = await this.settings.lock();
       assertVersion(expected, before);
-      const after = withSettings(before, change, this.clock.now());
+      const now = this.clock.now();
+      const after = withSettings(before, change, now);
       if (after === before) return before;
       if (limitsDiffer(before, after)) requireHeldScopes(['refunds:write'], caller);
       const isLifted = before.secondFactorRequired && !after.secondFactorRequired;
@@ -49,7 +51,7 @@ export class StudioSettingsService {
       await this.outbox.record(studioSettingsUpdated, {
         after,
         before,
-        occurredAt: after.updatedAt,
+        occurredAt: changedAt(now, before),
       });
       return after;
     });

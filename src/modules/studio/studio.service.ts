@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { scopesOfRole } from '../../core/access';
+import { changedAt } from '../../core/next-version';
 import { actAsAdmin, type Principal, requireHeldScopes } from '../../platform/access';
 import { raise } from '../../platform/errors';
 import { Clock } from '../../platform/clock';
@@ -105,7 +106,8 @@ export class StudioService {
       const before = (await this.admins.lock(id)) ?? raise(studioAdminNotFound(id));
       requireHeldScopes(scopesOfRole(before.role), caller);
       assertVersion(expected, before);
-      return this.write(before, withChange(before, change, this.clock.now()));
+      const now = this.clock.now();
+      return this.write(before, withChange(before, change, now), now);
     });
   }
 
@@ -120,14 +122,19 @@ export class StudioService {
       if (before === undefined) throw studioAdminNotFound(id);
       assertVersion(expected, before);
       if (isLastOwner(before, locked)) throw lastOwner(id);
-      await this.write(before, deactivated(before, this.clock.now()));
+      const now = this.clock.now();
+      await this.write(before, deactivated(before, now), now);
     });
   }
 
-  private async write(before: StudioAdmin, after: StudioAdmin): Promise<StudioAdmin> {
+  private async write(before: StudioAdmin, after: StudioAdmin, now: Date): Promise<StudioAdmin> {
     if (after === before) return before;
     await this.admins.update(after);
-    await this.outbox.record(studioAdminUpdated, { after, before, occurredAt: after.updatedAt });
+    await this.outbox.record(studioAdminUpdated, {
+      after,
+      before,
+      occurredAt: changedAt(now, before),
+    });
     return after;
   }
 }

@@ -63,10 +63,15 @@ export class TaxRatesService {
     return this.database.transaction(async () => {
       const before = (await this.rates.lock(id)) ?? raise(taxRateNotFound(id));
       assertVersion(expected, before);
-      const after = revise(before, change, this.clock.now());
+      const now = this.clock.now();
+      const after = revise(before, change, now);
       if (after === before) return before;
       await this.rates.update(after);
-      await this.outbox.record(taxRateUpdated, { after, before, occurredAt: after.updatedAt });
+      await this.outbox.record(taxRateUpdated, {
+        after,
+        before,
+        occurredAt: changedAt(now, before),
+      });
       return after;
     });
   }

@@ -120,18 +120,18 @@ export class WebhookEndpointsService {
       const before =
         change.ordered === undefined ? await this.lock(id) : await this.lockExclusive(id);
       assertVersion(expected, before);
+      const now = this.clock.now();
       const after = revise(
         before,
         { ...change, disabledReason: (change.isActive ?? before.isActive) ? null : undefined },
-        this.clock.now(),
+        now,
       );
       if (after === before) return { before, after };
       await this.endpoints.update(after);
-      const { updatedAt: occurredAt } = after;
       const { id: changeId } = await this.outbox.record(webhookEndpointUpdated, {
         after,
         before,
-        occurredAt,
+        occurredAt: changedAt(now, before),
       });
       await this.queue.applySettings(before, after, changeId);
       return { before, after };
@@ -152,8 +152,7 @@ export class WebhookEndpointsService {
       const before = await this.lockExclusive(id);
       assertVersion(expected, before);
       const now = changedAt(this.clock.now(), before);
-      const version = before.version + 1;
-      await this.endpoints.update({ ...before, version, deletedAt: now, updatedAt: now });
+      await this.endpoints.update(nextVersion(before, now, { deletedAt: now }));
       await this.secrets.deleteAll(id);
       await this.queue.discard(id, now);
       await this.outbox.record(webhookEndpointDeleted, { after: before, occurredAt: now });
@@ -181,7 +180,7 @@ export class WebhookEndpointsService {
       await this.outbox.record(webhookEndpointUpdated, {
         after,
         before,
-        occurredAt: after.updatedAt,
+        occurredAt: changedAt(now, before),
       });
       return rotated;
     });
@@ -201,7 +200,7 @@ export class WebhookEndpointsService {
         disabledReason: reason,
       });
       await this.endpoints.update(after);
-      const change = { after, before, occurredAt: after.updatedAt };
+      const change = { after, before, occurredAt: changedAt(now, before) };
       const { id: changeId } = await this.outbox.record(webhookEndpointDisabled, change);
       if (reason === 'gone') await this.queue.discard(id, now);
       else await this.queue.applySettings(before, after, changeId);

@@ -95,9 +95,12 @@ describe('a redemption', () => {
   it.each([
     [5, 5],
     [-5, 0],
-  ])('that is removed %d ms after it is removed at %d ms', (ms, expected) => {
+  ])('that is removed or used up %d ms after it ends at %d ms', (ms, expected) => {
     const removedAt = at(expected);
-    expect(removed(redeemed(amount), at(ms))).toMatchObject({ endedAt: removedAt, removedAt });
+    const redemption = redeemed(amount);
+    expect(removed(redemption, at(ms))).toMatchObject({ endedAt: removedAt, removedAt });
+    const used = { ...NOTHING, amountMinor: 500n };
+    expect(withApplied({ redemption, coupon: amount }, used, at(ms)).endedAt).toEqual(removedAt);
   });
 });
 

@@ -118,9 +118,13 @@ export function removed(
   redemption: CouponRedemption,
   now: Date,
 ): CouponRedemption & { readonly removedAt: Date } {
-  const { redeemedAt, endedAt } = redemption;
-  const removedAt = redeemedAt > now ? redeemedAt : now;
-  return { ...redemption, endedAt: endedAt ?? removedAt, removedAt };
+  const removedAt = endOf(redemption, now);
+  return { ...redemption, endedAt: redemption.endedAt ?? removedAt, removedAt };
+}
+
+/** Returns when a redemption ends that ends now: `now`, or when it was redeemed if that is later. */
+function endOf({ redeemedAt }: CouponRedemption, now: Date): Date {
+  return redeemedAt > now ? redeemedAt : now;
 }
 
 /**
@@ -223,7 +227,8 @@ function endedIfUsedUp(
   { redemption, coupon }: RedeemedTerms,
   now: Date,
 ): CouponRedemption {
-  if (isUsedUp({ redemption, coupon })) return { ...redemption, endedAt: before.endedAt ?? now };
+  if (isUsedUp({ redemption, coupon }))
+    return { ...redemption, endedAt: before.endedAt ?? endOf(before, now) };
   const wasUsedUp = isUsedUp({ redemption: before, coupon });
   return wasUsedUp ? { ...redemption, endedAt: before.removedAt } : redemption;
 }

@@ -1,6 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { Counter } from 'prom-client';
-import { nextVersion } from '../../../core/next-version';
+import { changedAt, nextVersion } from '../../../core/next-version';
 import { Clock } from '../../../platform/clock';
 import { Database, type Page, type PageRequest } from '../../../platform/database';
 import { invalidTransition, raise } from '../../../platform/errors';
@@ -118,9 +118,10 @@ export class DiscrepanciesService {
 
   /** Sets the final status of a locked, open discrepancy, and records the event of this status. */
   async resolve(before: Discrepancy, status: ResolvedStatus): Promise<Discrepancy> {
-    const after = nextVersion(before, this.clock.now(), { status });
+    const now = this.clock.now();
+    const after = nextVersion(before, now, { status });
     await this.discrepancies.updateStatus(after);
-    const occurredAt = after.updatedAt;
+    const occurredAt = changedAt(now, before);
     await this.outbox.record(RESOLVED_EVENTS[status], { after, before, occurredAt });
     return after;
   }

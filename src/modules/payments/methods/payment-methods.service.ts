@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { nextVersion } from '../../../core/next-version';
+import { changedAt, nextVersion } from '../../../core/next-version';
 import { Clock } from '../../../platform/clock';
 import {
   assertVersion,
@@ -157,7 +157,7 @@ export class PaymentMethodsService {
       await this.outbox.record(paymentMethodDeleted, {
         after,
         before,
-        occurredAt: after.updatedAt,
+        occurredAt: changedAt(now, before),
       });
     });
   }
@@ -234,7 +234,11 @@ export class PaymentMethodsService {
   ): Promise<PaymentMethod> {
     const after = nextVersion(before, now, { isDefault });
     await this.methods.update(after);
-    await this.outbox.record(paymentMethodUpdated, { after, before, occurredAt: after.updatedAt });
+    await this.outbox.record(paymentMethodUpdated, {
+      after,
+      before,
+      occurredAt: changedAt(now, before),
+    });
     return after;
   }
 }

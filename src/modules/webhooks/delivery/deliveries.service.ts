@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { changedAt } from '../../../core/next-version';
 import { raise } from '../../../platform/errors';
 import { AuditTrail } from '../../../platform/audit';
 import { Clock } from '../../../platform/clock';
@@ -63,7 +64,7 @@ export class DeliveriesService {
       const now = this.clock.now();
       const event = await this.outbox.record(webhookEndpointTested, {
         after: endpoint,
-        occurredAt: now,
+        occurredAt: changedAt(now, endpoint),
       });
       await this.events.skipDispatch(event.id);
       return this.createDelivery(event, endpointId, 'test', now);

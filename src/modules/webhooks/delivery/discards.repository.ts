@@ -32,7 +32,7 @@ const FIND = `
 
 /** Skips deliveries that another transaction claims or records now, so that the two do not deadlock. */
 const DISCARD = `
-  UPDATE webhook_delivery SET status = 'discarded', due_at = NULL, updated_at = $2
+  UPDATE webhook_delivery SET status = 'discarded', due_at = NULL, updated_at = greatest(updated_at, $2)
   WHERE id = ANY (ARRAY(
     SELECT id FROM webhook_delivery AS delivery WHERE id = ANY ($1) AND ${IS_PENDING} FOR UPDATE SKIP LOCKED))
   RETURNING id`;

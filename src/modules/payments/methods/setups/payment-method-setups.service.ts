@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { changedAt } from '../../../../core/next-version';
 import { invariant } from '../../../../core/invariant';
 import { Clock } from '../../../../platform/clock';
 import { Database, type Page, type PageRequest } from '../../../../platform/database';
@@ -141,10 +142,11 @@ export class PaymentMethodSetupsService {
     state: ProviderSetupState,
     paymentMethodId: string | null,
   ): Promise<void> {
-    const after = applyProviderState(before, state, paymentMethodId, this.clock.now());
+    const now = this.clock.now();
+    const after = applyProviderState(before, state, paymentMethodId, now);
     await this.setups.update(after);
     if (after.version === before.version) return;
     const event = after.status === 'pending' ? setupUpdated : SETUP_EVENTS[after.status];
-    await this.outbox.record(event, { after, before, occurredAt: after.updatedAt });
+    await this.outbox.record(event, { after, before, occurredAt: changedAt(now, before) });
   }
 }
