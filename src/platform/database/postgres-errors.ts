@@ -89,6 +89,8 @@ const QUERY_CANCELED = '57014';
 
 /** SQLSTATE of a write to a replica, or to a database that is set to read-only. */
 const READ_ONLY = '25006';
+/** A prepared statement whose columns have changed, or that is gone. */
+const STALE_STATEMENT: ReadonlySet<string | undefined> = new Set(['0A000', '26000']);
 
 /** SQLSTATEs that mean that the database or the session cannot be used. */
 const OUT_OF_REACH = new Set([
@@ -183,10 +185,14 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   return code === LOCK_NOT_AVAILABLE || code === QUERY_CANCELED || isDatabaseOutOfReach(error);
 }
 
-/** Returns true if the connection cannot be used again: it does not answer, or is read-only. */
+/**
+ * Returns true if the connection should not be used again: it does not answer, is read-only, or has a prepared statement
+ * that fails each time.
+ */
 export function isConnectionUnusable(error: unknown): boolean {
   const postgresError = asPostgresError(error);
-  return postgresError?.code === READ_ONLY || postgresError?.message === NO_ANSWER;
+  const code = postgresError?.code;
+  return code === READ_ONLY || STALE_STATEMENT.has(code) || postgresError?.message === NO_ANSWER;
 }
 
 /**

@@ -10,20 +10,21 @@ describe('a body that nothing reads', () => {
   let client: Socket;
   let received = '';
 
-  beforeEach(async () => {
+  async function open(graceMs: number): Promise<void> {
     received = '';
     server = createServer((request, response) => {
-      endUnreadBodies(50)(request, response, () => {
+      endUnreadBodies(graceMs)(request, response, () => {
         response.writeHead(401).end();
       });
     });
     server.requestTimeout = 0;
+    server.keepAliveTimeout = 0;
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     client = connect((server.address() as AddressInfo).port, '127.0.0.1');
     client.on('data', (data) => (received += data.toString()));
     client.on('error', () => undefined);
-  });
+  }
 
   afterEach(() => {
     client.destroy();
@@ -31,12 +32,14 @@ describe('a body that nothing reads', () => {
   });
 
   it('is ended some time after the answer', async () => {
+    await open(50);
     client.write(HEAD);
     await once(client, 'close');
     expect(received).toMatch(/^HTTP\/1\.1 401 /);
   });
 
   it('may arrive after the answer, and the connection serves the next request', async () => {
+    await open(60_000);
     client.write(HEAD);
     await once(client, 'data');
     client.write(`12345${HEAD}`);

@@ -51,17 +51,19 @@ const MAKE_CURSOR_DUE = `
 
 /**
  * The events then count in {@link HAS_READ} until the provider has answered, or until about 15 minutes later. Leaves out
- * events that report no charge that is missing here: those of stored payments, of refunds and of setups.
+ * events that report no charge that is missing here: those of stored payments, of refunds and of setups. Includes events
+ * that another session has made due, so that all sessions wait for the same events.
  */
 const TRY_WAITING_AGAIN = `
-  UPDATE provider_event SET attempts = ${LATE_ATTEMPTS},
+  UPDATE provider_event SET
+    attempts = CASE WHEN attempts >= ${FREQUENT_ATTEMPTS} THEN ${LATE_ATTEMPTS} ELSE attempts END,
     due_at = CASE WHEN leased_by IS NULL THEN least(due_at, $2) ELSE due_at END
   WHERE id IN (
     SELECT id FROM provider_event
-    WHERE provider = $1 AND due_at IS NOT NULL AND attempts >= ${FREQUENT_ATTEMPTS}
+    WHERE provider = $1 AND due_at IS NOT NULL AND attempts >= ${LATE_ATTEMPTS}
       AND left(subject_id, 4) NOT IN ('ref_', 'pms_')
       AND NOT EXISTS (SELECT FROM payment WHERE payment.id = subject_id)
-    ORDER BY received_at DESC, id LIMIT $3 FOR UPDATE)
+    ORDER BY received_at DESC, created_at DESC, id LIMIT $3 FOR UPDATE)
   RETURNING id`;
 
 const ARE_SOME_PROCESSED = `

@@ -34,6 +34,7 @@ describe('a change of revenue counts', () => {
     ['from when its work was due, at the latest at the creation', at(2), created, created],
     ['now, if its work was due after the creation', at(2), at(15), now],
     ['not before the last change', at(15), at(3), at(15)],
+    ['not before the last change, even if that is dated ahead', at(25), null, at(25)],
   ])('%s', (_, lastAt, dueAt, expected) => {
     const last = lastAt === null ? null : { changedAt: lastAt };
     expect(countsFrom({ createdAt: created }, last, dueAt, now)).toEqual(expected);

@@ -77,13 +77,12 @@ export function isCounted({ status }: { readonly status: string }): boolean {
 }
 
 /**
- * Returns the time from which a change counts. `now` is the time at which the change is recorded. The first matching
- * rule applies:
+ * Returns the time from which a change counts: never before the last change, even if a wrong clock dated it. Otherwise
+ * the first matching rule applies. `now` is the time at which the change is recorded.
  * - The change was not made by scheduled work, or `dueAt` is after `now`: `now`.
  * - The change is the first one of the subscription: `dueAt`.
  * - `dueAt` is after the creation of the subscription: `now`.
- * - Otherwise: `dueAt`, or the time of the last change if that is later. This happens only if the start of the
- *   subscription was back-dated.
+ * - Otherwise: `dueAt`. This happens only if the start of the subscription was back-dated.
  * @param dueAt when the scheduled work that made the change was due, such as the end of a trial; null: none made it
  */
 export function countsFrom(
@@ -92,8 +91,7 @@ export function countsFrom(
   dueAt: Date | null,
   now: Date,
 ): Date {
-  if (dueAt === null || dueAt > now) return now;
-  if (last === null) return dueAt;
-  if (dueAt > createdAt) return now;
-  return dueAt > last.changedAt ? dueAt : last.changedAt;
+  const isDueWork = dueAt !== null && dueAt <= now && (last === null || dueAt <= createdAt);
+  const at = isDueWork ? dueAt : now;
+  return last !== null && last.changedAt > at ? last.changedAt : at;
 }

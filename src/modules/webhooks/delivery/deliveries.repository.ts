@@ -123,7 +123,8 @@ const RECORD = `
     ) AS result (id, fence, status, due_at, started_at, duration_ms, status_code, error, response_start, is_sent)
   ), written AS (
     UPDATE webhook_delivery AS delivery
-    SET status = result.status, due_at = result.due_at, attempts = delivery.attempts + 1, updated_at = $10
+    SET status = result.status, due_at = result.due_at, attempts = delivery.attempts + 1,
+      updated_at = greatest(delivery.updated_at, $10)
     FROM result
     WHERE delivery.id = result.id AND delivery.fence = result.fence AND ${IS_PENDING}
     RETURNING delivery.id, delivery.attempts, delivery.endpoint_id, delivery.status, result.is_sent
