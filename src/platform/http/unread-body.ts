@@ -9,13 +9,18 @@ export function endUnreadBodies(graceMs: number) {
   return (request: IncomingMessage, response: ServerResponse, next: () => void): void => {
     if (hasBody(request)) {
       response.once('finish', () => {
-        if (request.complete) return;
+        const { socket } = request;
+        if (request.complete || socket.destroyed) return;
         const timer = setTimeout(() => {
-          if (!request.complete) request.socket.destroy();
+          if (!request.complete) socket.destroy();
         }, graceMs);
-        request.once('close', () => {
+        // Without the end of its body, an answered request does not emit `close`, even after that of its connection.
+        const stop = (): void => {
           clearTimeout(timer);
-        });
+          socket.off('close', stop);
+        };
+        request.once('close', stop);
+        socket.once('close', stop);
       });
     }
     next();
