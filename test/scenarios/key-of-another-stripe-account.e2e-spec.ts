@@ -1,8 +1,12 @@
 import { DuePayments } from '../../src/modules/billing/payments/due-payments';
 import { AutomaticChargesService } from '../../src/modules/payments/collection/automatic-charges.service';
 import { MissedProviderEvents } from '../../src/modules/payments/provider-events/missed-provider-events';
+import { ProviderEventsRepository } from '../../src/modules/payments/provider-events/provider-events.repository';
+import { ProviderGateway } from '../../src/modules/payments/providers/provider-gateway';
+import { Clock } from '../../src/platform/clock';
+import { Configuration } from '../../src/platform/config';
 import { Database } from '../../src/platform/database';
-import { FREQUENT_ATTEMPTS } from '../../src/platform/processes';
+import { FREQUENT_ATTEMPTS, LATE_ATTEMPTS, ProcessSession } from '../../src/platform/processes';
 import { captureLog, type CapturedLog } from '../support/leaks';
 import { type EngineWithStripe, startEngineWithStripe } from '../support/stripe/engine-with-stripe';
 import { noSuch } from '../support/stripe/errors';
@@ -119,6 +123,19 @@ describe('with the key of another Stripe account', () => {
 
     const listEvents = () => own.engine.app.get(MissedProviderEvents).runDue();
     const waitMs = () => own.engine.app.get(AutomaticChargesService).waitMs('stripe', true);
+    /** Returns {@link waitMs} of another session. */
+    const startSession = (): typeof waitMs => {
+      const { app } = own.engine;
+      const session = new AutomaticChargesService(
+        app.get(ProviderGateway),
+        app.get(ProviderEventsRepository),
+        app.get(Clock),
+        app.get(Configuration),
+        app.get(ProcessSession),
+        app.get(Database),
+      );
+      return () => session.waitMs('stripe', true);
+    };
 
     /** Sends a signed event, 20 minutes after its creation, of a refund that Stripe does not have. */
     async function sendOfOtherAccount(id: string): Promise<void> {
@@ -210,7 +227,8 @@ describe('with the key of another Stripe account', () => {
       expect(await dueCount()).toBeGreaterThan(0);
     });
 
-    it('delays charges until all were tried if one of the latest 50 is found', async () => {
+    /** Stores 56 events. Only the latest is of a refund that Stripe has. Its next attempt is in 150 s, as after a crash. */
+    async function storeWithOneFound(): Promise<void> {
       await listEvents();
       const { payment } = await own.paid();
       const charge = own.intentOf(payment);
@@ -218,14 +236,61 @@ describe('with the key of another Stripe account', () => {
       const found = await own.stripe.client().refunds.create({ payment_intent: charge });
       await own.notified();
       await storeWaiting([...ofOtherAccount(55), found.id]);
+      const lease =
+        'UPDATE provider_event SET due_at = $1, leased_by = 999999 WHERE subject_id = $2';
+      const endsAt = new Date(own.engine.clock.now().getTime() + 150_000);
+      await own.engine.database.query(lease, [endsAt, found.id]);
+    }
+
+    it('delays charges in all sessions until all were tried if one of the latest 50 is found', async () => {
+      await storeWithOneFound();
+      await waitMs();
+      await applyDue();
+      own.engine.clock.advanceMs(150_000);
+      await own.notified();
+      expect(await dueCount()).toBe(55);
+      const waitInOther = startSession();
+      expect(await waitInOther()).toBe(10_000);
+      await minuteLater();
+      expect([await waitInOther(), await waitMs()]).toEqual([10_000, 10_000]);
+      await applyDue();
+      expect([await waitInOther(), await waitMs()]).toEqual([0, 0]);
+    });
+
+    it('delays charges no longer if one of the latest 50 is ended by an operator', async () => {
+      await storeWithOneFound();
       await waitMs();
       await minuteLater();
-      await applyDue();
-      expect(await waitMs()).toBe(10_000);
-      expect(await dueCount()).toBe(55);
-      expect(await waitMs()).toBe(10_000);
+      const end = 'UPDATE provider_event SET due_at = NULL, leased_by = NULL WHERE id = $1';
+      await own.engine.database.query(end, ['evt_56']);
       await applyDue();
       expect(await waitMs()).toBe(0);
+      expect(await dueCount()).toBe(0);
+    });
+
+    it('is the same in sessions that start together', async () => {
+      await listEvents();
+      await storeWaiting(ofOtherAccount(55));
+      const waitInOther = startSession();
+      expect([await waitMs(), await waitInOther()]).toEqual([10_000, 10_000]);
+      expect(await dueCount()).toBe(50);
+      await minuteLater();
+      await applyDue();
+      expect([await waitMs(), await waitInOther()]).toEqual([0, 0]);
+    });
+
+    it('is not tried more often by further starts while Stripe does not answer about it', async () => {
+      await listEvents();
+      await storeWaiting(ofOtherAccount(1));
+      own.stripe.faults.plan('error_500_before', { operation: 'refunds.retrieve', times: 1_000 });
+      for (let start = 0; start < FREQUENT_ATTEMPTS - LATE_ATTEMPTS; start += 1) {
+        await startSession()();
+        await own.notified();
+      }
+      await minuteLater();
+      expect(await waitMs()).toBe(10_000);
+      const sql = 'SELECT attempts FROM provider_event';
+      expect(await own.engine.database.query(sql)).toEqual([{ attempts: LATE_ATTEMPTS + 1 }]);
     });
 
     it('is tried again in a session even if the first transaction was rolled back', async () => {

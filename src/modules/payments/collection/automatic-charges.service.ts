@@ -12,7 +12,7 @@ const MINUTE_MS = 60_000;
 const DAY_MS = 1_440 * MINUTE_MS;
 const FIRST_READ_MS = 10_000;
 const RENEWALS_WAIT_MS = 15 * MINUTE_MS;
-/** Number of events without an object at the provider that are tried again when this process connects to the database. */
+/** Number of events that are made due when this process connects to the database, of those tried once an hour. */
 const RETRIED_EVENTS = 50;
 
 /** State of the reading of the provider's events since this process connected to the database. */
@@ -21,8 +21,6 @@ interface ReadingSession {
   readonly number: number | null;
   /** Time of the first call of `hasReadInSession` after this process connected to the database. */
   readonly since: Date;
-  /** Ids of the events that are tried again. If one of them is applied, all others are tried again too. */
-  readonly retried: readonly string[];
   /** True if the provider's events up to `since` are stored and processed. */
   hasRead: boolean;
   /** True if a wait that lasts was logged. */
@@ -107,8 +105,8 @@ export class AutomaticChargesService {
   /**
    * Returns true if the provider's events were read and processed since this process connected to the database, or if
    * they were never listed. The first call after connecting makes the next listing due at once, and tries the latest
-   * events again whose object the provider does not have. If one of them is applied, the key of the provider has been
-   * corrected, and all others are tried again. If the transaction is rolled back, the next call repeats these changes.
+   * events again whose object the provider does not have, because the key of the provider may have been corrected. If
+   * the transaction is rolled back, the next call repeats these changes.
    */
   private async hasReadInSession(provider: ProviderName): Promise<boolean> {
     const { number } = this.processes;
@@ -116,25 +114,14 @@ export class AutomaticChargesService {
     if (session?.number !== number) {
       const since = this.clock.now();
       await this.events.makeCursorDue(provider, since);
-      const retried = await this.events.tryWaitingAgain(provider, since, RETRIED_EVENTS);
-      this.setAfterCommit({ number, since, retried, hasRead: false, isLogged: false });
+      await this.events.tryWaitingAgain(provider, since, RETRIED_EVENTS);
+      this.database.afterCommit(() => {
+        this.session = { number, since, hasRead: false, isLogged: false };
+      });
       return this.events.hasReadSince(provider, since);
     }
-    if (session.hasRead) return true;
-    if (!(await this.events.hasReadSince(provider, session.since))) return false;
-    if (await this.events.areSomeProcessed(session.retried)) {
-      await this.events.tryWaitingAgain(provider, this.clock.now(), null);
-      this.setAfterCommit({ ...session, retried: [] });
-      return false;
-    }
-    session.hasRead = true;
-    return true;
-  }
-
-  private setAfterCommit(session: ReadingSession): void {
-    this.database.afterCommit(() => {
-      this.session = session;
-    });
+    session.hasRead ||= await this.events.hasReadSince(provider, session.since);
+    return session.hasRead;
   }
 
   charge(payment: Payment): Promise<ProviderOutcome> {

@@ -51,23 +51,19 @@ const MAKE_CURSOR_DUE = `
 
 /**
  * The events then count in {@link HAS_READ} until the provider has answered, or until about 15 minutes later. Leaves out
- * events that report no charge that is missing here: those of stored payments, of refunds and of setups. Includes events
- * that another session has made due, so that all sessions wait for the same events.
+ * events that report no charge that is missing here: those of stored payments, of refunds and of setups. A limit also
+ * counts events that are tried more often, so that sessions that start together try the same ones.
  */
 const TRY_WAITING_AGAIN = `
-  UPDATE provider_event SET
-    attempts = CASE WHEN attempts >= ${FREQUENT_ATTEMPTS} THEN ${LATE_ATTEMPTS} ELSE attempts END,
+  UPDATE provider_event SET attempts = ${LATE_ATTEMPTS},
     due_at = CASE WHEN leased_by IS NULL THEN least(due_at, $2) ELSE due_at END
-  WHERE id IN (
+  WHERE attempts >= ${FREQUENT_ATTEMPTS} AND id IN (
     SELECT id FROM provider_event
-    WHERE provider = $1 AND due_at IS NOT NULL AND attempts >= ${LATE_ATTEMPTS}
+    WHERE provider = $1 AND due_at IS NOT NULL
+      AND attempts >= CASE WHEN $3::integer IS NULL THEN ${FREQUENT_ATTEMPTS} ELSE ${LATE_ATTEMPTS} END
       AND left(subject_id, 4) NOT IN ('ref_', 'pms_')
       AND NOT EXISTS (SELECT FROM payment WHERE payment.id = subject_id)
-    ORDER BY received_at DESC, created_at DESC, id LIMIT $3 FOR UPDATE)
-  RETURNING id`;
-
-const ARE_SOME_PROCESSED = `
-  SELECT EXISTS (SELECT FROM provider_event WHERE id = ANY ($1) AND due_at IS NULL)`;
+    ORDER BY received_at DESC, created_at DESC, id LIMIT $3 FOR UPDATE)`;
 
 const HAS_READ = `
   SELECT NOT EXISTS (
@@ -123,7 +119,7 @@ export class ProviderEventsRepository {
 
   /**
    * Counts the attempt that now fails as number {@link FREQUENT_ATTEMPTS}. The event is then tried once an hour.
-   * Automatic charges do not wait for it, except after a start ({@link tryWaitingAgain}).
+   * Automatic charges do not wait for it, except after {@link tryWaitingAgain}.
    */
   async endFrequentAttempts(id: string): Promise<void> {
     await this.database.query(END_FREQUENT_ATTEMPTS, [id]);
@@ -189,20 +185,12 @@ export class ProviderEventsRepository {
 
   /**
    * Makes events due that are tried once an hour and may report a charge that is missing here. Automatic charges wait
-   * until the provider has answered about them. Returns their ids.
-   * @param limit maximum number of events, the latest ones; null: all
+   * until the provider has answered about them.
+   * @param limit only if they are among this number of the latest events with {@link LATE_ATTEMPTS} or more attempts;
+   *   null: all
    */
-  tryWaitingAgain(
-    provider: ProviderName,
-    now: Date,
-    limit: number | null,
-  ): Promise<readonly string[]> {
-    return this.database.queryValues<string>(TRY_WAITING_AGAIN, [provider, now, limit]);
-  }
-
-  /** Returns true if at least one of the events is processed. */
-  async areSomeProcessed(ids: readonly string[]): Promise<boolean> {
-    return (await this.database.queryValue<boolean>(ARE_SOME_PROCESSED, [ids])) ?? false;
+  async tryWaitingAgain(provider: ProviderName, now: Date, limit: number | null): Promise<void> {
+    await this.database.query(TRY_WAITING_AGAIN, [provider, now, limit]);
   }
 
   /**
