@@ -340,6 +340,21 @@ describe('a clock that is wrong', () => {
       expect(await changes()).toEqual([isBegun, ['churn', '2026-04-02T00:00:00.000Z']]);
     });
 
+    it('ends before a change that it dated', async () => {
+      const { subscription } = await subscribe('wrong-14', { collection: 'send_invoice' });
+      const coupon = { type: 'percent', percent_off: '50', duration: 'forever', code: 'AHEAD' };
+      await post(engine, '/v1/coupons', coupon);
+      const path = `/v1/subscriptions/${subscription.id}`;
+      await aheadBy(20, () => post(engine, `${path}/coupons`, { code: 'AHEAD' }));
+      engine.clock.advanceMs(86_400_000);
+      await post(engine, `${path}/cancel`, { when: 'now' });
+      expect(await changes()).toEqual([
+        isBegun,
+        ['churn', '2026-04-02T00:00:00.000Z'],
+        ['contraction', '2026-04-21T00:00:00.000Z'],
+      ]);
+    });
+
     it('follows the prices that it changed, and then a command', async () => {
       const { subscription } = await subscribe('wrong-13', { collection: 'send_invoice' });
       await aheadBy(10, () => change(subscription, 'wrong-large-13', {}));

@@ -24,6 +24,7 @@ describe('a change of recurring revenue', () => {
 describe('a change of revenue counts', () => {
   const at = (day: number) => new Date(Date.UTC(2026, 2, day));
   const [created, now] = [at(10), at(20)];
+  const ahead = (ms: number) => new Date(now.getTime() + ms);
 
   it.each([
     ['now, if it is no due work', null, null, now],
@@ -34,7 +35,8 @@ describe('a change of revenue counts', () => {
     ['from when its work was due, at the latest at the creation', at(2), created, created],
     ['now, if its work was due after the creation', at(2), at(15), now],
     ['not before the last change', at(15), at(3), at(15)],
-    ['not before the last change, even if that is dated ahead', at(25), null, at(25)],
+    ['not before the last change, up to a minute ahead', ahead(60_000), null, ahead(60_000)],
+    ['now, if a wrong clock dated the last change', ahead(60_001), null, now],
   ])('%s', (_, lastAt, dueAt, expected) => {
     const last = lastAt === null ? null : { changedAt: lastAt };
     expect(countsFrom({ createdAt: created }, last, dueAt, now)).toEqual(expected);

@@ -1,3 +1,4 @@
+import { MAX_AHEAD_MS } from '../../../core/next-version';
 import type { InstantRange } from '../../../core/time';
 
 export const MRR_CHANGE_KINDS = [
@@ -77,8 +78,8 @@ export function isCounted({ status }: { readonly status: string }): boolean {
 }
 
 /**
- * Returns the time from which a change counts: never before the last change, even if a wrong clock dated it. Otherwise
- * the first matching rule applies. `now` is the time at which the change is recorded.
+ * Returns the time from which a change counts: not before the last change, unless a wrong clock dated that more than a
+ * minute after `now`. Otherwise the first matching rule applies. `now` is the time at which the change is recorded.
  * - The change was not made by scheduled work, or `dueAt` is after `now`: `now`.
  * - The change is the first one of the subscription: `dueAt`.
  * - `dueAt` is after the creation of the subscription: `now`.
@@ -93,5 +94,6 @@ export function countsFrom(
 ): Date {
   const isDueWork = dueAt !== null && dueAt <= now && (last === null || dueAt <= createdAt);
   const at = isDueWork ? dueAt : now;
-  return last !== null && last.changedAt > at ? last.changedAt : at;
+  const until = new Date(now.getTime() + MAX_AHEAD_MS);
+  return last !== null && last.changedAt > at && last.changedAt <= until ? last.changedAt : at;
 }
