@@ -60,6 +60,13 @@ describe('a process that does not get the answer to a commit that leases payment
       return rows.length === 1 && rows[0]?.leased_by === null && rows[0].attempts === attempts;
     });
 
+  /** A connection that broke keeps its locks until PostgreSQL notices it, and claims skip locked rows. */
+  const untilUnlocked = () =>
+    until('the payment is not locked', async () => {
+      const select = 'SELECT id FROM payment WHERE due_at IS NOT NULL FOR UPDATE SKIP LOCKED';
+      return (await engine.database.query(select)).length === 1;
+    });
+
   /** Returns the id of an invoice that is to be charged automatically. */
   async function dueInvoice(): Promise<string> {
     const customer_id = await createCustomer(engine);
@@ -84,7 +91,7 @@ describe('a process that does not get the answer to a commit that leases payment
     engine.clock.advanceMs(1_000);
     loseAnswer(CLAIM);
     await expect(payments.runDue()).rejects.toThrow();
-    await untilReturned(1);
+    await untilUnlocked();
     loseAnswerToClaim();
     await expect(payments.runDue()).rejects.toThrow(OutcomeUnknownError);
     await untilReturned(2);
