@@ -237,6 +237,18 @@ describe('deliveries to an endpoint that ends', () => {
     expect(body).toMatchObject({ is_active: false, disabled_reason: 'gone' });
   });
 
+  it('keep updated_at when a process whose clock is behind sends them', async () => {
+    await register();
+    await createCustomer();
+    const later = `UPDATE webhook_delivery SET updated_at = updated_at + interval '3 s'`;
+    await engine.database.query(later);
+    const updatedAt = new Date(engine.clock.now().getTime() + 3_000);
+    await deliver();
+    expect(await engine.database.query('SELECT status, updated_at FROM webhook_delivery')).toEqual([
+      { status: 'succeeded', updated_at: updatedAt },
+    ]);
+  });
+
   it('keep updated_at when a process whose clock is behind discards them', async () => {
     const id = await register();
     engine.clock.advanceMs(3_000);
