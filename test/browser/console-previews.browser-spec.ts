@@ -383,6 +383,26 @@ describe('what dialogs of the console show before they can be confirmed', () => 
       .waitFor();
   });
 
+  it('is a draft of a deleted customer without its present usage', async () => {
+    const clock = await teller.post('test-clocks', { name: 'Gone', now: '2026-03-01T00:00:00Z' });
+    const customer = await teller.customer('Deleted Ltd', clock.id);
+    await teller.change('PATCH', `customers/${customer}`, { invoice_grace_hours: 72 });
+    await teller.post('subscriptions', { customer_id: customer, plan_id: story.plan });
+    await teller.advance(clock.id, '2026-04-01T02:00:00Z');
+    const draft = await teller.newest(`invoices?customer_id=${customer}`);
+    await teller.change('DELETE', `customers/${customer}`);
+    await engine.open(page, `/invoices/${draft}`);
+    await button('Finalize…').click();
+    await dialog().getByText('The draft was made with a total of $29.00.').waitFor();
+    await dialog()
+      .getByText('The customer is deleted, so its present usage cannot be read.')
+      .waitFor();
+    expect(await dialog().getByText('the lines add up to').count()).toBe(0);
+    expect(await violationsOf(page)).toEqual([]);
+    await confirm().click();
+    await toast('Finalized');
+  });
+
   it('is the amount of an invoice as it is now, and afterwards the charged amount', async () => {
     const id = await openInvoice('Outdated Ltd');
     const { lines } = (await teller.get(`invoices/${id}`)) as {
