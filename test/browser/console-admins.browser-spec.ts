@@ -15,6 +15,15 @@ const WITHOUT_ADMINS = `
   const sent = JSON.parse(sessionStorage.getItem(stored));
   sessionStorage.setItem(stored, JSON.stringify(sent.map(([hash, one]) => [hash.split(' ')[0], one])));`;
 
+/** Moves the first attempts of requests without a clear answer 29 days back, or forgets when they were. */
+const withAge = (change: string): string => `
+  const stored = 'billing-console-unanswered';
+  const sent = JSON.parse(sessionStorage.getItem(stored));
+  for (const [, one] of sent) ${change};
+  sessionStorage.setItem(stored, JSON.stringify(sent));`;
+const OLDER = withAge('one.firstSentAt -= 29 * 86_400_000');
+const WITHOUT_TIMES = withAge('delete one.firstSentAt');
+
 // A busy machine takes many times as long as a quiet one.
 jest.setTimeout(240_000);
 
@@ -134,6 +143,28 @@ describe('the console with several admins in one browser', () => {
     await enterRefund();
     await untilQuiet(page);
     expect(await page.getByRole('alert').count()).toBe(0);
+    await button('Refund $5.00').click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    expect(await refunds()).toBe(2);
+  });
+
+  it('says that a refund would be made again once the service may have forgotten its key', async () => {
+    await loseRefund();
+    await page.evaluate(WITHOUT_TIMES);
+    await enterRefund();
+    await alert('it is not done twice').waitFor();
+    await page.evaluate(OLDER);
+    await enterRefund();
+    await alert(
+      'This was sent 29 days ago or earlier, and the service gave no clear answer.',
+    ).waitFor();
+    expect(await page.getByText('it is not done twice').count()).toBe(0);
+    expect(await violationsOf(page)).toEqual([]);
+    await loseAnswers(page, REFUNDS);
+    await button('Refund $5.00').click();
+    await alert('it is not done twice').waitFor();
+    expect(await refunds()).toBe(2);
+    await page.unrouteAll();
     await button('Refund $5.00').click();
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     expect(await refunds()).toBe(2);
