@@ -1,8 +1,9 @@
-import type { Locator, Page } from 'playwright-core';
+import type { Locator, Page, Route } from 'playwright-core';
 import { PASSWORD } from '../support/admins';
 import { loseAnswers, type PageFaults, untilQuiet, violationsOf } from '../support/browser';
 import type { ConsoleStoryTeller } from '../support/console-story';
 import { RunningConsole, type SignedInPage } from '../support/running-console';
+import { until } from '../support/until';
 
 const REFUNDS = '**/v1/refunds/payment/*';
 const SESSION = '**/v1/session';
@@ -168,6 +169,29 @@ describe('the console with several admins in one browser', () => {
     await button('Refund $5.00').click();
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     expect(await refunds()).toBe(2);
+  });
+
+  it('keeps the session of another admin when an answer from before the sign-out arrives late', async () => {
+    await engine.open(page, `/customers/${customer}`);
+    const late: Route[] = [];
+    await page.route(SESSION, async (route) => {
+      if (route.request().method() !== 'GET' || late.length > 0) return route.continue();
+      late.push(route);
+    });
+    await button('Edit…').click();
+    await page.getByLabel('External id').fill(`late-${payment}`);
+    await button('Save').click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await until('The session is read', () => Promise.resolve(late.length > 0));
+    const response = await late[0]?.fetch();
+    await signOut();
+    await signIn(ADMIN);
+    await page.getByText('Ada · admin').waitFor();
+    await late[0]?.fulfill({ response });
+    await untilQuiet(page);
+    await page.getByText('Ada · admin').waitFor();
+    expect(await page.getByRole('alert').count()).toBe(0);
+    await page.unrouteAll();
   });
 
   it('says whose dialog was closed when another tab has signed in another admin', async () => {
