@@ -1,8 +1,9 @@
-import type { Locator, Page } from 'playwright-core';
+import type { Locator, Page, Route } from 'playwright-core';
 import { PASSWORD } from '../support/admins';
 import { loseAnswers, type PageFaults, untilQuiet, violationsOf } from '../support/browser';
 import type { ConsoleStoryTeller } from '../support/console-story';
 import { RunningConsole, type SignedInPage } from '../support/running-console';
+import { until } from '../support/until';
 
 const REFUNDS = '**/v1/refunds/payment/*';
 const SESSION = '**/v1/session';
@@ -14,6 +15,15 @@ const WITHOUT_ADMINS = `
   const stored = 'billing-console-unanswered';
   const sent = JSON.parse(sessionStorage.getItem(stored));
   sessionStorage.setItem(stored, JSON.stringify(sent.map(([hash, one]) => [hash.split(' ')[0], one])));`;
+
+/** Moves the first attempts of requests without a clear answer 29 days back, or forgets when they were. */
+const withAge = (change: string): string => `
+  const stored = 'billing-console-unanswered';
+  const sent = JSON.parse(sessionStorage.getItem(stored));
+  for (const [, one] of sent) ${change};
+  sessionStorage.setItem(stored, JSON.stringify(sent));`;
+const OLDER = withAge('one.firstSentAt -= 29 * 86_400_000');
+const WITHOUT_TIMES = withAge('delete one.firstSentAt');
 
 // A busy machine takes many times as long as a quiet one.
 jest.setTimeout(240_000);
@@ -137,6 +147,51 @@ describe('the console with several admins in one browser', () => {
     await button('Refund $5.00').click();
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     expect(await refunds()).toBe(2);
+  });
+
+  it('says that a refund would be made again once the service may have forgotten its key', async () => {
+    await loseRefund();
+    await page.evaluate(WITHOUT_TIMES);
+    await enterRefund();
+    await alert('it is not done twice').waitFor();
+    await page.evaluate(OLDER);
+    await enterRefund();
+    await alert(
+      'This was sent 29 days ago or earlier, and the service gave no clear answer.',
+    ).waitFor();
+    expect(await page.getByText('it is not done twice').count()).toBe(0);
+    expect(await violationsOf(page)).toEqual([]);
+    await loseAnswers(page, REFUNDS);
+    await button('Refund $5.00').click();
+    await alert('it is not done twice').waitFor();
+    expect(await refunds()).toBe(2);
+    await page.unrouteAll();
+    await button('Refund $5.00').click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    expect(await refunds()).toBe(2);
+  });
+
+  it('keeps the session of another admin when an answer from before the sign-out arrives late', async () => {
+    await engine.open(page, `/customers/${customer}`);
+    const late: Route[] = [];
+    await page.route(SESSION, async (route) => {
+      if (route.request().method() !== 'GET' || late.length > 0) return route.continue();
+      late.push(route);
+    });
+    await button('Edit…').click();
+    await page.getByLabel('External id').fill(`late-${payment}`);
+    await button('Save').click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await until('The session is read', () => Promise.resolve(late.length > 0));
+    const response = await late[0]?.fetch();
+    await signOut();
+    await signIn(ADMIN);
+    await page.getByText('Ada · admin').waitFor();
+    await late[0]?.fulfill({ response });
+    await untilQuiet(page);
+    await page.getByText('Ada · admin').waitFor();
+    expect(await page.getByRole('alert').count()).toBe(0);
+    await page.unrouteAll();
   });
 
   it('says whose dialog was closed when another tab has signed in another admin', async () => {

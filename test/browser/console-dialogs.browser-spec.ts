@@ -8,6 +8,10 @@ const REFUNDS = '**/v1/refunds/payment/*';
 // A busy machine takes many times as long as a quiet one.
 jest.setTimeout(240_000);
 
+interface InvoiceList {
+  readonly data: readonly unknown[];
+}
+
 interface RefundList {
   readonly data: readonly { readonly amount: number }[];
 }
@@ -340,6 +344,28 @@ describe('dialogs of the console', () => {
     await page.getByText(/^Billed at/).waitFor();
     await button('Close').click();
   });
+
+  it.each(['Next event…', 'Advance…'])(
+    'advance a test clock once, repeated after a lost answer of %s',
+    async (name) => {
+      const now = '2026-03-01T00:00:00Z';
+      const { id } = await teller.post('test-clocks', { name: 'Lost answer', now });
+      const customer_id = await teller.customer('Twice Ltd', id);
+      await teller.post('subscriptions', { customer_id, plan_id: story.plan });
+      await engine.open(page, `/test-clocks/${id}`);
+      await button(name).click();
+      await loseAnswers(page, '**/advance');
+      await button('Advance').click();
+      await dialog().getByText('it is not done twice').waitFor();
+      await page.unrouteAll();
+      await page.getByText('Apr 1, 2026, 12:00 AM UTC').first().waitFor();
+      await clickAgain('Advance');
+      await dialog().waitFor({ state: 'detached' });
+      await page.getByText('ready', { exact: true }).waitFor();
+      const { data } = (await teller.get(`invoices?customer_id=${customer_id}`)) as InvoiceList;
+      expect(data).toHaveLength(name === 'Next event…' ? 1 : 2);
+    },
+  );
 
   it('show what a pause and a resume bill', async () => {
     await engine.open(page, `/subscriptions/${story.subscription}`);

@@ -4,6 +4,12 @@ import type { ConsoleStory, ConsoleStoryTeller } from '../support/console-story'
 import { RunningConsole } from '../support/running-console';
 import { until } from '../support/until';
 
+/** A subscription and its customer. */
+interface Seats {
+  readonly id: string;
+  readonly customer_id: string;
+}
+
 const PREVIEWS = '**/v1/subscriptions/*/*?preview=true';
 
 // A busy machine takes many times as long as a quiet one.
@@ -15,11 +21,22 @@ describe('what dialogs of the console show before they can be confirmed', () => 
   let story: ConsoleStory;
   let page: Page;
   let faults: PageFaults;
+  let seats: string;
+  let betterSeats: string;
+
+  /** Creates a plan with a price for each unit. */
+  async function unitPlan(code: string, unit_amount: string): Promise<string> {
+    const price = { name: 'Seats', model: 'per_unit', timing: 'in_advance', unit_amount };
+    const terms = { currency: 'USD', interval: 'month', prices: [price] };
+    return (await teller.post('plans', { ...terms, code, name: code })).id;
+  }
 
   beforeAll(async () => {
     engine = await RunningConsole.start();
     ({ teller } = engine);
     story = await teller.create(engine.receiverUrl);
+    seats = await unitPlan('seats', '500');
+    betterSeats = await unitPlan('better-seats', '1000');
     ({ page, faults } = await engine.signIn(await engine.admin('owner')));
   });
 
@@ -132,17 +149,17 @@ describe('what dialogs of the console show before they can be confirmed', () => 
     await button('Close').click();
   });
 
-  it('is what is done: a subscription that was changed since is previewed again', async () => {
-    const seats = async (code: string, unit_amount: string): Promise<string> => {
-      const price = { name: 'Seats', model: 'per_unit', timing: 'in_advance', unit_amount };
-      const terms = { currency: 'USD', interval: 'month', prices: [price] };
-      return (await teller.post('plans', { ...terms, code, name: code })).id;
-    };
-    const customer_id = await teller.customer('Seats Ltd', story.clock);
-    const plan_id = await seats('seats', '500');
-    await seats('better-seats', '1000');
-    const { id } = await teller.post('subscriptions', { customer_id, plan_id, quantity: '2' });
+  /** Subscribes a customer to 2 of `seats` at 5.00 USD, and opens the page. */
+  async function openSeats(customerName: string, clock = story.clock): Promise<Seats> {
+    const customer_id = await teller.customer(customerName, clock);
+    const body = { customer_id, plan_id: seats, quantity: '2' };
+    const { id } = await teller.post('subscriptions', body);
     await engine.open(page, `/subscriptions/${id}`);
+    return { id, customer_id };
+  }
+
+  it('is what is done: a subscription that was changed since is previewed again', async () => {
+    const { id, customer_id } = await openSeats('Seats Ltd');
     await button('Change…').click();
     await dialog().getByLabel('Plan').selectOption({ label: 'better-seats (better-seats)' });
     await dialog().getByText(': total $10.00, due $10.00.').waitFor();
@@ -157,6 +174,90 @@ describe('what dialogs of the console show before they can be confirmed', () => 
     expect(await teller.get(`subscriptions/${id}`)).toMatchObject({ quantity: '2' });
     const newest = await teller.newest(`invoices?customer_id=${customer_id}`);
     expect(await teller.get(`invoices/${newest}`)).toMatchObject({ total: -23_000 });
+  });
+
+  it('is what is done: a change says that somebody has set another quantity before its preview', async () => {
+    const { id } = await openSeats('Quantity Ltd');
+    await button('Change…').click();
+    await untilQuiet(page);
+    await teller.post(`subscriptions/${id}/change`, { when: 'now', quantity: '50' });
+    const answer = await hold(`**/v1/subscriptions/${id}`);
+    await dialog().getByLabel('Plan').selectOption({ label: 'better-seats (better-seats)' });
+    await dialog().getByText('Loading…').waitFor();
+    expect(await confirm().isDisabled()).toBe(true);
+    await answer('sent');
+    await dialog()
+      .getByText('The subscription has changed since this dialog was opened.')
+      .waitFor();
+    await dialog().getByText('Its quantity is now 50.').waitFor();
+    await dialog().getByText(': total -$230.00, due $0.00.').waitFor();
+    expect(await violationsOf(page)).toEqual([]);
+    await confirm().click();
+    await toast('Changed.');
+    expect(await teller.get(`subscriptions/${id}`)).toMatchObject({ quantity: '2' });
+  });
+
+  it('is what is done: a change is to the plan in its field, which somebody has left before its preview', async () => {
+    const { id } = await openSeats('Planned Ltd');
+    await button('Change…').click();
+    await untilQuiet(page);
+    const body = { when: 'now', plan_id: betterSeats };
+    await teller.post(`subscriptions/${id}/change`, body);
+    await dialog().getByLabel('Quantity').fill('10');
+    await dialog().getByText('Its quantity is now 2, and it has another plan.').waitFor();
+    await dialog().getByText(': total $30.00, due $30.00.').waitFor();
+    expect(await dialog().getByLabel('Plan').inputValue()).toBe(seats);
+    await confirm().click();
+    await toast('Changed.');
+    const changed = { plan_id: seats, quantity: '10' };
+    expect(await teller.get(`subscriptions/${id}`)).toMatchObject(changed);
+  });
+
+  it('is never the preview of another version than the subscription', async () => {
+    const { id } = await openSeats('Moving Ltd');
+    const answer = await hold(`**/v1/subscriptions/${id}`);
+    await button('Pause…').click();
+    await dialog().getByText('Loading…').waitFor();
+    await teller.post(`subscriptions/${id}/change`, { when: 'now', quantity: '50' });
+    await answer('sent');
+    await dialog().getByText('The subscription has just changed. Try again.').waitFor();
+    expect(await confirm().isDisabled()).toBe(true);
+    await button('Try again').click();
+    await dialog()
+      .getByText('The subscription has changed since this dialog was opened.')
+      .waitFor();
+    expect(await confirm().isEnabled()).toBe(true);
+    await button('Close').click();
+  });
+
+  it('is the end of the present period, also if the page is older', async () => {
+    const clock = await teller.post('test-clocks', {
+      name: 'Renewed',
+      now: '2026-03-01T00:00:00Z',
+    });
+    const { id } = await openSeats('Renewed Ltd', clock.id);
+    await teller.advance(clock.id, '2026-04-02T00:00:00Z');
+    await button('Cancel…').click();
+    await dialog()
+      .getByText('The subscription has changed since this dialog was opened.')
+      .waitFor();
+    const end = dialog().getByLabel('When').locator('option').first();
+    expect(await end.innerText()).toBe('At the end of the period, May 1, 2026, 12:00 AM UTC');
+    expect(await violationsOf(page)).toEqual([]);
+    await confirm().click();
+    await toast('Ends at May 1, 2026, 12:00 AM UTC.');
+    await button('Keep…').click();
+    await confirm().click();
+    await toast('Done: keep.');
+    await teller.post(`subscriptions/${id}/pause`, {});
+    await page.reload();
+    await untilQuiet(page);
+    await teller.post(`subscriptions/${id}/resume`, {});
+    await teller.advance(clock.id, '2026-05-02T00:00:00Z');
+    await teller.post(`subscriptions/${id}/pause`, {});
+    await button('Resume…').click();
+    await dialog().getByText('before Jun 1, 2026, 12:00 AM UTC, the paid period').waitFor();
+    await button('Close').click();
   });
 
   it.each(['New subscription…', 'Change…'])(
@@ -280,6 +381,26 @@ describe('what dialogs of the console show before they can be confirmed', () => 
       .getByRole('status')
       .filter({ hasText: /^Finalized \S+: total \$29\.10$/ })
       .waitFor();
+  });
+
+  it('is a draft of a deleted customer without its present usage', async () => {
+    const clock = await teller.post('test-clocks', { name: 'Gone', now: '2026-03-01T00:00:00Z' });
+    const customer = await teller.customer('Deleted Ltd', clock.id);
+    await teller.change('PATCH', `customers/${customer}`, { invoice_grace_hours: 72 });
+    await teller.post('subscriptions', { customer_id: customer, plan_id: story.plan });
+    await teller.advance(clock.id, '2026-04-01T02:00:00Z');
+    const draft = await teller.newest(`invoices?customer_id=${customer}`);
+    await teller.change('DELETE', `customers/${customer}`);
+    await engine.open(page, `/invoices/${draft}`);
+    await button('Finalize…').click();
+    await dialog().getByText('The draft was made with a total of $29.00.').waitFor();
+    await dialog()
+      .getByText('The customer is deleted, so its present usage cannot be read.')
+      .waitFor();
+    expect(await dialog().getByText('the lines add up to').count()).toBe(0);
+    expect(await violationsOf(page)).toEqual([]);
+    await confirm().click();
+    await toast('Finalized');
   });
 
   it('is the amount of an invoice as it is now, and afterwards the charged amount', async () => {

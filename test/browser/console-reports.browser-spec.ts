@@ -1,11 +1,13 @@
 import type { Page } from 'playwright-core';
-import type { PageFaults } from '../support/browser';
+import { type PageFaults, violationsOf } from '../support/browser';
 import { RunningConsole } from '../support/running-console';
 
 /** Customers of each month that the report of revenue shows. */
 const GROUPS_SHOWN = 20;
 /** Cell with the earned revenue in a row of the report by customer. */
 const EARNED_CELL = 4;
+/** Maximum number of customers of a currency that the service lists as owing. */
+const MAX_OWING = 100;
 
 // A busy machine takes many times as long as a quiet one.
 jest.setTimeout(240_000);
@@ -68,6 +70,32 @@ describe('the reports of the console', () => {
     await table.getByText('All customers').first().waitFor({ state: 'detached' });
     const total = table.getByRole('row').filter({ hasText: 'Total' });
     expect(await total.innerText()).toContain('$203.00');
+    expect(faults.found).toEqual([]);
+  });
+
+  it('say that only the customers who owe most are shown, with a link to all of them', async () => {
+    const card = page.getByRole('region', { name: 'Who owes', exact: true });
+    await owes('One of many Ltd', 100);
+    await engine.open(page, '/reports');
+    await card.getByRole('link', { name: 'One of many Ltd' }).waitFor();
+    expect(await card.getByText('who owe most').count()).toBe(0);
+    // Repeats a row, because creating many invoices through the API is slow.
+    await page.route('**/v1/analytics/receivables?group_by=customer*', async (route) => {
+      const response = await route.fetch();
+      const answer = (await response.json()) as { readonly data: readonly object[] };
+      const data = Array.from({ length: MAX_OWING }, (_, number) => ({
+        ...answer.data[0],
+        customer_id: `cus_${number}`,
+      }));
+      await route.fulfill({ response, json: { ...answer, data } });
+    });
+    await engine.open(page, '/reports');
+    await card
+      .getByText('Of the customers who owe USD, only the 100 who owe most are shown.')
+      .waitFor();
+    expect(await violationsOf(page)).toEqual([]);
+    await card.getByRole('link', { name: 'All customers who owe now' }).click();
+    await page.waitForURL('**/customers?owing=true');
     expect(faults.found).toEqual([]);
   });
 });

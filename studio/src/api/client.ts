@@ -87,9 +87,9 @@ export const api = createClient<paths, `application/${string}`>({
   querySerializer: { array: { style: 'form', explode: false } },
 });
 
-/** Returns the entity tag of a response. */
+/** Returns the entity tag of a response, also if a proxy that compresses answers has made it weak. */
 export const tagOf = ({ headers }: Response): string | undefined =>
-  headers.get('ETag') ?? undefined;
+  headers.get('ETag')?.replace(/^W\//, '');
 
 const entityTags = new Map<string, string>();
 

@@ -14,13 +14,20 @@ interface Unanswered {
   readonly planVersionId: string | undefined;
   /** Name of the action, without data of an object. Absent after the page was loaded again. */
   readonly action?: string;
+  /** Time of the first attempt with the key, in milliseconds since 1970. */
+  readonly firstSentAt: number;
   /** Number of attempts that are running, or that got no clear answer and may have taken effect. */
   attempts: number;
 }
 
+/** As it is stored. The release 0.1.0 stored no time. */
+type Stored = Omit<Unanswered, 'firstSentAt'> & Partial<Pick<Unanswered, 'firstSentAt'>>;
+
 const STORED_AS = 'billing-console-unanswered';
 /** Maximum number of requests in the storage. The newest ones are kept. */
 const MAX_STORED = 50;
+/** Time after which a key is not sent again. The service keeps keys for 30 days. */
+const KEY_LASTS_MS = 29 * 86_400_000;
 
 /**
  * Requests whose outcome is unknown, by the hash of the request and the id of the admin, to whom the key belongs. Those
@@ -31,7 +38,8 @@ const unanswered = new Map<string, Unanswered>(stored());
 
 function stored(): readonly (readonly [hash: string, sent: Unanswered])[] {
   try {
-    return JSON.parse(sessionStorage.getItem(STORED_AS) ?? '[]') as [string, Unanswered][];
+    const sent = JSON.parse(sessionStorage.getItem(STORED_AS) ?? '[]') as [string, Stored][];
+    return sent.map(([hash, one]) => [hash, { firstSentAt: Date.now(), ...one }]);
   } catch {
     return []; // The browser denies access to the storage.
   }
@@ -48,6 +56,12 @@ function store(): void {
     // The keys last until the page is loaded again.
   }
 }
+
+// Keeps the times of requests that were stored without one.
+store();
+
+const isOutdated = ({ firstSentAt }: Unanswered): boolean =>
+  Date.now() - firstSentAt >= KEY_LASTS_MS;
 
 /**
  * Returns the 64-bit FNV-1a hash of a text. A hash keeps customer data out of the storage. Does not use
@@ -123,7 +137,7 @@ function outcomeOf(error: unknown): Outcome {
  * Idempotency keys of a dialog. Every attempt to send a request has the same key until the outcome of the request is
  * known, even in a dialog that is opened later, or after the page was loaded again. A request with another body has
  * another key. After a final answer, the next request gets a new key: the service would only repeat the answer for the
- * old key.
+ * old key. After 29 days it gets one too, because the service forgets the old one.
  */
 export class IdempotencyKeys {
   private readonly drafts = new Map<string, string>();
@@ -134,8 +148,10 @@ export class IdempotencyKeys {
     if (draft === null) return null;
     const text = textOf(draft);
     const hash = ownHashOf(text);
-    const sent = unanswered.get(hash);
-    const key = sent?.key ?? this.drafts.get(hash) ?? newKey();
+    const known = unanswered.get(hash);
+    const sent = known === undefined || isOutdated(known) ? undefined : known;
+    const unsent = this.drafts.get(hash);
+    const key = sent?.key ?? (unsent === known?.key ? undefined : unsent) ?? newKey();
     this.drafts.set(hash, key);
     const built = build(key);
     if (built === null) return null;
@@ -145,8 +161,11 @@ export class IdempotencyKeys {
 
   /** @param action name of the action, without data of an object */
   begin({ hash, key, isKeyed, request: { planVersionId } }: KeyedRequest, action: string): void {
-    const attempts = unanswered.get(hash)?.attempts ?? 0;
-    unanswered.set(hash, { key, isKeyed, planVersionId, action, attempts: attempts + 1 });
+    const known = unanswered.get(hash);
+    const { attempts, firstSentAt } =
+      known?.key === key ? known : { attempts: 0, firstSentAt: Date.now() };
+    const sent = { key, isKeyed, planVersionId, action, firstSentAt, attempts: attempts + 1 };
+    unanswered.set(hash, sent);
     store();
   }
 
@@ -163,8 +182,14 @@ export class IdempotencyKeys {
 }
 
 /** Returns true if an attempt to send the request may have taken effect, and the service has given no final answer. */
-export function isUnanswered({ hash, key }: KeyedRequest): boolean {
-  return unanswered.get(hash)?.key === key;
+export function isUnanswered(request: KeyedRequest): boolean {
+  return unanswered.get(request.hash)?.key === request.key && !isUnansweredTooLong(request);
+}
+
+/** Returns true if such a request was sent so long ago that it would be done again. */
+export function isUnansweredTooLong({ hash }: KeyedRequest): boolean {
+  const sent = unanswered.get(hash);
+  return sent !== undefined && isOutdated(sent);
 }
 
 /** As {@link isUnanswered}, if it is not known which admin sent the request. Another admin's would be done again. */

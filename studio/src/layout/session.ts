@@ -10,6 +10,9 @@ export interface ShownSession extends CurrentSession {
 
 const OWN = 'session';
 
+/** Number of times that a session began or ended here. An answer that was requested before the last time is outdated. */
+let changes = 0;
+
 const isOfPages = ({ queryKey }: { readonly queryKey: readonly unknown[] }): boolean =>
   queryKey[0] !== OWN;
 
@@ -17,9 +20,12 @@ const ended = (session: ShownSession | null | undefined): ShownSession | null =>
   session ? { ...session, hasEnded: true } : null;
 
 async function readSession(client: QueryClient): Promise<ShownSession | null> {
-  const former = client.getQueryData<ShownSession | null>([OWN]);
+  const shown = (): ShownSession | null => client.getQueryData<ShownSession | null>([OWN]) ?? null;
+  const former = shown();
+  const changesBefore = changes;
   try {
     const session = await read(api.GET('/v1/session'));
+    if (changes !== changesBefore) return shown();
     setSession(session);
     if (former && former.admin.id !== session.admin.id) {
       // The cached data was read with the rights of another admin.
@@ -27,6 +33,7 @@ async function readSession(client: QueryClient): Promise<ShownSession | null> {
     }
     return session;
   } catch (error) {
+    if (changes !== changesBefore) return shown();
     if (error instanceof RequestFailed && error.status === 401) return ended(former);
     throw error;
   }
@@ -43,11 +50,13 @@ export const currentSession = queryOptions({
 
 /** Marks the session as ended. The pages stay, behind a dialog that asks for a sign-in. */
 export function endSession(cache: QueryClient): void {
+  changes += 1;
   cache.setQueryData(currentSession.queryKey, ended);
 }
 
 /** Removes the session, the pages and their data. */
 export function leave(cache: QueryClient): void {
+  changes += 1;
   setSession(null);
   cache.removeQueries({ predicate: isOfPages });
   cache.setQueryData(currentSession.queryKey, null);
@@ -56,6 +65,7 @@ export function leave(cache: QueryClient): void {
 /** Shows the pages after a sign-in. If the same admin has signed in again, the pages and their input stay. */
 export function begin(cache: QueryClient, session: CurrentSession): void {
   const former = cache.getQueryData(currentSession.queryKey);
+  changes += 1;
   setSession(session);
   if (former?.admin.id !== session.admin.id) cache.removeQueries({ predicate: isOfPages });
   cache.setQueryData(currentSession.queryKey, session);

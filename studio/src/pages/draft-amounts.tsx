@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import { api, read, type Schemas } from '../api/client';
+import { api, read, RequestFailed, type Schemas } from '../api/client';
 import type { Invoice } from '../api/objects';
 import { money } from '../format/money';
 import { showPeriod, showZone } from '../format/text';
@@ -12,17 +12,24 @@ type DraftUsage = Schemas['CustomerUsageItemDto'];
 
 const USAGE_LINES: readonly Invoice['lines'][number]['type'][] = ['usage', 'minimum', 'maximum'];
 
-/** Reads the usage that a draft would bill now. A one-off invoice bills only the lines that it has, so it has no usage. */
+/**
+ * Reads the usage that a draft would bill now. A one-off invoice bills only the lines that it has, so it has no usage.
+ * Returns null if the customer is deleted, because its usage cannot be read.
+ */
 export async function readDraftUsage({
   id,
   customer_id,
   finalizes_at,
-}: Invoice): Promise<readonly DraftUsage[]> {
+}: Invoice): Promise<readonly DraftUsage[] | null> {
   if (finalizes_at === null) return [];
-  const { data } = await read(
-    api.GET('/v1/customers/{id}/usage', { params: { path: { id: customer_id } } }),
-  );
-  return data.filter(({ invoice_id }) => invoice_id === id);
+  const path = { id: customer_id };
+  try {
+    const { data } = await read(api.GET('/v1/customers/{id}/usage', { params: { path } }));
+    return data.filter(({ invoice_id }) => invoice_id === id);
+  } catch (error) {
+    if (error instanceof RequestFailed && error.status === 404) return null;
+    throw error;
+  }
 }
 
 /** Returns what the lines of the draft charge for the usage of a price. */
@@ -42,17 +49,15 @@ export function DraftAmounts({
   usage,
 }: {
   readonly draft: Invoice;
-  readonly usage: readonly DraftUsage[];
+  /** Null if it cannot be read. */
+  readonly usage: readonly DraftUsage[] | null;
 }): ReactNode {
-  const { currency, total, subtotal, finalizes_at } = draft;
-  const { ofPeriods, failed } = useInvoiceZones(draft);
-  const amount = (minor: number): string => money(minor, currency);
-  const added = usage.reduce((sum, one) => sum + one.amount - chargedBy(draft, one), 0);
+  const { currency, total, finalizes_at } = draft;
   if (finalizes_at === null) {
     return (
       <p>
-        The draft has a total of {amount(total)}. Taxes and credit are calculated again when it is
-        finalized.
+        The draft has a total of {money(total, currency)}. Taxes and credit are calculated again
+        when it is finalized.
       </p>
     );
   }
@@ -60,8 +65,30 @@ export function DraftAmounts({
     <>
       <p>
         The total is calculated when the draft is finalized: usage that was reported late is added.
-        The draft was made with a total of {amount(total)}.
+        The draft was made with a total of {money(total, currency)}.
       </p>
+      {usage === null ? (
+        <p role="status">The customer is deleted, so its present usage cannot be read.</p>
+      ) : (
+        <PresentUsage draft={draft} usage={usage} />
+      )}
+    </>
+  );
+}
+
+function PresentUsage({
+  draft,
+  usage,
+}: {
+  readonly draft: Invoice;
+  readonly usage: readonly DraftUsage[];
+}): ReactNode {
+  const { currency, subtotal } = draft;
+  const { ofPeriods, failed } = useInvoiceZones(draft);
+  const amount = (minor: number): string => money(minor, currency);
+  const added = usage.reduce((sum, one) => sum + one.amount - chargedBy(draft, one), 0);
+  return (
+    <>
       {usage.length > 0 && failed !== undefined && <Failure query={failed} />}
       {usage.length > 0 && (
         <SmallTable

@@ -1,11 +1,19 @@
-import type { ReactNode } from 'react';
-import { type ChangeRequest, type Schemas, sendForTag } from '../api/client';
+import { type ReactNode, useState } from 'react';
+import {
+  api,
+  type ChangeRequest,
+  read,
+  type Schemas,
+  sendForTag,
+  type Tagged,
+  tagOf,
+} from '../api/client';
 import type { Subscription } from '../api/objects';
 import { money } from '../format/money';
 import { showCode, showInstant } from '../format/text';
 import { ActionDialog, type ActionDialogProps } from '../ui/dialog';
 import { useFresh } from '../ui/fresh';
-import { Loaded } from '../ui/loaded';
+import { Loaded, type Reading } from '../ui/loaded';
 import { useSettled } from '../ui/settled';
 import { SmallTable } from '../ui/table';
 import css from '../ui/ui.module.css';
@@ -25,29 +33,106 @@ export interface PreviewedDialogProps<Answer> extends Omit<
 
 /**
  * A dialog that shows the invoice that a command would create. The user can confirm the command only while a preview of
- * the present input is shown, read since the dialog opened. The service refuses the command if the object has changed
- * since the preview, or would have another plan version.
+ * the present input is shown, read since the dialog opened. The service refuses the command if it would have another
+ * plan version.
  */
-export function PreviewedDialog<Answer>({
+export function PreviewedDialog<Answer>(props: PreviewedDialogProps<Answer>): ReactNode {
+  const { request } = props;
+  const preview = useSettledFresh(request, request && (() => readPreview(request)));
+  return <ConfirmDialog {...props} preview={preview} />;
+}
+
+export interface SubscriptionCommandDialogProps<Answer> extends Omit<
+  PreviewedDialogProps<Answer>,
+  'request' | 'children'
+> {
+  /** The subscription as the page shows it. */
+  readonly subscription: Subscription;
+  /** Returns the command, or null while the fields are incomplete. */
+  readonly request: (present: Subscription) => ChangeRequest | null;
+  /** Returns what has changed, to be added to the notice that the subscription has changed. */
+  readonly differences?: (present: Subscription) => string;
+  readonly children: (present: Subscription) => ReactNode;
+}
+
+/**
+ * As {@link PreviewedDialog}, for a command to a subscription. Shows the subscription for which the preview was
+ * calculated, and says so if it has changed. The service refuses the command if it changes after that.
+ */
+export function SubscriptionCommandDialog<Answer>({
+  subscription,
+  request: requestOf,
+  differences = () => '',
+  children,
+  ...rest
+}: SubscriptionCommandDialogProps<Answer>): ReactNode {
+  const [opened] = useState(subscription);
+  const [present, setPresent] = useState(subscription);
+  const request = requestOf(present);
+  const { data, ...reading } = useSettledFresh(request, () => readPreviewOf(opened.id, request));
+  if (data !== undefined && data.subscription !== present) setPresent(data.subscription);
+  const hasChanged = JSON.stringify(present) !== JSON.stringify(opened);
+  return (
+    <ConfirmDialog {...rest} request={request} preview={{ ...reading, data: data?.preview }}>
+      {children(present)}
+      {hasChanged && (
+        <p className={css['notice']} role="status">
+          The subscription has changed since this dialog was opened.{differences(present)}
+        </p>
+      )}
+    </ConfirmDialog>
+  );
+}
+
+/** Reads data for a command as `useFresh` does, once the input has settled. */
+function useSettledFresh<Data>(
+  request: ChangeRequest | null,
+  load: (() => Promise<Data>) | null,
+): Reading<Data> {
+  const text = JSON.stringify(request);
+  const isSettled = useSettled(text) === text;
+  return useFresh(['preview', text], isSettled ? load : null);
+}
+
+const readPreview = (request: ChangeRequest): Promise<Tagged<Preview>> =>
+  sendForTag({ ...request, path: `${request.path}?preview=true` });
+
+interface PreviewOfSubscription {
+  /** Undefined if there is no command. */
+  readonly preview: Tagged<Preview> | undefined;
+  /** The subscription for which the preview was calculated. */
+  readonly subscription: Subscription;
+}
+
+/**
+ * Reads the preview of a command, then the subscription, because a preview does due work such as a renewal first.
+ * @throws {Error} when the subscription has changed between the two requests
+ */
+async function readPreviewOf(
+  id: string,
+  request: ChangeRequest | null,
+): Promise<PreviewOfSubscription> {
+  const preview = request === null ? undefined : await readPreview(request);
+  const answer = api.GET('/v1/subscriptions/{id}', { params: { path: { id } } });
+  const subscription = await read(answer);
+  if (preview !== undefined && preview.tag !== tagOf((await answer).response))
+    throw new Error('The subscription has just changed. Try again.');
+  return { preview, subscription };
+}
+
+function ConfirmDialog<Answer>({
   request,
+  preview,
   sellsPlan = false,
   children,
   ...rest
-}: PreviewedDialogProps<Answer>): ReactNode {
-  const text = JSON.stringify(request);
-  const isSettled = useSettled(text) === text;
-  const preview = useFresh(
-    ['preview', text],
-    request === null || !isSettled
-      ? null
-      : () => sendForTag<Preview>({ ...request, path: `${request.path}?preview=true` }),
-  );
+}: PreviewedDialogProps<Answer> & { readonly preview: Reading<Tagged<Preview>> }): ReactNode {
   const answer = preview.data?.answer;
   const planVersionId = sellsPlan ? answer?.plan_version_id : undefined;
   return (
     <ActionDialog
       {...rest}
-      isReady={preview.data !== undefined}
+      isReady={answer !== undefined}
       ifMatch={preview.data?.tag}
       request={(idempotencyKey) => request && { ...request, idempotencyKey, planVersionId }}
     >

@@ -1,3 +1,4 @@
+import { Link } from '@tanstack/react-router';
 import { type ReactNode, useId, useState } from 'react';
 import { $api, type Schemas } from '../api/client';
 import { money } from '../format/money';
@@ -10,6 +11,9 @@ import { TypedInput } from '../ui/typed-input';
 import css from '../ui/ui.module.css';
 
 type ReceivablesRow = Schemas['ReceivablesRowDto'];
+
+/** Maximum number of customers of a currency. */
+const MAX_CUSTOMERS = 100;
 
 const AGES = [
   ['not_due', 'Not due'],
@@ -36,7 +40,7 @@ export function Receivables({ isByCustomer }: { readonly isByCustomer: boolean }
   const today = new Date().toISOString().slice(0, 10);
   const fault = day > today ? 'A day that is not in the future.' : null;
   const query = {
-    ...(isByCustomer && { group_by: 'customer' as const }),
+    ...(isByCustomer && { group_by: 'customer' as const, limit: MAX_CUSTOMERS }),
     ...(day !== '' && { at: `${day}T00:00:00.000Z` }),
   };
   const receivables = $api.useQuery(
@@ -71,21 +75,41 @@ export function Receivables({ isByCustomer }: { readonly isByCustomer: boolean }
       {fault === null && (
         <Loaded query={receivables}>
           {({ data: rows }) => (
-            <SmallTable
-              label={title}
-              rows={rows}
-              keyOf={({ currency, customer_id }) => `${currency} ${customer_id ?? ''}`}
-              empty="Nothing is owed."
-              columns={[
-                isByCustomer
-                  ? CUSTOMER_NAME_COLUMN
-                  : { title: 'Currency', cell: ({ currency }) => currency },
-                ...AMOUNTS,
-              ]}
-            />
+            <>
+              <SmallTable
+                label={title}
+                rows={rows}
+                keyOf={({ currency, customer_id }) => `${currency} ${customer_id ?? ''}`}
+                empty="Nothing is owed."
+                columns={[
+                  isByCustomer
+                    ? CUSTOMER_NAME_COLUMN
+                    : { title: 'Currency', cell: ({ currency }) => currency },
+                  ...AMOUNTS,
+                ]}
+              />
+              {isByCustomer && <Limit rows={rows} />}
+            </>
           )}
         </Loaded>
       )}
     </Card>
+  );
+}
+
+/** Says for which currencies there may be more customers than are shown. */
+function Limit({ rows }: { readonly rows: readonly ReceivablesRow[] }): ReactNode {
+  const counts = new Map<string, number>();
+  for (const { currency } of rows) counts.set(currency, (counts.get(currency) ?? 0) + 1);
+  const limited = [...counts].filter(([, count]) => count >= MAX_CUSTOMERS);
+  if (limited.length === 0) return null;
+  return (
+    <p className={css['more']}>
+      Of the customers who owe {limited.map(([currency]) => currency).join(', ')}, only the{' '}
+      {MAX_CUSTOMERS} who owe most are shown.{' '}
+      <Link to="/customers" search={{ owing: 'true' } as never}>
+        All customers who owe now
+      </Link>
+    </p>
   );
 }

@@ -10,23 +10,27 @@ import { ObjectLink } from '../ui/links';
 import { LoadedRows, ROWS_SHOWN } from '../ui/loaded';
 import { Card } from '../ui/page';
 import { SmallTable } from '../ui/table';
-import { PreviewedDialog } from './invoice-preview';
+import { SubscriptionCommandDialog } from './invoice-preview';
 import type { SubscriptionDialogProps } from './subscription-dialogs';
 
 function RedeemDialog({ subscription, onClose }: SubscriptionDialogProps): ReactNode {
   const [entered, setEntered] = useState('');
   const code = entered.trim();
-  const path = `/v1/subscriptions/${subscription.id}/coupons`;
   return (
-    <PreviewedDialog
+    <SubscriptionCommandDialog
       title="Redeem a coupon"
       submitLabel="Redeem the coupon"
-      request={code === '' ? null : { method: 'POST', path, body: { code } }}
+      subscription={subscription}
+      request={({ id }) =>
+        code === ''
+          ? null
+          : { method: 'POST', path: `/v1/subscriptions/${id}/coupons`, body: { code } }
+      }
       done={() => `Redeemed ${code}.`}
       onClose={onClose}
     >
-      <TextInput label="Code" value={entered} onChange={setEntered} />
-    </PreviewedDialog>
+      {() => <TextInput label="Code" value={entered} onChange={setEntered} />}
+    </SubscriptionCommandDialog>
   );
 }
 

@@ -24,28 +24,27 @@ const RUNNING: readonly Subscription['status'][] = ['trialing', 'active', 'past_
 const UNCANCEL: Command = {
   path: 'uncancel',
   label: 'Keep',
-  explains: 'Undoes the planned cancellation.',
+  explains: () => 'Undoes the planned cancellation.',
 };
 const PAUSE: Command = {
   path: 'pause',
   label: 'Pause',
-  explains:
+  explains: () =>
     'What was paid stays paid. Nothing more is billed until it is resumed. The invoice shows what is billed when it is paused.',
 };
 
-function commandsOf(
-  { status, cancel_at, current_period_end }: Subscription,
-  isPending: boolean,
-): readonly Command[] {
+const RESUME: Command = {
+  path: 'resume',
+  label: 'Resume',
+  explains: ({ current_period_end }) =>
+    `If it is resumed before ${showInstant(current_period_end)}, the paid period continues to its end. After that, a new period begins at once.`,
+};
+
+function commandsOf({ status, cancel_at }: Subscription, isPending: boolean): readonly Command[] {
   if (ENDED.includes(status)) return [];
-  const resume: Command = {
-    path: 'resume',
-    label: 'Resume',
-    explains: `If it is resumed before ${showInstant(current_period_end)}, the paid period continues to its end. After that, a new period begins at once.`,
-  };
   const isPausable = status === 'active' && !(isPending && cancel_at === null);
   return [
-    ...(status === 'paused' ? [resume] : []),
+    ...(status === 'paused' ? [RESUME] : []),
     ...(isPausable ? [PAUSE] : []),
     ...(cancel_at === null ? [] : [UNCANCEL]),
   ];

@@ -31,9 +31,11 @@ function AdvanceDialog({
   readonly clock: Clock;
   readonly onClose: () => void;
 }): ReactNode {
-  const [text, setText] = useState(() => toInputText(afterMonth(clock.now)));
+  // Stays the same while the dialog is open, so that a request without a clear answer can be repeated.
+  const [now] = useState(clock.now);
+  const [text, setText] = useState(() => toInputText(afterMonth(now)));
   const to = toInstant(text);
-  const fault = to === null || to <= clock.now ? `A time after ${showInstant(clock.now)}.` : null;
+  const fault = to === null || to <= now ? `A time after ${showInstant(now)}.` : null;
   return (
     <ActionDialog<Clock>
       title={`Advance ${clock.name.slice(0, 80)}`}
@@ -101,7 +103,8 @@ function NextEventDialog({
 
 export function TestClockPage(): ReactNode {
   const { id = '' } = useParams({ strict: false });
-  const [dialog, setDialog] = useState<'advance' | 'next' | null>(null);
+  // Keeps the next event as it was when the dialog opened, so that a repeated request has the same instant.
+  const [dialog, setDialog] = useState<'advance' | Schemas['TestClockNextDto'] | null>(null);
   const clock = $api.useQuery(
     'get',
     '/v1/test-clocks/{id}',
@@ -136,7 +139,7 @@ export function TestClockPage(): ReactNode {
             kind="primary"
             needs="test-clocks:write"
             disabled={typeof due?.due_at !== 'string'}
-            onClick={() => setDialog('next')}
+            onClick={() => setDialog(due ?? null)}
           >
             Next event…
           </Button>
@@ -157,8 +160,8 @@ export function TestClockPage(): ReactNode {
       </Card>
       <Timeline of={{ test_clock_id: id }} />
       {dialog === 'advance' && <AdvanceDialog clock={data} onClose={close} />}
-      {dialog === 'next' && due !== undefined && (
-        <NextEventDialog clock={data} next={due} onClose={close} />
+      {dialog !== null && dialog !== 'advance' && (
+        <NextEventDialog clock={data} next={dialog} onClose={close} />
       )}
     </Page>
   );

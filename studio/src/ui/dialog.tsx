@@ -13,6 +13,7 @@ import {
   isUnanswered,
   isUnansweredOfAnother,
   isUnansweredOfUnknown,
+  isUnansweredTooLong,
   type KeyedRequest,
 } from '../api/idempotency-keys';
 import { Button } from './button';
@@ -177,6 +178,7 @@ export function ActionDialog<Answer>({
     return plain && (shown === undefined ? plain : { ...plain, ifMatch: shown });
   });
   const isRepeated = built !== null && isUnanswered(built);
+  const isTooLate = built?.isKeyed === true && isUnansweredTooLong(built);
   const keyed = isReady || isRepeated ? built : null;
   const { isPending } = change;
   return (
@@ -188,8 +190,8 @@ export function ActionDialog<Answer>({
         }}
       >
         <IsRepeated value={isRepeated}>{children}</IsRepeated>
-        {change.isIdle && built?.isKeyed === true && <SentBefore request={built} />}
-        <Failure error={change.error} sent={change.variables} explain={explain} />
+        {(change.isIdle || isTooLate) && built?.isKeyed === true && <SentBefore request={built} />}
+        {!isTooLate && <Failure error={change.error} sent={change.variables} explain={explain} />}
         <div className={css['row']}>
           <CopyAsCurl request={keyed?.request ?? null} />
           <Button onClick={onClose} disabled={isPending}>
@@ -206,6 +208,7 @@ export function ActionDialog<Answer>({
 
 /** Returns a text if the same request was sent before and its outcome is unknown, or else null. */
 function sentBefore(request: KeyedRequest): string | null {
+  if (isUnansweredTooLong(request)) return SENT_LONG_AGO;
   if (isUnansweredOfUnknown(request)) return SENT_BY_UNKNOWN;
   if (isUnanswered(request)) return SENT_BEFORE;
   return isUnansweredOfAnother(request) ? SENT_BY_ANOTHER : null;
@@ -233,6 +236,9 @@ const SENT_BEFORE =
 
 const SENT_BY_ANOTHER =
   'Another admin sent this here, and the service gave no clear answer. Check first if it was done: sending it does it again.';
+
+const SENT_LONG_AGO =
+  'This was sent 29 days ago or earlier, and the service gave no clear answer. Check first if it was done: sending it does it again.';
 
 const SENT_BY_UNKNOWN =
   'This was sent here before, by you or another admin, and the service gave no clear answer. If it was you, it is not done twice. If not, check first if it was done: sending it does it again.';
