@@ -148,6 +148,7 @@ describe('the archive of usage events', () => {
 
     await archiveAt(ARCHIVED_AT);
     expect(await storedKeys()).toEqual(['a1', 'a2', 'a3', 'a4', 'b1']);
+    expect((await voidEvent()).body).toMatchObject({ status: 409, code: 'usage_event_archived' });
     await archiveAt(REMOVED_AT);
     expect(await storedKeys()).toEqual(['a4']);
     expect(await months()).toEqual([

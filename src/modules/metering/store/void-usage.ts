@@ -57,16 +57,15 @@ export class VoidUsage {
   void(idempotencyKey: string): Promise<StoredUsageEvent> {
     return this.database.transaction(async () => {
       const found = await this.events.get(idempotencyKey);
-      if (found.voidedAt !== null) return found;
       await lockMeters(this.database, [found.eventName]);
       const [stream = null] = await this.streams.lock([found], () => false, 'wait');
       // Another transaction may have voided, archived or purged the event while this one waited for the stream.
       const before = await this.events.get(idempotencyKey);
-      if (before.voidedAt !== null) return before;
       invariant(stream !== null && stream !== 'busy', 'The stream of a stored event is locked.');
       if (stream.closedBefore !== null && before.timestamp < stream.closedBefore) {
         throw usageEventArchived(idempotencyKey);
       }
+      if (before.voidedAt !== null) return before;
       return this.voidLocked(stream.id, before);
     });
   }
