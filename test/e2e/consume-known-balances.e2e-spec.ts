@@ -1,6 +1,8 @@
 import { Allowances, createAddonWith, createEntitlement } from '../support/allowances';
 import { type Bucket, bucketsOf, createCustomer } from '../support/metering';
+import { untilSessionsWait } from '../support/lock-waits';
 import { loseNumber } from '../support/process-sessions';
+import { openTransaction } from '../support/open-transaction';
 import { post } from '../support/requests';
 import { startTestApp, type TestApp } from '../support/test-app';
 
@@ -114,6 +116,27 @@ describe('consumptions of balances that the process has written last', () => {
     for (const name of ['c', 'd']) await consume(one, name, '1');
     expect(await inOneStatement(one)).toEqual(['b', 'd']);
   });
+
+  it.each([
+    ['first', [], ['d']],
+    ['later', ['a'], ['d', 'x']],
+  ])(
+    'are read again if the session ended during the %s write of the balance',
+    async (which, before, own) => {
+      const one = await consumer(`failover_${which}`, SUM);
+      for (const name of before) await consume(one, name, '1');
+      const commit = await openTransaction(engine.database, () =>
+        engine.database.query('LOCK TABLE entitlement_consumption IN EXCLUSIVE MODE'),
+      );
+      const written = consume(one, 'x', '1');
+      await untilSessionsWait(engine.database);
+      await loseNumber(engine);
+      await commit();
+      await written;
+      for (const name of ['c', 'd']) await consume(one, name, '1');
+      expect(await inOneStatement(one)).toEqual(own);
+    },
+  );
 
   it('store refusals, which count nothing', async () => {
     const one = await consumer('refused', SUM);

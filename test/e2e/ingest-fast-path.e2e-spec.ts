@@ -11,7 +11,6 @@ import {
   reportedOf,
   type SentEvent,
 } from '../support/metering';
-import { loseNumber } from '../support/process-sessions';
 import { startTestApp, type TestApp } from '../support/test-app';
 import { until } from '../support/until';
 
@@ -431,25 +430,6 @@ describe('events of a stream in the cache', () => {
       code: 'usage_event_rejected',
       errors: [{ pointer: '/customer_id', code: 'customer_not_found' }],
     });
-  });
-
-  it('are stored in the stream of their customer after a standby without the last commits took over', async () => {
-    const former = known();
-    const next = await createCustomer(engine);
-    await send(event({ customer_id: next }));
-    // The standby gives the id of the stream to another customer.
-    const name = (from: string, to: string) =>
-      engine.database.query(
-        'UPDATE usage_stream SET customer_id = $2, version = $3 WHERE customer_id = $1',
-        [from, to, former?.version],
-      );
-    const unused = await createCustomer(engine);
-    await name(next, unused);
-    await name(customer, next);
-    await name(unused, customer);
-    await loseNumber(engine);
-    expect(await send(event())).toEqual(accepted(1));
-    expect(await reportedOf(engine, customer)).toMatchObject({ accepted: 2 });
   });
 
   it('are refused if they are more than a day ahead', async () => {

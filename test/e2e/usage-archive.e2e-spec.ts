@@ -137,7 +137,9 @@ describe('the archive of usage events', () => {
       event(ada, 'a3', '2026-02-20T23:00:00Z', 9),
       event(ben, 'b1', '2026-02-12T00:00:00Z', 0.25),
     );
-    await engine.http.post('/v1/usage-events/void').send({ idempotency_key: 'a2' }).expect(200);
+    const voidEvent = () =>
+      engine.http.post('/v1/usage-events/void').send({ idempotency_key: 'a2' });
+    for (let times = 0; times < 2; times += 1) await voidEvent().expect(200);
     engine.clock.set('2026-03-01T00:00:00Z');
     await send(event(ada, 'a4', '2026-03-01T00:00:00Z', 11));
     const before = await proofOf(meter, ada);
@@ -146,6 +148,7 @@ describe('the archive of usage events', () => {
 
     await archiveAt(ARCHIVED_AT);
     expect(await storedKeys()).toEqual(['a1', 'a2', 'a3', 'a4', 'b1']);
+    expect((await voidEvent()).body).toMatchObject({ status: 409, code: 'usage_event_archived' });
     await archiveAt(REMOVED_AT);
     expect(await storedKeys()).toEqual(['a4']);
     expect(await months()).toEqual([
@@ -247,6 +250,8 @@ describe('the archive of usage events', () => {
     await runner.release();
     expect(await hours()).toEqual([{ hours: [216, 263] }]);
     expect(await readFrom('2026-02-10T01:30:00Z')).toMatchObject({ total: '1' });
+    expect(await readFrom('2026-02-10T00:30:00Z')).toMatchObject({ total: '1' });
+    await archiveAt('2026-06-01T00:40:00Z');
     expect(await readFrom('2026-02-10T00:30:00Z')).toMatchObject({ code: 'usage_archived' });
     expect(await readFrom('2026-02-11T23:30:00Z')).toMatchObject({ code: 'usage_archived' });
   });

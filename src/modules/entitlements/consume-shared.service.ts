@@ -59,6 +59,8 @@ export class ConsumeSharedService {
    */
   private readonly eventNames = new BoundedMap<string, string | null>(MAX_CACHED_KEYS);
   private readonly writtenBalances = new WrittenBalances();
+  /** Number of the changes of the database session of this process. A balance is invalid after the next one. */
+  private sessionChanges = 0;
 
   private readonly logger = new Logger('consumptions');
 
@@ -72,6 +74,7 @@ export class ConsumeSharedService {
     session: ProcessSession,
   ) {
     session.onChange(() => {
+      this.sessionChanges += 1;
       this.writtenBalances.forgetAll();
     });
   }
@@ -108,6 +111,7 @@ export class ConsumeSharedService {
     requested: readonly RequestedBalance[],
   ): Promise<{ readonly answers: ReadonlyMap<string, Answers>; readonly isRepeated: boolean }> {
     const now = this.clock.now();
+    const { sessionChanges } = this;
     const decided: DecidedBalance[] = [];
     try {
       for (const balance of requested) {
@@ -115,10 +119,12 @@ export class ConsumeSharedService {
         const one = last && (await this.decideBalance({ requested: balance, ...last }, now));
         if (one && (one.reached?.percents ?? []).length === 0) decided.push(one);
       }
-      if (decided.length === 0) return { answers: new Map(), isRepeated: false };
+      if (decided.length === 0 || sessionChanges !== this.sessionChanges) {
+        return { answers: new Map(), isRepeated: false };
+      }
       const written = await this.shared.consumeUnchanged(decided, now);
       for (const [index, one] of decided.entries()) {
-        if (written.has(index)) this.remember(one);
+        if (written.has(index)) this.remember(one, sessionChanges);
         else this.writtenBalances.suspend(targetOf(one.requested));
       }
       return {
@@ -146,6 +152,7 @@ export class ConsumeSharedService {
     requested: readonly RequestedBalance[],
     isRepeated: boolean,
   ): Promise<ReadonlyMap<string, Answers>> {
+    const { sessionChanges } = this;
     const attempt = (looksUp: boolean) =>
       this.database.transaction(() => this.consume(requested, looksUp));
     try {
@@ -153,7 +160,7 @@ export class ConsumeSharedService {
         if (error instanceof AlreadyAnswered && !isRepeated) return attempt(true);
         throw error;
       });
-      for (const one of decided) this.remember(one);
+      for (const one of decided) this.remember(one, sessionChanges);
       return answersOf(decided);
     } catch (error) {
       // The requests are then answered one by one, so that each request gets its own error and does not fail the
@@ -164,7 +171,12 @@ export class ConsumeSharedService {
     }
   }
 
-  private remember(decided: DecidedBalance): void {
+  /**
+   * Remembers a balance for later requests, unless the database session has changed since the balance was read.
+   * @param sessionChanges number of the changes before the read
+   */
+  private remember(decided: DecidedBalance, sessionChanges: number): void {
+    if (sessionChanges !== this.sessionChanges) return;
     this.writtenBalances.recordWrite(targetOf(decided.requested), decided.target, decided);
   }
 

@@ -3,7 +3,7 @@ import type { Period } from '../../../core/time';
 import { Database } from '../../../platform/database';
 import type { ArchivedMonth } from '../domain/archived-month';
 import type { BilledPeriod } from '../usage-billed.repository';
-import { archivedBefore } from './archived-sql';
+import { archivedBefore, deletedEvents, NEEDED_FROM } from './archived-sql';
 
 const COLUMNS = `
   stream.customer_id AS "customerId", stream.event_name AS "eventName", month.stream_id AS "streamId",
@@ -34,8 +34,11 @@ const PAGE = `
   ORDER BY month.start_at DESC, month.stream_id DESC
   LIMIT $5`;
 
-/** SQL that follows FROM: archived months (`month`) that may have events in an hour that overlaps a range (`range`). */
-const WITH_HOURS_OF = `
+/**
+ * SQL that follows FROM: archived months (`month`) that may have events in an hour that overlaps a range (`range`).
+ * @param condition SQL condition on the start of such an hour, `used.start_at`
+ */
+const withHoursOf = (condition: string): string => `
   usage_archive_month AS month
   JOIN unnest($2::timestamptz[], $3::timestamptz[]) AS range(start_at, end_at)
     ON month.start_at < range.end_at AND month.end_at > range.start_at
@@ -43,29 +46,32 @@ const WITH_HOURS_OF = `
     SELECT FROM unnest(month.hours) AS hour(number) CROSS JOIN LATERAL (
       SELECT month.start_at + number * interval '1 hour' AS start_at
     ) AS used
-    WHERE used.start_at > range.start_at - interval '1 hour' AND used.start_at < range.end_at
+    WHERE used.start_at > range.start_at - interval '1 hour' AND used.start_at < range.end_at AND ${condition}
   ))`;
 
+/** A meter that is newer than the archive counts none of the archived events, so stored ones must not be counted either. */
 const MISSING = `
   SELECT ${archivedBefore('$1::bigint')} AS "archivedBefore"
-  FROM ${WITH_HOURS_OF} AND month.stream_id = $1
+  FROM ${withHoursOf(`${deletedEvents('$1', '$4', 'used.start_at')} <> 0`)} AND month.stream_id = $1
   LIMIT 1`;
 
 const MISSING_OF_NAME = `
   SELECT month.end_at AS "archivedBefore"
   FROM usage_stream AS stream CROSS JOIN LATERAL (
-    SELECT month.end_at FROM ${WITH_HOURS_OF} AND month.stream_id = stream.id LIMIT 1
+    SELECT month.end_at FROM ${withHoursOf('true')} AND month.stream_id = stream.id LIMIT 1
   ) AS month
   WHERE stream.event_name = $1
   LIMIT 1`;
 
 const OF_BILLED_PERIODS = `
   WITH billed AS MATERIALIZED (
-    SELECT one.number, billed.stream_id, billed.period_start_at, max(billed.created_at) AS billed_at, bool_or(is_late) AS is_late
+    SELECT one.number, billed.stream_id, min(${NEEDED_FROM}) AS needed_from, max(billed.created_at) AS billed_at,
+      bool_or(is_late) AS is_late
     FROM unnest($1::text[], $2::timestamptz[], $3::timestamptz[]) WITH ORDINALITY AS one(item_id, start_at, end_at, number)
     JOIN usage_billed AS billed ON billed.item_id = one.item_id
       AND billed.period_start_at = one.start_at AND billed.period_end_at = one.end_at
-    GROUP BY one.number, billed.stream_id, billed.period_start_at
+    JOIN meter ON meter.id = billed.meter_id
+    GROUP BY one.number, billed.stream_id
   ),
   locked AS MATERIALIZED (
     SELECT id, closed_before FROM usage_stream WHERE id IN (SELECT stream_id FROM billed) ORDER BY id FOR UPDATE
@@ -73,7 +79,7 @@ const OF_BILLED_PERIODS = `
   SELECT billed.number::integer, locked.closed_before AS "archivedBefore",
     CASE WHEN NOT billed.is_late THEN billed.billed_at END AS "billedAt"
   FROM billed JOIN locked ON locked.id = billed.stream_id
-  WHERE locked.closed_before > billed.period_start_at`;
+  WHERE locked.closed_before > billed.needed_from`;
 
 /** End of the newest closed month of a customer. Includes months that are closed but not written to files yet. */
 const CLOSED_OF_CUSTOMER = `
@@ -99,7 +105,7 @@ export interface MonthRow extends ArchivedMonth {
   readonly streamId: string;
 }
 
-/** A billed period that starts before `archivedBefore`, so that some of its events may be archived. */
+/** A billed period that needs events from before `archivedBefore`, so that some of its events may be archived. */
 export interface ClosedPeriod {
   /** Place of the period in the list of periods, from 1. */
   readonly number: number;
@@ -157,9 +163,12 @@ export class ArchivedMonthsRepository {
     return this.queryEnd(CLOSED_OF_CUSTOMER, [customerId]);
   }
 
-  /** Returns the end of the last archived month if a range overlaps an hour with archived events, otherwise null. */
-  findMissing(stream: string, ranges: readonly Period[]): Promise<Date | null> {
-    return this.queryEnd(MISSING, [stream, ...boundsOf(ranges)]);
+  /**
+   * Returns the end of the last archived month if a range overlaps an hour whose archived events are deleted or not
+   * counted by the meter, otherwise null.
+   */
+  findMissing(stream: string, meterId: string, ranges: readonly Period[]): Promise<Date | null> {
+    return this.queryEnd(MISSING, [stream, ...boundsOf(ranges), meterId]);
   }
 
   /**

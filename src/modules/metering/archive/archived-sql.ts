@@ -9,20 +9,35 @@ export const archivedBefore = (stream: string): string => `
   (SELECT max(end_at) FROM usage_archive_month WHERE stream_id = ${stream} AND written_at IS NOT NULL)`;
 
 /**
- * SQL condition: some events of the hour that contains `instant` were archived and deleted. The total of the hour still
- * includes them, but a period that begins within the hour can no longer be counted exactly.
+ * SQL of the instant from which a billed period (`billed`, of `meter`) needs single events. It lies before the period if
+ * a change within a billing period made the bill: values of a `weighted_sum` then carry over from the start of the
+ * billing period. On recurring meters, values carry over from all earlier periods, and whole hours suffice for these.
  */
-export function lacksEvents(stream: string, meter: string, instant: string): string {
+export const NEEDED_FROM =
+  'least(billed.period_start_at, CASE WHEN NOT meter.is_recurring THEN billed.counted_from_at END)';
+
+/**
+ * SQL of the number of events that were archived and deleted, of those that the total of an hour counts. The hour is
+ * the one that contains `instant`. Negative if a meter was created when events of the hour were archived, but not deleted.
+ */
+export function deletedEvents(stream: string, meter: string, instant: string): string {
   const hour = hourOf(instant);
   const pieces = { stream, meter, condition: NOT_VOIDED, groupBy: [] };
   return `(
-    ${instant} < ${archivedBefore(stream)} AND (
+    (
       SELECT coalesce(sum(events), 0) FROM usage_bucket
       WHERE stream_id = ${stream} AND meter_id = ${meter} AND start_at = ${hour} AND ${IS_WHOLE_HOUR}
-    ) > (
+    ) - (
       SELECT count(*) FROM (VALUES (${hour}, ${hour} + interval '1 hour')) AS edge(start_at, end_at)
       CROSS JOIN LATERAL (${eventsOf(pieces)}
       ) AS stored
     )
   )`;
 }
+
+/**
+ * SQL condition: some events of the hour that contains `instant` were archived and deleted. The total of the hour still
+ * includes them, but a period that begins within the hour can no longer be counted exactly.
+ */
+export const lacksEvents = (stream: string, meter: string, instant: string): string =>
+  `(${instant} < ${archivedBefore(stream)} AND ${deletedEvents(stream, meter, instant)} > 0)`;

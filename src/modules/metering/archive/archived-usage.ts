@@ -70,16 +70,19 @@ export class ArchivedUsage {
   }
 
   /**
-   * Requires that no hour that overlaps one of the ranges has archived events. Pass only ranges that are counted from
-   * single events; whole hours are read from stored totals.
+   * Requires that the single events of these ranges are still stored: no hour that overlaps one of them has archived
+   * events that are deleted, or that the meter does not count. Call this after the events were read, because the archive
+   * deletes events at any time. Pass only ranges that are counted from single events; whole hours are read from stored
+   * totals.
    * @throws {ProblemError} `usage_archived`
    */
-  async requireUnarchived(stream: string, ranges: readonly Period[]): Promise<void> {
-    if (ranges.length > 0) refuse(await this.months.findMissing(stream, ranges));
+  async requireStored(stream: string, meterId: string, ranges: readonly Period[]): Promise<void> {
+    if (ranges.length > 0) refuse(await this.months.findMissing(stream, meterId, ranges));
   }
 
   /**
-   * Like {@link requireUnarchived}, for the events of this name of all customers.
+   * Requires that no hour that overlaps one of the ranges has archived events with this name, of any customer. Pass only
+   * ranges that are counted from single events.
    * @throws {ProblemError} `usage_archived`
    */
   async requireUnarchivedOfEventName(eventName: string, ranges: readonly Period[]): Promise<void> {

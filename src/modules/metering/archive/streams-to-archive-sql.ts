@@ -1,5 +1,5 @@
 import { eventsOfStreams } from '../store/events-of-streams-sql';
-import { archivedBefore } from './archived-sql';
+import { archivedBefore, NEEDED_FROM } from './archived-sql';
 
 /**
  * Selects streams (a stream: one customer, one event name) in the order of their ids. `month` is the earliest month
@@ -26,8 +26,8 @@ export const NEXT_STREAMS = `
   ORDER BY page.id`;
 
 /**
- * Selects the locked streams whose month can be closed: every billed period that begins before the end of the month
- * must have ended before the retention period, and must have no late usage (events stored or voided after its bill)
+ * Selects the locked streams whose month can be closed: every billed period that needs events from before the end of
+ * the month must have ended before the retention period, and must have no late usage (events stored or voided after its bill)
  * left to bill. Late usage of a deleted customer is ignored, because it is never billed.
  *
  * `closedBefore` is the instant before which events are refused once the month is closed: the end of the month or, if
@@ -39,7 +39,8 @@ export const CLOSABLE = `
     SELECT stream.id, greatest(stream.closed_before, $2::timestamptz, billed.end_at) AS closed_before
     FROM usage_stream AS stream JOIN customer ON customer.id = stream.customer_id CROSS JOIN LATERAL (
       SELECT max(period_end_at) AS end_at, coalesce(bool_or(is_late), false) AS is_late
-      FROM usage_billed WHERE stream_id = stream.id AND period_start_at < $2
+      FROM usage_billed AS billed JOIN meter ON meter.id = billed.meter_id
+      WHERE billed.stream_id = stream.id AND ${NEEDED_FROM} < $2
     ) AS billed
     WHERE stream.id = ANY($1::bigint[]) AND (NOT billed.is_late OR customer.deleted_at IS NOT NULL)
       AND (billed.end_at IS NULL OR billed.end_at <= $3)

@@ -55,7 +55,8 @@ export class FastPathAppend {
 
   /**
    * Stores the events of requests, and returns the outcome of each request. Skips streams whose cached version is
-   * outdated and, with `skip`, streams that another transaction has locked. If it remains unknown after the commit why
+   * outdated and, with `skip`, streams that another transaction has locked. Skips all streams if the database session of
+   * the process has changed since the state of one of them was cached. If it remains unknown after the commit why
    * events were not stored, only the requests with such events fail.
    */
   async append(
@@ -71,6 +72,7 @@ export class FastPathAppend {
     const result = await (batch.hasWindows
       ? this.database.transaction(() => this.storeInWindows(statement, batch, now))
       : this.database.autocommit(() => this.store(statement, batch, now)));
+    if (result === null) return requests.map(() => 'outdated');
     const { notStored, failure } = await this.notStored(batch, now, result);
     const outcomes = splitByRequest(requests, notStored);
     const current = result.current === null ? null : new Set(result.current);
@@ -84,11 +86,14 @@ export class FastPathAppend {
     });
   }
 
+  /** Returns null, and stores nothing, if the state of a stream was cached before the session of the process changed. */
   private async store(
     { name, sql }: PreparedStatement,
     batch: FastPathBatch,
     now: Date,
-  ): Promise<FastPathResult> {
+  ): Promise<FastPathResult | null> {
+    const streams = batch.requests.flatMap((request) => request.streams);
+    if (!streams.every(({ cached }) => this.cache.isOfSession(cached))) return null;
     const [result] = await this.database.queryPrepared<FastPathResult>(
       name,
       sql,
@@ -102,9 +107,10 @@ export class FastPathAppend {
     statement: PreparedStatement,
     batch: FastPathBatch,
     now: Date,
-  ): Promise<FastPathResult> {
+  ): Promise<FastPathResult | null> {
     const result = await this.store(statement, batch, now);
-    if (result.accepted > 0) await this.windows.report(batch.changedStreams(result.positions));
+    if (result !== null && result.accepted > 0)
+      await this.windows.report(batch.changedStreams(result.positions));
     return result;
   }
 

@@ -26,7 +26,7 @@ describe('events of a list', () => {
     if (customer >= 10) return undefined;
     const openFromMs = customer < 5 ? 0 : NOW.getTime();
     const windowsEndMs = customer === 4 ? NOW.getTime() : 0;
-    return { id: String(customer), version: '1', openFromMs, windowsEndMs };
+    return { id: String(customer), version: '1', openFromMs, windowsEndMs, sessionChanges: 1 };
   };
 
   /** Returns the indexes of the events of each part, and of the rest. */

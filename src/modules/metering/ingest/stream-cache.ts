@@ -16,6 +16,8 @@ export interface CachedStream {
   readonly openFromMs: number;
   /** Events from this time on are in no registered window (period with totals of its own). Milliseconds since 1970. */
   readonly windowsEndMs: number;
+  /** Number of the changes of the database session before the state was read. The state is invalid after the next one. */
+  readonly sessionChanges: number;
 }
 
 interface CachedStreamRow extends StreamName {
@@ -62,6 +64,7 @@ export class StreamCache {
    * others are dropped when the present young generation is full.
    */
   private oldGeneration = new Map<string, CachedStream>();
+  private sessionChanges = 0;
 
   constructor(
     private readonly database: Database,
@@ -69,6 +72,7 @@ export class StreamCache {
     session: ProcessSession,
   ) {
     session.onChange(() => {
+      this.sessionChanges += 1;
       this.youngGeneration.clear();
       this.oldGeneration.clear();
     });
@@ -83,8 +87,17 @@ export class StreamCache {
     return older;
   }
 
-  /** Caches the state of streams, except those that do not exist yet or for which a meter is being created. */
+  /** Returns true if the database session of this process has not changed since the state was read. */
+  isOfSession({ sessionChanges }: CachedStream): boolean {
+    return sessionChanges === this.sessionChanges;
+  }
+
+  /**
+   * Caches the state of streams, except those that do not exist yet or for which a meter is being created. Caches
+   * nothing if the database session changes meanwhile.
+   */
   async read(names: readonly StreamName[]): Promise<void> {
+    const { sessionChanges } = this;
     const rows = await this.database.queryPrepared<CachedStreamRow>('usage-streams-cache', READ, [
       names.map(({ customerId }) => customerId),
       names.map(({ eventName }) => eventName),
@@ -94,6 +107,7 @@ export class StreamCache {
     // increments the versions of the customer's streams.
     const customerIds = [...new Set(rows.map(({ customerId }) => customerId))];
     const inRealTime = await this.customers.filterWithoutTestClock(customerIds);
+    if (sessionChanges !== this.sessionChanges) return;
     for (const row of rows) {
       const { id, version, openFromMs, windowsEndMs } = row;
       this.put(streamKey(row), {
@@ -101,6 +115,7 @@ export class StreamCache {
         version,
         openFromMs: inRealTime.has(row.customerId) ? (openFromMs ?? -Infinity) : Infinity,
         windowsEndMs: windowsEndMs ?? -Infinity,
+        sessionChanges,
       });
     }
   }

@@ -125,6 +125,7 @@ describe('a write queue', () => {
         version: '1',
         openFromMs: 0,
         windowsEndMs: 0,
+        sessionChanges: 0,
       };
       const [request] = FastPathRequest.split(events, 2, () => cached, new Date(0)).parts;
       if (request === undefined) throw new Error('The events are plain.');

@@ -32,11 +32,11 @@ const IN_WINDOWS = `
       AND ${IS_NOT_WHOLE_HOUR}`;
 
 /**
- * CTEs that add the events of the CTE `counted` (stream_id, meter_id, aggregation, position, occurred_at, value, text,
- * group_key) to the running totals of their hours. With {@link IN_WINDOWS}, also adds them to the totals of the
- * registered windows that contain them. The CTE `updated` returns the changed totals. The streams must be locked.
+ * CTE `change`: what the events of the CTE `counted` (stream_id, meter_id, aggregation, position, occurred_at, value,
+ * text, group_key) add to the running totals of their hours and, with {@link IN_WINDOWS}, of the registered windows that
+ * contain them.
  */
-const addToBuckets = (inWindows: string): string => `
+const changeOf = (inWindows: string): string => `
   spanned AS NOT MATERIALIZED (
     SELECT counted.*, hour.start_at, hour.start_at + interval '1 hour' AS end_at
     FROM counted CROSS JOIN LATERAL (SELECT ${hourOf('counted.occurred_at')} AS start_at) AS hour${inWindows}
@@ -49,7 +49,14 @@ const addToBuckets = (inWindows: string): string => `
       sum(value * extract(epoch FROM end_at - occurred_at) * 1000) FILTER (WHERE aggregation = 'weighted_sum') AS held_ms
     FROM spanned CROSS JOIN LATERAL (SELECT ${digestOf('text')} AS value_digest) AS what
     GROUP BY ${BUCKET}, value_digest
-  ),
+  )`;
+
+/**
+ * CTEs that add the events of the CTE `counted` (see {@link changeOf}) to running totals. The CTE `updated` returns the
+ * changed totals. The streams must be locked.
+ */
+const addToBuckets = (inWindows: string): string => `
+  ${changeOf(inWindows)},
   new_value AS (
     INSERT INTO usage_distinct_value (${BUCKET}, value_digest)
     SELECT ${BUCKET}, value_digest FROM change WHERE value_digest IS NOT NULL ORDER BY ${BUCKET}, value_digest
@@ -82,6 +89,25 @@ const addToBuckets = (inWindows: string): string => `
   )`;
 
 export const ADD_TO_BUCKETS = addToBuckets(IN_WINDOWS);
+
+/**
+ * CTEs that subtract one event, the CTE `counted` (see {@link changeOf}), from all running totals that include it. The
+ * CTE `updated` returns the changed totals. `is_extreme` is true if their greatest or latest value may be that of the
+ * event, `value_digest` is its value for `unique`: these cannot be subtracted. The stream must be locked.
+ */
+export const SUBTRACT_FROM_BUCKETS = `
+  ${changeOf(IN_WINDOWS)},
+  updated AS (
+    UPDATE usage_bucket AS bucket SET
+      events = bucket.events - change.events,
+      total = bucket.total - coalesce(change.total, 0),
+      held_ms = bucket.held_ms - coalesce(change.held_ms, 0)
+    FROM change
+    WHERE (bucket.stream_id, bucket.meter_id, bucket.start_at, bucket.end_at, bucket.group_key)
+      = (change.stream_id, change.meter_id, change.start_at, change.end_at, change.group_key)
+    RETURNING bucket.*, change.value_digest,
+      coalesce(change.greatest = bucket.greatest OR change.last[2] = bucket.latest_position, false) AS is_extreme
+  )`;
 
 /** Like {@link ADD_TO_BUCKETS}, for events in no registered window (a period with running totals of its own). */
 export const ADD_TO_HOURS = addToBuckets('');

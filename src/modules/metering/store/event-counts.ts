@@ -2,32 +2,48 @@ import { Injectable } from '@nestjs/common';
 import type { Period } from '../../../core/time';
 import { Database } from '../../../platform/database';
 import { type Meter, MetersService } from '../../meters';
-import { hourOf, isHour } from '../domain/hours';
 import type { StoredUsageEvent } from '../domain/usage-event';
-import { digestOf, GROUP_KEY, IS_COUNTED, METER_READS } from './counted-sql';
+import { isHourSql, SUBTRACT_FROM_BUCKETS } from './bucket-sql';
+import { countedOf, digestOf } from './counted-sql';
 import { UsageTotalsWriter } from './usage-totals-writer';
 
-/** SQL of the meters that count an event, each with the group of the event. */
-const COUNTED_BY = `
-  SELECT meter.id, ${GROUP_KEY} AS group_key
-  FROM usage_event AS event JOIN usage_stream AS stream ON stream.id = event.stream_id
-  JOIN meter ON meter.event_name = stream.event_name ${METER_READS}
-  WHERE event.key_digest = ${digestOf('$1::text')} AND ${IS_COUNTED}`;
+/** CTE `counted`: the event with the key $1, once for each meter that counts it. */
+const COUNTED = `
+  counted AS MATERIALIZED (${countedOf(
+    `usage_event AS event JOIN usage_stream AS stream ON stream.id = event.stream_id
+      JOIN meter ON meter.event_name = stream.event_name`,
+    `event.key_digest = ${digestOf('$1::text')}`,
+  )})`;
 
-const WINDOWS_WITH = `
-  SELECT start_at, end_at FROM usage_window
-  WHERE stream_id = $1 AND meter_id = $2 AND start_at <= $3 AND end_at > $3
-  ORDER BY start_at, end_at`;
+const METERS_OF_EVENT = `WITH ${COUNTED} SELECT meter_id FROM counted`;
 
-/** A meter that counts an event. */
-export interface EventCount {
-  readonly meter: Meter;
+/** Hours come first, because the values of a window are looked up in its hours. */
+const SUBTRACT = `
+  WITH ${COUNTED}, ${SUBTRACT_FROM_BUCKETS}
+  SELECT stream_id AS "streamId", meter_id AS "meterId", start_at AS "startAt", end_at AS "endAt", group_key AS "groupKey",
+    events = 0 AS "isEmpty", is_extreme AS "isExtreme", value_digest AS "valueDigest"
+  FROM updated ORDER BY ${isHourSql('start_at', 'end_at')} DESC, start_at, end_at, meter_id`;
+
+/**
+ * Statement timeout while the totals of one group are counted again, or its values are searched: an hour may have very
+ * many events.
+ */
+const LONG_COUNT = { statementMs: 600_000 };
+
+/** Totals from which an event was subtracted. */
+interface SubtractedRow extends Period {
+  readonly streamId: string;
+  readonly meterId: string;
   readonly groupKey: string;
-  /** Registered windows (periods with running totals of their own) that contain the event. */
-  readonly windows: readonly Period[];
+  /** True if the event was the only one. */
+  readonly isEmpty: boolean;
+  /** True if the greatest or latest value may be that of the event. */
+  readonly isExtreme: boolean;
+  /** Digest of the value of the event for the aggregation `unique`, otherwise null. */
+  readonly valueDigest: string | null;
 }
 
-/** Finds the totals that include a stored event, and recalculates them. */
+/** Finds the meters that count a stored event, and takes the event out of their totals. */
 @Injectable()
 export class EventCounts {
   constructor(
@@ -37,40 +53,40 @@ export class EventCounts {
   ) {}
 
   /** Returns the meters that count an event. The caller has locked the stream of the event. */
-  async find(stream: string, event: StoredUsageEvent): Promise<readonly EventCount[]> {
-    const rows = await this.database.query<{ id: string; group_key: string }>(COUNTED_BY, [
-      event.idempotencyKey,
-    ]);
-    const meters = await this.meters.getAll(rows.map(({ id }) => id));
-    const counts: EventCount[] = [];
-    for (const meter of meters.values()) {
-      const found = await this.database.query<{ start_at: Date; end_at: Date }>(WINDOWS_WITH, [
-        stream,
-        meter.id,
-        event.timestamp,
-      ]);
-      counts.push({
-        meter,
-        groupKey: rows.find(({ id }) => id === meter.id)?.group_key ?? '[]',
-        windows: found.map(({ start_at: startAt, end_at: endAt }) => ({ startAt, endAt })),
-      });
-    }
-    return counts;
+  async metersOf({ idempotencyKey }: StoredUsageEvent): Promise<ReadonlyMap<string, Meter>> {
+    const ids = await this.database.queryValues<string>(METERS_OF_EVENT, [idempotencyKey]);
+    return this.meters.getAll(ids);
   }
 
   /**
-   * Recalculates totals without voided events: those of the hour of an event, and those of the registered windows
-   * (periods with running totals of their own) that contain it. Changes only the totals of the event's group.
+   * Takes a voided event out of the totals of its hour and of the registered windows (periods with running totals of
+   * their own) that contain it. Subtracts counts and sums. Reads other events only if the event had the greatest or
+   * latest value, or for the aggregation `unique`. The caller has locked the stream of the event.
+   * @param meters the meters that count the event, by id
    */
-  async recount(
-    stream: string,
-    event: StoredUsageEvent,
-    { meter, groupKey, windows }: EventCount,
+  async subtract(
+    { idempotencyKey }: StoredUsageEvent,
+    meters: ReadonlyMap<string, Meter>,
   ): Promise<void> {
-    const others = windows.filter((period) => !isHour(period));
-    for (const period of [hourOf(event.timestamp), ...others]) {
-      await this.totals.forgetPeriod(stream, meter, period, groupKey);
-      await this.totals.countPeriod(stream, meter, period, groupKey);
+    const rows = await this.database.query<SubtractedRow>(SUBTRACT, [idempotencyKey]);
+    await this.database.setTransactionTimeouts(LONG_COUNT);
+    for (const {
+      streamId,
+      meterId,
+      groupKey,
+      isEmpty,
+      isExtreme,
+      valueDigest,
+      ...period
+    } of rows) {
+      const meter = meters.get(meterId);
+      if (meter === undefined) continue;
+      if (isEmpty || isExtreme) await this.totals.forgetPeriod(streamId, meter, period, groupKey);
+      if (isEmpty) continue;
+      if (isExtreme) await this.totals.countPeriod(streamId, meter, period, groupKey);
+      if (valueDigest !== null) {
+        await this.totals.forgetValue(streamId, meter, period, { groupKey, valueDigest });
+      }
     }
   }
 }

@@ -111,7 +111,6 @@ export class UsageReader {
     const exact = upToPosition !== null;
     // Running totals include everything up to the last position, so usage at an earlier position is computed from events.
     const requested = periods.map(exact ? withoutHours : splitAtHours);
-    await this.archivedUsage.requireUnarchived(stream, requested.flatMap(edgesOf));
     const pieces = {
       aggregation: meter.aggregation,
       stream: '$1',
@@ -131,6 +130,7 @@ export class UsageReader {
         ...(exact ? [upToPosition.toString()] : []),
       ],
     );
+    await this.archivedUsage.requireStored(stream, meter.id, requested.flatMap(edgesOf));
     for (const row of rows) {
       if (row.number !== null) totals[row.number]?.set(row.group_key, toUsageTotals(row));
     }

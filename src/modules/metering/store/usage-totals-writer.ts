@@ -2,11 +2,11 @@ import { Injectable } from '@nestjs/common';
 import type { Period } from '../../../core/time';
 import { archivedBefore, lacksEvents } from '../archive/archived-sql';
 import { Database } from '../../../platform/database';
-import { isHour, type SplitPeriod, splitAtHours, withoutHours } from '../domain/hours';
+import { isHour, splitAtHours, withoutHours } from '../domain/hours';
 import type { Meter } from '../../meters';
 import { ADD_TO_HOURS } from './bucket-sql';
 import { countedOf, hourOf } from './counted-sql';
-import { NOT_VOIDED, TOTAL_COLUMNS, totalsOf, valuesOf } from './totals-sql';
+import { NOT_VOIDED, type PiecesSql, TOTAL_COLUMNS, totalsOf, valuesOf } from './totals-sql';
 
 /**
  * Adds stored events to the totals of their hours, except voided events and events of archived months. Does not add
@@ -50,10 +50,18 @@ const SINGLE_PERIOD = `
   FROM (SELECT ${hourOf('$3::timestamptz')} AS first_hour,
     $3 < $4::timestamptz AND $4 < $5 AND ${lacksEvents('$1', '$2', '$3')} AS is_cut) AS first`;
 
+const piecesOfPeriod = ({ aggregation, groupBy }: Meter): PiecesSql => ({
+  aggregation,
+  groupBy,
+  stream: '$1',
+  meter: '$2',
+  requested: SINGLE_PERIOD,
+  condition: NOT_VOIDED,
+});
+
 /** Returns SQL that inserts the totals of a period for the group $7, or for all groups if $7 is null. */
-function countPeriodSql({ aggregation, groupBy }: Meter, what: 'totals' | 'values'): string {
-  const given = { stream: '$1', meter: '$2', requested: SINGLE_PERIOD, condition: NOT_VOIDED };
-  const pieces = { aggregation, groupBy, ...given };
+function countPeriodSql(meter: Meter, what: 'totals' | 'values'): string {
+  const pieces = piecesOfPeriod(meter);
   const [table, columns, rows] =
     what === 'totals'
       ? ['usage_bucket', TOTAL_COLUMNS, totalsOf(pieces)]
@@ -66,6 +74,18 @@ function countPeriodSql({ aggregation, groupBy }: Meter, what: 'totals' | 'value
 const forgetSql = (table: string): string => `
   DELETE FROM ${table}
   WHERE stream_id = $1 AND meter_id = $2 AND start_at = $3 AND end_at = $4 AND ($5::text IS NULL OR group_key = $5)`;
+
+/** Returns SQL that deletes the value $8 of the group $7 in a period, if no event of the period has it. */
+const forgetValueSql = (meter: Meter): string => `
+  WITH forgotten AS (
+    DELETE FROM usage_distinct_value
+    WHERE (${BUCKET}) = ($1, $2, $3, $6, $7) AND value_digest = $8 AND NOT EXISTS (
+      SELECT FROM ${valuesOf(piecesOfPeriod(meter))} AS counted WHERE group_key = $7 AND value_digest = $8
+    )
+    RETURNING value_digest
+  )
+  UPDATE usage_bucket SET distinct_values = distinct_values - 1 FROM forgotten
+  WHERE (${BUCKET}) = ($1, $2, $3, $6, $7)`;
 
 /** Computes running totals from stored events. Later events are added to these totals when they are stored. */
 @Injectable()
@@ -101,12 +121,27 @@ export class UsageTotalsWriter {
     groupKey: string | null = null,
   ): Promise<void> {
     this.database.requireTransaction();
-    const split = isHour(period) ? withoutHours(period) : splitAtHours(period);
-    const parameters = [stream, meter.id, ...instantsOf(split), groupKey];
+    const parameters = [stream, meter.id, ...instantsOf(period), groupKey];
     await this.database.query(countPeriodSql(meter, 'totals'), parameters);
     if (meter.aggregation === 'unique') {
       await this.database.query(countPeriodSql(meter, 'values'), parameters);
     }
+  }
+
+  /**
+   * Deletes a value of a `unique` meter from the totals of a period if no event of the period has it any more. In a window,
+   * it looks for the value in the totals of the whole hours first, so these must be up to date. The caller has locked
+   * the stream.
+   */
+  async forgetValue(
+    stream: string,
+    meter: Meter,
+    period: Period,
+    { groupKey, valueDigest }: { readonly groupKey: string; readonly valueDigest: string },
+  ): Promise<void> {
+    this.database.requireTransaction();
+    const parameters = [stream, meter.id, ...instantsOf(period), groupKey, valueDigest];
+    await this.database.query(forgetValueSql(meter), parameters);
   }
 
   /**
@@ -126,6 +161,8 @@ export class UsageTotalsWriter {
   }
 }
 
-function instantsOf({ startAt, hoursStartAt, hoursEndAt, endAt }: SplitPeriod): readonly Date[] {
-  return [startAt, hoursStartAt, hoursEndAt, endAt];
+/** Returns the parameters $3 to $6 of {@link SINGLE_PERIOD}. */
+function instantsOf(period: Period): readonly Date[] {
+  const split = isHour(period) ? withoutHours(period) : splitAtHours(period);
+  return [split.startAt, split.hoursStartAt, split.hoursEndAt, split.endAt];
 }

@@ -3,12 +3,13 @@ import { invariant } from '../../../core/invariant';
 import { Clock } from '../../../platform/clock';
 import { Database } from '../../../platform/database';
 import { Outbox } from '../../../platform/outbox';
+import type { Meter } from '../../meters';
 import type { LateUsage } from '../domain/late-usage';
 import type { StoredUsageEvent } from '../domain/usage-event';
 import { usageEventArchived, usageLateRefused } from '../usage.errors';
 import { usageVoided } from '../usage.events';
 import { digestOf } from './counted-sql';
-import { type EventCount, EventCounts } from './event-counts';
+import { EventCounts } from './event-counts';
 import { LateUsageWriter } from './late-usage-writer';
 import { lockMeters } from './meter-locks';
 import { StoredEvents } from './stored-events';
@@ -57,31 +58,30 @@ export class VoidUsage {
   void(idempotencyKey: string): Promise<StoredUsageEvent> {
     return this.database.transaction(async () => {
       const found = await this.events.get(idempotencyKey);
-      if (found.voidedAt !== null) return found;
       await lockMeters(this.database, [found.eventName]);
       const [stream = null] = await this.streams.lock([found], () => false, 'wait');
       // Another transaction may have voided, archived or purged the event while this one waited for the stream.
       const before = await this.events.get(idempotencyKey);
-      if (before.voidedAt !== null) return before;
       invariant(stream !== null && stream !== 'busy', 'The stream of a stored event is locked.');
       if (stream.closedBefore !== null && before.timestamp < stream.closedBefore) {
         throw usageEventArchived(idempotencyKey);
       }
+      if (before.voidedAt !== null) return before;
       return this.voidLocked(stream.id, before);
     });
   }
 
   private async voidLocked(stream: string, before: StoredUsageEvent): Promise<StoredUsageEvent> {
     const now = this.clock.now();
-    const counts = await this.counts.find(stream, before);
-    const late = await this.billedWith(stream, before, counts);
+    const meters = await this.counts.metersOf(before);
+    const late = await this.billedWith(stream, before, [...meters.values()]);
     const after = { ...before, voidedAt: now };
     const { customerId, timestamp } = before;
     const customers = new Map([[stream, customerId]]);
     const [taken] = await this.database.query<{ position: string }>(TAKE_POSITION, [stream]);
     invariant(taken !== undefined, 'A locked stream exists.');
     await this.database.query(VOID, [before.idempotencyKey, now, taken.position]);
-    for (const one of counts) await this.counts.recount(stream, before, one);
+    await this.counts.subtract(before, meters);
     await this.outbox.record(usageVoided, { after, before, occurredAt: now });
     await this.late.write(
       late.map((billed) => lateUsageOf(billed, before)),
@@ -95,9 +95,8 @@ export class VoidUsage {
   private async billedWith(
     stream: string,
     event: StoredUsageEvent,
-    counts: readonly EventCount[],
+    meters: readonly Meter[],
   ): Promise<readonly BilledRow[]> {
-    const meters = counts.map(({ meter }) => meter);
     const billed = await this.database.query<BilledRow>(BILLED_WITH, [
       stream,
       meters.map(({ id }) => id),
