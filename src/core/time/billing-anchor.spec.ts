@@ -3,9 +3,9 @@ import { InvariantError } from '../invariant';
 import {
   contains,
   localDateCount,
-  periodAfter,
   periodAt,
   periodContaining,
+  periodFollowing,
   type BillingAnchor,
   type Interval,
 } from './index';
@@ -164,12 +164,37 @@ describe('the period that holds an instant', () => {
   ])('%s is in period %s', (instant, index) => {
     expect(periodContaining(anchor, new Date(instant))?.index).toBe(index);
   });
+});
 
-  test('the period after steps over a day that the zone skipped', () => {
-    const apia = anniversary('2011-12-28T20:00:00Z', 'day', 'Pacific/Apia');
-    const after = periodAfter(apia, 1);
-    expect(after.index).toBe(3);
-    expect(after.startAt.toISOString()).toBe('2011-12-30T20:00:00.000Z');
+describe('the period that follows another one', () => {
+  const monthly = anniversary('2026-01-31T10:00:00Z', 'month');
+  const apia = anniversary('2011-12-28T20:00:00Z', 'day', 'Pacific/Apia');
+
+  test.each<[string, BillingAnchor, [number, string], [number, string]]>([
+    ['at its end', monthly, [0, '2026-02-28T10:00:00Z'], [1, '2026-03-31T10:00:00Z']],
+    [
+      'also if the boundary is earlier',
+      monthly,
+      [0, '2026-02-28T11:00:00Z'],
+      [1, '2026-03-31T10:00:00Z'],
+    ],
+    [
+      'also if the boundary is later',
+      monthly,
+      [0, '2026-02-28T09:00:00Z'],
+      [1, '2026-03-31T10:00:00Z'],
+    ],
+    ['and ends after it', monthly, [0, '2026-03-31T10:00:00Z'], [2, '2026-04-30T10:00:00Z']],
+    [
+      'and is not a day that the zone skipped',
+      apia,
+      [1, '2011-12-30T20:00:00Z'],
+      [3, '2011-12-31T20:00:00Z'],
+    ],
+  ])('starts %s', (_, anchor, [index, endAt], [nextIndex, nextEnd]) => {
+    const next = periodFollowing(anchor, { index, endAt: new Date(endAt) });
+    const span = { startAt: new Date(endAt), endAt: new Date(nextEnd) };
+    expect(next).toEqual({ index: nextIndex, ...span, fullPeriod: span });
   });
 });
 
