@@ -86,6 +86,25 @@ describe('periods in local time zones', () => {
     await story.verify();
   });
 
+  it('a start between the two midnights of a day is in the month of that day', async () => {
+    // At 00:01 on 1 November 2009, the clock of St. John's went back to 23:01.
+    const [start, timezone] = ['2009-11-01T02:45:00.000Z', 'America/St_Johns'];
+    const story = await Story.begin(engine, start, { timezone });
+    const { id } = await story.subscribe(await story.plan(3_000), { billing_anchor: 'calendar' });
+    await story.advance('2009-11-16T12:00:00.000Z');
+    await story.command(id, 'change', { plan_id: await story.plan(6_000), when: 'now' });
+    await story.advance('2009-12-02T00:00:00.000Z');
+    expect(await story.amounts()).toEqual([[3_000], [3_000, -1_500], [6_000]]);
+    expect(await story.starts()).toEqual([
+      start,
+      '2009-11-16T12:00:00.000Z',
+      '2009-12-01T03:30:00.000Z',
+    ]);
+    await story.verify();
+    const days = `from=${start}&to=2009-11-03T00:00:00Z&interval=day&time_zone=${timezone}`;
+    await engine.http.get(`/v1/analytics/revenue?${days}`).expect(200);
+  });
+
   it('a yearly period from 29 February ends on the 28th, and on the 29th in leap years', async () => {
     const story = await Story.begin(engine, '2028-02-29T12:00:00.000Z');
     await story.subscribe(await story.plan(12_000, { interval: 'year' }));

@@ -136,6 +136,25 @@ describe('a calendar anchor turns on local midnight and starts with a short peri
       '2018-11-03T03:00:00.000Z',
       ['2018-11-04T03:00:00.000Z', '2018-11-05T02:00:00.000Z'],
     ],
+    // At 00:01 on 1 November 2009, the clock of St. John's went back to 23:01.
+    [
+      'a day begins at the first of two midnights, so a start between them belongs to that day',
+      calendar('2009-11-01T02:45:00Z', 'day', 'America/St_Johns'),
+      '2009-11-01T02:30:00.000Z',
+      ['2009-11-02T03:30:00.000Z', '2009-11-03T03:30:00.000Z'],
+    ],
+    [
+      'and so does its month',
+      calendar('2009-11-01T02:45:00Z', 'month', 'America/St_Johns', 3),
+      '2009-11-01T02:30:00.000Z',
+      ['2010-02-01T03:30:00.000Z'],
+    ],
+    [
+      'a start before both midnights belongs to the day before',
+      calendar('2009-11-01T02:29:59Z', 'day', 'America/St_Johns'),
+      '2009-10-31T02:30:00.000Z',
+      ['2009-11-01T02:30:00.000Z', '2009-11-02T03:30:00.000Z'],
+    ],
   ])('%s', (_, anchor, fullStartAt, expected) => {
     const first = periodAt(anchor, 0);
     expect(first.startAt).toEqual(anchor.startAt);

@@ -123,7 +123,11 @@ function originOf(anchor: BillingAnchor): Temporal.PlainDateTime {
   const { intervalCount } = anchor;
   invariant(Number.isInteger(intervalCount) && intervalCount >= 1, 'an interval count is from 1');
   const local = toLocal(anchor.startAt, anchor.timeZone).toPlainDateTime();
-  return anchor.mode === 'anniversary' ? local : calendarStart(local, anchor.interval);
+  if (anchor.mode === 'anniversary') return local;
+  const begun = calendarStart(local, anchor.interval);
+  const next = begun.add({ [DURATION_KEY[anchor.interval]]: 1 });
+  // In a repeated hour, the first of two midnights may be over although the clock shows the day before again.
+  return toInstant(next, anchor.timeZone) > anchor.startAt ? begun : next;
 }
 
 /** Returns the midnight at which the day, ISO week, month or year that contains `local` begins. */
