@@ -502,23 +502,6 @@ describe('a comparison with the provider', () => {
     expect(await finish(id)).toMatchObject({ status: 'completed', charges_listed: 1 });
   });
 
-  it('is begun once a day', async () => {
-    const daily = engine.app.get(ReconciliationsService);
-    const runs = async () => {
-      await Promise.all([daily.startDaily(), daily.startDaily()]);
-      const listed = (await engine.http.get('/v1/reconciliations').expect(200)).body as {
-        data: readonly Run[];
-      };
-      for (const { id } of listed.data) await finish(id);
-      return listed.data.length;
-    };
-    expect(await runs()).toBe(1);
-    engine.clock.advanceMs(23 * HOUR_MS);
-    expect(await runs()).toBe(1);
-    engine.clock.advanceMs(HOUR_MS);
-    expect(await runs()).toBe(2);
-  });
-
   it.each([
     [{ provider: 'sandbox' }, 400, 'validation_failed'],
     [{ from: 'yesterday' }, 400, 'validation_failed'],

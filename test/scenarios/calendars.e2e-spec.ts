@@ -86,6 +86,25 @@ describe('periods in local time zones', () => {
     await story.verify();
   });
 
+  it('a start between the two midnights of a day is in the month of that day', async () => {
+    // At 00:01 on 1 November 2009, the clock of St. John's went back to 23:01.
+    const [start, timezone] = ['2009-11-01T02:45:00.000Z', 'America/St_Johns'];
+    const story = await Story.begin(engine, start, { timezone });
+    const { id } = await story.subscribe(await story.plan(3_000), { billing_anchor: 'calendar' });
+    await story.advance('2009-11-16T12:00:00.000Z');
+    await story.command(id, 'change', { plan_id: await story.plan(6_000), when: 'now' });
+    await story.advance('2009-12-02T00:00:00.000Z');
+    expect(await story.amounts()).toEqual([[3_000], [3_000, -1_500], [6_000]]);
+    expect(await story.starts()).toEqual([
+      start,
+      '2009-11-16T12:00:00.000Z',
+      '2009-12-01T03:30:00.000Z',
+    ]);
+    await story.verify();
+    const days = `from=${start}&to=2009-11-03T00:00:00Z&interval=day&time_zone=${timezone}`;
+    await engine.http.get(`/v1/analytics/revenue?${days}`).expect(200);
+  });
+
   it('a yearly period from 29 February ends on the 28th, and on the 29th in leap years', async () => {
     const story = await Story.begin(engine, '2028-02-29T12:00:00.000Z');
     await story.subscribe(await story.plan(12_000, { interval: 'year' }));
@@ -109,6 +128,83 @@ describe('periods in local time zones', () => {
     await story.advance('2026-03-30T22:30:00.000Z');
     await story.command(id, 'change', { plan_id: await story.plan(6_200), when: 'now' });
     expect(await story.amounts()).toEqual([[3_100], [200, -100]]);
+    await story.verify();
+  });
+});
+
+describe('new time zone data', () => {
+  let engine: TestApp;
+
+  beforeAll(async () => {
+    engine = await startTestApp({ plantsEvents: true });
+  });
+
+  afterAll(() => engine.close());
+
+  /** By the former time zone data, a local midnight of April was an hour away from what it is now. */
+  const formerEnds = [
+    ['earlier', '2026-04-01T01:00:00.000Z'],
+    ['later', '2026-03-31T23:00:00.000Z'],
+  ] as const;
+  const newEnd = '2026-05-01T00:00:00.000Z';
+
+  /** Gives the first period of a subscription the end by the former data. */
+  async function endAsFormerly(id: string, formerEnd: string): Promise<void> {
+    await engine.database.query(
+      'UPDATE subscription_period SET end_at = $2, full_end_at = $2 WHERE subscription_id = $1',
+      [id, formerEnd],
+    );
+    await engine.database.query(
+      'UPDATE subscription SET current_period_end_at = $2, next_billing_at = $2 WHERE id = $1',
+      [id, formerEnd],
+    );
+  }
+
+  it.each(formerEnds)('that move a boundary %s leave no usage out', async (_, formerEnd) => {
+    const story = await Story.begin(engine, '2026-03-01T00:00:00Z');
+    const { id: meter_id, event } = await story.meter();
+    const calls = { name: 'Calls', model: 'per_unit', timing: 'in_arrears', unit_amount: '1' };
+    const seat = { name: 'Base', model: 'flat', amount: 1_000 };
+    const plan = await story.planOf([
+      { ...calls, meter_id },
+      { ...seat, timing: 'in_advance' },
+      { ...seat, timing: 'in_arrears' },
+    ]);
+    const { id } = await story.subscribe(plan.id);
+    await endAsFormerly(id, formerEnd);
+    await story.advance('2026-04-01T12:00:00Z');
+    await story.reportUsage(event, '2026-03-31T22:59:59Z', { n: 1 });
+    await story.reportUsage(event, '2026-03-31T23:30:00Z', { n: 10 });
+    await story.reportUsage(event, '2026-04-01T00:30:00Z', { n: 100 });
+    await story.reportUsage(event, '2026-04-01T01:00:00Z', { n: 1_000 });
+    expect(await story.subscription(id)).toMatchObject({
+      current_period_start: formerEnd,
+      current_period_end: newEnd,
+    });
+    await story.advance('2026-06-01T00:00:00Z');
+    const lines = (await story.invoices()).flatMap((invoice) => invoice.lines);
+    const usage = lines.filter(({ type }) => type === 'usage');
+    expect(usage.reduce((sum, { amount }) => sum + amount, 0)).toBe(1_111);
+    const flat = lines.filter(({ type }) => type !== 'usage');
+    expect(flat.filter(({ period_end }) => period_end === newEnd)).toMatchObject([
+      { amount: 1_000, period_start: formerEnd, proration: null },
+      { amount: 1_000, period_start: formerEnd, proration: null },
+    ]);
+    await story.verify();
+  });
+
+  it.each(formerEnds)('that move a boundary %s let a change act there', async (_, formerEnd) => {
+    const story = await Story.begin(engine, '2026-03-01T00:00:00Z');
+    const { id } = await story.subscribe(await story.plan(1_000, { proration: 'second' }));
+    await endAsFormerly(id, formerEnd);
+    const dear = await story.plan(5_000, { proration: 'second' });
+    await story.command(id, 'change', { plan_id: dear, when: 'period_end' });
+    await story.advance('2026-04-02T00:00:00Z');
+    expect(await story.amounts()).toEqual([[1_000], [5_000]]);
+    const middle = (Date.parse(formerEnd) + Date.parse(newEnd)) / 2;
+    await story.advance(new Date(middle).toISOString());
+    await story.command(id, 'cancel', { when: 'now', credit_unused: true });
+    expect((await story.amounts()).at(-1)).toEqual([-2_500]);
     await story.verify();
   });
 });

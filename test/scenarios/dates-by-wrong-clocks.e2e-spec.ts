@@ -1,6 +1,7 @@
 import { postRevenueRelease } from '../../src/core/ledger';
 import { LedgerService } from '../../src/modules/ledger';
 import { DueCollections } from '../../src/modules/billing/payments/due-collections';
+import { DuePayments } from '../../src/modules/billing/payments/due-payments';
 import { DueSubscriptions } from '../../src/modules/billing/subscriptions/due-subscriptions';
 import { createCustomer } from '../support/billing';
 import { recordDispute } from '../support/disputes';
@@ -414,5 +415,16 @@ describe('a clock that is wrong', () => {
       expect(refund).toMatchObject({ created_at: beginsAt });
       expect(await finalized()).toMatchObject({ credit_applied: 400, finalized_at: beginsAt });
     });
+  });
+
+  it('does not put off the next poll of a payment', async () => {
+    let paymentId = '';
+    await aheadBy(365, async () => {
+      paymentId = (await topUp(500, 'pm_sandbox_unknown')).id;
+    });
+    const due = engine.app.get(DuePayments);
+    await due.runDue();
+    await due.idle();
+    expect(await read(`/v1/payments/${paymentId}`)).toMatchObject({ status: 'succeeded' });
   });
 });

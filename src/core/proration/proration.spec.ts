@@ -113,6 +113,23 @@ describe('in days', () => {
       18n,
       29n,
     ],
+    // At 00:01 on 1 November 2009, the clock of St. John's went back to 23:01 on 31 October.
+    [
+      'a start between two midnights has the dates from the first of them',
+      part('2009-11-01T02:45:00Z', '2009-11-15T12:00:00Z'),
+      period('2009-11-01T02:30:00Z', '2009-12-01T03:30:00Z'),
+      'America/St_Johns',
+      14n,
+      30n,
+    ],
+    [
+      'an end between them has no date before it',
+      part('2009-11-01T02:30:00Z', '2009-11-01T02:45:00Z'),
+      period('2009-11-01T02:30:00Z', '2009-12-01T03:30:00Z'),
+      'America/St_Johns',
+      0n,
+      30n,
+    ],
   ])('%s', (_, partGiven, full, timeZone, numerator, denominator) => {
     const expected = { numerator, denominator, unit: 'day' };
     expect(prorate('day', partGiven, full, timeZone)).toEqual(expected);

@@ -47,10 +47,11 @@ export function prorate(
   );
   const measure = unit === 'day' ? datesIn(timeZone) : elapsedSeconds;
   const denominator = measure(fullPeriod);
-  const numerator =
-    unit === 'day' && part.end === 'termination'
-      ? lesser(measure(part) + 1n, measure({ startAt: part.startAt, endAt: fullPeriod.endAt }))
-      : measure(part);
+  // In a repeated hour, an instant can have an earlier date than the full period: it then lies on the first date.
+  const before = (endAt: Date): bigint =>
+    greater(0n, measure({ startAt: fullPeriod.startAt, endAt }));
+  const lastDate = unit === 'day' && part.end === 'termination' ? 1n : 0n;
+  const numerator = lesser(before(part.endAt) + lastDate, denominator) - before(part.startAt);
   invariant(denominator > 0n, 'a full period is not empty');
   invariant(0n <= numerator && numerator <= denominator, 'a part is at most the whole');
   return { numerator, denominator, unit };

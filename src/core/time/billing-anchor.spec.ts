@@ -3,9 +3,9 @@ import { InvariantError } from '../invariant';
 import {
   contains,
   localDateCount,
-  periodAfter,
   periodAt,
   periodContaining,
+  periodFollowing,
   type BillingAnchor,
   type Interval,
 } from './index';
@@ -136,6 +136,25 @@ describe('a calendar anchor turns on local midnight and starts with a short peri
       '2018-11-03T03:00:00.000Z',
       ['2018-11-04T03:00:00.000Z', '2018-11-05T02:00:00.000Z'],
     ],
+    // At 00:01 on 1 November 2009, the clock of St. John's went back to 23:01.
+    [
+      'a day begins at the first of two midnights, so a start between them belongs to that day',
+      calendar('2009-11-01T02:45:00Z', 'day', 'America/St_Johns'),
+      '2009-11-01T02:30:00.000Z',
+      ['2009-11-02T03:30:00.000Z', '2009-11-03T03:30:00.000Z'],
+    ],
+    [
+      'and so does its month',
+      calendar('2009-11-01T02:45:00Z', 'month', 'America/St_Johns', 3),
+      '2009-11-01T02:30:00.000Z',
+      ['2010-02-01T03:30:00.000Z'],
+    ],
+    [
+      'a start before both midnights belongs to the day before',
+      calendar('2009-11-01T02:29:59Z', 'day', 'America/St_Johns'),
+      '2009-10-31T02:30:00.000Z',
+      ['2009-11-01T02:30:00.000Z', '2009-11-02T03:30:00.000Z'],
+    ],
   ])('%s', (_, anchor, fullStartAt, expected) => {
     const first = periodAt(anchor, 0);
     expect(first.startAt).toEqual(anchor.startAt);
@@ -164,12 +183,37 @@ describe('the period that holds an instant', () => {
   ])('%s is in period %s', (instant, index) => {
     expect(periodContaining(anchor, new Date(instant))?.index).toBe(index);
   });
+});
 
-  test('the period after steps over a day that the zone skipped', () => {
-    const apia = anniversary('2011-12-28T20:00:00Z', 'day', 'Pacific/Apia');
-    const after = periodAfter(apia, 1);
-    expect(after.index).toBe(3);
-    expect(after.startAt.toISOString()).toBe('2011-12-30T20:00:00.000Z');
+describe('the period that follows another one', () => {
+  const monthly = anniversary('2026-01-31T10:00:00Z', 'month');
+  const apia = anniversary('2011-12-28T20:00:00Z', 'day', 'Pacific/Apia');
+
+  test.each<[string, BillingAnchor, [number, string], [number, string]]>([
+    ['at its end', monthly, [0, '2026-02-28T10:00:00Z'], [1, '2026-03-31T10:00:00Z']],
+    [
+      'also if the boundary is earlier',
+      monthly,
+      [0, '2026-02-28T11:00:00Z'],
+      [1, '2026-03-31T10:00:00Z'],
+    ],
+    [
+      'also if the boundary is later',
+      monthly,
+      [0, '2026-02-28T09:00:00Z'],
+      [1, '2026-03-31T10:00:00Z'],
+    ],
+    ['and ends after it', monthly, [0, '2026-03-31T10:00:00Z'], [2, '2026-04-30T10:00:00Z']],
+    [
+      'and is not a day that the zone skipped',
+      apia,
+      [1, '2011-12-30T20:00:00Z'],
+      [3, '2011-12-31T20:00:00Z'],
+    ],
+  ])('starts %s', (_, anchor, [index, endAt], [nextIndex, nextEnd]) => {
+    const next = periodFollowing(anchor, { index, endAt: new Date(endAt) });
+    const span = { startAt: new Date(endAt), endAt: new Date(nextEnd) };
+    expect(next).toEqual({ index: nextIndex, ...span, fullPeriod: span });
   });
 });
 

@@ -44,7 +44,7 @@ const LONGEST_INTERVAL_MS = {
 /**
  * Returns period `index` of the anchor. It is computed from the anchor, not from the end of the previous period. An
  * anchor on the 31st therefore ends periods on the 31st, on the 30th, or on the last day of February. A period is empty
- * if the time zone skipped all of it, as Apia skipped 30 December 2011. {@link periodAfter} steps over empty periods.
+ * if the time zone skipped all of it, as Apia skipped 30 December 2011. {@link periodFollowing} steps over empty periods.
  * @throws InvariantError when the anchor is not valid, the index is not a whole number from 0, or the period ends after
  *   the year 9999.
  */
@@ -78,11 +78,17 @@ export function periodContaining(anchor: BillingAnchor, instant: Date): BillingP
   return period;
 }
 
-/** Returns the first non-empty period after the period `index`. */
-export function periodAfter(anchor: BillingAnchor, index: number): BillingPeriod {
-  let next = periodAt(anchor, index + 1);
-  while (next.endAt.getTime() === next.startAt.getTime()) next = periodAt(anchor, next.index + 1);
-  return next;
+/**
+ * Returns the period that follows `previous`. It starts at the end that was stored with `previous`, because the time zone
+ * data of this process may give this boundary another instant. Steps over periods that end by then, such as empty ones.
+ */
+export function periodFollowing(
+  anchor: BillingAnchor,
+  { index, endAt: startAt }: Pick<BillingPeriod, 'index' | 'endAt'>,
+): BillingPeriod {
+  let { index: next, endAt } = periodAt(anchor, index + 1);
+  while (endAt <= startAt) ({ index: next, endAt } = periodAt(anchor, next + 1));
+  return { index: next, startAt, endAt, fullPeriod: { startAt, endAt } };
 }
 
 /**
@@ -117,7 +123,11 @@ function originOf(anchor: BillingAnchor): Temporal.PlainDateTime {
   const { intervalCount } = anchor;
   invariant(Number.isInteger(intervalCount) && intervalCount >= 1, 'an interval count is from 1');
   const local = toLocal(anchor.startAt, anchor.timeZone).toPlainDateTime();
-  return anchor.mode === 'anniversary' ? local : calendarStart(local, anchor.interval);
+  if (anchor.mode === 'anniversary') return local;
+  const begun = calendarStart(local, anchor.interval);
+  const next = begun.add({ [DURATION_KEY[anchor.interval]]: 1 });
+  // In a repeated hour, the first of two midnights may be over although the clock shows the day before again.
+  return toInstant(next, anchor.timeZone) > anchor.startAt ? begun : next;
 }
 
 /** Returns the midnight at which the day, ISO week, month or year that contains `local` begins. */

@@ -1,7 +1,7 @@
 export {
-  periodAfter,
   periodAt,
   periodContaining,
+  periodFollowing,
   periodsBegunBy,
   type BillingAnchor,
   type BillingPeriod,

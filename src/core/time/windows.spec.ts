@@ -90,6 +90,11 @@ describe('windows of usage', () => {
     },
   );
 
+  test('of days begin between the two midnights of a day', () => {
+    const [from, to] = ['2009-11-01T02:45:00Z', '2009-11-03T00:00:00Z'];
+    expect(startsOf(from, to, 'America/St_Johns', 'day')).toEqual(['11-01T02:45', '11-02T03:30']);
+  });
+
   test('are as many as asked for, or none', () => {
     const day = { startAt: new Date('2026-01-01T00:00:00Z'), endAt: new Date('2026-01-02Z') };
     expect(windowsOf(day, 'UTC', 'hour', 24)).toHaveLength(24);

@@ -70,7 +70,7 @@ export class LedgerController {
   @Operation({
     summary: 'Verify the ledger',
     description:
-      'Checks every invariant of the whole ledger in one snapshot; with `changed_since`, only transactions made since then and the invariants of their customers. `last_reconciliation` is the last comparison with a payment provider.',
+      'Checks every invariant of the whole ledger in one snapshot; with `changed_since`, only transactions made since then and the invariants of their customers.',
     access: 'ledger:read',
     answer: LedgerVerificationDto,
     problems: [tooManyReports],

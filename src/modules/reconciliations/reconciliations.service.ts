@@ -38,7 +38,7 @@ export class ReconciliationsService implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    this.ledger.showReconciliation(() => this.reconciliations.findLastEnded());
+    this.ledger.showReconciliation(() => this.reconciliations.findLastEnded(this.clock.now()));
   }
 
   /**
@@ -48,13 +48,16 @@ export class ReconciliationsService implements OnModuleInit {
   start(request: ReconciliationRequest): Promise<Reconciliation> {
     this.provider.requireEnabled(request.provider);
     return this.database.transaction(async () => {
-      const newest = await this.reconciliations.lockNewest(request.provider);
-      if (newest?.status === 'running') throw reconciliationRunning(newest.provider, newest.id);
+      const running = await this.reconciliations.lockRunning(request.provider);
+      if (running !== null) throw reconciliationRunning(running.provider, running.id);
       return this.begin(request);
     });
   }
 
-  /** Starts a run for each enabled provider, unless a run is still running or was started in the last 24 hours. */
+  /**
+   * Starts a run over the last seven days for each enabled provider, unless any run is still running or one over these
+   * days was started in the last 24 hours.
+   */
   async startDaily(): Promise<void> {
     for (const provider of LISTING_PROVIDERS) {
       if (this.provider.isEnabled(provider)) await this.startDailyOf(provider);
@@ -78,11 +81,10 @@ export class ReconciliationsService implements OnModuleInit {
 
   private startDailyOf(provider: ListingProvider): Promise<void> {
     return this.database.transaction(async () => {
-      const newest = await this.reconciliations.lockNewest(provider);
-      const isDue =
-        newest === null ||
-        (newest.status !== 'running' &&
-          this.clock.now().getTime() - newest.createdAt.getTime() >= DAY_MS);
+      if ((await this.reconciliations.lockRunning(provider)) !== null) return;
+      const now = this.clock.now();
+      const last = await this.reconciliations.findLastStarted(provider, now);
+      const isDue = last === null || now.getTime() - last.createdAt.getTime() >= DAY_MS;
       if (isDue) await this.begin({ provider, from: null, to: null });
     });
   }

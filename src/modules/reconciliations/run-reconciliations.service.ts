@@ -35,17 +35,18 @@ export class RunReconciliationsService {
       [
         {
           name: 'reconciliation_differences',
-          help: 'Differences that the last completed reconciliation with a provider found.',
+          help: 'Differences that the last completed reconciliation of the last seven days with a provider found.',
           labelNames: ['provider'],
         },
         {
           name: 'reconciliation_completed_timestamp_seconds',
-          help: 'Unix time at which the last completed reconciliation with a provider ended.',
+          help: 'Unix time at which that reconciliation ended.',
           labelNames: ['provider'],
         },
       ],
       async (differences, completedAt) => {
-        for (const { provider, found, endedAt } of await reconciliations.findLastCompleted()) {
+        const last = await reconciliations.findLastCompleted(clock.now());
+        for (const { provider, found, endedAt } of last) {
           differences.set({ provider }, found);
           completedAt.set({ provider }, endedAt.getTime() / 1_000);
         }

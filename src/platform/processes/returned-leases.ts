@@ -19,6 +19,8 @@ const MAX_RETRY_DELAY_S = 150;
 export const FREQUENT_ATTEMPTS = 26;
 /** Number of failed attempts after which work is claimed only if no other work is due. */
 export const LATE_ATTEMPTS = 20;
+/** Longer than any pause of work that is claimed here, which is at most an hour. */
+const LONGER_THAN_PAUSES = "interval '61 minutes'";
 
 /** A lease of this process on rows of a table with `due_at`, `leased_by` and `attempts`. */
 export interface HeldLease {
@@ -59,7 +61,9 @@ export class ReturnedLeases implements OnModuleDestroy, BeforeApplicationShutdow
 
   /**
    * Leases up to `limit` due rows of a table, those due longest first. Rows with {@link LATE_ATTEMPTS} or more attempts
-   * come after all others, so that work that fails for hours does not delay new work. Returns the ids of the rows.
+   * come after all others, so that work that fails for hours does not delay new work. After them come rows without a
+   * lease that are due later than after the longest pause: a wrong clock dated them, and they would wait until then.
+   * Returns the ids of the rows.
    */
   claim(
     table: string,
@@ -163,9 +167,13 @@ function claimSql(table: string): string {
       SELECT id FROM ${table} WHERE due_at <= $1 AND attempts ${attempts} ${LATE_ATTEMPTS} ORDER BY due_at`;
   return `
     WITH early AS (${due('<')} LIMIT $3 FOR UPDATE SKIP LOCKED),
-    late AS (${due('>=')} LIMIT $3 - (SELECT count(*) FROM early) FOR UPDATE SKIP LOCKED)
+    late AS (${due('>=')} LIMIT $3 - (SELECT count(*) FROM early) FOR UPDATE SKIP LOCKED),
+    misdated AS (
+      SELECT id FROM ${table} WHERE leased_by IS NULL AND due_at > $1::timestamptz + ${LONGER_THAN_PAUSES}
+      ORDER BY due_at
+      LIMIT $3 - (SELECT count(*) FROM early) - (SELECT count(*) FROM late) FOR UPDATE SKIP LOCKED)
     UPDATE ${table} SET due_at = $2, leased_by = $4
-    WHERE id IN (SELECT id FROM early UNION ALL SELECT id FROM late)
+    WHERE id IN (SELECT id FROM early UNION ALL SELECT id FROM late UNION ALL SELECT id FROM misdated)
     RETURNING id`;
 }
 

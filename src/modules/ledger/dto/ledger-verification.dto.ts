@@ -50,7 +50,7 @@ export class LedgerVerificationDto {
   readonly checks!: readonly LedgerCheckDto[];
   @NestedProperty(
     LastReconciliationDto,
-    'The reconciliation that ended last; null: none ended yet. It does not affect `ok`.',
+    'The last ended comparison of the last seven days with a payment provider; null: none. It does not affect `ok`.',
     { nullable: true },
   )
   readonly last_reconciliation!: LastReconciliationDto | null;

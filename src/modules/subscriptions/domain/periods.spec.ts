@@ -109,7 +109,18 @@ describe('the next period of a subscription', () => {
   >([
     ['the first', {}, null, [0, '03-01', '04-01', '03-01', '04-01']],
     ['after the first', {}, {}, [1, '04-01', '05-01', '04-01', '05-01']],
-    ['quarterly', { intervalCount: 3 }, {}, [1, '06-01', '09-01', '06-01', '09-01']],
+    [
+      'quarterly',
+      { intervalCount: 3 },
+      { endAt: at('06-01T00:00:00') },
+      [1, '06-01', '09-01', '06-01', '09-01'],
+    ],
+    [
+      'after an end by other time zone data',
+      {},
+      { endAt: at('04-02T00:00:00') },
+      [1, '04-02', '05-01', '04-02', '05-01'],
+    ],
     [
       'from the 31st, on the last day of a shorter month',
       { anchorAt: at('01-31T00:00:00') },

@@ -4,13 +4,7 @@ import {
   type ProratedPart,
   type Proration,
 } from '../../../core/proration';
-import {
-  periodAfter,
-  periodAt,
-  periodsBegunBy,
-  type BillingPeriod,
-  type Period,
-} from '../../../core/time';
+import { periodAt, periodFollowing, periodsBegunBy, type Period } from '../../../core/time';
 import type { ChargeLine, CreditLine, UsageLine } from './outcome';
 import {
   anchorOf,
@@ -32,15 +26,14 @@ export function earnedUntil({ startAt, endAt, isClosed }: SubscriptionPeriod): D
   return isClosed ? endAt : startAt;
 }
 
-/** Returns the period after `previous`. If `previous` is null, returns the first period from the billing anchor. */
+/** Returns the period that follows `previous`. If `previous` is null, returns the first period from the billing anchor. */
 export function nextPeriod(
   subscription: Subscription,
   previous: SubscriptionPeriod | null,
   id: string,
 ): SubscriptionPeriod {
   const anchor = anchorOf(subscription);
-  const found: BillingPeriod =
-    previous === null ? periodAt(anchor, 0) : periodAfter(anchor, previous.index);
+  const found = previous === null ? periodAt(anchor, 0) : periodFollowing(anchor, previous);
   return {
     id,
     subscriptionId: subscription.id,
